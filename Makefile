@@ -1,0 +1,44 @@
+# The two commands of the README, `make demo` and `make test`, need Python 3.11 or newer and nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-all lint bench docs lock clean
+
+demo: .venv/run
+	$(BIN)/chainrule demo
+
+test: .venv/dev lint
+	$(BIN)/pytest -n auto -m "not slow"
+
+test-all: .venv/dev lint
+	$(BIN)/pytest -n auto
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/dev
+	$(BIN)/python benchmarks/reference_path.py
+
+docs: .venv/dev
+	$(BIN)/python docs/build.py
+
+# Locked versions; `make lock` writes them anew from pyproject.toml.
+.venv/run: requirements/run.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/run.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+.venv/dev: .venv/run requirements/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/dev.txt
+	touch $@
+
+lock: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check pip-tools
+	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --output-file requirements/run.txt pyproject.toml
+	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

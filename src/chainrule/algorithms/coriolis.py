@@ -1,0 +1,72 @@
+"""The Coriolis matrix, with Mdot - 2 C skew-symmetric.
+
+For a particle, M = m J^T J and C = m J^T dJ/dt have that property, and so has their sum over a body. A body that
+moves with the twist V = (omega, v) then needs, of its mass distribution, only its linear momentum p and the matrix
+K, the integral of u r^T dm over its points r with their velocities u. Everything is in the base frame, so that
+composites are plain sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chainrule.algorithms.kinematics import poses_of, twists_of
+from chainrule.model import Model
+from chainrule.spatial import Force, Inertia, Matrix, Motion, Scalar, Symmetric, Vector
+
+Scalars = Sequence[Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """B: the wrench that keeps a body's points on course while the screw S of a joint turns them."""
+
+    momentum: Vector
+    K: Matrix
+
+    @staticmethod
+    def of(I: Inertia, V: Motion) -> Carrying:
+        """Of a body with inertia I and twist V, both in the base frame."""
+        second = Symmetric.scaled_identity(I.inertia.trace() / 2) - I.inertia  # the integral of r r^T dm
+        return Carrying((I * V).force, Matrix.outer(V.linear, I.moment) + V.angular.skew() @ second.matrix())
+
+    def __add__(self, other: Carrying) -> Carrying:
+        return Carrying(self.momentum + other.momentum, self.K + other.K)
+
+    def __mul__(self, S: Motion) -> Force:
+        """The integral over the body of (r x f, f), with f = omega_S x u dm."""
+        w = S.angular
+        return Force(w * self.K.trace() - self.K * w, w.cross(self.momentum))
+
+
+def coriolis_matrix(model: Model, q: Scalars, qd: Scalars) -> list[list[Scalar]]:
+    """C(q, qd), with C qd the centrifugal and Coriolis torques."""
+    bodies = model.at(q)
+    T, V = poses_of(bodies), twists_of(bodies, qd)
+    I = [Inertia.zero()] + [T[body.index] * body.inertia for body in bodies]
+    V0 = [T_i * V_i for T_i, V_i in zip(T, V, strict=True)]
+    B = [Carrying.of(I_i, V_i) for I_i, V_i in zip(I, V0, strict=True)]
+    for body in reversed(bodies):
+        I[body.parent] = I[body.parent] + I[body.index]
+        B[body.parent] = B[body.parent] + B[body.index]
+    S: list[list[tuple[int, Motion, Motion]]] = [[]]  # screws and their rates, in the base frame
+    for body in bodies:
+        S.append([])
+        for (i, S_i), ring in zip(body.S, body.S_rate(qd), strict=True):
+            in_base = T[body.index] * S_i
+            S[-1].append((i, in_base, V0[body.index].cross(in_base) + T[body.index] * ring))
+    C: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
+    for body in bodies:
+        I_j, B_j = I[body.index], B[body.index]
+        for j, S_j, rate_j in S[body.index]:
+            F = I_j * rate_j + B_j * S_j
+            for i, S_i, _ in S[body.index]:
+                C[i][j] = C[i][j] + S_i.dot(F)
+            below = body
+            while below.parent:
+                below = bodies[below.parent - 1]
+                for i, S_i, rate_i in S[below.index]:
+                    C[i][j] = C[i][j] + S_i.dot(F)
+                    C[j][i] = C[j][i] + S_j.dot(I_j * rate_i + B_j * S_i)
+    return C

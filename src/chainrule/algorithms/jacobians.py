@@ -1,0 +1,80 @@
+"""Jacobians of any link or frame, in space, body and world form, and their rates.
+
+Columns are indexed by velocity coordinate. "space": the twist at the base's origin in base axes; "body": the twist
+in the frame's own axes; "world": angular velocity and velocity of the frame's origin, in base axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainrule.algorithms.kinematics import pose
+from chainrule.model import Model
+from chainrule.spatial import Motion, Rotation, Scalar, Transform, Vector
+from chainrule.spatial.scalar import cos, sin
+
+Scalars = Sequence[Scalar]
+FRAMES = ("space", "body", "world")
+
+
+def jacobian(model: Model, q: Scalars, name: str, frame: str = "space") -> list[Motion]:
+    """J with J qd the twist of the link or frame `name` (Lynch & Park, section 5.1)."""
+    index, offset = model.locate(name)
+    T = Transform.identity()
+    columns = [Motion.zero()] * model.nv
+    for body in model.ancestors(index):
+        placed = body.at(q)
+        T = T * placed.T
+        for i, S in placed.S:
+            columns[i] = columns[i] + T * S
+    T = T * offset
+    if frame == "space":
+        return columns
+    if frame == "body":
+        return [T.inv * S for S in columns]
+    to_origin = Transform(Rotation.identity(), T.translation)
+    return [to_origin.inv * S for S in columns]
+
+
+def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "space") -> list[Motion]:
+    """dJ/dt: in the base frame, every screw is carried along by the twist of the link it is fixed to."""
+    index, offset = model.locate(name)
+    T, V = Transform.identity(), Motion.zero()
+    columns, rates = [Motion.zero()] * model.nv, [Motion.zero()] * model.nv
+    for body in model.ancestors(index):
+        placed = body.at(q)
+        T = T * placed.T
+        V = V + T * placed.along(qd)
+        for (i, S), ring in zip(placed.S, placed.S_rate(qd), strict=True):
+            in_base = T * S
+            columns[i] = columns[i] + in_base
+            rates[i] = rates[i] + V.cross(in_base) + T * ring
+    T = T * offset
+    if frame == "space":
+        return rates
+    if frame == "body":  # columns seen by an observer who moves with V
+        return [T.inv * (rate - V.cross(S)) for S, rate in zip(columns, rates, strict=True)]
+    to_origin = Transform(Rotation.identity(), T.translation)
+    drift = Motion(Vector.zero(), (to_origin.inv * V).linear)  # the observer moves with the origin but does not turn
+    return [to_origin.inv * (rate - drift.cross(S)) for S, rate in zip(columns, rates, strict=True)]
+
+
+def analytic_jacobian(model: Model, q: Scalars, name: str) -> list[list[Scalar]]:
+    """Rows (x, y, z, roll, pitch, yaw): the rates of the pose vector of the lecture notes, in base axes.
+
+    Roll, pitch and yaw turn about the fixed x, y, z axes. Not defined at pitch = +-pi/2.
+    """
+    _, pitch, yaw = pose(model, q, name).rotation.rpy()
+    world = jacobian(model, q, name, "world")
+    rates = [rpy_rates(S.angular, pitch, yaw) for S in world]
+    return [
+        *([getattr(S.linear, axis) for S in world] for axis in "xyz"),
+        *([getattr(rate, axis) for rate in rates] for axis in "xyz"),
+    ]
+
+
+def rpy_rates(w: Vector, pitch: Scalar, yaw: Scalar) -> Vector:
+    """Rates of roll, pitch and yaw for an angular velocity in base axes."""
+    s, c = sin(yaw), cos(yaw)
+    roll = (w.x * c + w.y * s) / cos(pitch)
+    return Vector(roll, w.y * c - w.x * s, w.z + roll * sin(pitch))

@@ -1,0 +1,14 @@
+"""Statics: torques that balance a wrench, by virtual work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainrule.algorithms.jacobians import jacobian
+from chainrule.model import Model
+from chainrule.spatial import Force, Scalar
+
+
+def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force) -> list[Scalar]:
+    """tau = J_b^T F, for a wrench F that the frame `name` applies to the world, in its own axes."""
+    return [S.dot(wrench) for S in jacobian(model, q, name, "body")]

@@ -1,0 +1,39 @@
+"""The joint torque taken apart into named terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainrule.algorithms.drives import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.rnea import body_torque, gravity_torque, velocity_torque
+from chainrule.model import Model
+from chainrule.spatial import Motion, Scalar
+
+Scalars = Sequence[Scalar]
+
+
+def torque_terms(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[str, list[Scalar]]:
+    """inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring; their total."""
+    rest = [0] * model.nv
+    inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
+    centrifugal: list[Scalar] = rest
+    for i in range(model.nv):
+        alone = [qd[i] if j == i else 0 for j in range(model.nv)]
+        centrifugal = add(centrifugal, velocity_torque(model, q, alone))
+    both = velocity_torque(model, q, qd)
+    terms = {
+        "inertial": inertial,
+        "centrifugal": centrifugal,
+        "coriolis": [a - b for a, b in zip(both, centrifugal, strict=True)],
+        "gravity": gravity_torque(model, q),
+        "friction": friction_torque(model, qd),
+        "spring": spring_torque(model, q),
+    }
+    total: list[Scalar] = rest
+    for term in terms.values():
+        total = add(total, term)
+    return {**terms, "total": total}
+
+
+def add(a: Scalars, b: Scalars) -> list[Scalar]:
+    return [x + y for x, y in zip(a, b, strict=True)]

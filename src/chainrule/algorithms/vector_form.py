@@ -1,0 +1,85 @@
+"""The Newton-Euler equations in vector form, link by link, as in Craig's Introduction to Robotics (chapter 6).
+
+The same physics as `rnea`, written with the three-vectors that the lecture notes tabulate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chainrule.algorithms.drives import drive_torque
+from chainrule.algorithms.rnea import Wrenches
+from chainrule.model import Model
+from chainrule.spatial import Scalar, Vector
+
+Scalars = Sequence[Scalar]
+
+UNITS = {
+    "omega": "rad/s", "omega_dot": "rad/s^2", "v_dot": "m/s^2", "v_dot_com": "m/s^2",
+    "F": "N", "N": "N m", "f": "N", "n": "N m",
+}  # fmt: skip
+"""The columns of the table, in the order in which they are computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """One link's quantities, in its own frame: angular velocity and acceleration, linear acceleration of the origin
+    and of the centre of mass, force and moment on the centre of mass, force and moment from the parent."""
+
+    omega: Vector
+    omega_dot: Vector
+    v_dot: Vector
+    v_dot_com: Vector
+    F: Vector
+    N: Vector
+    f: Vector
+    n: Vector
+
+
+def newton_euler(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
+) -> tuple[list[LinkRow], list[Scalar]]:
+    """A row for each moving link, and the joint torques (friction, springs and rotors included)."""
+    zero = Vector.zero()
+    bodies = model.at(q)
+    omega, omega_dot, v_dot = [zero], [zero], [-model.gravity]
+    v_dot_com, F, N = [zero], [zero], [zero]
+    for body in bodies:
+        R, P, i = body.T.rotation.inv, body.T.translation, body.parent
+        joint, joint_dot = body.along(qd), body.along(qdd) + body.velocity_product(qd)
+        carried = R * omega[i]
+        w = carried + joint.angular
+        w_dot = R * omega_dot[i] + carried.cross(joint.angular) + joint_dot.angular
+        a = (
+            R * (omega_dot[i].cross(P) + omega[i].cross(omega[i].cross(P)) + v_dot[i])
+            + carried.cross(joint.linear) * 2
+            + joint.angular.cross(joint.linear)
+            + joint_dot.linear
+        )
+        link = body.body.link
+        c, I = link.com, link.inertia
+        a_com = w_dot.cross(c) + w.cross(w.cross(c)) + a
+        omega.append(w)
+        omega_dot.append(w_dot)
+        v_dot.append(a)
+        v_dot_com.append(a_com)
+        F.append(a_com * link.mass)
+        N.append(I * w_dot + w.cross(I * w))
+    f, n = [zero], [zero]
+    for body in bodies:
+        f.append(F[body.index])
+        n.append(N[body.index] + body.body.link.com.cross(F[body.index]))
+    for index, wrench in (wrenches or {}).items():
+        f[index] = f[index] - wrench.force
+        n[index] = n[index] - wrench.moment
+    for body in reversed(bodies):
+        R, P, i = body.T.rotation, body.T.translation, body.parent
+        f[i] = f[i] + R * f[body.index]
+        n[i] = n[i] + R * n[body.index] + P.cross(R * f[body.index])
+    tau = drive_torque(model, q, qd, qdd)
+    for body in bodies:
+        for k, S in body.S:
+            tau[k] = tau[k] + n[body.index].dot(S.angular) + f[body.index].dot(S.linear)
+    columns = (omega, omega_dot, v_dot, v_dot_com, F, N, f, n)
+    return [LinkRow(*row) for row in list(zip(*columns, strict=True))[1:]], tau

@@ -1,0 +1,107 @@
+"""What users pass in, turned into arrays, or into an error that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chainrule.errors import ShapeError
+from chainrule.spatial import Symmetric, Transform, Vector
+
+Array = NDArray[np.float64]
+
+
+def real_array(value: Any, what: str) -> Array:
+    """An array of floats from anything that is plainly one."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{what} must be a rectangular array of numbers, got rows of different lengths") from error
+    if array.dtype.kind not in "fiub":
+        kind = type(value).__name__ if array.dtype.kind in "OUS" else f"numbers of type {array.dtype}"
+        raise ShapeError(f"{what} must be real numbers, got {kind} ({str(value)[:60]})")
+    return array.astype(np.float64, copy=False)
+
+
+def rows_of(value: Any, length: int, what: str, of: str) -> Array:
+    """An array whose last dimension is `length`."""
+    array = real_array(value, what)
+    if array.ndim == 0:
+        raise ShapeError(f"{what} must have {length} numbers ({of}), got the single number {value!r}")
+    if array.shape[-1] != length:
+        raise ShapeError(
+            f"{what} must have {length} numbers in its last dimension ({of}), got {array.shape[-1]} "
+            f"in shape {array.shape}"
+        )
+    return array
+
+
+def together(arrays: dict[str, Array], function: str) -> list[Array]:
+    """Give all arguments the same batch dimensions."""
+    try:
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ShapeError(
+            f"{function}: the leading (batch) dimensions of the arguments do not fit together: {shapes}"
+        ) from None
+    return [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays.values()]
+
+
+def vector(value: Any, what: str) -> Vector:
+    array = rows_of(value, 3, what, "x, y, z")
+    if array.shape != (3,):
+        raise ShapeError(f"{what} must be three numbers (x, y, z), got shape {array.shape}")
+    refuse_nonfinite(array, what)
+    return Vector(*array.tolist())
+
+
+def refuse_nonfinite(array: Array, what: str) -> None:
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{what} must be finite, got {array.tolist()}")
+
+
+def transform(value: ArrayLike | Transform | None, what: str) -> Transform:
+    """A rigid transform from a 4-by-4 matrix, refused if it is not one."""
+    if value is None:
+        return Transform.identity()
+    if isinstance(value, Transform):
+        return value
+    T = real_array(value, what)
+    if T.shape != (4, 4):
+        raise ShapeError(f"{what} must be a 4-by-4 homogeneous matrix, got shape {T.shape}")
+    refuse_nonfinite(T, what)
+    R = T[:3, :3]
+    error = float(np.abs(R.T @ R - np.eye(3)).max())
+    if error > 1e-6 or np.linalg.det(R) < 0:
+        flipped = ", and mirrors" if np.linalg.det(R) < 0 else ""
+        raise ShapeError(
+            f"{what} is not a rigid transform: its rotation is off by {error:.2g} from orthogonal{flipped}"
+        )
+    if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-12:
+        raise ShapeError(f"{what} must have the last row 0 0 0 1, got {T[3].tolist()}")
+    return Transform.of(T.tolist())
+
+
+def symmetric(value: Any, what: str) -> Symmetric:
+    """An inertia matrix from 3 (diagonal), 6 (xx, yy, zz, xy, xz, yz) or 3-by-3 numbers."""
+    array = real_array(value, what)
+    if array.shape in {(3,), (6,)}:
+        return Symmetric(*array.tolist(), *([0.0] * (6 - len(array))))
+    if array.shape != (3, 3):
+        raise ShapeError(
+            f"{what} must be 3 numbers (xx, yy, zz), 6 (xx, yy, zz, xy, xz, yz) or a 3-by-3 matrix, got shape "
+            f"{array.shape}"
+        )
+    if np.abs(array - array.T).max() > 1e-9 * max(float(np.abs(array).max()), 1e-300):
+        raise ShapeError(f"{what} must be a symmetric matrix, got {array.tolist()}")
+    return Symmetric.of(array.tolist())
+
+
+def named_dofs(joints: Sequence[str]) -> str:
+    """The joints of a robot, for a message about lengths."""
+    names = ", ".join(joints[:8]) + (", ..." if len(joints) > 8 else "")
+    return names or "none"

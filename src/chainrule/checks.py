@@ -1,0 +1,163 @@
+"""Whether a model can be a robot: numbers that are numbers, bodies that could exist, joints that can be moved."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from chainrule.algorithms.crba import mass_matrix
+from chainrule.errors import ModelError, ModelWarning, shown
+from chainrule.model import Composite, Dof, Joint, Link, Model, Screw
+from chainrule.model.edits import merge_fixed
+from chainrule.spatial import Transform
+from chainrule.spatial.physical import nearest_physical, objection
+
+LARGE = 300
+"""Above so many degrees of freedom, a robot with massless links is not tested for a singular mass matrix."""
+
+
+def checked(model: Model, *, check: bool = True, repair: bool = False, warn: bool = True) -> Model:
+    """The model, if nothing is wrong with it.
+
+    Numbers that are not finite, zero axes and crossed limits are always refused. `check=False` lets physically
+    impossible inertias and massless moving links pass; `repair=True` replaces impossible inertias by the nearest
+    possible ones. What a user should know becomes a note of the model, and a warning.
+    """
+    where = f"robot {model.name!r}"
+    _refuse_numbers("gravity", model.gravity, where)
+    for joint in model.joints:
+        _check_joint(joint, f"{where}, joint {joint.name!r}")
+    for frame in model.frames:
+        _refuse_numbers("origin", _numbers(frame.origin), f"{where}, frame {frame.name!r}")
+    notes: list[str] = []
+    links = [_checked_link(link, where, check, repair, notes) for link in model.links]
+    model = replace(model, links=tuple(links))
+    if not _has_mass(model):
+        if model.nv:
+            notes.append(f"{where} has no masses: its kinematics can be used, its dynamics cannot")
+    elif check:
+        _refuse_massless(model, where)
+    for note in notes:
+        if warn:
+            warnings.warn(note, ModelWarning, stacklevel=3)
+    return replace(model, notes=(*model.notes, *notes))
+
+
+def _has_mass(model: Model) -> bool:
+    return any(link.mass or any(link.inertia.entries()) for link in model.links[1:]) or any(
+        dof.rotor for joint in model.joints for dof in joint.dofs
+    )
+
+
+def _numbers(T: Transform) -> Iterator[float]:
+    for row in T.rotation:
+        yield from row
+    yield from T.translation
+
+
+def _refuse_numbers(what: str, numbers: object, where: str) -> None:
+    values = list(numbers)  # type: ignore[call-overload]
+    for value in values:
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ModelError(f"{where}: {what} must be finite numbers, got {value!r}")
+
+
+def _check_joint(joint: Joint, where: str) -> None:
+    _refuse_numbers("origin", _numbers(joint.origin), where)
+    parts = joint.kind.parts if isinstance(joint.kind, Composite) else (joint.kind,)
+    for part in parts:
+        if isinstance(part, Screw):
+            _refuse_numbers("axis", (*part.angular, *part.linear), where)
+            if not part.turns and not any(part.linear):
+                raise ModelError(f"{where} has a zero axis; give the direction it moves along, such as 0 0 1")
+    if len(joint.dofs) != joint.kind.nv:
+        raise ModelError(
+            f"{where} ({joint.type}) has {joint.kind.nv} degrees of freedom, but properties for {len(joint.dofs)}"
+        )
+    for dof in joint.dofs:
+        _check_dof(dof, joint, where)
+
+
+def _check_dof(dof: Dof, joint: Joint, where: str) -> None:
+    for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "stiffness", "velocity", "effort"):
+        value = getattr(dof, name)
+        if not value >= 0:
+            raise ModelError(f"{where}: {name} must not be negative, got {value!r}")
+    for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "gear", "stiffness", "rest"):
+        _refuse_numbers(name, [getattr(dof, name)], where)
+    if not dof.lower <= dof.upper:
+        raise ModelError(f"{where}: the lower limit {dof.lower!r} is above the upper limit {dof.upper!r}; swap them")
+    if dof.stiffness and joint.kind.nq != joint.kind.nv:
+        raise ModelError(f"{where}: a {joint.type} joint cannot carry a spring; its coordinates are not angles")
+
+
+def _checked_link(link: Link, where: str, check: bool, repair: bool, notes: list[str]) -> Link:
+    here = f"{where}, link {link.name!r}"
+    _refuse_numbers("mass", [link.mass], here)
+    _refuse_numbers("centre of mass", link.com, here)
+    _refuse_numbers("inertia", link.inertia.entries(), here)
+    if link.mass < 0:
+        raise ModelError(f"{here} has a negative mass, {link.mass:g} kg")
+    if not check and not repair:
+        return link
+    wrong = objection(link.mass, link.com, link.inertia)
+    if wrong and repair:
+        notes.append(f"{here} {wrong}; repaired: replaced by the nearest inertia that is possible")
+        return replace(link, inertia=nearest_physical(link.inertia))
+    if wrong:
+        raise ModelError(
+            f"{here} {wrong}. Correct it, or pass repair=True for the nearest possible inertia, or check=False to "
+            "use it as it is"
+        )
+    if link.mass == 0 and any(link.inertia.entries()):
+        notes.append(f"{here} has an inertia but no mass; it is used as given")
+    return link
+
+
+def _refuse_massless(model: Model, where: str) -> None:
+    """Refuse joints that move nothing: the mass matrix would be singular whatever the configuration."""
+    merged = merge_fixed(model)
+    light = [body for body in merged.bodies if not _resists_everything(body.link)]
+    if not light or merged.nv > LARGE:
+        return
+    rng = np.random.default_rng(0)
+    q: list[float] = []
+    for joint in merged.moving:
+        step = rng.uniform(-1, 1, joint.kind.nv).tolist()
+        q += [float(x) for x in joint.kind.integrate(joint.kind.neutral(), step)]
+    M = np.array(mass_matrix(merged, q), dtype=float)
+    diagonal = np.diag(M)
+    owners = [joint.name for joint in merged.moving for _ in range(joint.kind.nv)]
+    scale = diagonal.max(initial=0.0)
+    idle = [owners[i] for i in range(merged.nv) if diagonal[i] <= 1e-14 * scale or diagonal[i] <= 0]
+    if not idle:
+        root = np.sqrt(diagonal)
+        values, vectors = np.linalg.eigh(M / np.outer(root, root))
+        if values[0] > 1e-13:
+            return
+        weights = np.abs(vectors[:, 0])
+        idle = [owners[i] for i in range(merged.nv) if weights[i] > 0.1 * weights.max()]
+    names = list(dict.fromkeys(idle))
+    carried = [j.child for j in merged.joints if j.name in names]
+    raise ModelError(
+        f"{where}: joint{'s' if len(names) > 1 else ''} {shown(names)} move{'' if len(names) > 1 else 's'} no mass "
+        f"(links {shown(carried)}), so the mass matrix is singular; give the link an inertia or the joint a rotor, "
+        "lock the joint, or pass check=False to use the kinematics alone"
+    )
+
+
+def _resists_everything(link: Link) -> bool:
+    """Whether the link's own spatial inertia is positive definite: then no joint can move it for free."""
+    if not link.mass > 0:
+        return False
+    I = link.inertia
+    if not any(I.entries()):
+        return False
+    if I.xy == 0 and I.xz == 0 and I.yz == 0:
+        return min(I.xx, I.yy, I.zz) > 0
+    matrix = np.array([list(row) for row in I], dtype=float)
+    return bool(np.linalg.eigvalsh(matrix)[0] > 0)

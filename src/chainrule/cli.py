@@ -1,0 +1,135 @@
+"""The command line: `chainrule info | torque | demo`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from chainrule import __version__
+from chainrule.errors import ChainruleError, ModelWarning
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from chainrule.robot import Robot
+
+
+class Numbers(click.ParamType[object]):
+    """Numbers separated by commas or spaces, such as "0.1,0.2" or "0 90"."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> NDArray[np.float64] | None:
+        """The numbers as an array."""
+        import numpy as np
+
+        if value is None or isinstance(value, np.ndarray):
+            return value
+        words = str(value).replace(",", " ").split()
+        try:
+            return np.array([float(word) for word in words])
+        except ValueError:
+            self.fail(f"{value!r} should be numbers separated by commas, such as 0.1,0.2,0.3", param, ctx)
+
+
+NUMBERS = Numbers()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="chainrule")
+def cli() -> None:
+    """Kinematics and dynamics of robots.
+
+    ROBOT is a bundled robot's name or a file: .urdf, .xml (URDF or MJCF), .toml or .json.
+    """
+
+
+@cli.command()
+@click.argument("robot", required=False)
+def info(robot: str | None) -> None:
+    """Show a robot: its tree, joints, limits, masses and where its numbers come from. Without ROBOT, list them."""
+    from chainrule import show
+
+    if robot is None:
+        show.bundled()
+    else:
+        show.info(_load(robot))
+
+
+@cli.command()
+@click.argument("robot")
+@click.option("--q", type=NUMBERS, help="Positions, rad or m; zero if left out.")
+@click.option("--qd", type=NUMBERS, help="Velocities.")
+@click.option("--qdd", type=NUMBERS, help="Accelerations.")
+@click.option("--tip-wrench", type=NUMBERS, help="Moment and force of the end-effector on its surroundings, 6 numbers.")
+@click.option("--degrees", is_flag=True, help="Angles, and their rates, are in degrees.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def torque(
+    robot: str,
+    q: NDArray[np.float64] | None,
+    qd: NDArray[np.float64] | None,
+    qdd: NDArray[np.float64] | None,
+    tip_wrench: NDArray[np.float64] | None,
+    degrees: bool,
+    as_json: bool,
+) -> None:
+    """Joint torques of a state, by their causes: inertial, centrifugal, Coriolis, gravity, friction."""
+    import numpy as np
+
+    from chainrule import show
+
+    loaded = _load(robot)
+    state = [
+        loaded.neutral() if q is None else q,
+        np.zeros(loaded.n) if qd is None else qd,
+        np.zeros(loaded.n) if qdd is None else qdd,
+    ]
+    if degrees:
+        state = [show.in_radians(loaded, values) for values in state]
+    show.torque(loaded, *state, tip_wrench=tip_wrench, as_json=as_json)
+
+
+@cli.command()
+@click.argument("robot", default="panda")
+def demo(robot: str) -> None:
+    """A tour in seconds: a robot's tree, its mass matrix, torques, and three identities checked."""
+    from chainrule import show
+
+    show.demo(_load(robot))
+
+
+def _load(name: str) -> Robot:
+    from chainrule.library import load
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        robot = load(name)
+    for warning in caught:
+        click.echo(f"warning: {warning.message}", err=True)
+    return robot
+
+
+def main() -> NoReturn:
+    """Run the command line; what chainrule refuses is printed as one line, not as a traceback."""
+    try:
+        code = cli(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        code = 130
+    except ChainruleError as error:
+        click.echo(f"error: {error}", err=True)
+        code = 1
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""Denavit-Hartenberg tables, standard and modified, read and derived."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError
+from chainrule.formats.numbers import snapped
+from chainrule.model import Dof, Frame, Joint, Kind, Link, Model, Moved, Screw
+from chainrule.spatial import Rotation, Transform, Vector
+
+CONVENTIONS = ("standard", "modified")
+COLUMNS = ("a", "alpha", "d", "theta")
+X, Z = Vector(1.0, 0.0, 0.0), Vector(0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class DHTable:
+    """Rows (a, alpha, d, theta) in m and rad, theta and d being those at q = 0; joint types "R" or "P".
+
+    `base` is the pose of the table's frame 0 in the robot's base, `tool` that of the end-effector in the last frame.
+    """
+
+    rows: tuple[tuple[float, float, float, float], ...]
+    types: str
+    convention: str
+    base: Transform
+    tool: Transform
+
+
+def _along(axis: Vector, distance: float) -> Transform:
+    return Transform(Rotation.identity(), axis * distance)
+
+
+def _about(axis: Vector, angle: float) -> Transform:
+    return Transform(snapped(Rotation.about(axis, angle)), Vector(0.0, 0.0, 0.0))
+
+
+def link_transform(row: Sequence[float], convention: str) -> Transform:
+    """T_{i-1,i} at q = 0."""
+    a, alpha, d, theta = row
+    if convention == "standard":
+        return _about(Z, theta) * _along(Z, d) * _along(X, a) * _about(X, alpha)
+    return _about(X, alpha) * _along(X, a) * _about(Z, theta) * _along(Z, d)
+
+
+def from_dh(
+    name: str,
+    rows: Sequence[Sequence[float] | Mapping[str, float]],
+    convention: str,
+    types: str | Sequence[str] | None,
+    columns: Sequence[str],
+    links: Sequence[Link],
+    dofs: Sequence[Dof],
+    base: Transform,
+    tool: Transform,
+) -> Model:
+    """A serial arm from a table. `links` and `dofs` have an entry for each row; link frames are the DH frames."""
+    if convention not in CONVENTIONS:
+        raise FormatError(f"convention must be 'standard' or 'modified', got {convention!r}; it is never guessed")
+    table = [_row(row, i, columns) for i, row in enumerate(rows)]
+    if not table:
+        raise FormatError("the DH table has no rows; give one for each joint")
+    letters = _types(types, len(table))
+    joints = []
+    above = "base"
+    for i, (row, letter, link, dof) in enumerate(zip(table, letters, links, dofs, strict=True)):
+        T = link_transform(row, convention)
+        inner = Screw.revolute(Z) if letter == "R" else Screw.prismatic(Z)
+        kind: Kind = inner if convention == "modified" else Moved(inner, T)
+        place = T if convention == "modified" else Transform.identity()
+        origin = base * place if i == 0 else place
+        joints.append(Joint(f"joint{i + 1}", above, link.name, kind, origin, (dof,)))
+        above = link.name
+    frames = [Frame("tool", above, tool)]
+    return Model.build(name, [Link("base"), *links], joints, frames, end_effector="tool")
+
+
+def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[str]) -> tuple[float, ...]:
+    if isinstance(row, Mapping):
+        for key in row:
+            if key not in COLUMNS:
+                raise UnknownNameError.of("column", key, COLUMNS, f"DH row {i + 1}: a table")
+        values: list[Any] = [row.get(key, 0.0) for key in COLUMNS]
+    else:
+        if sorted(columns) != sorted(COLUMNS):
+            raise FormatError(f"columns must be a, alpha, d and theta in some order, got {tuple(columns)}")
+        given = list(row)
+        if len(given) != 4:
+            raise ShapeError(f"DH row {i + 1} must have 4 numbers ({', '.join(columns)}), got {len(given)}")
+        values = [given[list(columns).index(key)] for key in COLUMNS]
+    try:
+        numbers = [float(x) for x in values]
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"DH row {i + 1} must be numbers, got {values}") from error
+    if not all(math.isfinite(x) for x in numbers):
+        raise FormatError(f"DH row {i + 1} must be finite numbers, got {numbers}")
+    return tuple(numbers)
+
+
+def _types(types: str | Sequence[str] | None, count: int) -> list[str]:
+    letters = ["R"] * count if types is None else [str(t)[:1].upper() for t in types]
+    if len(letters) != count:
+        raise ShapeError(f"types must have a letter for each of the {count} rows, got {len(letters)} ({types!r})")
+    for letter in letters:
+        if letter not in "RP":
+            raise FormatError(f"joint types must be 'R' (revolute) or 'P' (prismatic), got {types!r}")
+    return letters
+
+
+def to_dh(model: Model, tip: str, convention: str) -> DHTable:
+    """A table for the chain from the base to `tip`: the same poses at the same q, in axes of the table's own.
+
+    x goes along the common normals of successive axes at q = 0. Where two axes are parallel their normal may lie
+    anywhere; it is put where d is zero.
+    """
+    if convention not in CONVENTIONS:
+        raise FormatError(f"convention must be 'standard' or 'modified', got {convention!r}; it is never guessed")
+    index, offset = model.locate(tip)
+    axes: list[Axis] = []
+    types = ""
+    T = Transform.identity()
+    home = _home(model)
+    for body in model.ancestors(index):
+        placed = body.at(home)
+        T = T * placed.T
+        if body.joint.kind.nv:
+            axes.append(_axis(body.joint, T, axes))
+            types += "R" if body.joint.kind.units == ("rad",) else "P"
+    if not axes:
+        raise ModelError(f"{tip!r} does not move: there is no joint between it and the base")
+    base, rows, last = (_standard if convention == "standard" else _modified)(axes, _normals(axes))
+    return DHTable(tuple(rows), types, convention, base, last.inv * (T * offset))
+
+
+Row = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A joint's axis at q = 0, in the base frame: a point on it and its direction."""
+
+    p: Vector
+    z: Vector
+
+    def foot(self, r: Vector) -> Vector:
+        """The point of the axis nearest to r."""
+        return self.p + self.z * (r - self.p).dot(self.z)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """The common normal of two axes: where it leaves the first, where it meets the second, its direction."""
+
+    A: Vector
+    B: Vector
+    x: Vector
+
+
+def _home(model: Model) -> list[float]:
+    return [x for joint in model.moving for x in joint.kind.neutral()]
+
+
+def _axis(joint: Joint, T: Transform, before: Sequence[Axis]) -> Axis:
+    inner = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind
+    if not isinstance(inner, Screw) or joint.mimic:
+        what = "follows another joint" if joint.mimic else f"is {joint.type}"
+        raise ModelError(f"joint {joint.name!r} {what}; a DH table has independent revolute and prismatic joints only")
+    S = T * joint.kind.columns([0.0])[0]
+    z = S.angular if inner.turns else S.linear
+    if abs(z.norm() - 1) > 1e-9 or abs(S.angular.dot(S.linear)) > 1e-9:
+        raise ModelError(
+            f"joint {joint.name!r} has a screw axis with pitch or of other than unit length; no DH row has"
+        )
+    if inner.turns:
+        return Axis(S.angular.cross(S.linear), z)
+    return Axis(before[-1].p if before else T.translation, z)
+
+
+def _normals(axes: Sequence[Axis]) -> list[Normal]:
+    normals: list[Normal] = []
+    last = Normal(axes[0].p, axes[0].p, _perpendicular(X, axes[0].z))
+    for first, second in pairwise(axes):
+        across = first.z.cross(second.z)
+        s = across.norm()
+        if s < 1e-9:
+            A = first.foot(last.B)
+            B = second.foot(A)
+            gap = B - A
+            x = gap / gap.norm() if gap.norm() > 1e-12 else _perpendicular(last.x, first.z)
+        else:
+            x = across / s
+            gap = second.p - first.p
+            A = first.p + first.z * (gap.cross(second.z).dot(x) / s)
+            B = second.p + second.z * (gap.cross(first.z).dot(x) / s)
+            if (B - A).dot(x) < -1e-12:
+                x = -x
+        last = Normal(A, B, x)
+        normals.append(last)
+    return normals
+
+
+def _modified(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
+    """Frame i on axis i, x_i towards axis i + 1; frame 0 is frame 1 at q = 0."""
+    start = Normal(axes[0].p, axes[0].p, _perpendicular(X, axes[0].z))
+    before = [normals[0] if normals else start, *normals]
+    rows: list[Row] = [(0.0, 0.0, 0.0, 0.0)]
+    for i in range(1, len(axes)):
+        into, z = before[i], axes[i].z
+        onward = normals[i] if i < len(normals) else Normal(into.B, into.B, into.x)
+        alpha = _angle(axes[i - 1].z, z, into.x)
+        d, theta = (onward.A - into.B).dot(z), _angle(into.x, onward.x, z)
+        rows.append(((into.B - into.A).dot(into.x), alpha, d, theta))
+    first = before[0]
+    base = _pose(first.A, first.x, axes[0].z)
+    return base, rows, _product(base, rows, "modified")
+
+
+def _standard(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
+    """Frame i on axis i + 1, x_i from axis i; the last frame stays on the last axis."""
+    origin, x = (normals[0].A, normals[0].x) if normals else (axes[0].p, _perpendicular(X, axes[0].z))
+    base = _pose(origin, x, axes[0].z)
+    rows: list[Row] = []
+    for axis, following, normal in zip(axes, axes[1:], normals, strict=False):
+        d, theta = (normal.A - origin).dot(axis.z), _angle(x, normal.x, axis.z)
+        rows.append(((normal.B - normal.A).dot(normal.x), _angle(axis.z, following.z, normal.x), d, theta))
+        origin, x = normal.B, normal.x
+    rows.append((0.0, 0.0, 0.0, 0.0))
+    return base, rows, _product(base, rows, "standard")
+
+
+def _product(T: Transform, rows: Sequence[Row], convention: str) -> Transform:
+    for row in rows:
+        T = T * link_transform(row, convention)
+    return T
+
+
+def _angle(u: Vector, v: Vector, about: Vector) -> float:
+    return math.atan2(about.dot(u.cross(v)), u.dot(v))
+
+
+def _perpendicular(x: Vector, z: Vector) -> Vector:
+    """x made perpendicular to z, or some perpendicular if it is along z."""
+    for candidate in (x, X, Vector(0.0, 1.0, 0.0)):
+        flat = candidate - z * candidate.dot(z)
+        if flat.norm() > 1e-6:
+            return flat / flat.norm()
+    raise AssertionError("no vector is along both x and y")
+
+
+def _pose(origin: Vector, x: Vector, z: Vector) -> Transform:
+    y = z.cross(x)
+    return Transform(Rotation(*(Vector(a, b, c) for a, b, c in zip(x, y, z, strict=True))), origin)

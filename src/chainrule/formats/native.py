@@ -1,0 +1,363 @@
+"""chainrule's own format: a robot as readable TOML, or the same document as JSON. The round trip is exact."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import FormatError, UnknownNameError
+from chainrule.formats.numbers import placed, snapped
+from chainrule.formats.source import read
+from chainrule.model import (
+    GRAVITY,
+    Composite,
+    Dof,
+    Fixed,
+    Frame,
+    Free,
+    Joint,
+    Kind,
+    Link,
+    Mimic,
+    Model,
+    Moved,
+    Screw,
+    Spherical,
+)  # fmt: skip
+from chainrule.spatial import Rotation, Symmetric, Transform, Vector
+
+FORMAT = "chainrule 1"
+TYPES = (
+    "revolute", "continuous", "prismatic", "helical", "screw", "fixed", "cylindrical", "universal", "planar",
+    "spherical", "free",
+)  # fmt: skip
+DOF_KEYS = tuple(field.name for field in fields(Dof))
+JOINT_KEYS = (
+    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "mimic", "dof", *DOF_KEYS,
+)  # fmt: skip
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def from_native(path_or_text: str | PathLike[str]) -> Model:
+    """The robot in a .toml or .json file, or in the text of one."""
+    content, source, _ = read(path_or_text)
+    return model_of(_parsed(content, source), source)
+
+
+def _parsed(content: bytes, source: str) -> dict[str, Any]:
+    try:
+        text = content.decode("utf-8")
+        document = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{source} is not valid JSON: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{source} is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise FormatError(f"{source} nests its tables too deeply to be a robot") from error
+    if not isinstance(document, dict):
+        raise FormatError(f"{source} does not hold a table")
+    return document
+
+
+def model_of(document: Mapping[str, Any], source: str) -> Model:
+    """The robot that a document describes."""
+    table = _Table(document, source)
+    if document.get("format") != FORMAT:
+        raise FormatError(
+            f"{source} is not a chainrule robot: it should say format = {FORMAT!r}, and says {document.get('format')!r}"
+        )
+    table.only("format", "name", "gravity", "end_effector", "notes", "link", "joint", "frame")
+    notes = document.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise table.error("notes should be a list of strings")
+    return Model.build(
+        table.text("name"),
+        [_link(entry) for entry in table.tables("link")],
+        [_joint(entry) for entry in table.tables("joint")],
+        [Frame(e.text("name"), e.text("link"), e.transform("origin")) for e in table.tables("frame")],
+        table.vector("gravity", GRAVITY),
+        document.get("end_effector"),
+        notes,
+    )
+
+
+class _Table:
+    """A table of the document, read key by key, with errors that say where."""
+
+    def __init__(self, entries: Mapping[str, Any], where: str) -> None:
+        self.entries = entries
+        self.where = where
+
+    def error(self, message: str) -> FormatError:
+        return FormatError(f"{self.where}: {message}")
+
+    def only(self, *keys: str) -> None:
+        for key in self.entries:
+            if key not in keys:
+                raise UnknownNameError.of("key", key, keys, f"{self.where}: the format")
+
+    def tables(self, key: str) -> list[_Table]:
+        entries = self.entries.get(key, [])
+        if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+            raise self.error(f"{key} should be a list of tables, written [[{key}]]")
+        return [_Table(e, f"{self.where}, {key} {e.get('name', i)!r}") for i, e in enumerate(entries)]
+
+    def text(self, key: str) -> str:
+        value = self.entries.get(key)
+        if not isinstance(value, str) or not value:
+            raise self.error(f"needs {key} = a string, got {value!r}")
+        return value
+
+    def number(self, key: str, default: float | None = None) -> float:
+        value = self.entries.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.error(f"needs {key} = a number, got {value!r}")
+        return float(value)
+
+    def numbers(self, key: str, count: int) -> list[float]:
+        value = self.entries.get(key)
+        if not isinstance(value, list) or len(value) != count or not all(_is_number(x) for x in value):
+            raise self.error(f"needs {key} = {count} numbers in brackets, got {value!r}")
+        return [float(x) for x in value]
+
+    def vector(self, key: str, default: Vector | None = None) -> Vector:
+        if key not in self.entries and default is not None:
+            return default
+        return Vector(*self.numbers(key, 3))
+
+    def table(self, key: str, *keys: str) -> _Table:
+        value = self.entries.get(key)
+        if not isinstance(value, dict):
+            raise self.error(f"needs {key} = a table in braces, got {value!r}")
+        table = _Table(value, f"{self.where}, {key}")
+        table.only(*keys)
+        return table
+
+    def transform(self, key: str) -> Transform:
+        if key not in self.entries:
+            return Transform.identity()
+        table = self.table(key, "xyz", "rpy", "rotation")
+        xyz = table.vector("xyz", Vector(0.0, 0.0, 0.0))
+        if "rotation" in table.entries:
+            if "rpy" in table.entries:
+                raise table.error("gives both rpy and rotation; keep one")
+            return Transform(table.rotation("rotation"), xyz)
+        return placed(list(xyz), table.numbers("rpy", 3) if "rpy" in table.entries else (0.0, 0.0, 0.0))
+
+    def rotation(self, key: str) -> Rotation:
+        rows = self.entries[key]
+        if not isinstance(rows, list) or len(rows) != 3:
+            raise self.error(f"needs {key} = three rows of three numbers")
+        R = Rotation(*(Vector(*_Table({"row": row}, self.where).numbers("row", 3)) for row in rows))
+        error = max(abs(x - (i == j)) for i, row in enumerate(R @ R.inv) for j, x in enumerate(row))
+        if not error < 1e-6 or R.a.dot(R.b.cross(R.c)) < 0:
+            raise self.error(f"{key} is not a rotation matrix: it is off by {error:.2g} from orthogonal")
+        return snapped(R)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+def _link(table: _Table) -> Link:
+    table.only("name", "mass", "com", "inertia")
+    name = table.text("name")
+    if "mass" not in table.entries and "inertia" not in table.entries:
+        return Link(name)
+    inertia = Symmetric(*table.numbers("inertia", 6)) if "inertia" in table.entries else Link(name).inertia
+    return Link(name, table.number("mass"), table.vector("com", Vector(0.0, 0.0, 0.0)), inertia)
+
+
+def _joint(table: _Table) -> Joint:
+    table.only(*JOINT_KEYS)
+    kind = _kind(table)
+    mimic = None
+    if "mimic" in table.entries:
+        entry = table.table("mimic", "joint", "multiplier", "offset")
+        mimic = Mimic(entry.text("joint"), entry.number("multiplier", 1.0), entry.number("offset", 0.0))
+    own = [key for key in DOF_KEYS if key in table.entries]
+    tables = table.tables("dof")
+    if own and (tables or kind.nv != 1):
+        raise table.error(
+            f"{own[0]} belongs to one degree of freedom; this joint has {kind.nv}: use a list, dof = [...]"
+        )
+    dofs = tuple(_dof(entry) for entry in tables) or ((_dof(table),) if own else ())
+    return Joint(
+        table.text("name"), table.text("parent"), table.text("child"), kind, table.transform("origin"), dofs, mimic
+    )
+
+
+def _kind(table: _Table) -> Kind:
+    type_ = table.text("type")
+    if type_ not in TYPES:
+        raise UnknownNameError.of("joint type", type_, TYPES, f"{table.where}: the format")
+    kind = _placed_kind(table, type_)
+    return Moved(kind, table.transform("offset")) if "offset" in table.entries else kind
+
+
+def _placed_kind(table: _Table, type_: str) -> Kind:
+    if "screw" in table.entries:
+        w, v = (Vector(*part) for part in (table.numbers("screw", 6)[:3], table.numbers("screw", 6)[3:]))
+        return Screw(w, v, type_)
+    simple: dict[str, Kind] = {"fixed": Fixed(), "spherical": Spherical(), "free": Free()}
+    if type_ in simple:
+        return simple[type_]
+    if type_ == "planar":
+        return Composite.planar(table.vector("axis", Vector(0, 0, 1)))
+    axis = _unit(table, "axis")
+    if type_ == "universal":
+        return Composite.universal(axis, _unit(table, "axis2"))
+    makers: dict[str, Callable[[Vector], Kind]] = {
+        "prismatic": Screw.prismatic,
+        "cylindrical": Composite.cylindrical,
+        "helical": lambda a: Screw.helical(a, table.number("pitch")),
+    }
+    if type_ == "screw":
+        raise table.error("a screw joint needs screw = six numbers, angular part first")
+    return makers[type_](axis) if type_ in makers else Screw.revolute(axis, type_)
+
+
+def _unit(table: _Table, key: str) -> Vector:
+    axis = table.vector(key)
+    length = axis.norm()
+    if not length > 0:
+        raise table.error(f"has a zero {key}; give the direction it moves along, such as [0, 0, 1]")
+    return axis if abs(length - 1) < 1e-12 else axis / length
+
+
+def _dof(table: _Table) -> Dof:
+    values = {key: table.number(key) for key in DOF_KEYS if key in table.entries}
+    if "coulomb" in values:
+        values.setdefault("coulomb_negative", values["coulomb"])
+    return Dof(**values)
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def save(model: Model, path: str | PathLike[str]) -> None:
+    """Write a model to a .toml or .json file."""
+    path = Path(path)
+    if path.suffix not in (".toml", ".json"):
+        raise FormatError(f"cannot tell the format from {path.name!r}: end it in .toml or .json (or .urdf)")
+    path.write_text(to_json(model) if path.suffix == ".json" else to_toml(model), encoding="utf-8")
+
+
+def document_of(model: Model) -> dict[str, Any]:
+    """The model as plain tables, lists, strings and numbers."""
+    document: dict[str, Any] = {"format": FORMAT, "name": model.name, "gravity": _floats(model.gravity)}
+    if model.end_effector is not None:
+        document["end_effector"] = model.end_effector
+    if model.notes:
+        document["notes"] = list(model.notes)
+    document["link"] = [_link_entry(link) for link in model.links]
+    document["joint"] = [_joint_entry(joint) for joint in model.joints]
+    document["frame"] = [{"name": f.name, "link": f.link, **_origin_entry("origin", f.origin)} for f in model.frames]
+    return {key: value for key, value in document.items() if value != []}
+
+
+def _floats(numbers: Any) -> list[float]:
+    return [float(x) for x in numbers]
+
+
+def _link_entry(link: Link) -> dict[str, Any]:
+    if link == Link(link.name):
+        return {"name": link.name}
+    return {
+        "name": link.name,
+        "mass": float(link.mass),
+        "com": _floats(link.com),
+        "inertia": _floats(link.inertia.entries()),
+    }
+
+
+def _origin_entry(key: str, T: Transform) -> dict[str, Any]:
+    if Transform.identity() == T:
+        return {}
+    entry: dict[str, Any] = {"xyz": _floats(T.translation)}
+    if T.rotation != Rotation.identity():
+        rpy = _floats(T.rotation.rpy())
+        exact = placed((0.0, 0.0, 0.0), rpy).rotation == T.rotation
+        entry |= {"rpy": rpy} if exact else {"rotation": [_floats(row) for row in T.rotation]}
+    return {key: entry}
+
+
+def _joint_entry(joint: Joint) -> dict[str, Any]:
+    kind = joint.kind
+    entry: dict[str, Any] = {"name": joint.name, "type": joint.type, "parent": joint.parent, "child": joint.child}
+    entry |= _origin_entry("origin", joint.origin)
+    if isinstance(kind, Moved):
+        entry |= _origin_entry("offset", kind.offset) or {"offset": {}}
+        kind = kind.inner
+    entry |= _axes_entry(kind)
+    if joint.mimic:
+        mimic = joint.mimic
+        entry["mimic"] = {
+            "joint": mimic.joint, "multiplier": float(mimic.multiplier), "offset": float(mimic.offset)
+        }  # fmt: skip
+    dofs = [_dof_entry(dof) for dof in joint.dofs]
+    if any(dofs):
+        entry |= dofs[0] if len(dofs) == 1 else {"dof": dofs}
+    return entry
+
+
+def _axes_entry(kind: Kind) -> dict[str, Any]:
+    if isinstance(kind, Screw):
+        plain = kind.name in ("revolute", "continuous") and kind.linear == Vector.zero()
+        if plain or kind.name == "prismatic":
+            axis = kind.angular if kind.turns else kind.linear
+            if abs(axis.norm() - 1) < 1e-12:
+                return {"axis": _floats(axis)}
+        return {"screw": _floats((*kind.angular, *kind.linear))}
+    if isinstance(kind, Composite):
+        if kind.name == "planar":
+            return {"axis": _floats(kind.parts[2].angular)}
+        second = {"axis2": _floats(kind.parts[1].angular)} if kind.name == "universal" else {}
+        return {"axis": _floats(kind.parts[0].angular), **second}
+    return {}
+
+
+def _dof_entry(dof: Dof) -> dict[str, float]:
+    entry = {key: float(getattr(dof, key)) for key in DOF_KEYS if getattr(dof, key) != getattr(Dof(), key)}
+    if dof.coulomb and dof.coulomb == dof.coulomb_negative:
+        del entry["coulomb_negative"]
+    elif dof.coulomb:
+        entry["coulomb_negative"] = float(dof.coulomb_negative)
+    return entry
+
+
+def to_json(model: Model) -> str:
+    """JSON text; infinities cannot occur, since only limits may be infinite, and those are left out."""
+    return json.dumps(document_of(model), indent=1, allow_nan=False) + "\n"
+
+
+def to_toml(model: Model) -> str:
+    """TOML text, one table for each link and joint."""
+    document = document_of(model)
+    lines = [f"{key} = {_toml(value)}" for key, value in document.items() if key not in ("link", "joint", "frame")]
+    for key in ("link", "joint", "frame"):
+        for entry in document.get(key, []):
+            lines += ["", f"[[{key}]]", *(f"{name} = {_toml(value)}" for name, value in entry.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(x) for x in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(x)}" for key, x in value.items()) + " }" if value else "{}"
+    if not math.isfinite(value):
+        return "inf" if value > 0 else "-inf"
+    return repr(int(value)) if value == int(value) and abs(value) < 1e6 else repr(value)

@@ -1,0 +1,191 @@
+"""URDF, read and written."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+
+from lxml import etree
+
+from chainrule.errors import FormatError
+from chainrule.formats.numbers import placed
+from chainrule.formats.source import read
+from chainrule.formats.xml import Node, parse
+from chainrule.model import Composite, Dof, Fixed, Free, Joint, Kind, Link, Mimic, Model, Screw, Spherical
+from chainrule.spatial import Rotation, Symmetric, Transform, Vector
+
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
+
+
+def from_urdf(path_or_text: str | PathLike[str]) -> Model:
+    """The robot that a URDF file or text describes. Links without <inertial> are massless, and noted as such."""
+    content, source, _ = read(path_or_text)
+    return model_of(parse(content, source))
+
+
+def model_of(root: Node) -> Model:
+    """The robot under a <robot> element."""
+    if root.tag != "robot":
+        hint = "; it looks like MJCF: use Robot.from_mjcf" if root.tag == "mujoco" else ""
+        raise FormatError(f"{root.source} is not URDF: its root element is <{root.tag}>, not <robot>{hint}")
+    name = root.get("name") or "robot"
+    notes: list[str] = []
+    links = [_link(node) for node in root.children("link")]
+    joints = [_joint(node, notes) for node in root.children("joint")]
+    moved = {joint.child for joint in joints if joint.kind.nv}
+    bare = (node.text("name") for node in root.children("link") if node.child("inertial") is None)
+    massless = [f"link {link!r} has no <inertial>: it is massless" for link in bare if link in moved]
+    return Model.build(name, links, joints, notes=[*massless, *notes])
+
+
+def _link(node: Node) -> Link:
+    name = node.text("name")
+    inertial = node.child("inertial")
+    if inertial is None:
+        return Link(name)
+    T = _origin(inertial)
+    mass = inertial.required("mass").number("value")
+    matrix = inertial.required("inertia")
+    entries = [matrix.number(f"i{axes}", 0.0) for axes in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    return Link(name, mass, T.translation, Symmetric(*entries).rotated(T.rotation))
+
+
+def _origin(node: Node) -> Transform:
+    origin = node.child("origin")
+    if origin is None:
+        return placed((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    return placed(origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
+
+
+def _joint(node: Node, notes: list[str]) -> Joint:
+    name = node.text("name")
+    kind = _kind(node)
+    mimic = node.child("mimic")
+    follows = (
+        Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)) if mimic else None
+    )
+    return Joint(
+        name,
+        node.required("parent").text("link"),
+        node.required("child").text("link"),
+        kind,
+        _origin(node),
+        _dofs(node, kind, notes),
+        follows,
+    )
+
+
+def _kind(node: Node) -> Kind:
+    type_ = node.text("type")
+    if type_ not in TYPES:
+        raise node.error(f"unknown joint type {type_!r}; URDF has {', '.join(TYPES)}")
+    simple: dict[str, Kind] = {"fixed": Fixed(), "floating": Free(), "spherical": Spherical()}
+    if type_ in simple:
+        return simple[type_]
+    axis = _axis(node)
+    if type_ == "prismatic":
+        return Screw.prismatic(axis)
+    if type_ == "planar":
+        return Composite.planar(axis)
+    return Screw.revolute(axis, type_)
+
+
+def _axis(node: Node) -> Vector:
+    element = node.child("axis")
+    axis = Vector(*(element.vector("xyz", 3) if element else (1.0, 0.0, 0.0)))
+    length = axis.norm()
+    if length == 0:
+        raise node.error("has a zero axis; give the direction it moves along, such as xyz='0 0 1'")
+    return axis if abs(length - 1) < 1e-15 else axis / length
+
+
+def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
+    limit, dynamics = node.child("limit"), node.child("dynamics")
+    damping, friction = (dynamics.number(key, 0.0) if dynamics else 0.0 for key in ("damping", "friction"))
+    effort, velocity = (limit.number(key, math.inf) if limit else math.inf for key in ("effort", "velocity"))
+    lower, upper = -math.inf, math.inf
+    if kind.name in ("revolute", "prismatic"):
+        if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
+            notes.append(
+                f"joint {node.text('name')!r} is {kind.name} but gives no lower and upper limit: taken as unlimited"
+            )
+        else:
+            lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+    dof = Dof(lower, upper, velocity, effort, damping, friction, friction)
+    return (dof,) * kind.nv
+
+
+def to_urdf(model: Model) -> str:
+    """URDF text of a model, refused where URDF has no words for it (rotors, springs, other joints)."""
+    robot = etree.Element("robot", name=model.name)
+    for link in model.links:
+        _write_link(robot, link)
+    for frame in model.frames:
+        etree.SubElement(robot, "link", name=frame.name)
+    for joint in model.joints:
+        _write_joint(robot, joint)
+    for frame in model.frames:
+        _write_joint(robot, Joint(f"{frame.name}_fixed", frame.link, frame.name, Fixed(), frame.origin))
+    etree.indent(robot)
+    return etree.tostring(robot, encoding="unicode") + "\n"
+
+
+def _write_link(robot: etree._Element, link: Link) -> None:
+    element = etree.SubElement(robot, "link", name=link.name)
+    if link.mass or any(link.inertia.entries()):
+        inertial = etree.SubElement(element, "inertial")
+        etree.SubElement(inertial, "origin", xyz=_words(link.com))
+        etree.SubElement(inertial, "mass", value=repr(float(link.mass)))
+        I = link.inertia
+        entries = {"ixx": I.xx, "ixy": I.xy, "ixz": I.xz, "iyy": I.yy, "iyz": I.yz, "izz": I.zz}
+        etree.SubElement(inertial, "inertia", {key: repr(float(value)) for key, value in entries.items()})
+
+
+def _write_joint(robot: etree._Element, joint: Joint) -> None:
+    kind = joint.kind
+    type_ = {"free": "floating"}.get(kind.name, kind.name)
+    lost = (
+        [f"a {kind.name} joint"]
+        if type_ not in TYPES or not isinstance(kind, (Screw, Fixed, Free, Spherical, Composite))
+        else []
+    )
+    for dof in joint.dofs:
+        lost += ["a rotor"] if dof.rotor else []
+        lost += ["a spring"] if dof.stiffness else []
+        lost += ["friction that differs with direction"] if dof.coulomb != dof.coulomb_negative else []
+    if lost:
+        raise FormatError(
+            f"joint {joint.name!r} has {', '.join(dict.fromkeys(lost))}, which URDF cannot express; save it in "
+            "chainrule's own format, or edit the robot first"
+        )
+    element = etree.SubElement(robot, "joint", name=joint.name, type=type_)
+    etree.SubElement(element, "origin", xyz=_words(joint.origin.translation), rpy=_words(_rpy(joint.origin.rotation)))
+    etree.SubElement(element, "parent", link=joint.parent)
+    etree.SubElement(element, "child", link=joint.child)
+    if isinstance(kind, Screw):
+        etree.SubElement(element, "axis", xyz=_words(kind.angular if kind.turns else kind.linear))
+    elif isinstance(kind, Composite):
+        etree.SubElement(element, "axis", xyz=_words(kind.parts[2].angular))
+    if joint.dofs:
+        _write_dof(element, joint.dofs[0])
+    if joint.mimic:
+        mimic = joint.mimic
+        numbers = {"multiplier": repr(float(mimic.multiplier)), "offset": repr(float(mimic.offset))}
+        etree.SubElement(element, "mimic", {"joint": mimic.joint, **numbers})
+
+
+def _write_dof(element: etree._Element, dof: Dof) -> None:
+    limits = {key: getattr(dof, key) for key in ("lower", "upper", "velocity", "effort")}
+    finite = {key: repr(float(value)) for key, value in limits.items() if math.isfinite(value)}
+    if finite:
+        etree.SubElement(element, "limit", finite)
+    if dof.viscous or dof.coulomb:
+        etree.SubElement(element, "dynamics", damping=repr(float(dof.viscous)), friction=repr(float(dof.coulomb)))
+
+
+def _rpy(R: Rotation) -> Vector:
+    return Vector(*R.rpy())
+
+
+def _words(numbers: Vector) -> str:
+    return " ".join(repr(float(x)) for x in numbers)

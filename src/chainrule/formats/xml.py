@@ -1,0 +1,113 @@
+"""XML from files that nobody vouches for: no entities, no network, and errors that name the line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from lxml import etree
+
+from chainrule.errors import FormatError
+
+
+class Node:
+    """An element, with attributes read as what they should be."""
+
+    def __init__(self, element: etree._Element, source: str) -> None:
+        self.element = element
+        self.source = source
+
+    @property
+    def tag(self) -> str:
+        return str(self.element.tag)
+
+    @property
+    def where(self) -> str:
+        """File, line, tag and name, for messages."""
+        name = self.element.get("name")
+        label = f"<{self.tag} name={name!r}>" if name is not None else f"<{self.tag}>"
+        return f"{self.source}, line {self.element.sourceline}, {label}"
+
+    def error(self, message: str) -> FormatError:
+        return FormatError(f"{self.where}: {message}")
+
+    def children(self, *tags: str) -> Iterator[Node]:
+        """Child elements, all or those with the given tags, in the file's order."""
+        for child in self.element:
+            if isinstance(child.tag, str) and (not tags or child.tag in tags):
+                yield Node(child, self.source)
+
+    def child(self, tag: str) -> Node | None:
+        """The only child with this tag, or None."""
+        found = list(self.children(tag))
+        if len(found) > 1:
+            raise found[1].error(f"there are {len(found)} <{tag}> elements in this {self.tag}; keep one")
+        return found[0] if found else None
+
+    def required(self, tag: str) -> Node:
+        found = self.child(tag)
+        if found is None:
+            raise self.error(f"needs a <{tag}> element")
+        return found
+
+    def get(self, attribute: str) -> str | None:
+        value = self.element.get(attribute)
+        return None if value is None else str(value)
+
+    def text(self, attribute: str) -> str:
+        """An attribute that must be there."""
+        value = self.get(attribute)
+        if value is None or not value.strip():
+            raise self.error(f"needs the attribute {attribute!r}")
+        return value.strip()
+
+    def numbers(self, attribute: str) -> list[float] | None:
+        """The numbers of an attribute, however many; None if it is not there."""
+        value = self.get(attribute)
+        if value is None:
+            return None
+        try:
+            numbers = [float(word) for word in value.split()]
+        except ValueError:
+            raise self.error(f"{attribute}={value[:60]!r} should be numbers separated by spaces") from None
+        if not all(math.isfinite(x) for x in numbers):
+            raise self.error(f"{attribute}={value[:60]!r} is not finite")
+        return numbers
+
+    def vector(self, attribute: str, length: int, default: tuple[float, ...] | None = None) -> list[float]:
+        """An attribute of exactly `length` numbers."""
+        numbers = self.numbers(attribute)
+        if numbers is None:
+            if default is None:
+                raise self.error(f"needs the attribute {attribute!r}, {length} numbers")
+            return list(default)
+        if len(numbers) != length:
+            raise self.error(f"{attribute}={self.get(attribute)!r} should be {length} numbers, got {len(numbers)}")
+        return numbers
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """An attribute of one number."""
+        return self.vector(attribute, 1, None if default is None else (default,))[0]
+
+
+def parse(content: bytes, source: str) -> Node:
+    """The root element."""
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
+        remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise FormatError(
+            f"{source} is not well-formed XML: {error.msg}; it may be truncated, or not an XML file at all"
+        ) from error
+    except ValueError as error:
+        raise FormatError(f"{source} is not XML that can be read: {error}") from error
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None:
+        raise FormatError(
+            f"{source} has a document type declaration (<!DOCTYPE ...>), which can define entities and name other "
+            "files; robot files need none, remove it"
+        )
+    return Node(root, source)

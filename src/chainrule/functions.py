@@ -1,0 +1,145 @@
+"""The functions of a robot's state: for each, the algorithm that computes it, its arguments and its options.
+
+This table is what a robot evaluates, whatever does the evaluating. Arguments are lists of scalars; results are
+scalars in nested lists, whose nesting is the shape of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chainrule.algorithms import (
+    aba,
+    centroidal,
+    coriolis,
+    crba,
+    drives,
+    energy,
+    jacobians,
+    kinematics,
+    matrix_form,
+    rnea,
+    statics,
+    terms,
+    vector_form,
+)  # fmt: skip
+from chainrule.model import Model
+from chainrule.spatial import Force, Scalar
+from chainrule.spatial.linear import transpose
+
+Scalars = Sequence[Scalar]
+
+
+@dataclass(frozen=True)
+class Function:
+    """How to compute one quantity.
+
+    `arguments` name what it takes from the state: q, qd, qdd, tau, and x (any vector of nv numbers); `loaded` says
+    that it also takes wrenches, each as six scalars, on the links that the option `loads` names. Other options are
+    keywords of `compute`, fixed before any number is known.
+    """
+
+    compute: Callable[..., Any]
+    arguments: tuple[str, ...]
+    loaded: bool = False
+
+
+def _wrenches(model: Model, loads: Sequence[str], wrenches: Sequence[Scalars]) -> dict[int, Force]:
+    """Wrenches on named links and frames, gathered on the links that carry them."""
+    total: dict[int, Force] = {}
+    for name, wrench in zip(loads, wrenches, strict=True):
+        index, offset = model.locate(name)
+        total[index] = total.get(index, Force.zero()) + offset * Force.of(wrench)
+    return total
+
+
+def _loaded(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+    """Give an algorithm's wrenches names."""
+
+    def compute(model: Model, *arguments: Any, loads: Sequence[str] = ()) -> Any:
+        state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
+        return algorithm(model, *state, wrenches=_wrenches(model, loads, wrenches))
+
+    return compute
+
+
+def _columns(columns: Sequence[Any]) -> list[list[Scalar]]:
+    """A matrix from its columns."""
+    return transpose([list(column) for column in columns])
+
+
+def _joint_wrenches(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, *, wrenches: Any, joints: Sequence[str]
+) -> list[list[Scalar]]:
+    F = rnea.joint_wrenches(model, q, qd, qdd, wrenches)
+    moves = {body.joint.name: body.index for body in model.bodies}
+    return [list(F[moves[joint]]) for joint in joints]
+
+
+def _newton_euler(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[list[list[Scalar]]]:
+    rows, _ = vector_form.newton_euler(model, q, qd, qdd)
+    return [[list(getattr(row, column)) for column in vector_form.UNITS] for row in rows]
+
+
+def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str]) -> list[Scalar]:
+    return statics.static_torque(model, q, loads[0], Force.of(wrench))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "pose": Function(lambda m, q, *, link: kinematics.pose(m, q, link).rows(), ("q",)),
+    "poses": Function(lambda m, q: [T.rows() for T in kinematics.poses(m, q)], ("q",)),
+    "twists": Function(lambda m, q, qd: [list(V) for V in kinematics.twists(m, q, qd)], ("q", "qd")),
+    "accelerations": Function(
+        lambda m, q, qd, qdd: [list(A) for A in kinematics.accelerations(m, q, qd, qdd)], ("q", "qd", "qdd")
+    ),
+    "jacobian": Function(
+        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)), ("q",)
+    ),
+    "jacobian_derivative": Function(
+        lambda m, q, qd, *, link, frame: _columns(jacobians.jacobian_derivative(m, q, qd, link, frame)), ("q", "qd")
+    ),
+    "analytic_jacobian": Function(lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",)),
+    "inverse_dynamics": Function(_loaded(rnea.inverse_dynamics), ("q", "qd", "qdd"), loaded=True),
+    "forward_dynamics": Function(_loaded(aba.forward_dynamics), ("q", "qd", "tau"), loaded=True),
+    "bias": Function(_loaded(rnea.bias), ("q", "qd"), loaded=True),
+    "mass_matrix": Function(crba.mass_matrix, ("q",)),
+    "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x")),
+    "coriolis_matrix": Function(coriolis.coriolis_matrix, ("q", "qd")),
+    "gravity_torque": Function(rnea.gravity_torque, ("q",)),
+    "friction_torque": Function(drives.friction_torque, ("qd",)),
+    "spring_torque": Function(drives.spring_torque, ("q",)),
+    "torque_terms": Function(
+        lambda m, q, qd, qdd: list(terms.torque_terms(m, q, qd, qdd).values()), ("q", "qd", "qdd")
+    ),
+    "joint_wrenches": Function(
+        lambda m, *a, loads=(), joints: _loaded(
+            lambda *b, wrenches: _joint_wrenches(*b, wrenches=wrenches, joints=joints)
+        )(m, *a, loads=loads),
+        ("q", "qd", "qdd"),
+        loaded=True,
+    ),
+    "static_torque": Function(_static_torque, ("q",), loaded=True),
+    "kinetic_energy": Function(energy.kinetic_energy, ("q", "qd")),
+    "potential_energy": Function(energy.potential_energy, ("q",)),
+    "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), ("q",)),
+    "center_of_mass_jacobian": Function(lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), ("q",)),
+    "momentum": Function(lambda m, q, qd: list(centroidal.momentum(m, q, qd)), ("q", "qd")),
+    "centroidal_momentum": Function(
+        lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)), ("q", "qd")
+    ),
+    "centroidal_momentum_matrix": Function(
+        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), ("q",)
+    ),
+    "newton_euler": Function(_newton_euler, ("q", "qd", "qdd")),
+    "newton_euler_torque": Function(
+        lambda m, q, qd, qdd: vector_form.newton_euler(m, q, qd, qdd)[1], ("q", "qd", "qdd")
+    ),
+    "matrix_form": Function(matrix_form.matrix_form, ("q", "qd")),
+}  # fmt: skip
+
+
+def length(model: Model, argument: str) -> int:
+    """How many scalars an argument has."""
+    return model.nq if argument == "q" else model.nv

@@ -1,0 +1,68 @@
+"""Robots by name or by file: the bundled ones, and whatever the user has."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from chainrule.checks import checked
+from chainrule.errors import FormatError, UnknownNameError
+from chainrule.formats import native
+from chainrule.robot import Robot
+
+_BUNDLED = files("chainrule").joinpath("robots")
+
+
+def robots() -> tuple[str, ...]:
+    """Names of the bundled robots.
+
+    >>> "panda" in robots()
+    True
+    """
+    stored = (entry.name.removesuffix(".toml") for entry in _BUNDLED.iterdir() if entry.name.endswith(".toml"))
+    return tuple(sorted([*stored, "human_arm"]))
+
+
+def load(name_or_path: str | PathLike[str], **options: Any) -> Robot:
+    """A bundled robot by its name, or one from a file: .urdf, .xml (URDF or MJCF), .toml or .json.
+
+    Options go to the format's own constructor, such as floating_base=True for URDF.
+
+    >>> load("pendulum").n
+    1
+    """
+    text = fspath(name_or_path)
+    if isinstance(name_or_path, str) and text in robots():
+        return _bundled(text)
+    suffix = Path(text).suffix.lower()
+    if suffix == ".urdf":
+        return Robot.from_urdf(name_or_path, **options)
+    if suffix == ".xml":
+        return _xml(name_or_path, **options)
+    if suffix in (".toml", ".json"):
+        return Robot.from_native(name_or_path, **options)
+    if suffix or "/" in text:
+        raise FormatError(f"cannot tell the format of {text!r}: robots come as .urdf, .xml, .toml or .json files")
+    raise UnknownNameError.of("robot", text, robots(), "chainrule")
+
+
+def _bundled(name: str) -> Robot:
+    if name == "human_arm":
+        from chainrule.human import human_arm
+
+        return human_arm()
+    text = _BUNDLED.joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return Robot(checked(native.from_native(text), check=False, warn=False))  # as published; the tests check them
+
+
+def _xml(path: str | PathLike[str], **options: Any) -> Robot:
+    """An .xml file may be URDF or MJCF: the root element tells."""
+    from chainrule.formats.source import read
+    from chainrule.formats.xml import parse
+
+    content, source, _ = read(path)
+    if parse(content, source).tag == "mujoco":
+        return Robot.from_mjcf(path, **options)
+    return Robot.from_urdf(path, **options)

@@ -1,0 +1,218 @@
+"""Edits: each takes a model and returns a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.model.kinds import Fixed, Free, Screw
+from chainrule.model.model import Model
+from chainrule.model.parts import Dof, Frame, Joint, Link
+from chainrule.spatial import Inertia, Motion, Scalar, Symmetric, Transform, Vector
+
+
+def merge_fixed(model: Model) -> Model:
+    """Weld every link on a fixed joint to its parent: inertias are summed, the link's name becomes a frame's.
+
+    Nothing about the motion changes; the algorithms have fewer bodies to visit.
+    """
+    if all(joint.kind.nv for joint in model.joints):
+        return model
+    carrier: dict[str, tuple[str, Transform]] = {}
+    inertia: dict[str, Inertia] = {}
+    links, joints, frames = [model.links[0]], [], []
+    carrier[model.links[0].name] = (model.links[0].name, Transform.identity())
+    for joint, link in zip(model.joints, model.links[1:], strict=True):
+        parent, offset = carrier[joint.parent]
+        if joint.kind.nv:
+            carrier[link.name] = (link.name, Transform.identity())
+            links.append(link)
+            joints.append(replace(joint, parent=parent, origin=offset * joint.origin))
+        else:
+            T = offset * joint.origin
+            carrier[link.name] = (parent, T)
+            frames.append(Frame(link.name, parent, T))
+            before = inertia.get(parent) or inertia_of(model, parent)
+            inertia[parent] = before + T * link.spatial_inertia
+    for frame in model.frames:
+        parent, offset = carrier[frame.link]
+        frames.append(Frame(frame.name, parent, offset * frame.origin))
+    merged = [Link.from_inertia(link.name, inertia[link.name]) if link.name in inertia else link for link in links]
+    return replace(model, links=tuple(merged), joints=tuple(joints), frames=tuple(frames))
+
+
+def inertia_of(model: Model, link: str) -> Inertia:
+    return model.links[model.index_of[link]].spatial_inertia
+
+
+def lock(model: Model, positions: Mapping[str, Scalar | Sequence[Scalar]]) -> Model:
+    """Fix joints at the given positions; joints that mimic a locked one are fixed with it."""
+    by_name = {joint.name: joint for joint in model.joints}
+    values: dict[str, Sequence[Scalar]] = {}
+    for name, position in positions.items():
+        joint = find_joint(model, name)
+        if joint.mimic:
+            raise ModelError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, and it stands still too")
+        numbers = list(position) if isinstance(position, Sequence) or hasattr(position, "shape") else [position]
+        if len(numbers) != joint.kind.nq:
+            raise ShapeError(
+                f"joint {name!r} ({joint.type}) takes {joint.kind.nq} coordinates to lock it, got {len(numbers)}"
+            )
+        values[name] = numbers
+    for joint in model.joints:
+        if joint.mimic and joint.mimic.joint in values:
+            values[joint.name] = [values[joint.mimic.joint][0] * joint.mimic.multiplier + joint.mimic.offset]
+    joints = [
+        replace(j, kind=Fixed(), dofs=(), mimic=None, origin=j.origin * by_name[j.name].kind.transform(values[j.name]))
+        if j.name in values
+        else j
+        for j in model.joints
+    ]
+    return replace(model, joints=tuple(joints))
+
+
+def find_joint(model: Model, name: str) -> Joint:
+    for joint in model.joints:
+        if joint.name == name:
+            return joint
+    raise UnknownNameError.of("joint", name, (j.name for j in model.joints), f"robot {model.name!r}")
+
+
+def add_payload(model: Model, carrier: str, payload: Inertia) -> Model:
+    """Weld a body, given in the frame of the link or frame `carrier`, to it."""
+    index, offset = model.locate(carrier)
+    link = model.links[index]
+    heavier = Link.from_inertia(link.name, link.spatial_inertia + offset * payload)
+    return replace(model, links=(*model.links[:index], heavier, *model.links[index + 1 :]))
+
+
+def add_frame(model: Model, name: str, carrier: str, origin: Transform) -> Model:
+    """Name a frame at `origin` in the link or frame `carrier`."""
+    index, offset = model.locate(carrier)
+    frame = Frame(name, model.links[index].name, offset * origin)
+    return rebuilt(model, frames=(*model.frames, frame))
+
+
+def rebuilt(model: Model, **changes: object) -> Model:
+    """The model with some fields replaced, sorted and checked again."""
+    fields = {
+        "name": model.name, "links": model.links, "joints": model.joints, "frames": model.frames,
+        "gravity": model.gravity, "end_effector": model.end_effector, "notes": model.notes, **changes,
+    }  # fmt: skip
+    return Model.build(**fields)  # type: ignore[arg-type]
+
+
+def prefixed(model: Model, prefix: str) -> Model:
+    """The same robot with every name prefixed, so that it can be joined to another."""
+
+    def mimic_of(joint: Joint) -> Joint:
+        return (
+            joint
+            if joint.mimic is None
+            else replace(joint, mimic=replace(joint.mimic, joint=prefix + joint.mimic.joint))
+        )
+
+    joints = (
+        replace(mimic_of(j), name=prefix + j.name, parent=prefix + j.parent, child=prefix + j.child)
+        for j in model.joints
+    )
+    return replace(
+        model,
+        links=tuple(replace(link, name=prefix + link.name) for link in model.links),
+        joints=tuple(joints),
+        frames=tuple(replace(f, name=prefix + f.name, link=prefix + f.link) for f in model.frames),
+        end_effector=None if model.end_effector is None else prefix + model.end_effector,
+    )
+
+
+def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: str = "") -> Model:
+    """Bolt another robot's base to a link or frame of this one; the end-effector becomes the other's."""
+    other = prefixed(other, prefix)
+    index, offset = model.locate(carrier)
+    bolt = Joint(f"{other.links[0].name}_mount", model.links[index].name, other.links[0].name, Fixed(), offset * origin)
+    return rebuilt(
+        model,
+        links=(*model.links, *other.links),
+        joints=(*model.joints, bolt, *other.joints),
+        frames=(*model.frames, *other.frames),
+        end_effector=other.end_effector or (other.tips[0] if len(other.tips) == 1 else None),
+        notes=(*model.notes, *other.notes),
+    )
+
+
+def floating(model: Model, joint: str = "floating_base", world: str = "world") -> Model:
+    """Set the base free: a new fixed link `world`, and a free joint between."""
+    if world in model.index_of:
+        world = f"{model.name}_world"
+    free = Joint(joint, world, model.links[0].name, Free())
+    return rebuilt(model, links=(Link(world), *model.links), joints=(free, *model.joints))
+
+
+def chain(model: Model, tip: str) -> Model:
+    """Only the links between the base and the link or frame `tip`, which becomes the end-effector."""
+    index, _ = model.locate(tip)
+    kept = {0, *(body.index for body in model.ancestors(index))}
+    names = {model.links[i].name for i in kept}
+    return rebuilt(
+        model,
+        links=[link for i, link in enumerate(model.links) if i in kept],
+        joints=[joint for i, joint in enumerate(model.joints) if i + 1 in kept],
+        frames=[frame for frame in model.frames if frame.link in names],
+        end_effector=tip,
+    )
+
+
+def rebase(model: Model, base: str) -> Model:
+    """Hold the robot by another link: the joints between turn round and keep their names and coordinates.
+
+    The new base is fixed in the world as it was at q = 0, so gravity is turned into its axes there.
+    """
+    index, offset = model.locate(base)
+    if offset != Transform.identity():
+        raise ModelError(f"{base!r} is a frame; the base must be a link")
+    path = model.ancestors(index)
+    turned = {body.joint.name: reverse(body.joint) for body in path}
+    home = Transform.identity()
+    for body in path:
+        home = home * body.joint.origin * body.joint.kind.transform(body.joint.kind.neutral())
+    return rebuilt(
+        model,
+        joints=[turned.get(joint.name, joint) for joint in model.joints],
+        gravity=home.rotation.inv * model.gravity,
+        end_effector=None if model.end_effector == base else model.end_effector,
+    )
+
+
+def reverse(joint: Joint) -> Joint:
+    """The same joint seen from its child: T_cp = e^-[S]q M^-1 = M^-1 e^-[Ad_M S]q."""
+    if joint.kind.nv and not isinstance(joint.kind, Screw):
+        raise ModelError(
+            f"joint {joint.name!r} is {joint.type}; the base can only be moved across fixed, revolute, prismatic and "
+            "helical joints"
+        )
+    kind = joint.kind
+    if isinstance(kind, Screw):
+        S = joint.origin * Motion(-kind.angular, -kind.linear)
+        kind = Screw(S.angular, S.linear, "screw" if kind.turns else "prismatic")
+    return replace(joint, parent=joint.child, child=joint.parent, kind=kind, origin=joint.origin.inverse())
+
+
+def scale_masses(model: Model, factor: Scalar) -> Model:
+    """Multiply all masses and inertias."""
+
+    def scaled(link: Link) -> Link:
+        inertia = Symmetric(*(x * factor for x in link.inertia.entries()))
+        return replace(link, mass=link.mass * factor, inertia=inertia)
+
+    return replace(model, links=tuple(scaled(link) for link in model.links))
+
+
+def map_dofs(model: Model, change: Callable[[Dof], Dof]) -> Model:
+    """The same change made to every degree of freedom."""
+    joints = (replace(joint, dofs=tuple(change(dof) for dof in joint.dofs)) for joint in model.joints)
+    return replace(model, joints=tuple(joints))
+
+
+def with_gravity(model: Model, gravity: Vector) -> Model:
+    return replace(model, gravity=gravity)

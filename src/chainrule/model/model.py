@@ -1,0 +1,245 @@
+"""The immutable model of a robot: a tree of links and joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from chainrule.errors import ModelError, UnknownNameError, shown
+from chainrule.model.parts import Dof, Frame, Joint, Lift, Link, Mimic, lift_vector
+from chainrule.model.tree import depth_first, refuse_clashes
+from chainrule.spatial import Motion, Scalar, Transform, Vector
+
+GRAVITY = Vector(0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A link with the joint that moves it, and the places of that joint's coordinates in q and in qd.
+
+    `index` and `parent` count links, 0 being the base. A mimic joint shares the coordinate of the joint it
+    follows, `multiplier` times as fast.
+    """
+
+    index: int
+    parent: int
+    link: Link
+    joint: Joint
+    first_q: int
+    first_v: int
+    multiplier: Scalar = 1
+    offset: Scalar = 0
+
+    def coordinates(self, q: Sequence[Scalar]) -> Sequence[Scalar]:
+        """This joint's own part of q."""
+        if self.joint.mimic:
+            return [q[self.first_q] * self.multiplier + self.offset]
+        return q[self.first_q : self.first_q + self.joint.kind.nq]
+
+    def rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """This joint's own part of qd."""
+        if self.joint.mimic:
+            return [qd[self.first_v] * self.multiplier]
+        return qd[self.first_v : self.first_v + self.joint.kind.nv]
+
+    def at(self, q: Sequence[Scalar]) -> Placed:
+        """This body in the configuration q of the robot."""
+        own = self.coordinates(q)
+        kind = self.joint.kind
+        columns = kind.columns(own)
+        if self.joint.mimic:
+            columns = [S * self.multiplier for S in columns]
+        return Placed(self, own, self.joint.origin * kind.transform(own), list(enumerate(columns, self.first_v)))
+
+    @property
+    def dofs(self) -> Iterator[tuple[int, Scalar, Dof]]:
+        """Index in qd, multiplier, and properties of each degree of freedom."""
+        return ((self.first_v + k, self.multiplier, dof) for k, dof in enumerate(self.joint.dofs))
+
+
+class Placed:
+    """A body in one configuration: where it is, and how its joint can move it."""
+
+    __slots__ = ("S", "T", "body", "index", "inertia", "own", "parent")
+
+    def __init__(self, body: Body, own: Sequence[Scalar], T: Transform, S: list[tuple[int, Motion]]) -> None:
+        self.body = body
+        self.index = body.index
+        self.parent = body.parent
+        self.inertia = body.link.spatial_inertia
+        self.own = own
+        self.T = T
+        """T_parent,child: the pose of the link in its parent."""
+        self.S = S
+        """The screws of the joint in the link's frame, each with the index of its velocity in qd."""
+
+    def along(self, rates: Sequence[Scalar]) -> Motion:
+        """S times this joint's part of `rates`: of qd, the joint's twist; of qdd, its part of the acceleration."""
+        return _sum(S * rates[i] for i, S in self.S)
+
+    def S_rate(self, qd: Sequence[Scalar]) -> list[Motion]:
+        """How the screws change, seen in the link's frame: zero for all but universal and planar joints."""
+        rates = self.body.joint.kind.columns_rate(self.own, self.body.rates(qd))
+        return [rate * self.body.multiplier for rate in rates] if self.body.joint.mimic else list(rates)
+
+    def velocity_product(self, qd: Sequence[Scalar]) -> Motion:
+        """dS/dt qd, the part of the acceleration that is left when qdd is zero."""
+        pairs = zip(self.S, self.S_rate(qd), strict=True)
+        return _sum(rate * qd[i] for (i, _), rate in pairs if rate is not Motion.zero())
+
+
+def _sum(motions: Iterable[Motion]) -> Motion:
+    total = Motion.zero()
+    for motion in motions:
+        total = motion if total is Motion.zero() else total + motion
+    return total
+
+
+@dataclass(frozen=True)
+class Model:
+    """A robot: a tree of links and joints, frames on them, and gravity. Make one with `Model.build`.
+
+    Joint i moves link i + 1; link 0 is the base; parents come before children.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: Vector = field(default=GRAVITY)
+    end_effector: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def build(
+        name: str,
+        links: Sequence[Link],
+        joints: Sequence[Joint],
+        frames: Sequence[Frame] = (),
+        gravity: Vector = GRAVITY,
+        end_effector: str | None = None,
+        notes: Sequence[str] = (),
+    ) -> Model:
+        """Sort links and joints into a tree, depth first, and refuse what is not one."""
+        where = f"robot {name!r}"
+        ordered_links, ordered_joints = depth_first(links, joints, where)
+        refuse_clashes(ordered_links, frames, where)
+        _refuse_bad_mimics(ordered_joints, where)
+        model = Model(name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes))
+        if end_effector is not None:
+            model.locate(end_effector)
+        return model
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """Position of each link by name."""
+        return {link.name: i for i, link in enumerate(self.links)}
+
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        """The links that a joint moves, in order; body k has index k + 1."""
+        bodies: list[Body] = []
+        starts: dict[str, tuple[int, int]] = {}
+        nq = nv = 0
+        for joint in self.joints:
+            if joint.mimic is None:
+                starts[joint.name] = (nq, nv)
+                nq, nv = nq + joint.kind.nq, nv + joint.kind.nv
+        for i, (joint, link) in enumerate(zip(self.joints, self.links[1:], strict=True)):
+            mimic = joint.mimic or Mimic(joint.name)
+            q, v = starts[mimic.joint]
+            parent = self.index_of[joint.parent]
+            bodies.append(Body(i + 1, parent, link, joint, q, v, mimic.multiplier, mimic.offset))
+        return tuple(bodies)
+
+    def at(self, q: Sequence[Scalar]) -> list[Placed]:
+        """Every body in the configuration q: what the algorithms loop over."""
+        return [body.at(q) for body in self.bodies]
+
+    @cached_property
+    def moving(self) -> tuple[Joint, ...]:
+        """The joints with coordinates of their own, in the order of those coordinates."""
+        return tuple(joint for joint in self.joints if joint.kind.nv and joint.mimic is None)
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(joint.kind.nq for joint in self.moving)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(joint.kind.nv for joint in self.moving)
+
+    @cached_property
+    def has_mimics(self) -> bool:
+        return any(joint.mimic for joint in self.joints)
+
+    @cached_property
+    def _frame_of(self) -> dict[str, Frame]:
+        return {frame.name: frame for frame in self.frames}
+
+    def locate(self, name: str) -> tuple[int, Transform]:
+        """Where a link or frame of this name is: the index of the link that carries it, and its pose there."""
+        if name in self.index_of:
+            return self.index_of[name], Transform.identity()
+        if name in self._frame_of:
+            frame = self._frame_of[name]
+            return self.index_of[frame.link], frame.origin
+        known = [*self.index_of, *self._frame_of]
+        raise UnknownNameError.of("link or frame", name, known, f"robot {self.name!r}")
+
+    @cached_property
+    def tips(self) -> tuple[str, ...]:
+        """The links that carry no other."""
+        parents = {joint.parent for joint in self.joints}
+        return tuple(link.name for link in self.links if link.name not in parents)
+
+    @cached_property
+    def tip(self) -> str:
+        """The end-effector: the one that was named, or the only tip."""
+        if self.end_effector is not None:
+            return self.end_effector
+        if len(self.tips) > 1:
+            raise ModelError(
+                f"robot {self.name!r} has {len(self.tips)} tips ({shown(self.tips)}); say which one is meant, with "
+                "link=..., or set it for good with robot.with_end_effector(...)"
+            )
+        return self.tips[0]
+
+    def ancestors(self, index: int) -> list[Body]:
+        """The bodies from the base up to link `index`, that link included."""
+        path = []
+        while index:
+            path.append(self.bodies[index - 1])
+            index = path[-1].parent
+        return path[::-1]
+
+    def map(self, f: Lift) -> Model:
+        """The same robot over other scalars: f(number, unit) is called for every parameter."""
+        return replace(
+            self,
+            links=tuple(link.map(f) for link in self.links),
+            joints=tuple(joint.map(f) for joint in self.joints),
+            frames=tuple(frame.map(f) for frame in self.frames),
+            gravity=lift_vector(f, self.gravity, "m/s^2"),
+        )
+
+
+def _refuse_bad_mimics(joints: Sequence[Joint], where: str) -> None:
+    by_name = {joint.name: joint for joint in joints}
+    for joint in joints:
+        if joint.mimic is None:
+            continue
+        here = f"{where}, joint {joint.name!r}"
+        source = by_name.get(joint.mimic.joint)
+        if source is None:
+            raise UnknownNameError.of("joint", joint.mimic.joint, by_name, f"{here}, mimic: the robot")
+        if source.mimic is not None:
+            raise ModelError(
+                f"{here} mimics {source.name!r}, which mimics {source.mimic.joint!r}: name that one instead"
+            )
+        if joint.kind.nv != 1 or source.kind.nv != 1:
+            raise ModelError(
+                f"{here} ({joint.type}) mimics {source.name!r} ({source.type}), but only joints with one degree of "
+                "freedom can mimic or be mimicked"
+            )

@@ -1,0 +1,528 @@
+"""The Robot: a model and the functions of its state, batched over leading dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chainrule import reference
+from chainrule.algorithms.jacobians import FRAMES
+from chainrule.algorithms.vector_form import UNITS
+from chainrule.arguments import Array, named_dofs, rows_of, together
+from chainrule.construction import Construction
+from chainrule.editing import Editing
+from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.functions import FUNCTIONS, length
+from chainrule.model import Dof, Model, edits
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring", "total")
+
+
+class Limits(NamedTuple):
+    """Limits of each degree of freedom, infinite where there are none: rad or m, rad/s or m/s, N m or N."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+
+@dataclass(frozen=True)
+class NewtonEulerTable:
+    """The vector form of the Newton-Euler equations: an array (..., links, 3) for each column, in link frames."""
+
+    links: tuple[str, ...]
+    units: Mapping[str, str]
+    omega: Array
+    omega_dot: Array
+    v_dot: Array
+    v_dot_com: Array
+    F: Array
+    N: Array
+    f: Array
+    n: Array
+    tau: Array
+
+    def __str__(self) -> str:
+        if self.omega.ndim > 2:
+            return f"Newton-Euler table of {len(self.links)} links for a batch of shape {self.omega.shape[:-2]}"
+        lines = []
+        for i, link in enumerate(self.links):
+            lines.append(link)
+            for column, unit in self.units.items():
+                x, y, z = getattr(self, column)[i]
+                lines.append(f"  {column:<10} {x: 12.6f} {y: 12.6f} {z: 12.6f}  {unit}")
+        return "\n".join([*lines, "tau  " + " ".join(f"{t: .6f}" for t in self.tau)])
+
+
+@dataclass(frozen=True)
+class MatrixForm:
+    """The closed matrix form: stacked matrices with six rows for each moving link, and M, C, g made of them."""
+
+    links: tuple[str, ...]
+    S: Array
+    A: Array
+    A_dot: Array
+    L: Array
+    J: Array
+    inertia: Array
+    ad_V: Array
+    rotors: Array
+    M: Array
+    C: Array
+    g: Array
+
+
+class Robot(Construction, Editing):
+    """A robot: an immutable model and the functions of its state.
+
+    States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
+    dimensions are a batch of the user's, and broadcast. SI units throughout. Spatial vectors have their angular
+    part first.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> arm.gravity_torque([0.0, 0.0]).round(3).tolist()
+    [29.43, 9.81]
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    # --- what it is ---
+
+    @property
+    def name(self) -> str:
+        """What the robot is called."""
+        return self.model.name
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates in q."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """The number of degrees of freedom."""
+        return self.model.nv
+
+    @property
+    def n(self) -> int:
+        """The number of degrees of freedom, nv."""
+        return self.model.nv
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints with coordinates of their own, in the order of those in q; neither fixed nor mimic ones."""
+        return tuple(joint.name for joint in self.model.moving)
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """All links, the base first."""
+        return tuple(link.name for link in self.model.links)
+
+    @property
+    def end_effector(self) -> str:
+        """The link or frame that is meant where none is named."""
+        return self.model.tip
+
+    @property
+    def gravity(self) -> Array:
+        """The gravity vector in base axes, in m/s^2."""
+        return np.array(list(self.model.gravity), dtype=float)
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all links but the base, in kg."""
+        return float(sum(link.mass for link in self._merged.links[1:]))
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Limits on position, speed and effort, an array of (n,) each."""
+        dofs = [dof for joint in self.model.moving for dof in joint.dofs]
+        return Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
+
+    @property
+    def reference(self) -> Robot:
+        """This robot, evaluated by the algorithms as they are written: slow, transparent, and the measure of others."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {self.n} degrees of freedom, {len(self.link_names)} links>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Robot) and self.model == other.model
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @cached_property
+    def _merged(self) -> Model:
+        """What dynamics is computed on: the same robot with its fixed joints welded."""
+        return edits.merge_fixed(self.model)
+
+    # --- configurations ---
+
+    def neutral(self) -> Array:
+        """The configuration of all zeros, and of unit quaternions."""
+        return np.array([x for joint in self.model.moving for x in joint.kind.neutral()], dtype=float)
+
+    def random_state(self, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:
+        """Random configurations q, of the given batch shape: uniform within the limits.
+
+        Where there is no limit, angles are within +-pi and lengths within +-1 m; orientations are uniform.
+        """
+        rng = np.random.default_rng() if rng is None else rng
+        batch = (shape,) if isinstance(shape, int) else tuple(shape)
+        parts = []
+        for joint in self.model.moving:
+            if joint.kind.nq != joint.kind.nv:
+                quaternion = rng.normal(size=(*batch, 4))
+                quaternion /= np.linalg.norm(quaternion, axis=-1, keepdims=True)
+                position = rng.uniform(-1, 1, (*batch, joint.kind.nq - 4))
+                parts.append(np.concatenate([position, quaternion], axis=-1))
+            else:
+                ranges = [_range(dof, unit) for dof, unit in zip(joint.dofs, joint.kind.units, strict=True)]
+                low, high = np.array(ranges).T
+                parts.append(rng.uniform(low, high, (*batch, joint.kind.nv)))
+        return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """The configuration reached from q by the velocity v in unit time, on the configuration manifold."""
+        return self._on_manifold("integrate", "integrate", q=q, v=v)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1."""
+        return self._on_manifold("difference", "difference", q0=q0, q1=q1)
+
+    def _on_manifold(self, function: str, method: str, **arguments: ArrayLike) -> Array:
+        a, b = together({k: self._argument(function, k, v) for k, v in arguments.items()}, function)
+        batch = a.shape[:-1]
+        pieces: list[Any] = []
+        i = j = 0
+        for joint in self.model.moving:
+            wide = joint.kind.nv if method == "integrate" else joint.kind.nq
+            first = [a[..., i + k] for k in range(joint.kind.nq)]
+            second = [b[..., j + k] for k in range(wide)]
+            pieces += getattr(joint.kind, method)(first, second)
+            i, j = i + joint.kind.nq, j + wide
+        return reference.stacked(pieces, batch)
+
+    # --- kinematics ---
+
+    def pose(self, q: ArrayLike, link: str | None = None) -> Array:
+        """Pose of a link or frame in the base frame, the end-effector's unless one is named: (..., 4, 4).
+
+        The product of exponentials: T(q) = e^[S1]q1 .. e^[Sn]qn M.
+
+        >>> import chainrule as cr
+        >>> cr.load("planar_2r").pose([0.0, 0.0])[:3, 3].tolist()
+        [2.0, 0.0, 0.0]
+        """
+        return self._evaluate("pose", {"q": q}, link=self._name(link))
+
+    def poses(self, q: ArrayLike) -> Array:
+        """Poses of all links in the base frame, in the order of link_names: (..., links, 4, 4)."""
+        return self._evaluate("poses", {"q": q}, whole=True)
+
+    def twists(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Twists (omega, v) of all links, each in its own frame: (..., links, 6), rad/s and m/s."""
+        return self._evaluate("twists", {"q": q, "qd": qd}, whole=True)
+
+    def accelerations(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Rates of those twists: (..., links, 6), rad/s^2 and m/s^2; gravity plays no part."""
+        return self._evaluate("accelerations", {"q": q, "qd": qd, "qdd": qdd}, whole=True)
+
+    def jacobian(self, q: ArrayLike, link: str | None = None, frame: str = "space") -> Array:
+        """J with J qd the twist (omega, v) of a link or frame: (..., 6, n).
+
+        frame: "space", the twist at the base's origin in base axes; "body", in the link's own frame; "world", the
+        angular velocity and the velocity of the frame's origin, in base axes.
+        """
+        return self._evaluate("jacobian", {"q": q}, link=self._name(link), frame=_frame(frame))
+
+    def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "space") -> Array:
+        """dJ/dt along qd: (..., 6, n). The acceleration of the link is J qdd + dJ/dt qd."""
+        return self._evaluate("jacobian_derivative", {"q": q, "qd": qd}, link=self._name(link), frame=_frame(frame))
+
+    def analytic_jacobian(self, q: ArrayLike, link: str | None = None) -> Array:
+        """Rates of the pose vector (x, y, z, roll, pitch, yaw) for each qd: (..., 6, n).
+
+        Linear rows first, as that vector is written; roll, pitch and yaw turn about the fixed x, y and z axes. At a
+        pitch of +-pi/2 the angles are not defined, and their rates grow without bound.
+        """
+        return self._evaluate("analytic_jacobian", {"q": q}, link=self._name(link))
+
+    # --- dynamics ---
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> Array:
+        """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip, (..., n).
+
+        The recursive Newton-Euler algorithm, with rotors, springs and friction. tip_wrench (..., 6) is what the
+        end-effector applies to its surroundings, in its own frame; wrenches[link] what the world applies to a link
+        or frame, in that frame. Both are (moment, force), in N m and N.
+        """
+        return self._loaded("inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, tip_wrench, wrenches)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> Array:
+        """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
+
+        The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches.
+        """
+        return self._loaded("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, tip_wrench, wrenches)
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """M(q), symmetric and positive definite, rotors included: (..., n, n)."""
+        return self._evaluate("mass_matrix", {"q": q})
+
+    def apply_inverse_mass(self, q: ArrayLike, x: ArrayLike) -> Array:
+        """M(q)^-1 x, without forming M: (..., n)."""
+        return self._evaluate("apply_inverse_mass", {"q": q, "x": x})
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., n, n)."""
+        return self._evaluate("coriolis_matrix", {"q": q, "qd": qd})
+
+    def gravity_torque(self, q: ArrayLike) -> Array:
+        """g(q): torques that hold the robot still against gravity: (..., n)."""
+        return self._evaluate("gravity_torque", {"q": q})
+
+    def friction_torque(self, qd: ArrayLike) -> Array:
+        """Torques that overcome friction; Coulomb friction counts as zero at rest: (..., n)."""
+        return self._evaluate("friction_torque", {"qd": qd})
+
+    def spring_torque(self, q: ArrayLike) -> Array:
+        """Torques that hold the joint springs: (..., n)."""
+        return self._evaluate("spring_torque", {"q": q})
+
+    def bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> Array:
+        """h(q, qd): everything but M qdd, friction and springs included: (..., n)."""
+        return self._loaded("bias", {"q": q, "qd": qd}, tip_wrench, wrenches)
+
+    def torque_terms(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> dict[str, Array]:
+        """The torque by its causes: inertial, centrifugal, coriolis, gravity, friction, spring, and their total.
+
+        Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds.
+        """
+        values = self._evaluate("torque_terms", {"q": q, "qd": qd, "qdd": qdd})
+        return {term: values[..., i, :] for i, term in enumerate(TERMS)}
+
+    def joint_wrenches(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+    ) -> Array:
+        """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
+
+        From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
+        fixed and mimic ones too.
+        """
+        names = self.joint_names if joints is None else tuple(joints)
+        for name in names:
+            edits.find_joint(self.model, name)
+        state = {"q": q, "qd": qd, "qdd": qdd}
+        return self._loaded("joint_wrenches", state, tip_wrench, wrenches, whole=True, joints=names)
+
+    def static_torque(self, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None) -> Array:
+        """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity.
+
+        The wrench (moment, force) is in that frame's own axes.
+        """
+        name = self._name(link)
+        wrench = rows_of(tip_wrench, 6, "static_torque: tip_wrench", "moment and force")
+        return self._evaluate("static_torque", {"q": q, "tip_wrench": wrench}, loads=(name,))
+
+    # --- energy and momentum ---
+
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """qd^T M qd / 2, in J: (...)."""
+        return self._evaluate("kinetic_energy", {"q": q, "qd": qd})
+
+    def potential_energy(self, q: ArrayLike) -> Array:
+        """Of gravity, zero at the base's origin, and of the springs, in J: (...)."""
+        return self._evaluate("potential_energy", {"q": q})
+
+    def momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Angular momentum about the base's origin, and linear momentum, in base axes: (..., 6)."""
+        return self._evaluate("momentum", {"q": q, "qd": qd})
+
+    def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Angular momentum about the centre of mass, and linear momentum, in base axes: (..., 6)."""
+        return self._evaluate("centroidal_momentum", {"q": q, "qd": qd})
+
+    def centroidal_momentum_matrix(self, q: ArrayLike) -> Array:
+        """A with A qd the centroidal momentum: (..., 6, n)."""
+        return self._evaluate("centroidal_momentum_matrix", {"q": q})
+
+    def center_of_mass(self, q: ArrayLike) -> Array:
+        """Of all moving links, in the base frame, in m: (..., 3)."""
+        return self._evaluate("center_of_mass", {"q": q})
+
+    def center_of_mass_jacobian(self, q: ArrayLike) -> Array:
+        """J with J qd the velocity of the centre of mass, in base axes: (..., 3, n)."""
+        return self._evaluate("center_of_mass_jacobian", {"q": q})
+
+    # --- the forms the textbooks print ---
+
+    def newton_euler_table(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NewtonEulerTable:
+        """The vector form (Craig): omega, omega-dot, v-dot, v-dot of the mass centre, F, N, f, n of each link."""
+        state = {"q": q, "qd": qd, "qdd": qdd}
+        values = self._evaluate("newton_euler", state)
+        columns = {column: values[..., i, :] for i, column in enumerate(UNITS)}
+        return NewtonEulerTable(self._moving_links, UNITS, **columns, tau=self._evaluate("newton_euler_torque", state))
+
+    def matrix_form(self, q: ArrayLike, qd: ArrayLike) -> MatrixForm:
+        """The closed matrix form: S, A, L = (1 - A)^-1, J = L S, the block inertia, M = J^T I J and C.
+
+        M includes the rotors; tau = M qdd + C qd + g, to which friction and springs are added.
+        """
+        arrays = self._arguments("matrix_form", {"q": q, "qd": qd})
+        self._require_masses("matrix_form")
+        batch = arrays[0].shape[:-1]
+        form = FUNCTIONS["matrix_form"].compute(self._merged, *(reference.scalars_of(a) for a in arrays))
+        names = form.__dataclass_fields__
+        return MatrixForm(self._moving_links, *(reference.stacked(getattr(form, name), batch) for name in names))
+
+    @cached_property
+    def _moving_links(self) -> tuple[str, ...]:
+        return tuple(link.name for link in self._merged.links[1:])
+
+    # --- evaluation ---
+
+    def _name(self, link: str | None) -> str:
+        name = self.model.tip if link is None else link
+        self.model.locate(name)
+        return name
+
+    def _evaluate(
+        self, function: str, arguments: Mapping[str, ArrayLike], *, whole: bool = False, **options: Any
+    ) -> Array:
+        """Check the arguments and compute, on the merged model, or on the whole one where every link counts."""
+        arrays = self._arguments(function, arguments)
+        if function not in KINEMATIC:
+            self._require_masses(function)
+        model = self.model if whole else self._merged
+        try:
+            return reference.evaluate(model, function, arrays, **options)
+        except ZeroDivisionError:
+            raise ModelError(
+                f"{function}: the mass matrix of robot {self.name!r} is singular here, because a joint moves no mass; "
+                "give its link an inertia, or the joint a rotor, or lock it"
+            ) from None
+
+    def _loaded(
+        self,
+        function: str,
+        arguments: dict[str, ArrayLike],
+        tip_wrench: ArrayLike | None,
+        wrenches: Mapping[str, ArrayLike] | None,
+        **options: Any,
+    ) -> Array:
+        loads: list[str] = []
+        loaded = dict(arguments)
+        for name, wrench in (wrenches or {}).items():
+            self.model.locate(name)
+            loads.append(name)
+            loaded[f"wrenches[{name!r}]"] = wrench
+        if tip_wrench is not None:
+            loads.append(self.model.tip)
+            loaded["tip_wrench"] = -rows_of(tip_wrench, 6, f"{function}: tip_wrench", "moment and force")
+        return self._evaluate(function, loaded, loads=tuple(loads), **options)
+
+    def _arguments(self, function: str, arguments: Mapping[str, ArrayLike]) -> list[Array]:
+        arrays = {name: self._argument(function, name, value) for name, value in arguments.items()}
+        return together(arrays, function)
+
+    def _argument(self, function: str, name: str, value: ArrayLike) -> Array:
+        what = f"{function}: {name}"
+        if "wrench" in name:
+            return rows_of(value, 6, what, "moment and force")
+        count = length(self.model, "q" if name in ("q0", "q1") else name)
+        array = rows_of(value, count, what, f"robot {self.name!r}: {named_dofs(self.joint_names)}")
+        if name in ("q", "q0", "q1"):
+            self._refuse_zero_quaternions(array, what)
+        return array
+
+    def _refuse_zero_quaternions(self, q: Array, what: str) -> None:
+        i = 0
+        for joint in self.model.moving:
+            i += joint.kind.nq
+            if joint.kind.nq != joint.kind.nv and not q[..., i - 4 : i].any(axis=-1).all():
+                raise ShapeError(
+                    f"{what}: the quaternion of joint {joint.name!r} (places {i - 4} to {i - 1}) is zero, which is no "
+                    "orientation; robot.neutral() has (0, 0, 0, 1) there"
+                )
+
+    def _require_masses(self, function: str) -> None:
+        if not self.model.nv or self._weighs:
+            return
+        raise ModelError(
+            f"{function}: robot {self.name!r} has no masses, so it has no dynamics; give its links masses and inertias"
+        )
+
+    @cached_property
+    def _weighs(self) -> bool:
+        rotors = any(dof.rotor for joint in self.model.joints for dof in joint.dofs)
+        return rotors or any(link.mass or any(link.inertia.entries()) for link in self._merged.links[1:])
+
+
+KINEMATIC = frozenset(
+    ("pose", "poses", "twists", "accelerations", "jacobian", "jacobian_derivative", "analytic_jacobian",
+     "static_torque", "friction_torque", "spring_torque")
+)  # fmt: skip
+"""What can be asked of a robot without masses."""
+
+
+def _read_only(values: Sequence[float]) -> Array:
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
+    return array
+
+
+def _range(dof: Dof, unit: str) -> tuple[float, float]:
+    wide = np.pi if unit == "rad" else 1.0
+    if np.isfinite(dof.lower) and np.isfinite(dof.upper):
+        return dof.lower, dof.upper
+    if np.isfinite(dof.lower):
+        return dof.lower, max(dof.lower, -wide) + 2 * wide
+    if np.isfinite(dof.upper):
+        return min(dof.upper, wide) - 2 * wide, dof.upper
+    return -wide, wide
+
+
+def _frame(frame: str) -> str:
+    if frame not in FRAMES:
+        raise UnknownNameError.of("frame of a Jacobian", frame, FRAMES, "chainrule")
+    return frame

@@ -1,0 +1,185 @@
+"""What the command line prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+from chainrule.arguments import Array
+from chainrule.library import load, robots
+
+if TYPE_CHECKING:
+    from chainrule.model import Joint
+    from chainrule.robot import Robot
+
+
+def _console() -> Console:
+    """As wide as the terminal; what goes to a file or a pipe is never cut."""
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+
+
+def bundled() -> None:
+    """The bundled robots, a line each."""
+    table = Table("robot", "dof", "links", "what it is", box=None)
+    for name in robots():
+        robot = load(name)
+        table.add_row(name, str(robot.n), str(len(robot.link_names)), robot.model.notes[0])
+    _console().print(table)
+
+
+def info(robot: Robot) -> None:
+    """A robot: its tree, its joints in the order of q, its masses, its notes."""
+    console = _console()
+    console.print(f"[bold]{_plain(robot.name)}[/bold]: {_count(robot)}")
+    console.print(_tree(robot))
+    console.print(_joints(robot))
+    console.print(_links(robot))
+    if robot.model.frames:
+        console.print("frames: " + ", ".join(f"{_plain(f.name)} on {_plain(f.link)}" for f in robot.model.frames))
+    tips = robot.model.tips
+    effector = robot.model.end_effector or (tips[0] if len(tips) == 1 else None)
+    console.print(
+        f"end-effector: {_plain(effector) if effector else 'none named; tips are ' + ', '.join(map(_plain, tips))}"
+    )
+    gravity = ", ".join(f"{g:g}" for g in robot.gravity)
+    console.print(f"gravity: ({gravity}) m/s^2; moving mass: {robot.mass:.6g} kg")
+    for note in robot.model.notes:
+        console.print(f"note: {_plain(note)}")
+
+
+def _count(robot: Robot) -> str:
+    coordinates = "" if robot.nq == robot.nv else f" ({robot.nq} coordinates)"
+    return f"{robot.n} degrees of freedom{coordinates}, {len(robot.link_names)} links"
+
+
+def _plain(text: str) -> str:
+    """Names come from files: nothing in them is markup."""
+    return text.replace("[", "\\[")
+
+
+def _tree(robot: Robot) -> Tree:
+    model = robot.model
+    branches = [Tree(_plain(model.links[0].name))]
+    for body in model.bodies:
+        branches.append(branches[body.parent].add(f"{_plain(body.link.name)}  [dim]{_joint(body.joint)}[/dim]"))
+    return branches[0]
+
+
+def _joint(joint: Joint) -> str:
+    mimic = f", follows {_plain(joint.mimic.joint)}" if joint.mimic else ""
+    return f"{_plain(joint.name)} ({joint.type}{mimic})"
+
+
+def _joints(robot: Robot) -> Table:
+    table = Table("q", "joint", "type", "lower", "upper", "velocity", "effort", "friction", "rotor", box=None)
+    place = 0
+    for joint in robot.model.moving:
+        places = f"{place}" if joint.kind.nq == 1 else f"{place}-{place + joint.kind.nq - 1}"
+        place += joint.kind.nq
+        for k, (dof, unit) in enumerate(zip(joint.dofs, joint.kind.units, strict=True)):
+            friction = f"{dof.viscous:.4g}, {dof.coulomb:.4g}/{dof.coulomb_negative:.4g}"
+            table.add_row(
+                places if k == 0 else "",
+                _plain(joint.name) if k == 0 else "",
+                joint.type if k == 0 else "",
+                *(f"{x:.4g}" for x in (dof.lower, dof.upper)),
+                f"{dof.velocity:.4g} {unit}/s",
+                f"{dof.effort:.4g} {'N m' if unit == 'rad' else 'N'}",
+                friction if any((dof.viscous, dof.coulomb, dof.coulomb_negative)) else "-",
+                f"{dof.armature:.4g}" if dof.rotor else "-",
+            )
+    return table
+
+
+def _links(robot: Robot) -> Table:
+    table = Table("link", "mass kg", "centre of mass m", "inertia kg m^2 (xx, yy, zz)", box=None)
+    for link in robot.model.links:
+        com = ", ".join(f"{x:.4g}" for x in link.com)
+        inertia = ", ".join(f"{x:.4g}" for x in link.inertia.entries()[:3])
+        table.add_row(_plain(link.name), f"{link.mass:.6g}", com, inertia)
+    return table
+
+
+def in_radians(robot: Robot, values: Array) -> Array:
+    """Degrees to radians, for the coordinates that are angles; lengths and quaternions stay."""
+    angles: list[bool] = []
+    for joint in robot.model.moving:
+        wide = joint.kind.nq if len(values) == robot.nq else joint.kind.nv
+        flat = joint.kind.nq == joint.kind.nv
+        angles += [unit == "rad" for unit in joint.kind.units] if flat else [False] * wide
+    if len(angles) != len(values):
+        return values
+    return np.where(angles, np.radians(values), values)
+
+
+def torque(
+    robot: Robot, q: Array, qd: Array, qdd: Array, *, tip_wrench: Array | None = None, as_json: bool = False
+) -> None:
+    """Torques of a state by their causes."""
+    terms = robot.torque_terms(q, qd, qdd)
+    total = robot.inverse_dynamics(q, qd, qdd, tip_wrench=tip_wrench)
+    if tip_wrench is not None:
+        terms = {**terms, "tip wrench": total - terms["total"], "total": total}
+    if as_json:
+        print(json.dumps({"robot": robot.name, "dofs": _dof_names(robot), **{k: v.tolist() for k, v in terms.items()}}))
+        return
+    shown = [term for term, values in terms.items() if term != "spring" or values.any()]
+    table = Table("", "", *shown, box=None, padding=(0, 1, 0, 0))
+    units = [unit for joint in robot.model.moving for unit in joint.kind.units]
+    for i, name in enumerate(_dof_names(robot)):
+        values = (f"{terms[term][i]: .5g}" for term in shown)
+        table.add_row(_plain(name), "N m" if units[i] == "rad" else "N", *values)
+    _console().print(table)
+
+
+def _dof_names(robot: Robot) -> list[str]:
+    return [
+        joint.name if joint.kind.nv == 1 else f"{joint.name}.{k}"
+        for joint in robot.model.moving
+        for k in range(joint.kind.nv)
+    ]
+
+
+def demo(robot: Robot) -> None:
+    """Tree, mass matrix, torque terms at a state, and three identities that must hold there."""
+    console = _console()
+    console.print(f"[bold]{_plain(robot.name)}[/bold]: {_count(robot)}\n")
+    console.print(_tree(robot))
+    rng = np.random.default_rng(0)
+    q, qd, qdd = robot.random_state(rng), rng.normal(size=robot.n), rng.normal(size=robot.n)
+    _vector(console, "q  ", q)
+    _vector(console, "qd ", qd)
+    _vector(console, "qdd", qdd)
+    M = robot.mass_matrix(q)
+    console.print("\nmass matrix M(q)")
+    for row in M:
+        console.print("  " + " ".join(f"{x: 9.4f}" for x in row))
+    console.print("\ntorques")
+    torque(robot, q, qd, qdd)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    console.print("\nidentities")
+    _identity(console, "forward dynamics undoes inverse dynamics", robot.forward_dynamics(q, qd, tau), qdd)
+    _identity(console, "tau = M qdd + h", M @ qdd + robot.bias(q, qd), tau)
+    step = 1e-6
+    dM = (robot.mass_matrix(robot.integrate(q, step * qd)) - robot.mass_matrix(robot.integrate(q, -step * qd))) / (
+        2 * step
+    )
+    skew = dM - 2 * robot.coriolis_matrix(q, qd)
+    _identity(console, "dM/dt - 2 C is skew-symmetric (dM/dt by differences)", skew, -skew.T, 1e-6)
+
+
+def _vector(console: Console, name: str, values: Sequence[float] | Array) -> None:
+    console.print(f"{name} = " + " ".join(f"{x: .4f}" for x in values))
+
+
+def _identity(console: Console, name: str, left: Array, right: Array, tolerance: float = 1e-9) -> None:
+    error = float(np.abs(left - right).max()) / max(1.0, float(np.abs(right).max()))
+    verdict = "[green]holds[/green]" if error < tolerance else "[red]FAILS[/red]"
+    console.print(f"  {verdict}  {name}: off by {error:.1e}")

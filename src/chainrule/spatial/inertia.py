@@ -1,0 +1,150 @@
+"""Spatial inertia: of one rigid body, of several together, and of a body that carries jointed others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chainrule.spatial.motion import Force, Motion
+from chainrule.spatial.scalar import Scalar, is_zero
+from chainrule.spatial.vector import Matrix, Symmetric, Vector, steiner
+
+if TYPE_CHECKING:
+    from chainrule.spatial.transform import Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """The ten inertial parameters of a rigid body about its frame's origin, in which dynamics is linear.
+
+    mass m (kg), first moment h = m c (kg m), inertia matrix about the origin (kg m^2). As a 6-by-6 matrix,
+    [[I, [h]], [[h]^T, m 1]].
+
+    >>> I = Inertia.from_com(2.0, Vector(0.0, 0.0, 0.5), Symmetric.zero())
+    >>> I.inertia.xx, I.moment.z
+    (0.5, 1.0)
+    """
+
+    mass: Scalar
+    moment: Vector
+    inertia: Symmetric
+
+    @staticmethod
+    def zero() -> Inertia:
+        return Inertia(0, Vector.zero(), Symmetric.zero())
+
+    @staticmethod
+    def from_com(mass: Scalar, com: Vector, inertia: Symmetric) -> Inertia:
+        """From the mass, the centre of mass, and the inertia matrix about the centre of mass (Steiner)."""
+        h = com * mass
+        return Inertia(mass, h, inertia + steiner(com, h))
+
+    @property
+    def com(self) -> Vector:
+        """The centre of mass; the origin if there is no mass."""
+        return Vector.zero() if is_zero(self.mass) else self.moment / self.mass
+
+    def about_com(self) -> Symmetric:
+        """The inertia matrix about the centre of mass."""
+        return self.inertia - steiner(self.com, self.moment)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Two bodies that move as one, both given in the same frame."""
+        return Inertia(self.mass + other.mass, self.moment + other.moment, self.inertia + other.inertia)
+
+    def __mul__(self, V: Motion) -> Force:
+        """Momentum of the twist V; or, of an acceleration, the wrench that it takes."""
+        w, v, h = V.angular, V.linear, self.moment
+        return Force(self.inertia * w + h.cross(v), v * self.mass - h.cross(w))
+
+    def rate_of_momentum(self, V: Motion, A: Motion) -> Force:
+        """F = G A - [ad_V]^T G V, the wrench that gives the body the acceleration A (Lynch & Park, eq. 8.40)."""
+        return self * A + V.cross(self * V)
+
+    def acceleration(self, V: Motion, F: Force) -> Motion:
+        """A = G^-1 (F + [ad_V]^T G V): the motion of a single body under the wrench F."""
+        return self.solve(F - V.cross(self * V))
+
+    def solve(self, F: Force) -> Motion:
+        """G^-1 F."""
+        c = self.com
+        a = _solve(self.about_com(), F.moment - c.cross(F.force))
+        return Motion(a, F.force / self.mass + c.cross(a))
+
+    def kinetic_energy(self, V: Motion) -> Scalar:
+        """V^T G V / 2, in J."""
+        return V.dot(self * V) / 2
+
+    def moved_by(self, T: Transform) -> Inertia:
+        """Ad^T G Ad: the generalised Steiner theorem."""
+        p, h = T.translation, T.rotation * self.moment
+        mp = p * self.mass
+        return Inertia(self.mass, h + mp, self.inertia.rotated(T.rotation) + steiner(p, h * 2 + mp))
+
+    def moved_back_by(self, T: Transform) -> Inertia:
+        p, h, R = T.translation, self.moment, T.rotation.inv
+        mp = p * self.mass
+        return Inertia(self.mass, R * (h - mp), (self.inertia - steiner(p, h * 2 - mp)).rotated(R))
+
+    def matrix(self) -> list[list[Scalar]]:
+        """The 6-by-6 spatial inertia matrix G."""
+        h, m = self.moment.skew(), self.mass
+        top = [[*row, *cross] for row, cross in zip(self.inertia, h, strict=True)]
+        mass = [[m, 0, 0], [0, m, 0], [0, 0, m]]
+        return top + [[*cross, *row] for cross, row in zip(h.transpose(), mass, strict=True)]
+
+
+def _solve(I: Symmetric, b: Vector) -> Vector:
+    """I^-1 b by cofactors."""
+    r, s, t = I
+    u, v, w = s.cross(t), t.cross(r), r.cross(s)
+    return (u * b.x + v * b.y + w * b.z) / r.dot(u)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """What a body seems to weigh while it carries others on free joints: a general symmetric 6-by-6 matrix.
+
+    [[angular, coupling], [coupling^T, linear]] (Featherstone, Rigid Body Dynamics Algorithms, section 7.1).
+    """
+
+    angular: Symmetric
+    coupling: Matrix
+    linear: Symmetric
+
+    @staticmethod
+    def of(I: Inertia) -> ArticulatedInertia:
+        return ArticulatedInertia(I.inertia, I.moment.skew(), Symmetric.scaled_identity(I.mass))
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            self.angular + other.angular, self.coupling + other.coupling, self.linear + other.linear
+        )
+
+    def __mul__(self, A: Motion) -> Force:
+        w, v = A.angular, A.linear
+        return Force(self.angular * w + self.coupling * v, self.coupling.transpose() * w + self.linear * v)
+
+    def without(self, U: Force, d: Scalar) -> ArticulatedInertia:
+        """I - U U^T / d: what remains once a joint that yields along U's axis no longer resists."""
+        m, f = U.moment, U.force
+        r = 1 / d
+        return ArticulatedInertia(
+            self.angular - Symmetric.outer(m, r),
+            self.coupling - Matrix.outer(m, f * r),
+            self.linear - Symmetric.outer(f, r),
+        )
+
+    def moved_by(self, T: Transform) -> ArticulatedInertia:
+        R, P = T.rotation, T.translation.skew()
+        linear = self.linear.rotated(R)
+        B = R @ self.coupling @ R.inv
+        C = linear.matrix()
+        coupling = B + P @ C
+        # A' = R A R^T + P B^T - B P - P C P, and its symmetry leaves six entries to compute
+        BP, PCP = B @ P, P @ C @ P
+        angular = self.angular.rotated(R).matrix() - BP - BP.transpose() - PCP
+        return ArticulatedInertia(Symmetric.of(angular), coupling, linear)
+
+    def moved_back_by(self, T: Transform) -> ArticulatedInertia:
+        return self.moved_by(T.inverse())

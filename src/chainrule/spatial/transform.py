@@ -1,0 +1,117 @@
+"""Rigid transforms T_ab: the pose of frame b in frame a."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from chainrule.spatial.motion import Motion
+from chainrule.spatial.rotation import Rotation, sinc, sine_remainder, versine
+from chainrule.spatial.scalar import Scalar, where
+from chainrule.spatial.vector import Vector
+
+
+class Movable(Protocol):
+    """Whatever has coordinates in a frame: points, motions, forces, inertias, transforms."""
+
+    def moved_by(self, T: Transform) -> Movable: ...
+
+    def moved_back_by(self, T: Transform) -> Movable: ...
+
+
+X = TypeVar("X", bound=Movable)
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """T_ab: ``T_ab * x_b`` is x in a's coordinates, and ``T_ab.inv * x_a`` is x in b's.
+
+    What x may be: a point (Vector), a Motion (by the adjoint Ad_T), a Force (by Ad_T^-T), an Inertia (by the
+    generalised Steiner theorem), another Transform (composition, ``T_ac = T_ab * T_bc``).
+
+    >>> T = Transform.from_xyz_rpy((1, 2, 3), (0, 0, 0))
+    >>> T * Vector(0, 0, 1)
+    Vector(x=1.0, y=2.0, z=4.0)
+    """
+
+    rotation: Rotation
+    translation: Vector
+
+    @staticmethod
+    def identity() -> Transform:
+        return _IDENTITY
+
+    @staticmethod
+    def from_xyz_rpy(xyz: Sequence[Scalar], rpy: Sequence[Scalar] = (0, 0, 0)) -> Transform:
+        return Transform(Rotation.from_rpy(*rpy), Vector.of(xyz))
+
+    @staticmethod
+    def of(matrix: Iterable[Iterable[Scalar]]) -> Transform:
+        """From the rows of a 4-by-4 homogeneous matrix (the last row is not read)."""
+        (a, b, c, x), (d, e, f, y), (g, h, i, z) = list(matrix)[:3]
+        return Transform(Rotation(Vector(a, b, c), Vector(d, e, f), Vector(g, h, i)), Vector(x, y, z))
+
+    def rows(self) -> list[list[Scalar]]:
+        """The rows of the 4-by-4 homogeneous matrix."""
+        top = [[*row, p] for row, p in zip(self.rotation, self.translation, strict=True)]
+        return [*top, [0, 0, 0, 1]]
+
+    @staticmethod
+    def exp(S: Motion) -> Transform:
+        """e^[S]: the pose reached by following the twist S for unit time (Lynch & Park, eq. 3.88)."""
+        w, v = S.angular, S.linear
+        square = w.dot(w)
+        wv = w.cross(v)
+        return Transform(Rotation.exp(w), v + wv * versine(square) + w.cross(wv) * sine_remainder(square))
+
+    def log(self) -> Motion:
+        """The twist S with e^[S] = T and a rotation of at most pi (Lynch & Park, eqs. 3.91-3.92)."""
+        w, p = self.rotation.log(), self.translation
+        square = w.dot(w)
+        # 1/t^2 (1 - (t/2) cot(t/2)), written without the cotangent's pole; 1/12 + t^2/720 near zero
+        near = square < 1e-4
+        safe = where(near, 1.0, square)
+        k = where(near, (1 + square / 60 * (1 + square / 42)) / 12, (1 - sinc(safe) / (2 * versine(safe))) / safe)
+        wp = w.cross(p)
+        return Motion(w, p - wp / 2 + w.cross(wp) * k)
+
+    def inverse(self) -> Transform:
+        """T_ba. Where only a product is wanted, ``T.inv * x`` needs fewer operations."""
+        R = self.rotation.inv
+        return Transform(R, -(R * self.translation))
+
+    @property
+    def inv(self) -> Inverse:
+        return Inverse(self)
+
+    def __mul__(self, x: X) -> X:
+        return x.moved_by(self)  # type: ignore[return-value]
+
+    __matmul__ = __mul__
+
+    def moved_by(self, T: Transform) -> Transform:
+        return Transform(T.rotation @ self.rotation, T * self.translation)
+
+    def moved_back_by(self, T: Transform) -> Transform:
+        return Transform(T.rotation.inv @ self.rotation, T.inv * self.translation)
+
+    def adjoint(self) -> list[list[Scalar]]:
+        """[Ad_T], 6-by-6, of which the transpose of the inverse moves wrenches (Lynch & Park, def. 3.20)."""
+        R, pR = self.rotation, self.translation.skew() @ self.rotation
+        return [*([*row, 0, 0, 0] for row in R), *([*low, *row] for low, row in zip(pR, R, strict=True))]
+
+
+_IDENTITY = Transform(Rotation.identity(), Vector.zero())
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """T^-1, waiting to be multiplied."""
+
+    of: Transform
+
+    def __mul__(self, x: X) -> X:
+        return x.moved_back_by(self.of)  # type: ignore[return-value]
+
+    __matmul__ = __mul__
