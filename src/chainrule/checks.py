@@ -34,7 +34,7 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
     for frame in model.frames:
         _refuse_numbers("origin", _numbers(frame.origin), f"{where}, frame {frame.name!r}")
     notes: list[str] = []
-    links = [_checked_link(link, where, check, repair, notes) for link in model.links]
+    links = [_checked_link(link, where, check and i > 0, repair, notes) for i, link in enumerate(model.links)]
     model = replace(model, links=tuple(links))
     if not _has_mass(model):
         if model.nv:
@@ -102,7 +102,7 @@ def _checked_link(link: Link, where: str, check: bool, repair: bool, notes: list
     _refuse_numbers("inertia", link.inertia.entries(), here)
     if link.mass < 0:
         raise ModelError(f"{here} has a negative mass, {link.mass:g} kg")
-    if not check and not repair:
+    if not check and not repair:  # the base is not checked either: it stands still, and its inertia plays no part
         return link
     wrong = objection(link.mass, link.com, link.inertia)
     if wrong and repair:

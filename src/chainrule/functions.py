@@ -19,7 +19,6 @@ from chainrule.algorithms import (
     energy,
     jacobians,
     kinematics,
-    matrix_form,
     rnea,
     statics,
     terms,
@@ -38,11 +37,14 @@ class Function:
 
     `arguments` name what it takes from the state: q, qd, qdd, tau, and x (any vector of nv numbers); `loaded` says
     that it also takes wrenches, each as six scalars, on the links that the option `loads` names. Other options are
-    keywords of `compute`, fixed before any number is known.
+    keywords of `compute`, fixed before any number is known. `shape` is that of the answer, with the number of
+    degrees of freedom as "n", of links as "links" or, without the base, "bodies", and of the joints asked for as
+    "joints".
     """
 
     compute: Callable[..., Any]
     arguments: tuple[str, ...]
+    shape: tuple[int | str, ...]
     loaded: bool = False
 
 
@@ -65,15 +67,19 @@ def _loaded(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
+def _rows(vectors: Sequence[Any]) -> list[list[Scalar]]:
+    return [list(vector) for vector in vectors]
+
+
 def _columns(columns: Sequence[Any]) -> list[list[Scalar]]:
     """A matrix from its columns."""
-    return transpose([list(column) for column in columns])
+    return transpose(_rows(columns))
 
 
 def _joint_wrenches(
-    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, *, wrenches: Any, joints: Sequence[str]
+    model: Model, *arguments: Scalars, loads: Sequence[str] = (), joints: Sequence[str]
 ) -> list[list[Scalar]]:
-    F = rnea.joint_wrenches(model, q, qd, qdd, wrenches)
+    F = _loaded(rnea.joint_wrenches)(model, *arguments, loads=loads)
     moves = {body.joint.name: body.index for body in model.bodies}
     return [list(F[moves[joint]]) for joint in joints]
 
@@ -88,58 +94,61 @@ def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence
 
 
 FUNCTIONS: dict[str, Function] = {
-    "pose": Function(lambda m, q, *, link: kinematics.pose(m, q, link).rows(), ("q",)),
-    "poses": Function(lambda m, q: [T.rows() for T in kinematics.poses(m, q)], ("q",)),
-    "twists": Function(lambda m, q, qd: [list(V) for V in kinematics.twists(m, q, qd)], ("q", "qd")),
+    "pose": Function(lambda m, q, *, link: kinematics.pose(m, q, link).rows(), ("q",), (4, 4)),
+    "poses": Function(lambda m, q: [T.rows() for T in kinematics.poses(m, q)], ("q",), ("links", 4, 4)),
+    "twists": Function(lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), ("q", "qd"), ("links", 6)),
     "accelerations": Function(
-        lambda m, q, qd, qdd: [list(A) for A in kinematics.accelerations(m, q, qd, qdd)], ("q", "qd", "qdd")
+        lambda m, q, qd, qdd: _rows(kinematics.accelerations(m, q, qd, qdd)), ("q", "qd", "qdd"), ("links", 6)
     ),
     "jacobian": Function(
-        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)), ("q",)
+        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)), ("q",), (6, "n")
     ),
     "jacobian_derivative": Function(
-        lambda m, q, qd, *, link, frame: _columns(jacobians.jacobian_derivative(m, q, qd, link, frame)), ("q", "qd")
+        lambda m, q, qd, *, link, frame: _columns(jacobians.jacobian_derivative(m, q, qd, link, frame)),
+        ("q", "qd"),
+        (6, "n"),
     ),
-    "analytic_jacobian": Function(lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",)),
-    "inverse_dynamics": Function(_loaded(rnea.inverse_dynamics), ("q", "qd", "qdd"), loaded=True),
-    "forward_dynamics": Function(_loaded(aba.forward_dynamics), ("q", "qd", "tau"), loaded=True),
-    "bias": Function(_loaded(rnea.bias), ("q", "qd"), loaded=True),
-    "mass_matrix": Function(crba.mass_matrix, ("q",)),
-    "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x")),
-    "coriolis_matrix": Function(coriolis.coriolis_matrix, ("q", "qd")),
-    "gravity_torque": Function(rnea.gravity_torque, ("q",)),
-    "friction_torque": Function(drives.friction_torque, ("qd",)),
-    "spring_torque": Function(drives.spring_torque, ("q",)),
+    "analytic_jacobian": Function(lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",), (6, "n")),
+    "inverse_dynamics": Function(_loaded(rnea.inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True),
+    "forward_dynamics": Function(_loaded(aba.forward_dynamics), ("q", "qd", "tau"), ("n",), loaded=True),
+    "bias": Function(_loaded(rnea.bias), ("q", "qd"), ("n",), loaded=True),
+    "mass_matrix": Function(crba.mass_matrix, ("q",), ("n", "n")),
+    "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x"), ("n",)),
+    "coriolis_matrix": Function(coriolis.coriolis_matrix, ("q", "qd"), ("n", "n")),
+    "gravity_torque": Function(rnea.gravity_torque, ("q",), ("n",)),
+    "friction_torque": Function(drives.friction_torque, ("qd",), ("n",)),
+    "spring_torque": Function(drives.spring_torque, ("q",), ("n",)),
     "torque_terms": Function(
-        lambda m, q, qd, qdd: list(terms.torque_terms(m, q, qd, qdd).values()), ("q", "qd", "qdd")
-    ),
-    "joint_wrenches": Function(
-        lambda m, *a, loads=(), joints: _loaded(
-            lambda *b, wrenches: _joint_wrenches(*b, wrenches=wrenches, joints=joints)
-        )(m, *a, loads=loads),
+        lambda m, q, qd, qdd: list(terms.torque_terms(m, q, qd, qdd).values()),
         ("q", "qd", "qdd"),
-        loaded=True,
+        (len(terms.TERMS), "n"),
     ),
-    "static_torque": Function(_static_torque, ("q",), loaded=True),
-    "kinetic_energy": Function(energy.kinetic_energy, ("q", "qd")),
-    "potential_energy": Function(energy.potential_energy, ("q",)),
-    "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), ("q",)),
-    "center_of_mass_jacobian": Function(lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), ("q",)),
-    "momentum": Function(lambda m, q, qd: list(centroidal.momentum(m, q, qd)), ("q", "qd")),
-    "centroidal_momentum": Function(
-        lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)), ("q", "qd")
+    "joint_wrenches": Function(_joint_wrenches, ("q", "qd", "qdd"), ("joints", 6), loaded=True),
+    "static_torque": Function(_static_torque, ("q",), ("n",), loaded=True),
+    "kinetic_energy": Function(energy.kinetic_energy, ("q", "qd"), ()),
+    "potential_energy": Function(energy.potential_energy, ("q",), ()),
+    "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), ("q",), (3,)),
+    "center_of_mass_jacobian": Function(
+        lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), ("q",), (3, "n")
     ),
+    "momentum": Function(lambda m, q, qd: list(centroidal.momentum(m, q, qd)), ("q", "qd"), (6,)),
+    "centroidal_momentum": Function(lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)), ("q", "qd"), (6,)),
     "centroidal_momentum_matrix": Function(
-        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), ("q",)
+        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), ("q",), (6, "n")
     ),
-    "newton_euler": Function(_newton_euler, ("q", "qd", "qdd")),
+    "newton_euler": Function(_newton_euler, ("q", "qd", "qdd"), ("bodies", len(vector_form.UNITS), 3)),
     "newton_euler_torque": Function(
-        lambda m, q, qd, qdd: vector_form.newton_euler(m, q, qd, qdd)[1], ("q", "qd", "qdd")
+        lambda m, q, qd, qdd: vector_form.newton_euler(m, q, qd, qdd)[1], ("q", "qd", "qdd"), ("n",)
     ),
-    "matrix_form": Function(matrix_form.matrix_form, ("q", "qd")),
-}  # fmt: skip
+}
 
 
 def length(model: Model, argument: str) -> int:
     """How many scalars an argument has."""
     return model.nq if argument == "q" else model.nv
+
+
+def shape(model: Model, name: str, *, joints: Sequence[str] = (), **_: object) -> tuple[int, ...]:
+    """The shape of a function's answer for one state."""
+    sizes = {"n": model.nv, "links": len(model.links), "bodies": len(model.bodies), "joints": len(joints)}
+    return tuple(sizes[size] if isinstance(size, str) else size for size in FUNCTIONS[name].shape)

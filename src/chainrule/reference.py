@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.functions import FUNCTIONS
+from chainrule.functions import FUNCTIONS, shape
 from chainrule.model import Model
 
 Array = NDArray[np.float64]
 
 
-def evaluate(model: Model, name: str, arguments: Sequence[Array], **options: Any) -> Any:
+def evaluate(model: Model, name: str, arguments: Sequence[Array], **options: Any) -> Array:
     """One function of the table, on arguments with equal batch dimensions and their scalars in the last one."""
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arguments))
     scalars = [scalars_of(a) for a in arguments]
     with np.errstate(all="ignore"):
-        return stacked(FUNCTIONS[name].compute(model, *scalars, **options), batch)
+        result = FUNCTIONS[name].compute(model, *scalars, **options)
+    return stacked(result, batch, shape(model, name, **options))
 
 
 def scalars_of(a: Array) -> list[Any]:
@@ -31,20 +32,13 @@ def scalars_of(a: Array) -> list[Any]:
     return a.tolist() if a.ndim == 1 else [a[..., i] for i in range(a.shape[-1])]
 
 
-def stacked(result: Any, batch: tuple[int, ...]) -> Array:
-    """Nested lists of scalars, as one array of shape (batch, nesting)."""
-    shape = _nesting(result)
+def stacked(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """Nested lists of scalars as one array of shape (batch, shape)."""
     out = np.empty((*batch, *shape))
     flat = out.reshape((*batch, math.prod(shape)))
     for i, leaf in enumerate(_leaves(result)):
         flat[..., i] = leaf
     return out
-
-
-def _nesting(result: Any) -> tuple[int, ...]:
-    if not isinstance(result, list):
-        return ()
-    return (len(result), *(_nesting(result[0]) if result else ()))
 
 
 def _leaves(result: Any) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,18 +11,18 @@ import numpy as np
 
 from chainrule import reference
 from chainrule.algorithms.jacobians import FRAMES
+from chainrule.algorithms.matrix_form import matrix_form
+from chainrule.algorithms.terms import TERMS
 from chainrule.algorithms.vector_form import UNITS
 from chainrule.arguments import Array, named_dofs, rows_of, together
 from chainrule.construction import Construction
 from chainrule.editing import Editing
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.functions import FUNCTIONS, length
+from chainrule.functions import length
 from chainrule.model import Dof, Model, edits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring", "total")
 
 
 class Limits(NamedTuple):
@@ -213,7 +213,7 @@ class Robot(Construction, Editing):
             second = [b[..., j + k] for k in range(wide)]
             pieces += getattr(joint.kind, method)(first, second)
             i, j = i + joint.kind.nq, j + wide
-        return reference.stacked(pieces, batch)
+        return reference.stacked(pieces, batch, (len(pieces),))
 
     # --- kinematics ---
 
@@ -371,8 +371,8 @@ class Robot(Construction, Editing):
         return self._evaluate("kinetic_energy", {"q": q, "qd": qd})
 
     def potential_energy(self, q: ArrayLike) -> Array:
-        """Of gravity, zero at the base's origin, and of the springs, in J: (...)."""
-        return self._evaluate("potential_energy", {"q": q})
+        """Of gravity on every link but the base, zero at the base's origin, and of the springs, in J: (...)."""
+        return self._evaluate("potential_energy", {"q": q}, whole=True)
 
     def momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Angular momentum about the base's origin, and linear momentum, in base axes: (..., 6)."""
@@ -411,9 +411,14 @@ class Robot(Construction, Editing):
         arrays = self._arguments("matrix_form", {"q": q, "qd": qd})
         self._require_masses("matrix_form")
         batch = arrays[0].shape[:-1]
-        form = FUNCTIONS["matrix_form"].compute(self._merged, *(reference.scalars_of(a) for a in arrays))
-        names = form.__dataclass_fields__
-        return MatrixForm(self._moving_links, *(reference.stacked(getattr(form, name), batch) for name in names))
+        form = matrix_form(self._merged, *(reference.scalars_of(a) for a in arrays))
+        matrices = {field.name: getattr(form, field.name) for field in fields(form)}
+        widths = {"S": self.n, "J": self.n}
+        stacks = {
+            name: reference.stacked(m, batch, (len(m), widths.get(name, len(m))) if name != "g" else (self.n,))
+            for name, m in matrices.items()
+        }
+        return MatrixForm(self._moving_links, **stacks)
 
     @cached_property
     def _moving_links(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def kinetic_energy(model: Model, q: Scalars, qd: Scalars) -> Scalar:
 
 
 def potential_energy(model: Model, q: Scalars) -> Scalar:
-    """-m g . c over the moving links, zero with every mass at the base's origin, and the energy of the springs."""
+    """-m g . c over all links but the base, zero with them at its origin, and the energy of the springs."""
     bodies = model.at(q)
     T = poses_of(bodies)
     energy = spring_energy(model, q)

@@ -10,6 +10,7 @@ from chainrule.model import Model
 from chainrule.spatial import Motion, Scalar
 
 Scalars = Sequence[Scalar]
+TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring", "total")
 
 
 def torque_terms(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[str, list[Scalar]]:

@@ -353,7 +353,7 @@ def to_toml(model: Model) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, str):
-        return json.dumps(value).replace("\x7f", "\\u007f")
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):
         return "[" + ", ".join(_toml(x) for x in value) + "]"
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Rotations as files give them: with a pi of a few digits, whose zeros and ones are meant."""
+"""Rotations as files give them, with the rounding dust of sines and cosines removed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from chainrule.spatial import Rotation, Transform, Vector
 
-MEANT = 1e-11
-"""An entry of a rotation this near to 0 or 1 comes from an angle with 11 or more digits, and means 0 or 1."""
+DUST = 1e-14
+"""An entry of a rotation this near to 0 or 1 is 0 or 1. An angle of fewer digits than a float has is used as it is."""
 
 
 def snapped(R: Rotation) -> Rotation:
@@ -18,7 +18,7 @@ def snapped(R: Rotation) -> Rotation:
 
 def _meant(x: float) -> float:
     nearest = round(x)
-    return float(nearest) if abs(x - nearest) < MEANT else x
+    return float(nearest) if abs(x - nearest) < DUST else x
 
 
 def placed(xyz: Sequence[float], rpy: Sequence[float]) -> Transform:

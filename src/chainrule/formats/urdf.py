@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Set
+from dataclasses import replace
 from os import PathLike
 
 from lxml import etree
 
-from chainrule.errors import FormatError
+from chainrule.errors import FormatError, ModelWarning
 from chainrule.formats.numbers import placed
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
-from chainrule.model import Composite, Dof, Fixed, Free, Joint, Kind, Link, Mimic, Model, Screw, Spherical
+from chainrule.model import (
+    GRAVITY,
+    Composite,
+    Dof,
+    Fixed,
+    Free,
+    Joint,
+    Kind,
+    Link,
+    Mimic,
+    Model,
+    Moved,
+    Screw,
+    Spherical,
+)  # fmt: skip
+from chainrule.model.edits import unused
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
@@ -61,6 +79,9 @@ def _joint(node: Node, notes: list[str]) -> Joint:
     name = node.text("name")
     kind = _kind(node)
     mimic = node.child("mimic")
+    if mimic and not kind.nv:
+        notes.append(f"joint {name!r} is fixed, so that it cannot mimic {mimic.text('joint')!r}: that is ignored")
+        mimic = None
     follows = (
         Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)) if mimic else None
     )
@@ -116,23 +137,63 @@ def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
 
 
 def to_urdf(model: Model) -> str:
-    """URDF text of a model, refused where URDF has no words for it (rotors, springs, other joints)."""
-    robot = etree.Element("robot", name=model.name)
-    for link in model.links:
-        _write_link(robot, link)
-    for frame in model.frames:
-        etree.SubElement(robot, "link", name=frame.name)
+    """URDF text of a model, refused where URDF has no words for it (rotors, springs, other joints).
+
+    Frames become links without mass. So does the far side of a joint whose axis misses the child's origin, with a
+    fixed joint from there to the child. Gravity is not part of URDF.
+    """
+    if model.gravity != GRAVITY:
+        g = ", ".join(f"{x:g}" for x in model.gravity)
+        warnings.warn(f"robot {model.name!r}: URDF does not hold gravity, here ({g}) m/s^2", ModelWarning, stacklevel=3)
+    links = [*model.links]
+    joints: list[Joint] = []
+    taken = [*model.index_of, *(frame.name for frame in model.frames)]
     for joint in model.joints:
-        _write_joint(robot, joint)
+        plain, offset = _through_origin(joint)
+        if offset is not None:
+            side = unused(f"{joint.child}_hinge", taken)
+            links.append(Link(side))
+            joints.append(Joint(f"{joint.name}_offset", side, joint.child, Fixed(), offset))
+            plain = replace(plain, child=side)
+        joints.append(plain)
     for frame in model.frames:
-        _write_joint(robot, Joint(f"{frame.name}_fixed", frame.link, frame.name, Fixed(), frame.origin))
+        links.append(Link(frame.name))
+        joints.append(Joint(f"{frame.name}_fixed", frame.link, frame.name, Fixed(), frame.origin))
+    robot = etree.Element("robot")
+    try:
+        robot.set("name", model.name)
+        moved = {joint.child for joint in joints if joint.kind.nv}
+        for link in links:
+            _write_link(robot, link, moved)
+        for joint in joints:
+            _write_joint(robot, joint)
+    except ValueError as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(
+            f"robot {model.name!r} has a name with characters that XML does not allow; rename it"
+        ) from error
     etree.indent(robot)
     return etree.tostring(robot, encoding="unicode") + "\n"
 
 
-def _write_link(robot: etree._Element, link: Link) -> None:
+def _through_origin(joint: Joint) -> tuple[Joint, Transform | None]:
+    """The joint with its frame on its axis, and the pose of the child there if it is elsewhere."""
+    kind = joint.kind
+    if isinstance(kind, Moved):
+        return replace(joint, kind=kind.inner), kind.offset
+    if isinstance(kind, Screw) and kind.turns and kind.linear != Vector.zero():
+        w, v = kind.angular, kind.linear
+        if abs(w.norm() - 1) < 1e-12 and abs(w.dot(v)) < 1e-12:
+            point = w.cross(v)
+            there = Transform(Rotation.identity(), point)
+            return replace(joint, kind=Screw.revolute(w), origin=joint.origin * there), there.inverse()
+    return joint, None
+
+
+def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> None:
     element = etree.SubElement(robot, "link", name=link.name)
-    if link.mass or any(link.inertia.entries()):
+    if link.mass or any(link.inertia.entries()) or link.name in moved:
         inertial = etree.SubElement(element, "inertial")
         etree.SubElement(inertial, "origin", xyz=_words(link.com))
         etree.SubElement(inertial, "mass", value=repr(float(link.mass)))
@@ -142,22 +203,15 @@ def _write_link(robot: etree._Element, link: Link) -> None:
 
 
 def _write_joint(robot: etree._Element, joint: Joint) -> None:
-    kind = joint.kind
-    type_ = {"free": "floating"}.get(kind.name, kind.name)
-    lost = (
-        [f"a {kind.name} joint"]
-        if type_ not in TYPES or not isinstance(kind, (Screw, Fixed, Free, Spherical, Composite))
-        else []
-    )
-    for dof in joint.dofs:
-        lost += ["a rotor"] if dof.rotor else []
-        lost += ["a spring"] if dof.stiffness else []
-        lost += ["friction that differs with direction"] if dof.coulomb != dof.coulomb_negative else []
+    lost = _inexpressible(joint)
     if lost:
         raise FormatError(
-            f"joint {joint.name!r} has {', '.join(dict.fromkeys(lost))}, which URDF cannot express; save it in "
-            "chainrule's own format, or edit the robot first"
+            f"joint {joint.name!r} has {', '.join(lost)}, which URDF cannot express; save it in chainrule's own "
+            "format, or edit the robot first"
         )
+    kind = joint.kind
+    unlimited = kind.name == "revolute" and not math.isfinite(joint.dofs[0].lower)
+    type_ = "continuous" if unlimited else {"free": "floating"}.get(kind.name, kind.name)
     element = etree.SubElement(robot, "joint", name=joint.name, type=type_)
     etree.SubElement(element, "origin", xyz=_words(joint.origin.translation), rpy=_words(_rpy(joint.origin.rotation)))
     etree.SubElement(element, "parent", link=joint.parent)
@@ -172,6 +226,28 @@ def _write_joint(robot: etree._Element, joint: Joint) -> None:
         mimic = joint.mimic
         numbers = {"multiplier": repr(float(mimic.multiplier)), "offset": repr(float(mimic.offset))}
         etree.SubElement(element, "mimic", {"joint": mimic.joint, **numbers})
+
+
+def _inexpressible(joint: Joint) -> list[str]:
+    """What URDF has no words for, if anything."""
+    kind = joint.kind
+    lost = []
+    if kind.name not in {*TYPES, "free"} or (isinstance(kind, Screw) and kind.turns and kind.linear != Vector.zero()):
+        lost.append(f"a {kind.name} axis")
+    elif isinstance(kind, Screw) and abs((kind.angular if kind.turns else kind.linear).norm() - 1) > 1e-9:
+        lost.append("an axis that is not of unit length")
+    for dof in joint.dofs:
+        if dof.rotor:
+            lost.append("a rotor")
+        if dof.stiffness:
+            lost.append("a spring")
+        if dof.coulomb != dof.coulomb_negative:
+            lost.append("friction that differs with direction")
+        if math.isfinite(dof.lower) != math.isfinite(dof.upper):
+            lost.append("a limit on one side only")
+        if dof != joint.dofs[0]:
+            lost.append("degrees of freedom that differ")
+    return list(dict.fromkeys(lost))
 
 
 def _write_dof(element: etree._Element, dof: Dof) -> None:

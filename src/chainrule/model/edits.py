@@ -141,12 +141,18 @@ def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: 
     )
 
 
-def floating(model: Model, joint: str = "floating_base", world: str = "world") -> Model:
-    """Set the base free: a new fixed link `world`, and a free joint between."""
-    if world in model.index_of:
-        world = f"{model.name}_world"
-    free = Joint(joint, world, model.links[0].name, Free())
+def floating(model: Model) -> Model:
+    """Set the base free: a new fixed link "world" with a free joint "floating_base" (underscores where taken)."""
+    world = unused("world", [*model.index_of, *(frame.name for frame in model.frames)])
+    free = Joint(unused("floating_base", [j.name for j in model.joints]), world, model.links[0].name, Free())
     return rebuilt(model, links=(Link(world), *model.links), joints=(free, *model.joints))
+
+
+def unused(name: str, names: Sequence[str]) -> str:
+    """The name, with underscores added until nothing else has it."""
+    while name in names:
+        name += "_"
+    return name
 
 
 def chain(model: Model, tip: str) -> Model:

@@ -14,6 +14,9 @@ from chainrule.spatial.vector import Symmetric, Vector
 TOLERANCE = 1e-9
 """How far below zero an eigenvalue may fall, relative to the largest, before a body is called impossible."""
 
+NOTHING = 1e-15
+"""An inertia this small (kg m^2) is the rounding dust of zero."""
+
 TRIANGLE_TOLERANCE = 1e-3
 """How far, relatively, the triangle inequality may be missed: published inertias are rounded to a few digits."""
 
@@ -59,11 +62,11 @@ def objection(mass: float, com: Vector, about_com: Symmetric) -> str | None:
     if largest == 0:
         return None
     a, b, c = _eigenvalues(about_com)
-    if a < -TOLERANCE * largest:
+    if a < -TOLERANCE * largest - NOTHING:
         return (
             f"has an inertia matrix that is not positive definite (principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m^2)"
         )
-    if mass > 0 and a + b < c * (1 - TRIANGLE_TOLERANCE):
+    if mass > 0 and a + b < c * (1 - TRIANGLE_TOLERANCE) - NOTHING:
         return (
             f"has principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m^2, which violate the triangle inequality: "
             "the two smaller must sum to at least the largest"

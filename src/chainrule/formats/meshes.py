@@ -1,0 +1,177 @@
+"""Triangle meshes: read from STL, OBJ and MSH files, and weighed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.errors import FormatError
+from chainrule.formats.source import read
+from chainrule.spatial import Inertia, Symmetric, Vector
+
+Points = NDArray[np.float64]
+Triangles = NDArray[np.int64]
+
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+"""A triangle of a binary STL file, 50 bytes."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Corners (n, 3), and triangles (m, 3) of indices into them, counter-clockwise seen from outside.
+
+    A cloud of points without triangles stands for its convex hull.
+    """
+
+    points: Points
+    triangles: Triangles
+
+    def hull(self) -> Mesh:
+        """The convex hull."""
+        from scipy.spatial import ConvexHull, QhullError
+
+        try:
+            found = ConvexHull(self.points)
+        except (QhullError, ValueError) as error:
+            raise FormatError("has no convex hull: its points are too few, or lie in one plane") from error
+        triangles = found.simplices.astype(np.int64)
+        a, b, c = (self.points[triangles[:, k]] for k in range(3))
+        inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0
+        triangles[inward] = triangles[inward][:, ::-1]
+        return Mesh(self.points, triangles)
+
+
+def load(path: Path) -> Mesh:
+    """The mesh in a file, by the file's extension."""
+    readers = {".stl": from_stl, ".obj": from_obj, ".msh": from_msh}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise FormatError(f"{path.name} is not a mesh that can be read: its extension should be {', '.join(readers)}")
+    content, source, _ = read(path)
+    mesh = reader(content, source)
+    if not np.isfinite(mesh.points).all():
+        raise FormatError(f"{source} has a vertex that is not finite")
+    if mesh.triangles.size and not 0 <= mesh.triangles.min() <= mesh.triangles.max() < len(mesh.points):
+        raise FormatError(f"{source} has a triangle with a corner that is not among its {len(mesh.points)} vertices")
+    return mesh
+
+
+def from_stl(content: bytes, source: str) -> Mesh:
+    """An STL file, binary or text. Corners at the same place become one vertex."""
+    count = int.from_bytes(content[80:84], "little")
+    if len(content) == 84 + _FACET.itemsize * count and count:
+        corners = np.frombuffer(content, _FACET, count, 84)["corners"].reshape(-1, 3).astype(np.float64)
+    elif content.lstrip().startswith(b"solid"):
+        words = content.split()
+        starts = [i + 1 for i, word in enumerate(words) if word == b"vertex"]
+        corners = _numbers([words[i : i + 3] for i in starts], source)
+    else:
+        raise FormatError(
+            f"{source} is not STL: {len(content)} bytes do not fit the {count} triangles that it announces"
+        )
+    if len(corners) % 3 or not len(corners):
+        raise FormatError(
+            f"{source} is not STL: it has {len(corners)} corners, which make no whole number of triangles"
+        )
+    points, triangles = np.unique(corners, axis=0, return_inverse=True)
+    return Mesh(points, triangles.reshape(-1, 3).astype(np.int64))
+
+
+def from_obj(content: bytes, source: str) -> Mesh:
+    """A Wavefront OBJ file: its v and f lines; polygons are split into triangles from their first corner."""
+    vertices: list[list[bytes]] = []
+    triangles: list[tuple[int, int, int]] = []
+    for line in content.splitlines():
+        words = line.split(b"#")[0].split()
+        if words and words[0] == b"v":
+            vertices.append(words[1:4])
+        elif words and words[0] == b"f":
+            try:
+                corners = [int(word.split(b"/")[0]) for word in words[1:]]
+            except ValueError:
+                raise FormatError(
+                    f"{source} has a face {line.decode(errors='replace')!r} that cannot be read"
+                ) from None
+            ends = [i - 1 if i > 0 else len(vertices) + i for i in corners]
+            triangles += [(ends[0], b, c) for b, c in pairwise(ends[1:])]
+    return Mesh(_numbers(vertices, source), np.array(triangles, dtype=np.int64).reshape(-1, 3))
+
+
+def from_msh(content: bytes, source: str) -> Mesh:
+    """MuJoCo's own binary MSH: four counts, then vertices, normals, texture coordinates and triangles."""
+    counts = np.frombuffer(content[:16], "<i4").astype(np.int64)
+    if len(counts) < 4 or (counts < 0).any() or len(content) != 16 + int(counts @ [12, 12, 8, 12]):
+        raise FormatError(f"{source} is not MSH: {len(content)} bytes do not fit the counts that it begins with")
+    vertices, normals, texture, faces = (int(n) for n in counts)
+    points = np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3).astype(np.float64)
+    after = 16 + 12 * (vertices + normals) + 8 * texture
+    return Mesh(points, np.frombuffer(content, "<i4", 3 * faces, after).reshape(-1, 3).astype(np.int64))
+
+
+def _numbers(rows: list[list[bytes]], source: str) -> Points:
+    try:
+        return np.array([[float(x) for x in row] for row in rows], dtype=np.float64).reshape(len(rows), 3)
+    except ValueError:
+        raise FormatError(f"{source} has a vertex that is not three numbers") from None
+
+
+def weighed(mesh: Mesh, mode: str) -> Inertia:
+    """The inertia of a mesh of density one, about the origin of its vertices, by one of MuJoCo's four rules.
+
+    "exact": the solid that a closed surface bounds. "convex": the solid hull. "shell": the surface alone, with unit
+    mass for each unit of area. "legacy": the solid cones over the triangles, all counted as positive, so that those
+    of a mesh that is not convex overlap; MuJoCo's default.
+    """
+    if mode == "convex" or not len(mesh.triangles):
+        mesh = mesh.hull()
+    if mode == "exact":
+        _refuse_open(mesh)
+    corners = mesh.points[mesh.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2
+    areas = np.linalg.norm(normals, axis=1)
+    middles = corners.mean(axis=1)
+    if not areas.sum() > 0:
+        raise FormatError("has no surface")
+    centre = areas @ middles / areas.sum()
+
+    def weights(apex: Points) -> Points:
+        """The mass of each triangle, or of the cone over it with its tip at the apex."""
+        if mode == "shell":
+            return areas
+        volumes: Points = np.einsum("ij,ij->i", middles - apex, normals) / 3
+        signed: Points = np.absolute(volumes) if mode == "legacy" else volumes
+        return signed
+
+    if mode != "shell":
+        first = weights(centre)
+        _refuse_volume(float(first.sum()))
+        centre = first @ (middles * 0.75 + centre * 0.25) / first.sum()
+    w = weights(centre)
+    _refuse_volume(float(w.sum()))
+    arms = corners - centre
+    sums = arms.sum(axis=1)
+    second = np.einsum("k,kci,kcj->ij", w, arms, arms) + np.einsum("k,ki,kj->ij", w, sums, sums)
+    second /= 12 if mode == "shell" else 20
+    about = np.trace(second) * np.eye(3) - second
+    com = Vector(*(float(x) for x in centre))
+    return Inertia.from_com(float(w.sum()), com, Symmetric.of(about.tolist()))
+
+
+def _refuse_open(mesh: Mesh) -> None:
+    """Every edge must be walked once in each direction."""
+    edges = Counter((int(t[a]), int(t[b])) for t in mesh.triangles for a, b in ((0, 1), (1, 2), (2, 0)))
+    if any(count > 1 or edges[b, a] != 1 for (a, b), count in list(edges.items())):
+        raise FormatError("is not closed, or its triangles are not all oriented outwards, as inertia='exact' needs")
+
+
+def _refuse_volume(volume: float) -> None:
+    if not volume > 1e-14:
+        raise FormatError(
+            f"encloses a volume of {volume:.3g} m^3, which must be positive: its triangles should be counter-clockwise "
+            "seen from outside, or are flat; inertia='shell' weighs a surface"
+        )

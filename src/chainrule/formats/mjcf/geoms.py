@@ -1,0 +1,195 @@
+"""Masses and inertias of MJCF geoms, which give a body its inertia when it has no <inertial>."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import numpy as np
+
+from chainrule.errors import FormatError, UnknownNameError
+from chainrule.formats.meshes import Mesh, load, weighed
+from chainrule.formats.mjcf.defaults import Defaults, Styled
+from chainrule.formats.mjcf.document import Document, flag, word
+from chainrule.formats.mjcf.settings import TINY, Settings, quaternion, turning_z_to
+from chainrule.formats.xml import Node
+from chainrule.spatial import Inertia, Quaternion, Transform, Vector
+from chainrule.spatial.shapes import box, capsule, cylinder, ellipsoid, sphere
+
+SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
+"""How many sizes each primitive has."""
+
+SMALLEST = 1e-60
+"""Sizes below this, or above its inverse, make volumes that a float cannot hold."""
+
+WEIGHTLESS = ("plane", "hfield")
+
+DENSITY = 1000.0
+"""MuJoCo's default, that of water (kg/m^3)."""
+
+_REMEDY = "give its body an <inertial>"
+
+
+class Geoms:
+    """Weighs the geoms of a document; mesh files are read when one is first needed."""
+
+    def __init__(self, document: Document, defaults: Defaults, settings: Settings) -> None:
+        self._document = document
+        self._settings = settings
+        self._assets: dict[str, Styled] = {}
+        self._meshes: dict[tuple[str, str], Inertia] = {}
+        for node in document.entries("asset", "mesh"):
+            asset = defaults.styled(node)
+            name = asset.get("name") or PurePosixPath(PureWindowsPath(asset.get("file") or "").as_posix()).stem
+            if not name:
+                raise node.error("has neither a name nor a file to be named after")
+            if name in self._assets:
+                raise node.error(f"there are two meshes named {name!r}; give each a name of its own")
+            self._assets[name] = asset
+
+    def counts(self, geom: Node) -> bool:
+        """Whether the compiler's range of groups lets this geom weigh."""
+        low, high = self._settings.geom_groups
+        return low <= geom.number("group", 0.0) <= high
+
+    def inertia(self, geom: Node) -> Inertia:
+        """About the origin of the frame that the geom is placed in."""
+        type_ = word(geom, "type", (*SIZES, *WEIGHTLESS, "mesh", "sdf"), "sphere")
+        mass = None if geom.get("mass") is None else geom.number("mass")
+        density = geom.number("density", DENSITY)
+        if density < 0 or (mass is not None and mass < 0):
+            raise geom.error("has a negative mass or density")
+        if type_ in WEIGHTLESS or mass == 0 or (mass is None and density == 0):
+            return Inertia.zero()
+        if type_ == "mesh":
+            T, unit = self._settings.pose(geom), self._mesh(geom)
+        else:
+            T, unit = self._primitive(geom, type_)
+        factor = density if mass is None else mass / unit.mass
+        return T * Inertia(unit.mass * factor, unit.moment * factor, unit.inertia.scaled(factor))
+
+    def _primitive(self, geom: Node, type_: str) -> tuple[Transform, Inertia]:
+        """Where the shape is, and its inertia at density one."""
+        if type_ == "sdf":
+            raise geom.error(f"is a signed distance field, whose inertia is not computed here; {_REMEDY}")
+        if geom.get("mesh") is not None:
+            raise geom.error(f"is a {type_} fitted to a mesh, which is not done here; {_REMEDY}, or write type='mesh'")
+        if flag(geom, "shellinertia"):
+            raise geom.error(f"is a hollow {type_} (shellinertia), whose inertia is not computed here; {_REMEDY}")
+        T, size = self._extent(geom, type_)
+        return T, _unit(type_, size)
+
+    def _extent(self, geom: Node, type_: str) -> tuple[Transform, Sequence[float]]:
+        size = geom.numbers("size") or []
+        if len(size) > 3:
+            raise geom.error(f"size={geom.get('size')!r} should be at most 3 numbers, got {len(size)}")
+        if geom.get("fromto") is None:
+            return self._settings.pose(geom), _checked(geom, type_, size)
+        if type_ == "sphere":
+            raise geom.error("has fromto, which only capsule, cylinder, box and ellipsoid can have")
+        if geom.get("pos") is not None:
+            raise geom.error("gives both pos and fromto; keep one")
+        T, half = between(geom)
+        sizes = [*size[:1], half] if SIZES[type_] == 2 else [*size[:1], *size[:1], half]
+        return T, _checked(geom, type_, sizes)
+
+    def _mesh(self, geom: Node) -> Inertia:
+        """The mesh of a geom at density one, about the origin of its vertices."""
+        name = geom.text("mesh")
+        if name not in self._assets:
+            raise geom.error(str(UnknownNameError.of("mesh", name, self._assets, "the model's <asset>")))
+        asset = self._assets[name]
+        mode = word(asset, "inertia", ("legacy", "exact", "convex", "shell"), "legacy")
+        if flag(geom, "shellinertia"):
+            raise geom.error("is a mesh, for which shellinertia is given as inertia='shell' of the <mesh> asset")
+        if mode == "convex" and asset.number("maxhullvert", -1.0) > 0:
+            raise asset.error(f"limits the vertices of its hull (maxhullvert), which is not done here; {_REMEDY}")
+        if (name, mode) not in self._meshes:
+            mesh = self._vertices(asset, geom)
+            try:
+                self._meshes[name, mode] = weighed(mesh, mode)
+            except FormatError as error:
+                raise asset.error(f"{error}; repair the mesh, or for geom {_label(geom)} {_REMEDY}") from error
+        return self._meshes[name, mode]
+
+    def _vertices(self, asset: Styled, geom: Node) -> Mesh:
+        """The mesh as the model places it: moved by refpos and refquat, then scaled."""
+        mesh = self._given(asset, geom)
+        refpos = asset.vector("refpos", 3, (0.0, 0.0, 0.0))
+        turn = quaternion(asset, "refquat") if asset.get("refquat") is not None else Quaternion.identity()
+        scale = np.array(asset.vector("scale", 3, (1.0, 1.0, 1.0)))
+        R = np.array([list(row) for row in turn.rotation()], dtype=float)
+        points = (mesh.points - refpos) @ R * scale
+        return Mesh(points, mesh.triangles[:, ::-1]) if scale.prod() < 0 else replace(mesh, points=points)
+
+    def _given(self, asset: Styled, geom: Node) -> Mesh:
+        if asset.get("builtin") is not None or (asset.get("vertex") is None and asset.get("file") is None):
+            raise asset.error(f"is made by MuJoCo, not read from a file; for geom {_label(geom)} {_REMEDY}")
+        if asset.get("file") is None:
+            points = np.array(asset.numbers("vertex"), dtype=float)
+            faces = np.array(asset.numbers("face") or [], dtype=float)
+            indices = np.arange(points.size // 3)
+            if points.size % 3 or faces.size % 3 or not np.isin(faces, indices).all():
+                raise asset.error(
+                    "vertex should be x y z for each vertex, and face three indices of them for each triangle"
+                )
+            return Mesh(points.reshape(-1, 3), faces.reshape(-1, 3).astype(np.int64))
+        path = self._path(asset)
+        try:
+            return load(path)
+        except FormatError as error:
+            raise geom.error(
+                f"needs its mesh file {path} for the inertia of its body, and that cannot be used: {error}. "
+                f"Put the file there, or {_REMEDY}"
+            ) from error
+
+    def _path(self, asset: Styled) -> Path:
+        file = asset.text("file")
+        if self._settings.strip_paths:
+            file = PureWindowsPath(file).name
+        folder = self._settings.mesh_folder or self._settings.asset_folder or ""
+        return self._document.path_of(asset, str(Path(folder) / file))
+
+
+def between(node: Node) -> tuple[Transform, float]:
+    """The frame in the middle of fromto's two points with z along their line, and half the distance."""
+    numbers = node.vector("fromto", 6)
+    start, end = Vector(*numbers[:3]), Vector(*numbers[3:])
+    along = end - start
+    length = along.norm()
+    if length < TINY:
+        raise node.error("fromto gives the same point twice")
+    return Transform(turning_z_to(along / length), (start + end) / 2), length / 2
+
+
+def _checked(geom: Node, type_: str, size: Sequence[float]) -> Sequence[float]:
+    count = SIZES[type_]
+    if len(size) < count or not all(SMALLEST < x < 1 / SMALLEST for x in size[:count]):
+        raise geom.error(
+            f"a {type_} needs {count} positive size{'s' if count > 1 else ''}, got size={geom.get('size')!r}"
+        )
+    return size[:count]
+
+
+def _unit(type_: str, size: Sequence[float]) -> Inertia:
+    """A primitive of density one; MJCF's sizes are radii and half lengths."""
+    if type_ == "box":
+        x, y, z = size
+        return box(8 * x * y * z, 2 * x, 2 * y, 2 * z)
+    if type_ == "ellipsoid":
+        x, y, z = size
+        return ellipsoid(math.pi * 4 / 3 * x * y * z, x, y, z)
+    r = size[0]
+    ball = math.pi * 4 / 3 * r**3
+    if type_ == "sphere":
+        return sphere(ball, r)
+    length = 2 * size[1]
+    tube = math.pi * r * r * length
+    return cylinder(tube, r, length) if type_ == "cylinder" else capsule(tube + ball, r, length)
+
+
+def _label(geom: Node) -> str:
+    name = geom.get("name")
+    return repr(name) if name else f"in line {geom.element.sourceline}"

@@ -1,0 +1,89 @@
+"""Random robots: trees of every joint kind, with all that a joint can carry."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainrule.model import Composite, Dof, Fixed, Frame, Free, Joint, Link, Mimic, Model, Moved, Screw, Spherical
+from chainrule.robot import Robot
+from chainrule.spatial import Rotation, Symmetric, Transform, Vector
+
+KINDS = (
+    "revolute", "continuous", "prismatic", "helical", "screw", "fixed", "cylindrical", "universal", "planar", "spherical",
+    "free", "moved",
+)  # fmt: skip
+
+
+def vector(rng, scale=1.0):
+    return Vector(*(float(x) for x in rng.normal(size=3) * scale))
+
+
+def unit(rng):
+    v = vector(rng)
+    return v / v.norm()
+
+
+def transform(rng, scale=0.5):
+    return Transform(Rotation.exp(vector(rng)), vector(rng, scale))
+
+
+def inertia(rng):
+    """A physically possible one: the second moments of mass are positive."""
+    A = rng.normal(size=(3, 3)) * 0.2
+    second = A @ A.T + 0.01 * np.eye(3)
+    return Symmetric.of((np.trace(second) * np.eye(3) - second).tolist())
+
+
+def kind_of(name, rng):
+    return {
+        "revolute": lambda: Screw.revolute(unit(rng)),
+        "continuous": lambda: Screw.revolute(unit(rng), "continuous"),
+        "prismatic": lambda: Screw.prismatic(unit(rng)),
+        "helical": lambda: Screw.helical(unit(rng), 0.3),
+        "screw": lambda: Screw(vector(rng), vector(rng)),
+        "fixed": Fixed,
+        "cylindrical": lambda: Composite.cylindrical(unit(rng)),
+        "universal": lambda: Composite.universal(unit(rng), unit(rng)),
+        "planar": Composite.planar,
+        "spherical": Spherical,
+        "free": Free,
+        "moved": lambda: Moved(Spherical(), transform(rng)),
+    }[name]()
+
+
+def dof(rng, spring):
+    u = lambda high: float(rng.uniform(0, high))  # noqa: E731
+    return Dof(
+        viscous=u(0.5), coulomb=u(0.5), coulomb_negative=u(0.5), rotor=u(0.01), gear=u(5.0),
+        stiffness=u(3.0) if spring else 0, rest=u(1.0) if spring else 0,
+    )  # fmt: skip
+
+
+def tree(seed, names=KINDS, *, drives=True, mimic=True, shuffle=True) -> Robot:
+    """A random tree with a joint of each of the given kinds, and a mimic joint or two."""
+    rng = np.random.default_rng(seed)
+    names = list(rng.permutation(names)) if shuffle else list(names)
+    links, joints = [Link("base")], []
+    for i, name in enumerate(names):
+        kind = kind_of(name, rng)
+        parent = links[int(rng.integers(max(0, i - 2), i + 1))].name
+        dofs = tuple(dof(rng, kind.nq == kind.nv) for _ in range(kind.nv)) if drives else ()
+        links.append(Link(f"link{i}", float(rng.uniform(0.5, 2)), vector(rng, 0.3), inertia(rng)))
+        joints.append(Joint(f"joint{i}", parent, f"link{i}", kind, transform(rng), dofs))
+    single = [j.name for j in joints if j.kind.nv == 1]
+    if mimic and single:
+        source = str(rng.choice(single))
+        links.append(Link("follower", 0.7, vector(rng, 0.3), inertia(rng)))
+        follow = Mimic(source, float(rng.uniform(-2, 2)), float(rng.normal()))
+        dofs = (dof(rng, True),) if drives else ()
+        parent = str(rng.choice([link.name for link in links[:-1]]))
+        joints.append(Joint("following", parent, "follower", Screw.revolute(unit(rng)), transform(rng), dofs, follow))
+    frames = [Frame("tool", links[-1].name, transform(rng))]
+    gravity = vector(rng, 5.0)
+    return Robot(Model.build(f"tree{seed}", links, joints, frames, gravity, "tool"))
+
+
+def state(robot, seed, shape=()):
+    """q, qd, qdd."""
+    rng = np.random.default_rng(seed)
+    return robot.random_state(rng, shape), *(rng.normal(size=(*shape, robot.nv)) for _ in range(2))
