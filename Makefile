@@ -1,6 +1,8 @@
 # The two commands of the README, `make demo` and `make test`, need Python 3.11 or newer and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
+COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .PHONY: demo test test-all lint bench docs lock clean
 
@@ -35,10 +37,11 @@ docs: .venv/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/dev.txt
 	touch $@
 
-lock: .venv/dev
-	$(BIN)/pip install --quiet --disable-pip-version-check pip-tools
-	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --output-file requirements/run.txt pyproject.toml
-	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
+lock:
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools
+	$(COMPILE) --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
