@@ -226,3 +226,31 @@ def test_sympy_prints_the_planar_2r_of_the_notes():
     s1, s12, c1, c12 = sympy.sin(t1), sympy.sin(t1 + t2), sympy.cos(t1), sympy.cos(t1 + t2)
     printed = sympy.Matrix([[-L1 * s1 - L2 * s12, -L2 * s12], [L1 * c1 + L2 * c12, L2 * c12]])
     assert sympy.simplify(sympy.expand_trig(J - printed)) == sympy.zeros(2, 2)
+
+
+def test_jax_tracers_give_the_value_that_floats_give_and_a_gradient():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    robot = cr.load("planar_3r")
+    arguments = state(robot, 3)
+    for name in ("inverse_dynamics", "forward_dynamics", "energy"):
+        expression = EXPRESSIONS[name]
+
+        def traced(*parts, expression=expression):
+            result = expression(robot.model, *(list(part) for part in parts))
+            return jax.numpy.stack([jax.numpy.asarray(x) for x in result])
+
+        assert_allclose(jax.jit(traced)(*arguments), floats(robot.model, expression, *arguments), rtol=1e-9, atol=1e-9)
+        assert np.isfinite(jax.jit(jax.jacobian(traced))(*arguments)).all()
+
+
+def test_torch_tensors_give_the_value_that_floats_give_and_a_gradient():
+    torch = pytest.importorskip("torch")
+    robot = ROBOTS["puma560"]
+    arguments = state(robot, 3)
+    for expression in EXPRESSIONS.values():
+        tensors = [torch.tensor(a, requires_grad=True) for a in arguments]
+        result = torch.stack([torch.as_tensor(x) for x in expression(robot.model, *(list(part) for part in tensors))])
+        assert_allclose(result.detach().numpy(), floats(robot.model, expression, *arguments), rtol=1e-9, atol=1e-9)
+        result.sum().backward()
+        assert torch.isfinite(tensors[0].grad).all()

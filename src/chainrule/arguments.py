@@ -16,14 +16,35 @@ Array = NDArray[np.float64]
 
 def real_array(value: Any, what: str) -> Array:
     """An array of floats from anything that is plainly one."""
+    if np.ma.is_masked(value):
+        raise ShapeError(f"{what} has masked entries, which are no numbers; fill them first")
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise ShapeError(f"{what} must be a rectangular array of numbers, got rows of different lengths") from error
-    if array.dtype.kind not in "fiub":
+    except Exception as error:  # foreign arrays raise what they like: a tensor with gradients, a tracer
+        raise ShapeError(f"{what} must be an array of numbers, got {type(value).__name__}: {error}") from error
+    if array.dtype.kind not in "fiu":
         kind = type(value).__name__ if array.dtype.kind in "OUS" else f"numbers of type {array.dtype}"
         raise ShapeError(f"{what} must be real numbers, got {kind} ({str(value)[:60]})")
     return array.astype(np.float64, copy=False)
+
+
+def number(value: Any, what: str) -> float:
+    """One finite number."""
+    array = real_array(value, what)
+    if array.ndim:
+        raise ShapeError(f"{what} must be one number, got shape {array.shape}")
+    refuse_nonfinite(array, what)
+    return float(array)
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    """The entries of anything that can be gone through."""
+    try:
+        return list(value)
+    except TypeError:
+        raise ShapeError(f"{what} must be a list, got {type(value).__name__}") from None
 
 
 def rows_of(value: Any, length: int, what: str, of: str) -> Array:
@@ -64,10 +85,13 @@ def refuse_nonfinite(array: Array, what: str) -> None:
         raise ShapeError(f"{what} must be finite, got {array.tolist()}")
 
 
-def transform(value: ArrayLike | Transform | None, what: str) -> Transform:
+def placement(value: ArrayLike | Transform | None, what: str) -> Transform:
+    """A rigid transform, none being the identity."""
+    return Transform.identity() if value is None else transform(value, what)
+
+
+def transform(value: ArrayLike | Transform, what: str) -> Transform:
     """A rigid transform from a 4-by-4 matrix, refused if it is not one."""
-    if value is None:
-        return Transform.identity()
     if isinstance(value, Transform):
         return value
     T = real_array(value, what)
@@ -79,7 +103,8 @@ def transform(value: ArrayLike | Transform | None, what: str) -> Transform:
     if error > 1e-6 or np.linalg.det(R) < 0:
         flipped = ", and mirrors" if np.linalg.det(R) < 0 else ""
         raise ShapeError(
-            f"{what} is not a rigid transform: its rotation is off by {error:.2g} from orthogonal{flipped}"
+            f"{what} is not a rigid transform: its rotation is off by {error:.2g} from orthogonal{flipped}; give its "
+            "upper left 3-by-3 block orthonormal columns that form a right-handed frame"
         )
     if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-12:
         raise ShapeError(f"{what} must have the last row 0 0 0 1, got {T[3].tolist()}")

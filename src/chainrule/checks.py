@@ -11,8 +11,10 @@ import numpy as np
 
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.errors import ModelError, ModelWarning, shown
-from chainrule.model import Composite, Dof, Joint, Link, Model, Screw
+from chainrule.formats.numbers import points
+from chainrule.model import Composite, Dof, Joint, Link, Model, Moved, Screw
 from chainrule.model.edits import merge_fixed
+from chainrule.model.tree import refuse_duplicates
 from chainrule.spatial import Transform
 from chainrule.spatial.physical import nearest_physical, objection
 
@@ -28,6 +30,7 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
     possible ones. What a user should know becomes a note of the model, and a warning.
     """
     where = f"robot {model.name!r}"
+    refuse_duplicates("robot", [model.name], where)
     _refuse_numbers("gravity", model.gravity, where)
     for joint in model.joints:
         _check_joint(joint, f"{where}, joint {joint.name!r}")
@@ -44,7 +47,7 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
     for note in notes:
         if warn:
             warnings.warn(note, ModelWarning, stacklevel=3)
-    return replace(model, notes=(*model.notes, *notes))
+    return replace(model, notes=tuple(dict.fromkeys((*model.notes, *notes))))
 
 
 def _has_mass(model: Model) -> bool:
@@ -68,12 +71,19 @@ def _refuse_numbers(what: str, numbers: object, where: str) -> None:
 
 def _check_joint(joint: Joint, where: str) -> None:
     _refuse_numbers("origin", _numbers(joint.origin), where)
-    parts = joint.kind.parts if isinstance(joint.kind, Composite) else (joint.kind,)
-    for part in parts:
+    kind = joint.kind
+    if isinstance(kind, Moved):
+        _refuse_numbers("offset", _numbers(kind.offset), where)
+        kind = kind.inner
+    for part in kind.parts if isinstance(kind, Composite) else (kind,):
         if isinstance(part, Screw):
             _refuse_numbers("axis", (*part.angular, *part.linear), where)
-            if not part.turns and not any(part.linear):
+            if not points(part.angular if part.turns else part.linear):
                 raise ModelError(f"{where} has a zero axis; give the direction it moves along, such as 0 0 1")
+    if isinstance(kind, Composite) and kind.name == "universal" and _parallel(*kind.parts):
+        raise ModelError(f"{where} is universal, but its two axes are parallel; turn one of them")
+    if joint.mimic:
+        _refuse_numbers("multiplier and offset of mimic", (joint.mimic.multiplier, joint.mimic.offset), where)
     if len(joint.dofs) != joint.kind.nv:
         raise ModelError(
             f"{where} ({joint.type}) has {joint.kind.nv} degrees of freedom, but properties for {len(joint.dofs)}"
@@ -82,15 +92,28 @@ def _check_joint(joint: Joint, where: str) -> None:
         _check_dof(dof, joint, where)
 
 
+def _parallel(first: Screw, second: Screw) -> bool:
+    return bool(first.angular.cross(second.angular).norm() < 1e-6 * first.angular.norm() * second.angular.norm())
+
+
 def _check_dof(dof: Dof, joint: Joint, where: str) -> None:
-    for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "stiffness", "velocity", "effort"):
-        value = getattr(dof, name)
-        if not value >= 0:
-            raise ModelError(f"{where}: {name} must not be negative, got {value!r}")
     for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "gear", "stiffness", "rest"):
         _refuse_numbers(name, [getattr(dof, name)], where)
+    for name in ("lower", "upper", "velocity", "effort"):
+        if math.isnan(getattr(dof, name)):
+            raise ModelError(f"{where}: {name} must be a number, got nan; leave it out where there is no limit")
+    for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "stiffness", "velocity", "effort"):
+        value = getattr(dof, name)
+        if value < 0:
+            raise ModelError(f"{where}: {name} must not be negative, got {value!r}")
+    if dof.rotor and not dof.gear:
+        raise ModelError(f"{where} has a rotor behind a gear of ratio 0; give the ratio, 1 for a direct drive")
     if not dof.lower <= dof.upper:
         raise ModelError(f"{where}: the lower limit {dof.lower!r} is above the upper limit {dof.upper!r}; swap them")
+    if math.inf in (dof.lower, -dof.upper):
+        raise ModelError(
+            f"{where}: the limits {dof.lower!r} and {dof.upper!r} leave no position; leave out what is no limit"
+        )
     if dof.stiffness and joint.kind.nq != joint.kind.nv:
         raise ModelError(f"{where}: a {joint.type} joint cannot carry a spring; its coordinates are not angles")
 
@@ -101,7 +124,9 @@ def _checked_link(link: Link, where: str, check: bool, repair: bool, notes: list
     _refuse_numbers("centre of mass", link.com, here)
     _refuse_numbers("inertia", link.inertia.entries(), here)
     if link.mass < 0:
-        raise ModelError(f"{here} has a negative mass, {link.mass:g} kg")
+        raise ModelError(f"{here} has a negative mass, {link.mass:g} kg; masses are zero or positive")
+    about_origin = link.mass * link.com.dot(link.com) + max(map(abs, link.inertia.entries()))
+    _refuse_numbers("inertia about the link's origin", [about_origin], here)
     if not check and not repair:  # the base is not checked either: it stands still, and its inertia plays no part
         return link
     wrong = objection(link.mass, link.com, link.inertia)
@@ -130,6 +155,8 @@ def _refuse_massless(model: Model, where: str) -> None:
         step = rng.uniform(-1, 1, joint.kind.nv).tolist()
         q += [float(x) for x in joint.kind.integrate(joint.kind.neutral(), step)]
     M = np.array(mass_matrix(merged, q), dtype=float)
+    if not np.isfinite(M).all():
+        raise ModelError(f"{where}: the mass matrix is not finite; some masses or lengths are far too large")
     diagonal = np.diag(M)
     owners = [joint.name for joint in merged.moving for _ in range(joint.kind.nv)]
     scale = diagonal.max(initial=0.0)

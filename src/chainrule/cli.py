@@ -125,7 +125,7 @@ def main() -> NoReturn:
     except click.Abort:
         click.echo("interrupted", err=True)
         code = 130
-    except ChainruleError as error:
+    except (ChainruleError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         code = 1
     sys.exit(code)

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from chainrule.arguments import real_array, symmetric, transform, vector
+from chainrule.arguments import listed, placement, real_array, symmetric, vector
 from chainrule.checks import checked
 from chainrule.errors import ModelWarning, ShapeError
 from chainrule.model import Dof, Link, Model, edits
@@ -117,12 +117,14 @@ class Construction:
         """
         from chainrule.formats.dh import from_dh
 
-        n = len(rows)
+        table = listed(rows, "rows")
+        n = len(table)
         columns_of = {
-            key: _per_joint(value, n, key)
-            for key, value in {
-                "rotor": rotors, "gear": gears, "viscous": viscous, "lower": lower, "upper": upper,
-            }.items()
+            key: _per_joint(value, n, what)
+            for key, what, value in (
+                ("rotor", "rotors", rotors), ("gear", "gears", gears), ("viscous", "viscous", viscous),
+                ("lower", "lower", lower), ("upper", "upper", upper),
+            )
             if value is not None
         }  # fmt: skip
         if coulomb is not None:
@@ -130,8 +132,8 @@ class Construction:
             columns_of |= {"coulomb": forward, "coulomb_negative": backward}
         dofs = [Dof(**{key: column[i] for key, column in columns_of.items()}) for i in range(n)]
         model = from_dh(
-            name, rows, convention, types, tuple(columns), _links(n, masses, coms, inertias), dofs,
-            transform(base, "base"), transform(tool, "tool"),
+            name, table, convention, types, listed(columns, "columns"), _links(n, masses, coms, inertias), dofs,
+            placement(base, "base"), placement(tool, "tool"),
         )  # fmt: skip
         model = edits.with_gravity(model, vector(gravity, "gravity"))
         return cls(checked(model, check=check, repair=repair))
@@ -165,10 +167,10 @@ class Construction:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the robot to a .toml or .json file (exactly) or to .urdf (where URDF can express it)."""
-        from chainrule.formats import native, urdf
+        from chainrule.formats import native, source, urdf
 
-        if Path(path).suffix == ".urdf":
-            Path(path).write_text(urdf.to_urdf(self.model), encoding="utf-8")
+        if Path(source.path_of(path)).suffix.lower() == ".urdf":
+            source.write(path, urdf.to_urdf(self.model))
         else:
             native.save(self.model, path)
 
@@ -182,13 +184,13 @@ class Construction:
         """Denavit-Hartenberg parameters of the chain from the base to a link: the same poses at the same q."""
         from chainrule.formats.dh import to_dh
 
-        return to_dh(self.model, link or self.model.tip, convention)
+        return to_dh(self.model, edits.meant(self.model, link), convention)
 
     def to_screws(self, link: str | None = None, *, axes: str = "space") -> ScrewTable:
         """Home pose, screws, link frames and inertias of the chain from the base to a link."""
         from chainrule.formats.screws import to_screws
 
-        return to_screws(self.model, link or self.model.tip, axes)
+        return to_screws(self.model, edits.meant(self.model, link), axes)
 
 
 def _per_joint(value: Any, n: int, what: str) -> list[float]:
@@ -208,7 +210,7 @@ def _two_ways(coulomb: Any, n: int) -> tuple[list[float], list[float]]:
 
 def _links(n: int, masses: Any, coms: Any, inertias: Any) -> list[Link]:
     if masses is None and (coms is not None or inertias is not None):
-        raise ShapeError("coms and inertias need masses too")
+        raise ShapeError("coms and inertias need masses too; give masses=[...], one for each link")
     if masses is None:
         return [Link(f"link{i + 1}") for i in range(n)]
     weights = _per_joint(masses, n, "masses")
@@ -220,7 +222,7 @@ def _links(n: int, masses: Any, coms: Any, inertias: Any) -> list[Link]:
         centres = [Vector(*row) for row in array.tolist()]
     if inertias is None:
         return [Link(f"link{i + 1}", m, c) for i, (m, c) in enumerate(zip(weights, centres, strict=True))]
-    given = list(inertias)
+    given = listed(inertias, "inertias")
     if len(given) != n:
         raise ShapeError(f"inertias must have an entry for each of the {n} links, got {len(given)}")
     return [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from chainrule.arguments import real_array, symmetric, transform, vector
+from chainrule.arguments import number, placement, real_array, refuse_nonfinite, symmetric, vector
 from chainrule.checks import checked
 from chainrule.errors import ModelError, ShapeError
 from chainrule.model import Model, edits
@@ -39,11 +39,17 @@ class Editing:
         """
         if not isinstance(positions, Mapping):
             raise ShapeError(f"lock takes a dictionary of joint names and positions, got {type(positions).__name__}")
+        kinds = {joint.name: joint.kind for joint in self.model.joints}
         numbers = {}
         for name, position in positions.items():
-            array = real_array(position, f"position of joint {name!r}")
-            if not (abs(array) < float("inf")).all():
-                raise ShapeError(f"position of joint {name!r} must be finite, got {position!r}")
+            what = f"position of joint {name!r}"
+            array = real_array(position, what)
+            refuse_nonfinite(array, what)
+            if array.ndim > 1:
+                raise ShapeError(f"{what} must be a number or a list of them, got shape {array.shape}")
+            kind = kinds.get(name)
+            if kind and kind.nq != kind.nv and array.shape == (kind.nq,) and not array[-4:] @ array[-4:] > 0:
+                raise ShapeError(f"{what} has a zero quaternion, which is no orientation; (0, 0, 0, 1) turns nothing")
             numbers[name] = array.tolist()
         return type(self)(edits.lock(self.model, numbers))
 
@@ -61,16 +67,16 @@ class Editing:
         yz) or 3-by-3, none for a point mass.
         """
         I = Symmetric.zero() if inertia is None else symmetric(inertia, "inertia")
-        c = vector(com, "com")
-        wrong = objection(float(mass), c, I)
+        m, c = number(mass, "mass"), vector(com, "com")
+        wrong = objection(m, c, I)
         if wrong:
-            raise ModelError(f"the payload {wrong}")
-        return type(self)(edits.add_payload(self.model, link or self.model.tip, Inertia.from_com(float(mass), c, I)))
+            raise ModelError(f"the payload {wrong}; correct its mass (kg) or its inertia about the com (kg m^2)")
+        return self._edited(edits.add_payload(self.model, edits.meant(self.model, link), Inertia.from_com(m, c, I)))
 
     def with_frame(self, name: str, origin: ArrayLike | None = None, *, link: str | None = None) -> Self:
         """Name a frame (a tool, a sensor), placed by a 4-by-4 transform in a link or frame."""
-        T = transform(origin, "origin")
-        return type(self)(edits.add_frame(self.model, name, link or self.model.tip, T))
+        T = placement(origin, "origin")
+        return self._edited(edits.add_frame(self.model, name, edits.meant(self.model, link), T))
 
     def with_end_effector(self, name: str) -> Self:
         """Make a link or frame the end-effector, which functions take when none is named."""
@@ -95,9 +101,10 @@ class Editing:
 
     def scale_masses(self, factor: float) -> Self:
         """All masses and inertias multiplied by a positive factor; rotors stay."""
-        if not 0 < factor < float("inf"):
-            raise ModelError(f"the factor of the masses must be positive and finite, got {factor!r}")
-        return type(self)(edits.scale_masses(self.model, float(factor)))
+        scale = number(factor, "factor")
+        if not scale > 0:
+            raise ModelError(f"the factor of the masses must be positive, got {factor!r}")
+        return self._edited(edits.scale_masses(self.model, scale))
 
     def attach(
         self, other: Robot, link: str | None = None, *, origin: ArrayLike | None = None, prefix: str = ""
@@ -106,8 +113,11 @@ class Editing:
 
         The other's end-effector becomes that of the whole; gravity is this one's.
         """
-        model = edits.attach(self.model, other.model, link or self.model.tip, transform(origin, "origin"), prefix)
-        return type(self)(checked(model, check=False, warn=False))
+        if not isinstance(other, Editing) or not isinstance(prefix, str):
+            wrong = f"prefix={prefix!r}" if isinstance(other, Editing) else f"{other!r:.60}"
+            raise ShapeError(f"attach takes a Robot, and a string as prefix, got {wrong}; cr.load(...) makes robots")
+        place = placement(origin, "origin")
+        return self._edited(edits.attach(self.model, other.model, edits.meant(self.model, link), place, prefix))
 
     def rebase(self, link: str) -> Self:
         """Hold the robot by another link. Joints keep their names and coordinates.
@@ -127,3 +137,7 @@ class Editing:
     def merge_fixed(self) -> Self:
         """Links on fixed joints become part of what carries them, and their names frames: the same motion."""
         return type(self)(edits.merge_fixed(self.model))
+
+    def _edited(self, model: Model) -> Self:
+        """A robot of the new model, unless its numbers have grown beyond what a float can hold."""
+        return type(self)(checked(model, check=False, warn=False))

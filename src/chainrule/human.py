@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from chainrule.arguments import number
 from chainrule.checks import checked
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.model import Dof, Frame, Joint, Link, Model, Screw
@@ -75,10 +76,11 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
     >>> round(arm.mass, 3)
     3.952
     """
-    if table not in TABLES:
+    if not isinstance(table, str) or table not in TABLES:
         raise UnknownNameError.of("anthropometric table", table, TABLES, "chainrule")
+    mass, height = number(mass, "body mass"), number(height, "body height")
     for what, value, unit in (("mass", mass, "kg"), ("height", height, "m")):
-        if not (isinstance(value, (int, float)) and 0 < value < math.inf):
+        if not value > 0:
             raise ModelError(f"body {what} must be a positive number in {unit}, got {value!r}")
     upper, fore, hand = TABLES[table]
     arm_length, fore_length, hand_length = (segment.length * height for segment in (upper, fore, hand))
@@ -111,7 +113,7 @@ def _segment(name: str, segment: Segment, body_mass: float, height: float) -> Li
     """A hanging segment: its length along -z; sagittal radius about x, transverse about y, longitudinal about z."""
     m, length = segment.mass * body_mass, segment.length * height
     radii = (segment.sagittal, segment.transverse, segment.longitudinal or THIN)
-    xx, yy, zz = (m * (r * length) ** 2 for r in radii)
+    xx, yy, zz = (m * (r * length) * (r * length) for r in radii)
     return Link(name, m, Vector(0.0, 0.0, -segment.com * length), Symmetric(xx, yy, zz))
 
 

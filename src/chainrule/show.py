@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def _console() -> Console:
     """As wide as the terminal; what goes to a file or a pipe is never cut."""
-    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+    return Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 
 
 def bundled() -> None:
@@ -60,8 +61,8 @@ def _count(robot: Robot) -> str:
 
 
 def _plain(text: str) -> str:
-    """Names come from files: nothing in them is markup."""
-    return text.replace("[", "\\[")
+    """Names and notes come from files: nothing in them is markup, and nothing commands the terminal."""
+    return escape("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text))
 
 
 def _tree(robot: Robot) -> Tree:
@@ -133,8 +134,9 @@ def torque(
     shown = [term for term, values in terms.items() if term != "spring" or values.any()]
     table = Table("", "", *shown, box=None, padding=(0, 1, 0, 0))
     units = [unit for joint in robot.model.moving for unit in joint.kind.units]
+    dust = 1e-13 * max((np.abs(values).max(initial=0.0) for values in terms.values()), default=0.0)
     for i, name in enumerate(_dof_names(robot)):
-        values = (f"{terms[term][i]: .5g}" for term in shown)
+        values = (f"{terms[term][i]: .5g}" if not abs(terms[term][i]) <= dust else " 0" for term in shown)
         table.add_row(_plain(name), "N m" if units[i] == "rad" else "N", *values)
     _console().print(table)
 
@@ -180,6 +182,6 @@ def _vector(console: Console, name: str, values: Sequence[float] | Array) -> Non
 
 
 def _identity(console: Console, name: str, left: Array, right: Array, tolerance: float = 1e-9) -> None:
-    error = float(np.abs(left - right).max()) / max(1.0, float(np.abs(right).max()))
+    error = float(np.abs(left - right).max(initial=0.0)) / max(1.0, float(np.abs(right).max(initial=0.0)))
     verdict = "[green]holds[/green]" if error < tolerance else "[red]FAILS[/red]"
     console.print(f"  {verdict}  {name}: off by {error:.1e}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from chainrule.arguments import listed, number
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError
 from chainrule.formats.numbers import snapped
 from chainrule.model import Dof, Frame, Joint, Kind, Link, Model, Moved, Screw
@@ -85,31 +86,28 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
         for key in row:
             if key not in COLUMNS:
                 raise UnknownNameError.of("column", key, COLUMNS, f"DH row {i + 1}: a table")
-        values: list[Any] = [row.get(key, 0.0) for key in COLUMNS]
+        missing = [key for key in COLUMNS if key not in row]
+        if missing:
+            raise ShapeError(f"DH row {i + 1} has no {', '.join(missing)}; give it all of {', '.join(COLUMNS)}")
+        values: list[Any] = [row[key] for key in COLUMNS]
     else:
-        if sorted(columns) != sorted(COLUMNS):
+        if len(columns) != 4 or set(columns) != set(COLUMNS):
             raise FormatError(f"columns must be a, alpha, d and theta in some order, got {tuple(columns)}")
-        given = list(row)
+        given = listed(row, f"DH row {i + 1}")
         if len(given) != 4:
             raise ShapeError(f"DH row {i + 1} must have 4 numbers ({', '.join(columns)}), got {len(given)}")
         values = [given[list(columns).index(key)] for key in COLUMNS]
-    try:
-        numbers = [float(x) for x in values]
-    except (TypeError, ValueError) as error:
-        raise FormatError(f"DH row {i + 1} must be numbers, got {values}") from error
-    if not all(math.isfinite(x) for x in numbers):
-        raise FormatError(f"DH row {i + 1} must be finite numbers, got {numbers}")
-    return tuple(numbers)
+    return tuple(number(x, f"DH row {i + 1}: {key}") for key, x in zip(COLUMNS, values, strict=True))
 
 
 def _types(types: str | Sequence[str] | None, count: int) -> list[str]:
-    letters = ["R"] * count if types is None else [str(t)[:1].upper() for t in types]
-    if len(letters) != count:
-        raise ShapeError(f"types must have a letter for each of the {count} rows, got {len(letters)} ({types!r})")
-    for letter in letters:
-        if letter not in "RP":
+    words = ["R"] * count if types is None else [str(word).upper() for word in listed(types, "types")]
+    if len(words) != count:
+        raise ShapeError(f"types must have a letter for each of the {count} rows, got {len(words)} ({types!r})")
+    for word in words:
+        if word not in ("R", "REVOLUTE", "P", "PRISMATIC"):
             raise FormatError(f"joint types must be 'R' (revolute) or 'P' (prismatic), got {types!r}")
-    return letters
+    return [word[0] for word in words]
 
 
 def to_dh(model: Model, tip: str, convention: str) -> DHTable:

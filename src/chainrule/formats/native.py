@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats.numbers import placed, snapped
-from chainrule.formats.source import read
+from chainrule.formats.numbers import placed, points, snapped
+from chainrule.formats.source import path_of, read, write
 from chainrule.model import (
     GRAVITY,
     Composite,
@@ -33,10 +33,14 @@ from chainrule.model import (
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 FORMAT = "chainrule 1"
-TYPES = (
-    "revolute", "continuous", "prismatic", "helical", "screw", "fixed", "cylindrical", "universal", "planar",
-    "spherical", "free",
-)  # fmt: skip
+GEOMETRY: dict[str, tuple[str, ...]] = {
+    "revolute": ("axis",), "continuous": ("axis",), "prismatic": ("axis",), "helical": ("axis", "pitch"), "screw": (),
+    "fixed": (), "cylindrical": ("axis",), "universal": ("axis", "axis2"), "planar": ("axis",), "spherical": (),
+    "free": (),
+}  # fmt: skip
+"""The types of joints, and the keys that say along what each of them moves."""
+SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
+"""The types that can say it with the key `screw` instead."""
 DOF_KEYS = tuple(field.name for field in fields(Dof))
 JOINT_KEYS = (
     "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "mimic", "dof", *DOF_KEYS,
@@ -54,19 +58,33 @@ def from_native(path_or_text: str | PathLike[str]) -> Model:
 
 def _parsed(content: bytes, source: str) -> dict[str, Any]:
     try:
-        text = content.decode("utf-8")
-        document = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        text = content.decode("utf-8-sig")
+        is_json = source.lower().endswith(".json") or text.lstrip().startswith("{")
+        document = json.loads(text, object_pairs_hook=_without_repeats) if is_json else tomllib.loads(text)
     except UnicodeDecodeError as error:
-        raise FormatError(f"{source} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+        raise FormatError(
+            f"{source} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
     except json.JSONDecodeError as error:
         raise FormatError(f"{source} is not valid JSON: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise FormatError(f"{source} is not valid TOML: {error}") from error
     except RecursionError as error:
         raise FormatError(f"{source} nests its tables too deeply to be a robot") from error
+    except ValueError as error:
+        raise FormatError(f"{source} cannot be read: {error}") from error
     if not isinstance(document, dict):
-        raise FormatError(f"{source} does not hold a table")
+        raise FormatError(f"{source} should hold a table, in braces, and holds a {type(document).__name__}")
     return document
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; what JSON does not forbid, TOML does: the same key twice."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is given twice; keep one")
+    return table
 
 
 def model_of(document: Mapping[str, Any], source: str) -> Model:
@@ -84,9 +102,9 @@ def model_of(document: Mapping[str, Any], source: str) -> Model:
         table.text("name"),
         [_link(entry) for entry in table.tables("link")],
         [_joint(entry) for entry in table.tables("joint")],
-        [Frame(e.text("name"), e.text("link"), e.transform("origin")) for e in table.tables("frame")],
+        [_frame(entry) for entry in table.tables("frame")],
         table.vector("gravity", GRAVITY),
-        document.get("end_effector"),
+        table.text("end_effector") if "end_effector" in document else None,
         notes,
     )
 
@@ -115,19 +133,21 @@ class _Table:
     def text(self, key: str) -> str:
         value = self.entries.get(key)
         if not isinstance(value, str) or not value:
-            raise self.error(f"needs {key} = a string, got {value!r}")
+            raise self.error(f"needs {key} = a string, got {value!r:.60}")
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
         value = self.entries.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self.error(f"needs {key} = a number, got {value!r}")
+        if not _is_number(value):
+            raise self.error(f"needs {key} = a number, got {value!r:.60}")
         return float(value)
 
     def numbers(self, key: str, count: int) -> list[float]:
         value = self.entries.get(key)
         if not isinstance(value, list) or len(value) != count or not all(_is_number(x) for x in value):
-            raise self.error(f"needs {key} = {count} numbers in brackets, got {value!r}")
+            raise self.error(f"needs {key} = {count} numbers in brackets, got {value!r:.60}")
+        if not all(math.isfinite(x) for x in value):
+            raise self.error(f"needs {key} = finite numbers, got {value!r}")
         return [float(x) for x in value]
 
     def vector(self, key: str, default: Vector | None = None) -> Vector:
@@ -138,7 +158,7 @@ class _Table:
     def table(self, key: str, *keys: str) -> _Table:
         value = self.entries.get(key)
         if not isinstance(value, dict):
-            raise self.error(f"needs {key} = a table in braces, got {value!r}")
+            raise self.error(f"needs {key} = a table in braces, got {value!r:.60}")
         table = _Table(value, f"{self.where}, {key}")
         table.only(*keys)
         return table
@@ -161,12 +181,21 @@ class _Table:
         R = Rotation(*(Vector(*_Table({"row": row}, self.where).numbers("row", 3)) for row in rows))
         error = max(abs(x - (i == j)) for i, row in enumerate(R @ R.inv) for j, x in enumerate(row))
         if not error < 1e-6 or R.a.dot(R.b.cross(R.c)) < 0:
-            raise self.error(f"{key} is not a rotation matrix: it is off by {error:.2g} from orthogonal")
+            raise self.error(
+                f"{key} is not a rotation matrix: it is off by {error:.2g} from orthogonal, or mirrors; give it "
+                "orthonormal rows that form a right-handed frame"
+            )
         return snapped(R)
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool)
+    """Whether a float can hold it; TOML and JSON also have integers of any length."""
+    return isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1 << 1023)
+
+
+def _frame(table: _Table) -> Frame:
+    table.only("name", "link", "origin")
+    return Frame(table.text("name"), table.text("link"), table.transform("origin"))
 
 
 def _link(table: _Table) -> Link:
@@ -191,6 +220,8 @@ def _joint(table: _Table) -> Joint:
         raise table.error(
             f"{own[0]} belongs to one degree of freedom; this joint has {kind.nv}: use a list, dof = [...]"
         )
+    for entry in tables:
+        entry.only(*DOF_KEYS)
     dofs = tuple(_dof(entry) for entry in tables) or ((_dof(table),) if own else ())
     return Joint(
         table.text("name"), table.text("parent"), table.text("child"), kind, table.transform("origin"), dofs, mimic
@@ -199,15 +230,25 @@ def _joint(table: _Table) -> Joint:
 
 def _kind(table: _Table) -> Kind:
     type_ = table.text("type")
-    if type_ not in TYPES:
-        raise UnknownNameError.of("joint type", type_, TYPES, f"{table.where}: the format")
+    if type_ not in GEOMETRY:
+        raise UnknownNameError.of("joint type", type_, GEOMETRY, f"{table.where}: the format")
     kind = _placed_kind(table, type_)
     return Moved(kind, table.transform("offset")) if "offset" in table.entries else kind
 
 
 def _placed_kind(table: _Table, type_: str) -> Kind:
-    if "screw" in table.entries:
+    own = ("screw",) if type_ in SCREWS and "screw" in table.entries else GEOMETRY[type_]
+    for key in ("axis", "axis2", "pitch", "screw"):
+        if key in table.entries and key not in own:
+            raise table.error(
+                f"{key} is not for this {type_} joint, which takes {' and '.join(own) or 'none'}; remove it"
+            )
+    if own == ("screw",):
         w, v = (Vector(*part) for part in (table.numbers("screw", 6)[:3], table.numbers("screw", 6)[3:]))
+        if type_ != "screw" and any(w) == (type_ == "prismatic"):
+            raise table.error(
+                f"the screw of a {type_} joint must {'not ' * any(w)}turn; its first three numbers are omega"
+            )
         return Screw(w, v, type_)
     simple: dict[str, Kind] = {"fixed": Fixed(), "spherical": Spherical(), "free": Free()}
     if type_ in simple:
@@ -229,9 +270,9 @@ def _placed_kind(table: _Table, type_: str) -> Kind:
 
 def _unit(table: _Table, key: str) -> Vector:
     axis = table.vector(key)
-    length = axis.norm()
-    if not length > 0:
+    if not points(axis):
         raise table.error(f"has a zero {key}; give the direction it moves along, such as [0, 0, 1]")
+    length = axis.norm()
     return axis if abs(length - 1) < 1e-12 else axis / length
 
 
@@ -247,10 +288,11 @@ def _dof(table: _Table) -> Dof:
 
 def save(model: Model, path: str | PathLike[str]) -> None:
     """Write a model to a .toml or .json file."""
-    path = Path(path)
-    if path.suffix not in (".toml", ".json"):
+    path = Path(path_of(path))
+    suffix = path.suffix.lower()
+    if suffix not in (".toml", ".json"):
         raise FormatError(f"cannot tell the format from {path.name!r}: end it in .toml or .json (or .urdf)")
-    path.write_text(to_json(model) if path.suffix == ".json" else to_toml(model), encoding="utf-8")
+    write(path, to_json(model) if suffix == ".json" else to_toml(model))
 
 
 def document_of(model: Model) -> dict[str, Any]:

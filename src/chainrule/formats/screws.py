@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, refuse_nonfinite, transform
+from chainrule.arguments import Array, listed, real_array, refuse_nonfinite, transform
 from chainrule.errors import FormatError, ModelError, ShapeError
-from chainrule.formats.numbers import snapped
+from chainrule.formats.numbers import points, snapped
 from chainrule.model import Frame, Joint, Link, Model, Screw
 from chainrule.model.edits import merge_fixed
 from chainrule.spatial import Motion, Symmetric, Transform, Vector
@@ -70,10 +70,11 @@ def _columns(screws: object) -> list[Motion]:
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
         turned = "; it looks transposed" if S.ndim == 2 and S.shape[1] == 6 else ""
         raise ShapeError(f"screws must have shape (6, n), one column for each joint, got {S.shape}{turned}")
-    for i, column in enumerate(S.T):
-        if not column.any():
-            raise ModelError(f"screws: column {i} is zero; a joint needs an axis")
-    return [Motion.of(column) for column in S.T.tolist()]
+    columns = [Motion.of(column) for column in S.T.tolist()]
+    for i, column in enumerate(columns):
+        if not points(column.angular if any(column.angular) else column.linear):
+            raise ModelError(f"screws: column {i} is zero; a joint needs an axis, (omega, v)")
+    return columns
 
 
 def _exact(v: Vector) -> Vector:
@@ -94,9 +95,10 @@ def _normalised(S: Motion) -> Motion:
 def _steps(frames: Sequence[object] | None, n: int, home: Transform) -> list[Transform]:
     if frames is None:
         return [Transform.identity()] * n
-    if len(frames) not in (n, n + 1):
-        raise ShapeError(f"frames must have {n + 1} transforms, M01 to M{n},{n + 1}, for {n} screws, got {len(frames)}")
-    steps = [_clean(transform(M, f"frames[{i}]")) for i, M in enumerate(frames)]  # type: ignore[arg-type]
+    given = listed(frames, "frames")
+    if len(given) not in (n, n + 1):
+        raise ShapeError(f"frames must have {n + 1} transforms, M01 to M{n},{n + 1}, for {n} screws, got {len(given)}")
+    steps = [_clean(transform(M, f"frames[{i}]")) for i, M in enumerate(given)]
     if len(steps) == n + 1:
         T = Transform.identity()
         for step in steps:
@@ -112,9 +114,10 @@ def _steps(frames: Sequence[object] | None, n: int, home: Transform) -> list[Tra
 def _links(inertias: Sequence[object] | None, n: int) -> list[Link]:
     if inertias is None:
         return [Link(f"link{i + 1}") for i in range(n)]
-    if len(inertias) != n:
-        raise ShapeError(f"inertias must have a 6-by-6 matrix for each of the {n} screws, got {len(inertias)}")
-    return [_link(f"link{i + 1}", G, f"inertias[{i}]") for i, G in enumerate(inertias)]
+    given = listed(inertias, "inertias")
+    if len(given) != n:
+        raise ShapeError(f"inertias must have a 6-by-6 matrix for each of the {n} screws, got {len(given)}")
+    return [_link(f"link{i + 1}", G, f"inertias[{i}]") for i, G in enumerate(given)]
 
 
 def _link(name: str, inertia: object, what: str) -> Link:
@@ -131,7 +134,9 @@ def _link(name: str, inertia: object, what: str) -> Link:
         )
     if not h.any():
         return Link(name, m, Vector(0.0, 0.0, 0.0), Symmetric.of(G[:3, :3].tolist()))
-    c = h / m if m else h * 0
+    if m == 0:
+        raise ModelError(f"{what} has a first moment of mass h = {h.tolist()}, but no mass; give its mass m, or h = 0")
+    c = h / m
     about_com = G[:3, :3] - m * (c @ c * np.eye(3) - np.outer(c, c))
     return Link(name, m, Vector(*c.tolist()), Symmetric.of(about_com.tolist()))
 

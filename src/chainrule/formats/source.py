@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from os import PathLike, fspath
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from chainrule.errors import FormatError
 
@@ -13,22 +15,57 @@ LARGEST = 256 * 1024 * 1024
 
 def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
     """The content, what to call it in messages, and the path if it came from one."""
-    text = fspath(path_or_text)
-    if not isinstance(text, str):
-        raise FormatError(f"expected a path or text, got {type(path_or_text).__name__}")
-    if isinstance(path_or_text, str) and ("\n" in text or text.lstrip().startswith(("<", "{"))):
-        return text.encode(), "the given text", None
+    text = path_of(path_or_text)
+    if not text.strip():
+        raise FormatError("the path or text of the robot is empty; give the path of a robot file, or its text")
+    if isinstance(path_or_text, str) and is_text(text):
+        return _encoded(text), "the given text", None
     path = Path(text)
     try:
-        size = path.stat().st_size
+        status = path.stat()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FormatError(f"cannot read {text!r}: {reason}; give the path of a robot file, or its text") from error
-    if path.is_dir():
-        raise FormatError(f"{text!r} is a folder; give the path of a robot file in it")
-    if size > LARGEST:
-        raise FormatError(f"{text!r} has {size / 2**20:.0f} MiB; files over {LARGEST >> 20} MiB are not read")
+    if not S_ISREG(status.st_mode):
+        what = "a folder; give the path of a robot file in it" if S_ISDIR(status.st_mode) else "not a regular file"
+        raise FormatError(f"{text!r} is {what}")
+    if status.st_size > LARGEST:
+        raise FormatError(f"{text!r} has {status.st_size / 2**20:.0f} MiB; files over {LARGEST >> 20} MiB are not read")
     try:
         return path.read_bytes(), path.name, path
     except OSError as error:
         raise FormatError(f"cannot read {text!r}: {error.strerror}") from error
+
+
+def path_of(path: object) -> str:
+    """A path as a string."""
+    try:
+        text = fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        raise FormatError(f"expected the path of a robot file, as a string or a pathlib.Path, got {path!r:.60}")
+    return text
+
+
+def is_text(text: str) -> bool:
+    """Whether a string is a robot's text, and not the path to it."""
+    return "\n" in text or text.lstrip("\ufeff \t\r").startswith(("<", "{"))
+
+
+def _encoded(text: str) -> bytes:
+    """As UTF-8; an encoding that its XML declaration names was that of the file it came from."""
+    text = re.sub(r"""^(\s*<\?xml[^>]*?)\s+encoding=("[^"]*"|'[^']*')""", r"\1", text.lstrip("\ufeff"), count=1)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"the given text is not Unicode: {error.reason} at character {error.start}") from error
+
+
+def write(path: str | PathLike[str], text: str) -> None:
+    """Text into a file, as UTF-8."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise FormatError(f"cannot write {path_of(path)!r}: {reason}") from error

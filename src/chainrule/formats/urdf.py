@@ -6,12 +6,13 @@ import math
 import warnings
 from collections.abc import Set
 from dataclasses import replace
+from difflib import get_close_matches
 from os import PathLike
 
 from lxml import etree
 
 from chainrule.errors import FormatError, ModelWarning
-from chainrule.formats.numbers import placed
+from chainrule.formats.numbers import placed, points
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
 from chainrule.model import (
@@ -33,6 +34,23 @@ from chainrule.model.edits import unused
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
+ELEMENTS = {
+    "robot": ("link", "joint", "material", "transmission", "gazebo"),
+    "link": ("inertial", "visual", "collision"),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
+}
+ATTRIBUTES = {
+    "origin": ("xyz", "rpy"),
+    "mass": ("value",),
+    "inertia": ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"),
+    "axis": ("xyz",),
+    "mimic": ("joint", "multiplier", "offset"),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+}
+EXTENDED = ("limit", "dynamics")
+"""Elements to which other programs add attributes of their own."""
 
 
 def from_urdf(path_or_text: str | PathLike[str]) -> Model:
@@ -46,6 +64,7 @@ def model_of(root: Node) -> Model:
     if root.tag != "robot":
         hint = "; it looks like MJCF: use Robot.from_mjcf" if root.tag == "mujoco" else ""
         raise FormatError(f"{root.source} is not URDF: its root element is <{root.tag}>, not <robot>{hint}")
+    _refuse_misspelt(root)
     name = root.get("name") or "robot"
     notes: list[str] = []
     links = [_link(node) for node in root.children("link")]
@@ -56,15 +75,32 @@ def model_of(root: Node) -> Model:
     return Model.build(name, links, joints, notes=[*massless, *notes])
 
 
+def _refuse_misspelt(node: Node) -> None:
+    """Refuse what would be passed over in silence though it was meant: misspelt elements, unknown attributes, xacro."""
+    known = ELEMENTS[node.tag]
+    for child in node.children():
+        if child.tag not in known:
+            if "xacro}" in child.tag:
+                raise child.error("this is xacro, from which URDF is yet to be made; run the program xacro on it first")
+            for close in get_close_matches(child.tag.lower(), known, 1, 0.8):
+                raise child.error(f"unknown element; did you mean <{close}>?")
+        words = ATTRIBUTES.get(child.tag, ())
+        for word in child.element.attrib if words else ():
+            if word not in words and (child.tag not in EXTENDED or get_close_matches(str(word).lower(), words, 1, 0.8)):
+                raise child.error(f"unknown attribute {str(word)!r}; there are {', '.join(words)}")
+
+
 def _link(node: Node) -> Link:
+    _refuse_misspelt(node)
     name = node.text("name")
     inertial = node.child("inertial")
     if inertial is None:
         return Link(name)
+    _refuse_misspelt(inertial)
     T = _origin(inertial)
     mass = inertial.required("mass").number("value")
     matrix = inertial.required("inertia")
-    entries = [matrix.number(f"i{axes}", 0.0) for axes in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    entries = [matrix.number(entry, None if entry in ("ixx", "iyy", "izz") else 0.0) for entry in ATTRIBUTES["inertia"]]
     return Link(name, mass, T.translation, Symmetric(*entries).rotated(T.rotation))
 
 
@@ -76,6 +112,7 @@ def _origin(node: Node) -> Transform:
 
 
 def _joint(node: Node, notes: list[str]) -> Joint:
+    _refuse_misspelt(node)
     name = node.text("name")
     kind = _kind(node)
     mimic = node.child("mimic")
@@ -114,9 +151,9 @@ def _kind(node: Node) -> Kind:
 def _axis(node: Node) -> Vector:
     element = node.child("axis")
     axis = Vector(*(element.vector("xyz", 3) if element else (1.0, 0.0, 0.0)))
-    length = axis.norm()
-    if length == 0:
+    if not points(axis):
         raise node.error("has a zero axis; give the direction it moves along, such as xyz='0 0 1'")
+    length = axis.norm()
     return axis if abs(length - 1) < 1e-15 else axis / length
 
 

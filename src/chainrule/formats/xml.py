@@ -67,6 +67,8 @@ class Node:
         if value is None:
             return None
         try:
+            if "_" in value or not value.isascii():  # which float() takes for digits, and no other reader does
+                raise ValueError
             numbers = [float(word) for word in value.split()]
         except ValueError:
             raise self.error(f"{attribute}={value[:60]!r} should be numbers separated by spaces") from None
@@ -77,12 +79,14 @@ class Node:
     def vector(self, attribute: str, length: int, default: tuple[float, ...] | None = None) -> list[float]:
         """An attribute of exactly `length` numbers."""
         numbers = self.numbers(attribute)
+        count = "one number" if length == 1 else f"{length} numbers"
         if numbers is None:
             if default is None:
-                raise self.error(f"needs the attribute {attribute!r}, {length} numbers")
+                raise self.error(f"needs the attribute {attribute!r}, {count}")
             return list(default)
         if len(numbers) != length:
-            raise self.error(f"{attribute}={self.get(attribute)!r} should be {length} numbers, got {len(numbers)}")
+            given = str(self.get(attribute))[:60]
+            raise self.error(f"{attribute}={given!r} should be {count}, got {len(numbers)}")
         return numbers
 
     def number(self, attribute: str, default: float | None = None) -> float:
@@ -99,9 +103,9 @@ def parse(content: bytes, source: str) -> Node:
     try:
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
-        raise FormatError(
-            f"{source} is not well-formed XML: {error.msg}; it may be truncated, or not an XML file at all"
-        ) from error
+        large = "XML_PARSE_HUGE" in (error.msg or "")
+        hint = "no robot file needs texts of 10 MB or 256 levels" if large else "it may be truncated, or no XML at all"
+        raise FormatError(f"{source} is not well-formed XML: {error.msg}; {hint}") from error
     except ValueError as error:
         raise FormatError(f"{source} is not XML that can be read: {error}") from error
     dtd = root.getroottree().docinfo.internalDTD

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.model.kinds import Fixed, Free, Screw
+from chainrule.model.kinds import Fixed, Free, Kind, Moved, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Frame, Joint, Link
 from chainrule.spatial import Inertia, Motion, Scalar, Symmetric, Transform, Vector
@@ -30,7 +30,7 @@ def merge_fixed(model: Model) -> Model:
             links.append(link)
             joints.append(replace(joint, parent=parent, origin=offset * joint.origin))
         else:
-            T = offset * joint.origin
+            T = offset * joint.origin * joint.kind.transform([])
             carrier[link.name] = (parent, T)
             frames.append(Frame(link.name, parent, T))
             before = inertia.get(parent) or inertia_of(model, parent)
@@ -51,7 +51,7 @@ def lock(model: Model, positions: Mapping[str, Scalar | Sequence[Scalar]]) -> Mo
     by_name = {joint.name: joint for joint in model.joints}
     values: dict[str, Sequence[Scalar]] = {}
     for name, position in positions.items():
-        joint = find_joint(model, name)
+        joint = by_name.get(name) or find_joint(model, name)
         if joint.mimic:
             raise ModelError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, and it stands still too")
         numbers = list(position) if isinstance(position, Sequence) or hasattr(position, "shape") else [position]
@@ -126,19 +126,27 @@ def prefixed(model: Model, prefix: str) -> Model:
     )
 
 
+def meant(model: Model, name: str | None) -> str:
+    """The link or frame that is meant: the one that is named, or else the end-effector."""
+    return model.tip if name is None else name
+
+
 def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: str = "") -> Model:
     """Bolt another robot's base to a link or frame of this one; the end-effector becomes the other's."""
     other = prefixed(other, prefix)
     index, offset = model.locate(carrier)
     bolt = Joint(f"{other.links[0].name}_mount", model.links[index].name, other.links[0].name, Fixed(), offset * origin)
-    return rebuilt(
-        model,
-        links=(*model.links, *other.links),
-        joints=(*model.joints, bolt, *other.joints),
-        frames=(*model.frames, *other.frames),
-        end_effector=other.end_effector or (other.tips[0] if len(other.tips) == 1 else None),
-        notes=(*model.notes, *other.notes),
-    )
+    try:
+        return rebuilt(
+            model,
+            links=(*model.links, *other.links),
+            joints=(*model.joints, bolt, *other.joints),
+            frames=(*model.frames, *other.frames),
+            end_effector=other.end_effector or (other.tips[0] if len(other.tips) == 1 else None),
+            notes=(*model.notes, *other.notes),
+        )
+    except ModelError as error:
+        raise ModelError(f"{error}: keep the names of the two robots apart with prefix=...") from None
 
 
 def floating(model: Model) -> Model:
@@ -160,10 +168,18 @@ def chain(model: Model, tip: str) -> Model:
     index, _ = model.locate(tip)
     kept = {0, *(body.index for body in model.ancestors(index))}
     names = {model.links[i].name for i in kept}
+    joints = [joint for i, joint in enumerate(model.joints) if i + 1 in kept]
+    followed = {joint.name for joint in joints}
+    for joint in joints:
+        if joint.mimic and joint.mimic.joint not in followed:
+            raise ModelError(
+                f"joint {joint.name!r} follows {joint.mimic.joint!r}, which is not between the base and {tip!r}; lock "
+                "that one first"
+            )
     return rebuilt(
         model,
         links=[link for i, link in enumerate(model.links) if i in kept],
-        joints=[joint for i, joint in enumerate(model.joints) if i + 1 in kept],
+        joints=joints,
         frames=[frame for frame in model.frames if frame.link in names],
         end_effector=tip,
     )
@@ -174,9 +190,9 @@ def rebase(model: Model, base: str) -> Model:
 
     The new base is fixed in the world as it was at q = 0, so gravity is turned into its axes there.
     """
-    index, offset = model.locate(base)
-    if offset != Transform.identity():
-        raise ModelError(f"{base!r} is a frame; the base must be a link")
+    index, _ = model.locate(base)
+    if base not in model.index_of:
+        raise ModelError(f"{base!r} is a frame; the base must be a link, such as {model.links[index].name!r}")
     path = model.ancestors(index)
     turned = {body.joint.name: reverse(body.joint) for body in path}
     home = Transform.identity()
@@ -192,16 +208,20 @@ def rebase(model: Model, base: str) -> Model:
 
 def reverse(joint: Joint) -> Joint:
     """The same joint seen from its child: T_cp = e^-[S]q M^-1 = M^-1 e^-[Ad_M S]q."""
-    if joint.kind.nv and not isinstance(joint.kind, Screw):
+    kind: Kind = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind
+    if kind.nv and not isinstance(kind, Screw):
         raise ModelError(
             f"joint {joint.name!r} is {joint.type}; the base can only be moved across fixed, revolute, prismatic and "
             "helical joints"
         )
-    kind = joint.kind
+    turned = replace(joint, parent=joint.child, child=joint.parent)
+    if isinstance(joint.kind, Moved):
+        back = Screw(-kind.angular, -kind.linear, kind.name) if isinstance(kind, Screw) else kind
+        return replace(turned, kind=Moved(back, joint.origin.inverse()), origin=joint.kind.offset.inverse())
     if isinstance(kind, Screw):
         S = joint.origin * Motion(-kind.angular, -kind.linear)
         kind = Screw(S.angular, S.linear, "screw" if kind.turns else "prismatic")
-    return replace(joint, parent=joint.child, child=joint.parent, kind=kind, origin=joint.origin.inverse())
+    return replace(turned, kind=kind, origin=joint.origin.inverse())
 
 
 def scale_masses(model: Model, factor: Scalar) -> Model:

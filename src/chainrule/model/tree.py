@@ -54,9 +54,12 @@ def depth_first(
 
 
 def refuse_duplicates(what: str, names: Sequence[str], where: str) -> None:
-    for name, count in Counter(names).items():
+    for name in names:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"{where}: a {what} has no name; give each {what} one of its own")
+            raise ModelError(f"{where}: a {what} has no name but {name!r}; give each {what} one of its own")
+        if name != name.encode(errors="ignore").decode():
+            raise ModelError(f"{where}: the name {name!r} has half a surrogate pair in it, which is no text; rename it")
+    for name, count in Counter(names).items():
         if count > 1:
             raise ModelError(f"{where} has {count} {what}s named {name!r}; give each {what} a name of its own")
 

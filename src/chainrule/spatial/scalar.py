@@ -65,11 +65,17 @@ def _jax() -> Functions:
 
 def _torch() -> Functions:
     torch = import_module("torch")
-    tensor = torch.as_tensor
+
+    def tensor(x: Scalar) -> Scalar:
+        return x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
+
     return Functions(
-        torch.sin, torch.cos, torch.sqrt, lambda y, x: torch.atan2(tensor(y), tensor(x)),
+        torch.sin,
+        torch.cos,
+        torch.sqrt,
+        lambda y, x: torch.atan2(tensor(y), tensor(x)),
         lambda c, a, b: torch.where(c, tensor(a), tensor(b)),
-    )  # fmt: skip
+    )
 
 
 _PACKAGES: dict[str, Callable[[], Functions]] = {
