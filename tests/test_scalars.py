@@ -250,7 +250,12 @@ def test_torch_tensors_give_the_value_that_floats_give_and_a_gradient():
     arguments = state(robot, 3)
     for expression in EXPRESSIONS.values():
         tensors = [torch.tensor(a, requires_grad=True) for a in arguments]
-        result = torch.stack([torch.as_tensor(x) for x in expression(robot.model, *(list(part) for part in tensors))])
+        result = torch.stack(
+            [
+                torch.as_tensor(x, dtype=torch.float64)
+                for x in expression(robot.model, *(list(part) for part in tensors))
+            ]
+        )
         assert_allclose(result.detach().numpy(), floats(robot.model, expression, *arguments), rtol=1e-9, atol=1e-9)
         result.sum().backward()
         assert torch.isfinite(tensors[0].grad).all()

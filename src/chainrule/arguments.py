@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -130,3 +131,14 @@ def named_dofs(joints: Sequence[str]) -> str:
     """The joints of a robot, for a message about lengths."""
     names = ", ".join(joints[:8]) + (", ..." if len(joints) > 8 else "")
     return names or "none"
+
+
+def batch_shape(value: Any) -> tuple[int, ...]:
+    """The dimensions of a batch, from a number or a sequence of them."""
+    try:
+        numbers = (operator.index(value),) if not isinstance(value, Sequence) else tuple(map(operator.index, value))
+    except TypeError:
+        numbers = (-1,)
+    if min(numbers, default=0) < 0:
+        raise ShapeError(f"shape must be a size or a tuple of sizes, none negative, got {value!r:.60}")
+    return numbers

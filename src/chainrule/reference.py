@@ -36,14 +36,15 @@ def stacked(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
     """Nested lists of scalars as one array of shape (batch, shape)."""
     out = np.empty((*batch, *shape))
     flat = out.reshape((*batch, math.prod(shape)))
-    for i, leaf in enumerate(_leaves(result)):
+    for i, leaf in enumerate(leaves(result)):
         flat[..., i] = leaf
     return out
 
 
-def _leaves(result: Any) -> Iterator[Any]:
+def leaves(result: Any) -> Iterator[Any]:
+    """The scalars of nested lists, in order."""
     if isinstance(result, list):
         for item in result:
-            yield from _leaves(item)
+            yield from leaves(item)
     else:
         yield result

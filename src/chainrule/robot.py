@@ -14,7 +14,7 @@ from chainrule.algorithms.jacobians import FRAMES
 from chainrule.algorithms.matrix_form import matrix_form
 from chainrule.algorithms.terms import TERMS
 from chainrule.algorithms.vector_form import UNITS
-from chainrule.arguments import Array, named_dofs, rows_of, together
+from chainrule.arguments import Array, batch_shape, named_dofs, rows_of, together
 from chainrule.construction import Construction
 from chainrule.editing import Editing
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
@@ -94,6 +94,8 @@ class Robot(Construction, Editing):
     """
 
     def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"a Robot is made of a Model, not of {model!r:.60}; cr.load takes names and paths")
         self.model = model
 
     # --- what it is ---
@@ -180,7 +182,9 @@ class Robot(Construction, Editing):
         Where there is no limit, angles are within +-pi and lengths within +-1 m; orientations are uniform.
         """
         rng = np.random.default_rng() if rng is None else rng
-        batch = (shape,) if isinstance(shape, int) else tuple(shape)
+        if not isinstance(rng, np.random.Generator):
+            raise ShapeError(f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {rng!r:.60}")
+        batch = batch_shape(shape)
         parts = []
         for joint in self.model.moving:
             if joint.kind.nq != joint.kind.nv:
@@ -211,7 +215,8 @@ class Robot(Construction, Editing):
             wide = joint.kind.nv if method == "integrate" else joint.kind.nq
             first = [a[..., i + k] for k in range(joint.kind.nq)]
             second = [b[..., j + k] for k in range(wide)]
-            pieces += getattr(joint.kind, method)(first, second)
+            with np.errstate(all="ignore"):
+                pieces += getattr(joint.kind, method)(first, second)
             i, j = i + joint.kind.nq, j + wide
         return reference.stacked(pieces, batch, (len(pieces),))
 
@@ -349,9 +354,11 @@ class Robot(Construction, Editing):
         From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
         fixed and mimic ones too.
         """
-        names = self.joint_names if joints is None else tuple(joints)
+        names = self.joint_names if joints is None else _names(joints, "joints")
+        known = {joint.name for joint in self.model.joints}
         for name in names:
-            edits.find_joint(self.model, name)
+            if name not in known:
+                edits.find_joint(self.model, name)
         state = {"q": q, "qd": qd, "qdd": qdd}
         return self._loaded("joint_wrenches", state, tip_wrench, wrenches, whole=True, joints=names)
 
@@ -411,7 +418,8 @@ class Robot(Construction, Editing):
         arrays = self._arguments("matrix_form", {"q": q, "qd": qd})
         self._require_masses("matrix_form")
         batch = arrays[0].shape[:-1]
-        form = matrix_form(self._merged, *(reference.scalars_of(a) for a in arrays))
+        with np.errstate(all="ignore"):
+            form = matrix_form(self._merged, *(reference.scalars_of(a) for a in arrays))
         matrices = {field.name: getattr(form, field.name) for field in fields(form)}
         widths = {"S": self.n, "J": self.n}
         stacks = {
@@ -455,6 +463,10 @@ class Robot(Construction, Editing):
         wrenches: Mapping[str, ArrayLike] | None,
         **options: Any,
     ) -> Array:
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise ShapeError(
+                f"{function}: wrenches must be a dictionary of link names and wrenches, got {wrenches!r:.60}"
+            )
         loads: list[str] = []
         loaded = dict(arguments)
         for name, wrench in (wrenches or {}).items():
@@ -484,7 +496,7 @@ class Robot(Construction, Editing):
         i = 0
         for joint in self.model.moving:
             i += joint.kind.nq
-            if joint.kind.nq != joint.kind.nv and not q[..., i - 4 : i].any(axis=-1).all():
+            if joint.kind.nq != joint.kind.nv and not _squares(q[..., i - 4 : i]).all():
                 raise ShapeError(
                     f"{what}: the quaternion of joint {joint.name!r} (places {i - 4} to {i - 1}) is zero, which is no "
                     "orientation; robot.neutral() has (0, 0, 0, 1) there"
@@ -514,6 +526,18 @@ def _read_only(values: Sequence[float]) -> Array:
     array = np.array(values, dtype=float)
     array.setflags(write=False)
     return array
+
+
+def _squares(quaternions: Array) -> Array:
+    with np.errstate(all="ignore"):
+        squares: Array = (quaternions * quaternions).sum(axis=-1)
+    return squares
+
+
+def _names(value: Any, what: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
+    return tuple(value)
 
 
 def _range(dof: Dof, unit: str) -> tuple[float, float]:

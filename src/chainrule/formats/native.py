@@ -201,7 +201,7 @@ def _frame(table: _Table) -> Frame:
 def _link(table: _Table) -> Link:
     table.only("name", "mass", "com", "inertia")
     name = table.text("name")
-    if "mass" not in table.entries and "inertia" not in table.entries:
+    if not table.entries.keys() & {"mass", "com", "inertia"}:
         return Link(name)
     inertia = Symmetric(*table.numbers("inertia", 6)) if "inertia" in table.entries else Link(name).inertia
     return Link(name, table.number("mass"), table.vector("com", Vector(0.0, 0.0, 0.0)), inertia)

@@ -82,7 +82,7 @@ def _refuse_misspelt(node: Node) -> None:
         if child.tag not in known:
             if "xacro}" in child.tag:
                 raise child.error("this is xacro, from which URDF is yet to be made; run the program xacro on it first")
-            for close in get_close_matches(child.tag.lower(), known, 1, 0.8):
+            for close in get_close_matches(child.tag.lower(), known, 1, 0.75):
                 raise child.error(f"unknown element; did you mean <{close}>?")
         words = ATTRIBUTES.get(child.tag, ())
         for word in child.element.attrib if words else ():

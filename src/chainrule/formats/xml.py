@@ -103,9 +103,10 @@ def parse(content: bytes, source: str) -> Node:
     try:
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
-        large = "XML_PARSE_HUGE" in (error.msg or "")
+        message = " ".join((error.msg or "").split())
+        large = "XML_PARSE_HUGE" in message
         hint = "no robot file needs texts of 10 MB or 256 levels" if large else "it may be truncated, or no XML at all"
-        raise FormatError(f"{source} is not well-formed XML: {error.msg}; {hint}") from error
+        raise FormatError(f"{source} is not well-formed XML: {message}; {hint}") from error
     except ValueError as error:
         raise FormatError(f"{source} is not XML that can be read: {error}") from error
     dtd = root.getroottree().docinfo.internalDTD

@@ -180,6 +180,8 @@ class Model:
 
     def locate(self, name: str) -> tuple[int, Transform]:
         """Where a link or frame of this name is: the index of the link that carries it, and its pose there."""
+        if not isinstance(name, str):
+            raise UnknownNameError(f"robot {self.name!r}: a link or frame is named by a string, not by {name!r:.60}")
         if name in self.index_of:
             return self.index_of[name], Transform.identity()
         if name in self._frame_of:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.spatial.scalar import Scalar, is_zero
+from chainrule.spatial.scalar import Scalar
 
 
 def solve_symmetric(M: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
@@ -37,10 +37,15 @@ def multiply(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]]) -> li
     for row in A:
         out: list[Scalar] = [0] * columns
         for a, other in zip(row, B, strict=True):
-            if not is_zero(a):
-                out = [o if is_zero(b) else o + a * b for o, b in zip(out, other, strict=True)]
+            if not _absent(a):
+                out = [o if _absent(b) else o + a * b for o, b in zip(out, other, strict=True)]
         product.append(out)
     return product
+
+
+def _absent(a: Scalar) -> bool:
+    """An integer zero is an empty place of a matrix; a float zero is a value, which may meet a nan."""
+    return type(a) is int and a == 0
 
 
 def transpose(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
