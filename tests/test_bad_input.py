@@ -108,7 +108,7 @@ CALLS = [
     ("link", lambda r: r.pose(Z, "link3"), UnknownNameError,
      r"robot 'planar_2r' has no link or frame named 'link3'; did you mean 'link"),
     ("no near link", lambda r: r.jacobian(Z, "wheel"), UnknownNameError, r"named 'wheel'; there are: 'base', 'link1'"),
-    ("link that is no name", lambda r: r.pose(Z, 5), UnknownNameError, r"no link or frame named 5; there are"),
+    ("link that is no name", lambda r: r.pose(Z, 5), UnknownNameError, r"named by a string, not by 5"),
     ("empty link", lambda r: r.with_frame("f", link=""), UnknownNameError, r"no link or frame named ''; there are"),
     ("empty link of a table", lambda r: r.to_dh("", convention="standard"), UnknownNameError, r"no link or frame named ''"),
     ("Jacobian frame", lambda r: r.jacobian(Z, frame="spce"), UnknownNameError, r"'spce'; did you mean 'space'\?"),

@@ -18,6 +18,7 @@ _HOMES = {
     "load": "chainrule.library",
     "robots": "chainrule.library",
     "human_arm": "chainrule.human",
+    "set_threads": "chainrule.compile.threads",
     "ChainruleError": "chainrule.errors",
     "ModelError": "chainrule.errors",
     "FormatError": "chainrule.errors",
@@ -29,6 +30,7 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (the names are strings)
 
 if TYPE_CHECKING:
+    from chainrule.compile.threads import set_threads as set_threads
     from chainrule.errors import (
         ChainruleError as ChainruleError,
     )

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def real_array(value: Any, what: str) -> Array:
-    """An array of floats from anything that is plainly one."""
+    """An array of floats from anything that is plainly one; of single precision if it was."""
     if np.ma.is_masked(value):
         raise ShapeError(f"{what} has masked entries, which are no numbers; fill them first")
     try:
@@ -28,7 +28,7 @@ def real_array(value: Any, what: str) -> Array:
     if array.dtype.kind not in "fiu":
         kind = type(value).__name__ if array.dtype.kind in "OUS" else f"numbers of type {array.dtype}"
         raise ShapeError(f"{what} must be real numbers, got {kind} ({str(value)[:60]})")
-    return array.astype(np.float64, copy=False)
+    return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
 
 
 def number(value: Any, what: str) -> float:

@@ -144,11 +144,21 @@ def _checked_link(link: Link, where: str, check: bool, repair: bool, notes: list
 
 
 def _refuse_massless(model: Model, where: str) -> None:
-    """Refuse joints that move nothing: the mass matrix would be singular whatever the configuration."""
+    names = idle_joints(model)
+    if names:
+        carried = [joint.child for joint in model.joints if joint.name in names]
+        raise ModelError(
+            f"{where}: joint{'s' if len(names) > 1 else ''} {shown(names)} move{'' if len(names) > 1 else 's'} no mass "
+            f"(links {shown(carried)}), so the mass matrix is singular; give the link an inertia or the joint a rotor, "
+            "lock the joint, or pass check=False to use the kinematics alone"
+        )
+
+
+def idle_joints(model: Model) -> list[str]:
+    """Joints that move nothing, alone or together: they make the mass matrix singular in every configuration."""
     merged = merge_fixed(model)
-    light = [body for body in merged.bodies if not _resists_everything(body.link)]
-    if not light or merged.nv > LARGE:
-        return
+    if all(_resists_everything(body.link) for body in merged.bodies) or merged.nv > LARGE:
+        return []
     rng = np.random.default_rng(0)
     q: list[float] = []
     for joint in merged.moving:
@@ -156,7 +166,9 @@ def _refuse_massless(model: Model, where: str) -> None:
         q += [float(x) for x in joint.kind.integrate(joint.kind.neutral(), step)]
     M = np.array(mass_matrix(merged, q), dtype=float)
     if not np.isfinite(M).all():
-        raise ModelError(f"{where}: the mass matrix is not finite; some masses or lengths are far too large")
+        raise ModelError(
+            f"robot {model.name!r}: the mass matrix is not finite; some masses or lengths are far too large"
+        )
     diagonal = np.diag(M)
     owners = [joint.name for joint in merged.moving for _ in range(joint.kind.nv)]
     scale = diagonal.max(initial=0.0)
@@ -165,16 +177,10 @@ def _refuse_massless(model: Model, where: str) -> None:
         root = np.sqrt(diagonal)
         values, vectors = np.linalg.eigh(M / np.outer(root, root))
         if values[0] > 1e-13:
-            return
+            return []
         weights = np.abs(vectors[:, 0])
         idle = [owners[i] for i in range(merged.nv) if weights[i] > 0.1 * weights.max()]
-    names = list(dict.fromkeys(idle))
-    carried = [j.child for j in merged.joints if j.name in names]
-    raise ModelError(
-        f"{where}: joint{'s' if len(names) > 1 else ''} {shown(names)} move{'' if len(names) > 1 else 's'} no mass "
-        f"(links {shown(carried)}), so the mass matrix is singular; give the link an inertia or the joint a rotor, "
-        "lock the joint, or pass check=False to use the kinematics alone"
-    )
+    return list(dict.fromkeys(idle))
 
 
 def _resists_everything(link: Link) -> bool:

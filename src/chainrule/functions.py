@@ -35,17 +35,20 @@ Scalars = Sequence[Scalar]
 class Function:
     """How to compute one quantity.
 
-    `arguments` name what it takes from the state: q, qd, qdd, tau, and x (any vector of nv numbers); `loaded` says
-    that it also takes wrenches, each as six scalars, on the links that the option `loads` names. Other options are
-    keywords of `compute`, fixed before any number is known. `shape` is that of the answer, with the number of
-    degrees of freedom as "n", of links as "links" or, without the base, "bodies", and of the joints asked for as
-    "joints".
+    `arguments` name what it takes: configurations q, q0, q1, and vectors of nv numbers, qd, qdd, tau, v, x. `loaded`
+    says that it also takes wrenches, each as six scalars, on the links that the option `loads` names. Other options
+    are keywords of `compute`, fixed before any number is known. `shape` is that of the answer, with the number of
+    degrees of freedom as "n", of coordinates as "nq", of links as "links" or, without the base, "bodies", and of the
+    joints asked for as "joints". `whole` says that every link counts, those on fixed joints too, and `masses` that it
+    means nothing for a robot without any.
     """
 
     compute: Callable[..., Any]
     arguments: tuple[str, ...]
     shape: tuple[int | str, ...]
     loaded: bool = False
+    whole: bool = False
+    masses: bool = True
 
 
 def _wrenches(model: Model, loads: Sequence[str], wrenches: Sequence[Scalars]) -> dict[int, Force]:
@@ -93,22 +96,48 @@ def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence
     return statics.static_torque(model, q, loads[0], Force.of(wrench))
 
 
+def _on_manifold(method: str) -> Callable[..., list[Scalar]]:
+    """Arithmetic of configurations, joint by joint."""
+
+    def compute(model: Model, first: Scalars, second: Scalars) -> list[Scalar]:
+        result: list[Scalar] = []
+        i = j = 0
+        for joint in model.moving:
+            wide = joint.kind.nv if method == "integrate" else joint.kind.nq
+            result += getattr(joint.kind, method)(first[i : i + joint.kind.nq], second[j : j + wide])
+            i, j = i + joint.kind.nq, j + wide
+        return result
+
+    return compute
+
+
 FUNCTIONS: dict[str, Function] = {
-    "pose": Function(lambda m, q, *, link: kinematics.pose(m, q, link).rows(), ("q",), (4, 4)),
-    "poses": Function(lambda m, q: [T.rows() for T in kinematics.poses(m, q)], ("q",), ("links", 4, 4)),
-    "twists": Function(lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), ("q", "qd"), ("links", 6)),
+    "pose": Function(lambda m, q, *, link: kinematics.pose(m, q, link).rows(), ("q",), (4, 4), masses=False),
+    "poses": Function(
+        lambda m, q: [T.rows() for T in kinematics.poses(m, q)], ("q",), ("links", 4, 4), whole=True, masses=False
+    ),
+    "twists": Function(
+        lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), ("q", "qd"), ("links", 6), whole=True, masses=False
+    ),
     "accelerations": Function(
-        lambda m, q, qd, qdd: _rows(kinematics.accelerations(m, q, qd, qdd)), ("q", "qd", "qdd"), ("links", 6)
+        lambda m, q, qd, qdd: _rows(kinematics.accelerations(m, q, qd, qdd)),
+        ("q", "qd", "qdd"),
+        ("links", 6),
+        whole=True,
+        masses=False,
     ),
     "jacobian": Function(
-        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)), ("q",), (6, "n")
+        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)), ("q",), (6, "n"), masses=False
     ),
     "jacobian_derivative": Function(
         lambda m, q, qd, *, link, frame: _columns(jacobians.jacobian_derivative(m, q, qd, link, frame)),
         ("q", "qd"),
         (6, "n"),
+        masses=False,
     ),
-    "analytic_jacobian": Function(lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",), (6, "n")),
+    "analytic_jacobian": Function(
+        lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",), (6, "n"), masses=False
+    ),
     "inverse_dynamics": Function(_loaded(rnea.inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True),
     "forward_dynamics": Function(_loaded(aba.forward_dynamics), ("q", "qd", "tau"), ("n",), loaded=True),
     "bias": Function(_loaded(rnea.bias), ("q", "qd"), ("n",), loaded=True),
@@ -116,17 +145,17 @@ FUNCTIONS: dict[str, Function] = {
     "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x"), ("n",)),
     "coriolis_matrix": Function(coriolis.coriolis_matrix, ("q", "qd"), ("n", "n")),
     "gravity_torque": Function(rnea.gravity_torque, ("q",), ("n",)),
-    "friction_torque": Function(drives.friction_torque, ("qd",), ("n",)),
-    "spring_torque": Function(drives.spring_torque, ("q",), ("n",)),
+    "friction_torque": Function(drives.friction_torque, ("qd",), ("n",), masses=False),
+    "spring_torque": Function(drives.spring_torque, ("q",), ("n",), masses=False),
     "torque_terms": Function(
         lambda m, q, qd, qdd: list(terms.torque_terms(m, q, qd, qdd).values()),
         ("q", "qd", "qdd"),
         (len(terms.TERMS), "n"),
     ),
-    "joint_wrenches": Function(_joint_wrenches, ("q", "qd", "qdd"), ("joints", 6), loaded=True),
-    "static_torque": Function(_static_torque, ("q",), ("n",), loaded=True),
+    "joint_wrenches": Function(_joint_wrenches, ("q", "qd", "qdd"), ("joints", 6), loaded=True, whole=True),
+    "static_torque": Function(_static_torque, ("q",), ("n",), loaded=True, masses=False),
     "kinetic_energy": Function(energy.kinetic_energy, ("q", "qd"), ()),
-    "potential_energy": Function(energy.potential_energy, ("q",), ()),
+    "potential_energy": Function(energy.potential_energy, ("q",), (), whole=True),
     "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), ("q",), (3,)),
     "center_of_mass_jacobian": Function(
         lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), ("q",), (3, "n")
@@ -136,6 +165,8 @@ FUNCTIONS: dict[str, Function] = {
     "centroidal_momentum_matrix": Function(
         lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), ("q",), (6, "n")
     ),
+    "integrate": Function(_on_manifold("integrate"), ("q", "v"), ("nq",), masses=False),
+    "difference": Function(_on_manifold("difference"), ("q0", "q1"), ("n",), masses=False),
     "newton_euler": Function(_newton_euler, ("q", "qd", "qdd"), ("bodies", len(vector_form.UNITS), 3)),
     "newton_euler_torque": Function(
         lambda m, q, qd, qdd: vector_form.newton_euler(m, q, qd, qdd)[1], ("q", "qd", "qdd"), ("n",)
@@ -145,10 +176,37 @@ FUNCTIONS: dict[str, Function] = {
 
 def length(model: Model, argument: str) -> int:
     """How many scalars an argument has."""
-    return model.nq if argument == "q" else model.nv
+    return model.nq if argument in ("q", "q0", "q1") else model.nv
+
+
+def argument_lengths(model: Model, name: str, loads: Sequence[str] = ()) -> tuple[int, ...]:
+    """How many scalars each argument of a function has, wrenches included."""
+    return (*(length(model, argument) for argument in FUNCTIONS[name].arguments), *(6 for _ in loads))
+
+
+def unrolled(model: Model, name: str) -> float:
+    """About how many times its bodies a function visits: those that pair joints grow with the square of their number.
+
+    Straight-line code for more than a few thousand visits would take minutes to make.
+    """
+    if name == "torque_terms":
+        return 4.0 * model.nv * len(model.bodies)
+    if name in ("mass_matrix", "coriolis_matrix"):
+        depth = [0]
+        for body in model.bodies:
+            depth.append(depth[body.parent] + body.joint.kind.nv)
+        pairs = sum(depth[body.index] * body.joint.kind.nv for body in model.bodies)
+        return pairs * (1.0 if name == "mass_matrix" else 3.0)
+    return float(len(model.bodies))
 
 
 def shape(model: Model, name: str, *, joints: Sequence[str] = (), **_: object) -> tuple[int, ...]:
     """The shape of a function's answer for one state."""
-    sizes = {"n": model.nv, "links": len(model.links), "bodies": len(model.bodies), "joints": len(joints)}
+    sizes = {
+        "n": model.nv,
+        "nq": model.nq,
+        "links": len(model.links),
+        "bodies": len(model.bodies),
+        "joints": len(joints),
+    }
     return tuple(sizes[size] if isinstance(size, str) else size for size in FUNCTIONS[name].shape)

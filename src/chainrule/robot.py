@@ -14,11 +14,11 @@ from chainrule.algorithms.jacobians import FRAMES
 from chainrule.algorithms.matrix_form import matrix_form
 from chainrule.algorithms.terms import TERMS
 from chainrule.algorithms.vector_form import UNITS
-from chainrule.arguments import Array, batch_shape, named_dofs, rows_of, together
+from chainrule.arguments import Array, batch_shape, rows_of
 from chainrule.construction import Construction
 from chainrule.editing import Editing
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.functions import length
+from chainrule.evaluation import Evaluation
 from chainrule.model import Dof, Model, edits
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class MatrixForm:
     g: Array
 
 
-class Robot(Construction, Editing):
+class Robot(Construction, Editing, Evaluation):
     """A robot: an immutable model and the functions of its state.
 
     States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
@@ -151,11 +151,6 @@ class Robot(Construction, Editing):
         dofs = [dof for joint in self.model.moving for dof in joint.dofs]
         return Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
 
-    @property
-    def reference(self) -> Robot:
-        """This robot, evaluated by the algorithms as they are written: slow, transparent, and the measure of others."""
-        return self
-
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.n} degrees of freedom, {len(self.link_names)} links>"
 
@@ -164,11 +159,6 @@ class Robot(Construction, Editing):
 
     def __hash__(self) -> int:
         return hash(self.name)
-
-    @cached_property
-    def _merged(self) -> Model:
-        """What dynamics is computed on: the same robot with its fixed joints welded."""
-        return edits.merge_fixed(self.model)
 
     # --- configurations ---
 
@@ -200,25 +190,11 @@ class Robot(Construction, Editing):
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The configuration reached from q by the velocity v in unit time, on the configuration manifold."""
-        return self._on_manifold("integrate", "integrate", q=q, v=v)
+        return self._evaluate("integrate", {"q": q, "v": v})
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1."""
-        return self._on_manifold("difference", "difference", q0=q0, q1=q1)
-
-    def _on_manifold(self, function: str, method: str, **arguments: ArrayLike) -> Array:
-        a, b = together({k: self._argument(function, k, v) for k, v in arguments.items()}, function)
-        batch = a.shape[:-1]
-        pieces: list[Any] = []
-        i = j = 0
-        for joint in self.model.moving:
-            wide = joint.kind.nv if method == "integrate" else joint.kind.nq
-            first = [a[..., i + k] for k in range(joint.kind.nq)]
-            second = [b[..., j + k] for k in range(wide)]
-            with np.errstate(all="ignore"):
-                pieces += getattr(joint.kind, method)(first, second)
-            i, j = i + joint.kind.nq, j + wide
-        return reference.stacked(pieces, batch, (len(pieces),))
+        return self._evaluate("difference", {"q0": q0, "q1": q1})
 
     # --- kinematics ---
 
@@ -235,15 +211,15 @@ class Robot(Construction, Editing):
 
     def poses(self, q: ArrayLike) -> Array:
         """Poses of all links in the base frame, in the order of link_names: (..., links, 4, 4)."""
-        return self._evaluate("poses", {"q": q}, whole=True)
+        return self._evaluate("poses", {"q": q})
 
     def twists(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Twists (omega, v) of all links, each in its own frame: (..., links, 6), rad/s and m/s."""
-        return self._evaluate("twists", {"q": q, "qd": qd}, whole=True)
+        return self._evaluate("twists", {"q": q, "qd": qd})
 
     def accelerations(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Rates of those twists: (..., links, 6), rad/s^2 and m/s^2; gravity plays no part."""
-        return self._evaluate("accelerations", {"q": q, "qd": qd, "qdd": qdd}, whole=True)
+        return self._evaluate("accelerations", {"q": q, "qd": qd, "qdd": qdd})
 
     def jacobian(self, q: ArrayLike, link: str | None = None, frame: str = "space") -> Array:
         """J with J qd the twist (omega, v) of a link or frame: (..., 6, n).
@@ -360,7 +336,7 @@ class Robot(Construction, Editing):
             if name not in known:
                 edits.find_joint(self.model, name)
         state = {"q": q, "qd": qd, "qdd": qdd}
-        return self._loaded("joint_wrenches", state, tip_wrench, wrenches, whole=True, joints=names)
+        return self._loaded("joint_wrenches", state, tip_wrench, wrenches, joints=names)
 
     def static_torque(self, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None) -> Array:
         """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity.
@@ -379,7 +355,7 @@ class Robot(Construction, Editing):
 
     def potential_energy(self, q: ArrayLike) -> Array:
         """Of gravity on every link but the base, zero at the base's origin, and of the springs, in J: (...)."""
-        return self._evaluate("potential_energy", {"q": q}, whole=True)
+        return self._evaluate("potential_energy", {"q": q})
 
     def momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Angular momentum about the base's origin, and linear momentum, in base axes: (..., 6)."""
@@ -432,106 +408,11 @@ class Robot(Construction, Editing):
     def _moving_links(self) -> tuple[str, ...]:
         return tuple(link.name for link in self._merged.links[1:])
 
-    # --- evaluation ---
-
-    def _name(self, link: str | None) -> str:
-        name = self.model.tip if link is None else link
-        self.model.locate(name)
-        return name
-
-    def _evaluate(
-        self, function: str, arguments: Mapping[str, ArrayLike], *, whole: bool = False, **options: Any
-    ) -> Array:
-        """Check the arguments and compute, on the merged model, or on the whole one where every link counts."""
-        arrays = self._arguments(function, arguments)
-        if function not in KINEMATIC:
-            self._require_masses(function)
-        model = self.model if whole else self._merged
-        try:
-            return reference.evaluate(model, function, arrays, **options)
-        except ZeroDivisionError:
-            raise ModelError(
-                f"{function}: the mass matrix of robot {self.name!r} is singular here, because a joint moves no mass; "
-                "give its link an inertia, or the joint a rotor, or lock it"
-            ) from None
-
-    def _loaded(
-        self,
-        function: str,
-        arguments: dict[str, ArrayLike],
-        tip_wrench: ArrayLike | None,
-        wrenches: Mapping[str, ArrayLike] | None,
-        **options: Any,
-    ) -> Array:
-        if wrenches is not None and not isinstance(wrenches, Mapping):
-            raise ShapeError(
-                f"{function}: wrenches must be a dictionary of link names and wrenches, got {wrenches!r:.60}"
-            )
-        loads: list[str] = []
-        loaded = dict(arguments)
-        for name, wrench in (wrenches or {}).items():
-            self.model.locate(name)
-            loads.append(name)
-            loaded[f"wrenches[{name!r}]"] = wrench
-        if tip_wrench is not None:
-            loads.append(self.model.tip)
-            loaded["tip_wrench"] = -rows_of(tip_wrench, 6, f"{function}: tip_wrench", "moment and force")
-        return self._evaluate(function, loaded, loads=tuple(loads), **options)
-
-    def _arguments(self, function: str, arguments: Mapping[str, ArrayLike]) -> list[Array]:
-        arrays = {name: self._argument(function, name, value) for name, value in arguments.items()}
-        return together(arrays, function)
-
-    def _argument(self, function: str, name: str, value: ArrayLike) -> Array:
-        what = f"{function}: {name}"
-        if "wrench" in name:
-            return rows_of(value, 6, what, "moment and force")
-        count = length(self.model, "q" if name in ("q0", "q1") else name)
-        array = rows_of(value, count, what, f"robot {self.name!r}: {named_dofs(self.joint_names)}")
-        if name in ("q", "q0", "q1"):
-            self._refuse_zero_quaternions(array, what)
-        return array
-
-    def _refuse_zero_quaternions(self, q: Array, what: str) -> None:
-        i = 0
-        for joint in self.model.moving:
-            i += joint.kind.nq
-            if joint.kind.nq != joint.kind.nv and not _squares(q[..., i - 4 : i]).all():
-                raise ShapeError(
-                    f"{what}: the quaternion of joint {joint.name!r} (places {i - 4} to {i - 1}) is zero, which is no "
-                    "orientation; robot.neutral() has (0, 0, 0, 1) there"
-                )
-
-    def _require_masses(self, function: str) -> None:
-        if not self.model.nv or self._weighs:
-            return
-        raise ModelError(
-            f"{function}: robot {self.name!r} has no masses, so it has no dynamics; give its links masses and inertias"
-        )
-
-    @cached_property
-    def _weighs(self) -> bool:
-        rotors = any(dof.rotor for joint in self.model.joints for dof in joint.dofs)
-        return rotors or any(link.mass or any(link.inertia.entries()) for link in self._merged.links[1:])
-
-
-KINEMATIC = frozenset(
-    ("pose", "poses", "twists", "accelerations", "jacobian", "jacobian_derivative", "analytic_jacobian",
-     "static_torque", "friction_torque", "spring_torque")
-)  # fmt: skip
-"""What can be asked of a robot without masses."""
-
 
 def _read_only(values: Sequence[float]) -> Array:
     array = np.array(values, dtype=float)
     array.setflags(write=False)
     return array
-
-
-def _squares(quaternions: Array) -> Array:
-    with np.errstate(all="ignore"):
-        squares: Array = (quaternions * quaternions).sum(axis=-1)
-    return squares
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

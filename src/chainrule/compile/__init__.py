@@ -1,0 +1,1 @@
+"""Machine code from algorithms: trace, emit, load, cache."""

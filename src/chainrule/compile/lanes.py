@@ -1,0 +1,193 @@
+"""Vector code for a tape: LLVM IR text in which every value is a vector, a lane for each state.
+
+A core function reads tiles, arrays [entry][lane], and writes one. Long tapes are split into parts that hand values on
+through scratch memory, so that the compiler's time grows in proportion to the tape.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from chainrule.compile.tape import Instruction, Tape, Value
+
+PART = 3000
+"""Instructions in one part of a core function."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """So many lanes of one floating-point type."""
+
+    bits: int
+    width: int
+
+    @property
+    def scalar(self) -> str:
+        return "double" if self.bits == 64 else "float"
+
+    @property
+    def vector(self) -> str:
+        return self.scalar if self.width == 1 else f"<{self.width} x {self.scalar}>"
+
+    @property
+    def mask(self) -> str:
+        return "i1" if self.width == 1 else f"<{self.width} x i1>"
+
+    @property
+    def integer(self) -> str:
+        return f"i{self.bits}" if self.width == 1 else f"<{self.width} x i{self.bits}>"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a vector."""
+        return self.bits // 8 * self.width
+
+    @property
+    def suffix(self) -> str:
+        """For the names of LLVM's intrinsics."""
+        return f"f{self.bits}" if self.width == 1 else f"v{self.width}f{self.bits}"
+
+    def number(self, x: float) -> str:
+        """A constant in all lanes. LLVM writes floats, too, as the bits of a double."""
+        rounded = x if self.bits == 64 else struct.unpack("f", struct.pack("f", x))[0]
+        text = "0x" + struct.pack(">d", rounded).hex().upper()
+        return text if self.width == 1 else f"splat ({self.scalar} {text})"
+
+    def whole(self, x: int) -> str:
+        """An integer constant in all lanes."""
+        return f"{x}" if self.width == 1 else f"splat (i{self.bits} {x})"
+
+
+def core(tape: Tape, lanes: Lanes, name: str) -> str:
+    """IR of `void name(ptr in0, .., ptr out, ptr scratch)`, and of its parts; needs `sincos` of the same lanes."""
+    return _Core(tape, lanes, name).text()
+
+
+def scratch_size(tape: Tape, lanes: Lanes) -> int:
+    """Bytes of scratch memory that the core needs."""
+    return max(1, len(_crossing(tape))) * lanes.size
+
+
+def _crossing(tape: Tape) -> dict[Value, int]:
+    """Values that a later part of the tape uses, each with its place in scratch memory."""
+    last_part = [i // PART for i in range(len(tape.instructions))]
+    crossing: dict[Value, int] = {}
+    for i, instruction in enumerate(tape.instructions):
+        for operand in instruction.operands:
+            made = tape.instructions[operand]
+            if (
+                made.operation not in ("constant", "input")
+                and last_part[operand] != i // PART
+                and operand not in crossing
+            ):
+                crossing[operand] = len(crossing)
+    return crossing
+
+
+class _Core:
+    def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
+        self.tape, self.lanes, self.name = tape, lanes, name
+        self.crossing = _crossing(tape)
+        self.wanted: dict[Value, list[int]] = {}
+        for place, value in enumerate(tape.outputs):
+            self.wanted.setdefault(value, []).append(place)
+        self.parameters = ", ".join(
+            [f"ptr noalias readonly %in{i}" for i in range(len(tape.inputs))]
+            + ["ptr noalias %out", "ptr noalias %scratch"]
+        )
+        self.pairs = {(i.operation, i.operands[0]) for i in tape.instructions if i.operation in ("sin", "cos")}
+
+    def text(self) -> str:
+        count = len(self.tape.instructions)
+        starts = range(0, max(count, 1), PART)
+        parts = [self.part(k, start, min(start + PART, count)) for k, start in enumerate(starts)]
+        arguments = ", ".join(p.replace("noalias ", "").replace("readonly ", "") for p in self.parameters.split(", "))
+        calls = "".join(f"  call void @{self.name}.{k}({arguments})\n" for k in range(len(parts)))
+        main = f"define internal void @{self.name}({self.parameters}) nounwind {{\n{calls}  ret void\n}}\n"
+        return "".join(parts) + main
+
+    def part(self, k: int, start: int, stop: int) -> str:
+        self.lines: list[str] = []
+        self.names: dict[Value, str] = {}
+        self.angles: dict[Value, str] = {}
+        self.fresh = 0
+        for i in range(start, stop):
+            self.emit(i)
+        body = "".join(f"  {line}\n" for line in self.lines)
+        return f"define internal void @{self.name}.{k}({self.parameters}) noinline nounwind {{\n{body}  ret void\n}}\n"
+
+    def new(self) -> str:
+        self.fresh += 1
+        return f"%v{self.fresh}"
+
+    def line(self, text: str) -> str:
+        name = self.new()
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def load(self, base: str, place: int) -> str:
+        address = self.line(f"getelementptr i8, ptr %{base}, i64 {place * self.lanes.size}")
+        return self.line(f"load {self.lanes.vector}, ptr {address}, align {self.lanes.bits // 8}")
+
+    def store(self, base: str, place: int, value: str) -> None:
+        address = self.line(f"getelementptr i8, ptr %{base}, i64 {place * self.lanes.size}")
+        self.lines.append(f"store {self.lanes.vector} {value}, ptr {address}, align {self.lanes.bits // 8}")
+
+    def use(self, value: Value) -> str:
+        """The name of a value in this part, loaded if it was made elsewhere."""
+        if value not in self.names:
+            instruction = self.tape.instructions[value]
+            if instruction.operation == "constant":
+                return self.lanes.number(instruction.constant)
+            if instruction.operation == "input":
+                self.names[value] = self.load(f"in{instruction.argument}", instruction.entry)
+            else:
+                self.names[value] = self.load("scratch", self.crossing[value])
+        return self.names[value]
+
+    def emit(self, i: Value) -> None:
+        instruction = self.tape.instructions[i]
+        if instruction.operation not in ("constant", "input"):
+            self.names[i] = self.computed(instruction)
+            if i in self.crossing:
+                self.store("scratch", self.crossing[i], self.names[i])
+        for place in self.wanted.get(i, ()):
+            self.store("out", place, self.use(i))
+
+    def computed(self, instruction: Instruction) -> str:
+        lanes, operation = self.lanes, instruction.operation
+        if operation in ("sin", "cos"):
+            return self.trigonometric(operation, instruction.operands[0])
+        a = self.use(instruction.operands[0])
+        b = self.use(instruction.operands[1]) if len(instruction.operands) > 1 else ""
+        if operation in ("add", "sub", "mul", "div"):
+            return self.line(f"f{operation} contract {lanes.vector} {a}, {b}")
+        if operation == "neg":
+            return self.line(f"fneg {lanes.vector} {a}")
+        if operation == "sqrt":
+            return self.line(f"call {lanes.vector} @llvm.sqrt.{lanes.suffix}({lanes.vector} {a})")
+        if operation == "atan2":
+            return self.line(f"call {lanes.vector} @atan2.{lanes.suffix}({lanes.vector} {a}, {lanes.vector} {b})")
+        zero, one = lanes.number(0.0), lanes.number(1.0)
+        if operation == "choose":  # b where a holds, else zero
+            holds = self.line(f"fcmp une {lanes.vector} {a}, {zero}")
+            return self.line(f"select {lanes.mask} {holds}, {lanes.vector} {b}, {lanes.vector} {zero}")
+        compared = {"lt": "olt", "le": "ole", "ne": "une", "eq": "oeq"}
+        if operation in compared:
+            truth = self.line(f"fcmp {compared[operation]} {lanes.vector} {a}, {b}")
+        elif operation == "not":
+            truth = self.line(f"fcmp oeq {lanes.vector} {a}, {zero}")
+        else:
+            both = [self.line(f"fcmp une {lanes.vector} {x}, {zero}") for x in (a, b)]
+            truth = self.line(f"{operation} {lanes.mask} {both[0]}, {both[1]}")
+        return self.line(f"select {lanes.mask} {truth}, {lanes.vector} {one}, {lanes.vector} {zero}")
+
+    def trigonometric(self, operation: str, angle: Value) -> str:
+        if angle not in self.angles:
+            pair = f"{{ {self.lanes.vector}, {self.lanes.vector} }}"
+            self.angles[angle] = self.line(
+                f"call {pair} @sincos.{self.lanes.suffix}({self.lanes.vector} {self.use(angle)})"
+            )
+        pair = f"{{ {self.lanes.vector}, {self.lanes.vector} }}"
+        return self.line(f"extractvalue {pair} {self.angles[angle]}, {0 if operation == 'sin' else 1}")

@@ -1,0 +1,333 @@
+"""The loop over a batch, as NumPy calls it, and the plain call on one state, as Python calls it: LLVM IR text.
+
+The loop has the signature of a generalised ufunc's inner loop. It moves as many rows as there are lanes from arrays of
+any strides into tiles, calls the core, and moves the results out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chainrule.compile.lanes import Lanes
+
+ON_STACK = 1 << 17
+"""Tiles up to so many bytes live on the stack, larger ones on the heap."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Lengths of the inputs, shape of the output, and places of quaternions in the first input."""
+
+    inputs: tuple[int, ...]
+    output: tuple[int, ...]
+    quaternions: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Numbers in the output."""
+        size = 1
+        for n in self.output:
+            size *= n
+        return size
+
+    @property
+    def numpy(self) -> str:
+        """As a generalised ufunc writes it."""
+        inputs = ",".join(f"({n})" for n in self.inputs)
+        return f"{inputs}->({','.join(map(str, self.output))})"
+
+
+def pack(lanes: Lanes) -> str:
+    """IR of `pack`: rows with any strides into a tile; missing rows repeat the last one."""
+    W, V, s, size = lanes.width, lanes.vector, lanes.scalar, lanes.size
+    rows = []
+    for r in range(W):
+        rows.append(f"  %i{r} = call i64 @llvm.smin.i64(i64 {r}, i64 %last)\n")
+        rows.append(f"  %o{r} = mul i64 %i{r}, %outer\n  %p{r} = getelementptr i8, ptr %src, i64 %o{r}\n")
+    loads = []
+    value = "poison"
+    for r in range(W):
+        loads.append(f"  %a{r} = getelementptr i8, ptr %p{r}, i64 %offset\n  %x{r} = load {s}, ptr %a{r}, align 1\n")
+        loads.append(f"  %v{r} = insertelement {V} {value}, {s} %x{r}, i32 {r}\n" if W > 1 else "")
+        value = f"%v{r}" if W > 1 else "%x0"
+    parameters = "ptr %src, i64 %outer, i64 %inner, i64 %cols, i64 %rows, ptr noalias %tile"
+    return f"""define internal void @pack.{lanes.suffix}({parameters}) noinline nounwind {{
+entry:
+  %last = sub i64 %rows, 1
+{"".join(rows)}  br label %head
+head:
+  %c = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %c, %cols
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %c, %inner
+{"".join(loads)}  %t = mul i64 %c, {size}
+  %into = getelementptr i8, ptr %tile, i64 %t
+  store {V} {value}, ptr %into, align {lanes.bits // 8}
+  %next = add i64 %c, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+
+
+def unpack(lanes: Lanes) -> str:
+    """IR of `unpack`: a tile out to rows with any strides."""
+    W, V, s, size = lanes.width, lanes.vector, lanes.scalar, lanes.size
+    rows = "".join(
+        f"  %o{r} = mul i64 {r}, %outer\n  %p{r} = getelementptr i8, ptr %dst, i64 %o{r}\n" for r in range(W)
+    )
+    stores = []
+    for r in range(W):
+        stores.append(f"  %x{r} = extractelement {V} %v, i32 {r}\n" if W > 1 else "")
+        x = f"%x{r}" if W > 1 else "%v"
+        stores.append(f"  %a{r} = getelementptr i8, ptr %p{r}, i64 %offset\n  store {s} {x}, ptr %a{r}, align 1\n")
+    parameters = "ptr noalias %tile, ptr %dst, i64 %outer, i64 %inner, i64 %cols, i64 %rows"
+    return f"""define internal void @unpack.{lanes.suffix}({parameters}) noinline nounwind {{
+entry:
+  %full = icmp eq i64 %rows, {W}
+  br i1 %full, label %all, label %some
+all:
+{rows}  br label %head
+head:
+  %c = phi i64 [ 0, %all ], [ %next, %body ]
+  %more = icmp slt i64 %c, %cols
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %c, %inner
+  %t = mul i64 %c, {size}
+  %from = getelementptr i8, ptr %tile, i64 %t
+  %v = load {V}, ptr %from, align {lanes.bits // 8}
+{"".join(stores)}  %next = add i64 %c, 1
+  br label %head
+some:
+  br label %row
+row:
+  %r = phi i64 [ 0, %some ], [ %r1, %rowend ]
+  %morerows = icmp slt i64 %r, %rows
+  br i1 %morerows, label %col0, label %done
+col0:
+  br label %col
+col:
+  %k = phi i64 [ 0, %col0 ], [ %k1, %one ]
+  %morecols = icmp slt i64 %k, %cols
+  br i1 %morecols, label %one, label %rowend
+one:
+  %kw = mul i64 %k, {W}
+  %at = add i64 %kw, %r
+  %source = getelementptr {s}, ptr %tile, i64 %at
+  %y = load {s}, ptr %source, align {lanes.bits // 8}
+  %ro = mul i64 %r, %outer
+  %ki = mul i64 %k, %inner
+  %both = add i64 %ro, %ki
+  %target = getelementptr i8, ptr %dst, i64 %both
+  store {s} %y, ptr %target, align 1
+  %k1 = add i64 %k, 1
+  br label %col
+rowend:
+  %r1 = add i64 %r, 1
+  br label %row
+done:
+  ret void
+}}
+"""
+
+
+def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name: str) -> str:
+    """IR of the inner loop of a generalised ufunc: `void name(char **args, intp *dimensions, intp *steps, void *)`."""
+    count = len(signature.inputs)
+    sizes = [n * lanes.size for n in signature.inputs] + [signature.size * lanes.size, scratch]
+    tiles = [f"%in{i}" for i in range(count)] + ["%out", "%scratch"]
+    lines = []
+    place = 0
+    total = sum((size + 63) // 64 * 64 for size in sizes) + 64
+    if total <= ON_STACK:
+        lines.append(f"  %work = alloca i8, i64 {total}, align 64\n")
+    else:
+        lines.append(f"  %work = call ptr @malloc(i64 {total})\n")
+    for tile, size in zip(tiles, sizes, strict=True):
+        lines.append(f"  {tile} = getelementptr i8, ptr %work, i64 {place}\n")
+        place += (size + 63) // 64 * 64
+    lines.append("  %n = load i64, ptr %dims\n")
+    for i in range(count + 1):
+        lines.append(f"  %ap{i} = getelementptr ptr, ptr %args, i64 {i}\n  %a{i} = load ptr, ptr %ap{i}\n")
+        lines.append(f"  %sp{i} = getelementptr i64, ptr %steps, i64 {i}\n  %s{i} = load i64, ptr %sp{i}\n")
+    strides = count + max(1, len(signature.output)) if signature.output else count
+    for j in range(strides):
+        lines.append(f"  %cp{j} = getelementptr i64, ptr %steps, i64 {count + 1 + j}\n  %c{j} = load i64, ptr %cp{j}\n")
+    body = []
+    for i, n in enumerate(signature.inputs):
+        body.append(f"  %q{i} = mul i64 %base, %s{i}\n  %r{i} = getelementptr i8, ptr %a{i}, i64 %q{i}\n")
+        body.append(
+            f"  call void @pack.{lanes.suffix}(ptr %r{i}, i64 %s{i}, i64 %c{i}, i64 {n}, i64 %rows, ptr %in{i})\n"
+        )
+    arguments = ", ".join(f"ptr {tile}" for tile in tiles)
+    body.append(f"  call void @{core}({arguments})\n")
+    body.append(
+        f"  %q{count} = mul i64 %base, %s{count}\n  %r{count} = getelementptr i8, ptr %a{count}, i64 %q{count}\n"
+    )
+    body += _out(signature, lanes, count)
+    release = "" if total <= ON_STACK else "  call void @free(ptr %work)\n"
+    return f"""define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {{
+entry:
+{"".join(lines)}  br label %head
+head:
+  %base = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %base, %n
+  br i1 %more, label %body, label %done
+body:
+  %left = sub i64 %n, %base
+  %rows = call i64 @llvm.smin.i64(i64 %left, i64 {lanes.width})
+{"".join(body)}  %next = add i64 %base, {lanes.width}
+  br label %head
+done:
+{release}  ret void
+}}
+"""
+
+
+def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
+    """Move the output tile out, a matrix row by row."""
+    shape = signature.output
+    unpack = f"call void @unpack.{lanes.suffix}"
+    if len(shape) < 2:
+        inner = f"%c{count}" if shape else "0"
+        return [f"  {unpack}(ptr %out, ptr %r{count}, i64 %s{count}, i64 {inner}, i64 {signature.size}, i64 %rows)\n"]
+    wide = shape[-1]
+    rows = signature.size // wide if wide else 0
+    lines = []
+    for k in range(rows):
+        offset, rest = [], k
+        for dimension, n in reversed(list(enumerate(shape[:-1]))):
+            offset.append((dimension, rest % n))
+            rest //= n
+        address = f"%r{count}"
+        for dimension, index in offset:
+            lines.append(f"  %m{k}.{dimension} = mul i64 {index}, %c{count + dimension}\n")
+            lines.append(f"  %b{k}.{dimension} = getelementptr i8, ptr {address}, i64 %m{k}.{dimension}\n")
+            address = f"%b{k}.{dimension}"
+        lines.append(f"  %t{k} = getelementptr i8, ptr %out, i64 {k * wide * lanes.size}\n")
+        inner = f"%c{count + len(shape) - 1}"
+        lines.append(f"  {unpack}(ptr %t{k}, ptr {address}, i64 %s{count}, i64 {inner}, i64 {wide}, i64 %rows)\n")
+    return lines
+
+
+# Fields of NumPy's array object, which its public header fixes, in bytes from its start.
+DATA, NDIM, DIMENSIONS, STRIDES, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 56, 64
+ALIGNED = 0x100
+DOUBLE = 12
+
+
+def plain_call(signature: Signature, core: str, scratch: int, name: str) -> str:
+    """IR of a Python function of one state: `PyObject *name(self, args, nargs, keywords)`.
+
+    Arguments that are plain contiguous vectors of doubles of the right length are read where they lie; anything else
+    goes to `self`, a Python callable that takes all cases; so does a first argument with a quaternion of zeros.
+    Addresses of Python's and NumPy's own functions come from
+    the table that `setup` was given.
+    """
+    count = len(signature.inputs)
+    checks = []
+    for i, n in enumerate(signature.inputs):
+        checks.append(f"""c{i}:
+  %ap{i} = getelementptr ptr, ptr %args, i64 {i}
+  %a{i} = load ptr, ptr %ap{i}
+  %tp{i} = getelementptr i8, ptr %a{i}, i64 8
+  %t{i} = load ptr, ptr %tp{i}
+  %is{i} = icmp eq ptr %t{i}, %ndarray
+  br i1 %is{i}, label %d{i}, label %other
+d{i}:
+  %np{i} = getelementptr i8, ptr %a{i}, i64 {NDIM}
+  %n{i} = load i32, ptr %np{i}
+  %flat{i} = icmp eq i32 %n{i}, 1
+  %ep{i} = getelementptr i8, ptr %a{i}, i64 {DESCRIPTOR}
+  %e{i} = load ptr, ptr %ep{i}
+  %real{i} = icmp eq ptr %e{i}, %double
+  %both{i} = and i1 %flat{i}, %real{i}
+  br i1 %both{i}, label %e{i}x, label %other
+e{i}x:
+  %lp{i} = getelementptr i8, ptr %a{i}, i64 {DIMENSIONS}
+  %lq{i} = load ptr, ptr %lp{i}
+  %l{i} = load i64, ptr %lq{i}
+  %long{i} = icmp eq i64 %l{i}, {n}
+  %sp{i} = getelementptr i8, ptr %a{i}, i64 {STRIDES}
+  %sq{i} = load ptr, ptr %sp{i}
+  %s{i} = load i64, ptr %sq{i}
+  %tight{i} = icmp eq i64 %s{i}, 8
+  %fp{i} = getelementptr i8, ptr %a{i}, i64 {FLAGS}
+  %f{i} = load i32, ptr %fp{i}
+  %fa{i} = and i32 %f{i}, {ALIGNED}
+  %al{i} = icmp ne i32 %fa{i}, 0
+  %g{i} = and i1 %long{i}, %tight{i}
+  %good{i} = and i1 %g{i}, %al{i}
+  %dp{i} = getelementptr i8, ptr %a{i}, i64 {DATA}
+  %in{i} = load ptr, ptr %dp{i}
+  br i1 %good{i}, label %{f"c{i + 1}" if i + 1 < count else "turned"}, label %other
+""")
+    checks.append(_turned(signature.quaternions))
+    shape = signature.output
+    dims = "".join(
+        f"  %dim{k} = getelementptr i64, ptr %dims, i64 {k}\n  store i64 {n}, ptr %dim{k}\n"
+        for k, n in enumerate(shape)
+    )
+    inputs = "".join(f"ptr %in{i}, " for i in range(count))
+    allocation = f"ptr %ndarray, i32 {len(shape)}, ptr %dims, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    return f"""@table = internal global ptr null
+define void @setup(ptr %table) nounwind {{
+  store ptr %table, ptr @table
+  ret void
+}}
+define ptr @{name}(ptr %self, ptr %args, i64 %nargs, ptr %keywords) nounwind {{
+entry:
+  %scratch = alloca i8, i64 {scratch}, align 64
+  %dims = alloca i64, i64 {max(1, len(shape))}
+  %tables = load ptr, ptr @table
+  %ndarray = load ptr, ptr %tables
+  %p1 = getelementptr ptr, ptr %tables, i64 1
+  %double = load ptr, ptr %p1
+  %p2 = getelementptr ptr, ptr %tables, i64 2
+  %new = load ptr, ptr %p2
+  %p3 = getelementptr ptr, ptr %tables, i64 3
+  %vectorcall = load ptr, ptr %p3
+  %right = icmp eq i64 %nargs, {count}
+  %plain = icmp eq ptr %keywords, null
+  %go = and i1 %right, %plain
+  br i1 %go, label %c0, label %other
+{"".join(checks)}compute:
+{dims}  %result = call ptr %new({allocation})
+  %none = icmp eq ptr %result, null
+  br i1 %none, label %failed, label %fill
+fill:
+  %op = getelementptr i8, ptr %result, i64 {DATA}
+  %out = load ptr, ptr %op
+  call void @{core}({inputs}ptr %out, ptr %scratch)
+  ret ptr %result
+failed:
+  ret ptr null
+other:
+  %answer = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %keywords)
+  ret ptr %answer
+}}
+"""
+
+
+def _turned(quaternions: tuple[int, ...]) -> str:
+    """Go on to compute only if no quaternion is zero."""
+    text, proper = "turned:\n", "true"
+    for k, place in enumerate(quaternions):
+        total = "0.0"
+        for j in range(4):
+            text += f"  %zp{k}.{j} = getelementptr double, ptr %in0, i64 {place + j}\n"
+            text += f"  %z{k}.{j} = load double, ptr %zp{k}.{j}\n  %zz{k}.{j} = fmul double %z{k}.{j}, %z{k}.{j}\n"
+            text += f"  %zs{k}.{j} = fadd double {total}, %zz{k}.{j}\n"
+            total = f"%zs{k}.{j}"
+        text += f"  %zt{k} = fcmp une double {total}, 0.0\n  %zu{k} = and i1 {proper}, %zt{k}\n"
+        proper = f"%zu{k}"
+    return text + f"  br i1 {proper}, label %compute, label %other\n"
+
+
+DECLARATIONS = """declare i64 @llvm.smin.i64(i64, i64)
+declare ptr @malloc(i64)
+declare void @free(ptr)
+"""

@@ -1,0 +1,70 @@
+"""Batches spread over threads; the kernels run without Python's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.errors import ShapeError
+
+WORTH = 4_000_000
+"""Flops below which a batch stays on the calling thread: what handing it over costs is then no longer small."""
+
+_state: dict[str, Any] = {"threads": None, "pool": None, "owner": None}
+
+
+def set_threads(count: int | None) -> None:
+    """Use so many threads for batches; None for the default: $CHAINRULE_THREADS, or as many as there are cores."""
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise ShapeError(f"the number of threads must be a positive integer, or None for the default, got {count!r}")
+    _state.update(threads=count, pool=None)
+
+
+def threads() -> int:
+    """How many threads batches use."""
+    if _state["threads"] is not None:
+        return int(_state["threads"])
+    chosen = os.environ.get("CHAINRULE_THREADS", "")
+    if chosen:
+        if not chosen.isdigit() or int(chosen) < 1:
+            raise ShapeError(f"CHAINRULE_THREADS must be a positive integer, got {chosen!r}")
+        return int(chosen)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pool(count: int) -> ThreadPoolExecutor:
+    mine = (os.getpid(), count)  # a forked child has the object, but not the threads
+    if _state["pool"] is None or _state["owner"] != mine:
+        _state.update(pool=ThreadPoolExecutor(count, thread_name_prefix="chainrule"), owner=mine)
+    pool: ThreadPoolExecutor = _state["pool"]
+    return pool
+
+
+def spread(
+    call: Callable[..., Any],
+    arguments: Sequence[NDArray[Any]],
+    out: NDArray[Any],
+    batch: tuple[int, ...],
+    flops: int,
+    multiple: int,
+) -> None:
+    """Fill `out` by calls on slices of the longest batch dimension, in chunks of a multiple of the lanes."""
+    count = threads()
+    states = int(np.prod(batch, dtype=np.int64))
+    longest = int(np.argmax(batch)) if batch else 0
+    chunks = min(count, batch[longest] // multiple) if batch else 1
+    if count == 1 or states * flops < WORTH or chunks < 2:
+        call(*arguments, out=out)
+        return
+    size = -(-batch[longest] // chunks // multiple) * multiple
+    parts = [(slice(None),) * longest + (slice(i, i + size),) for i in range(0, batch[longest], size)]
+    full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arguments]
+    jobs = [_pool(count).submit(call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
+    call(*(a[parts[0]] for a in full), out=out[parts[0]])
+    for job in jobs:
+        job.result()

@@ -1,0 +1,81 @@
+"""From an algorithm and a robot to a tape, by way of a CasADi graph: constants folded, subexpressions shared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi
+
+from chainrule.compile.tape import Instruction, Tape, Value
+from chainrule.functions import FUNCTIONS, argument_lengths
+from chainrule.model import Model
+from chainrule.reference import leaves
+
+_BINARY = {
+    casadi.OP_ADD: "add", casadi.OP_SUB: "sub", casadi.OP_MUL: "mul", casadi.OP_DIV: "div", casadi.OP_ATAN2: "atan2",
+    casadi.OP_LT: "lt", casadi.OP_LE: "le", casadi.OP_IF_ELSE_ZERO: "choose", casadi.OP_AND: "and", casadi.OP_OR: "or",
+    casadi.OP_NE: "ne", casadi.OP_EQ: "eq",
+}  # fmt: skip
+_UNARY = {
+    casadi.OP_NEG: "neg", casadi.OP_SQRT: "sqrt", casadi.OP_SIN: "sin", casadi.OP_COS: "cos", casadi.OP_NOT: "not",
+}  # fmt: skip
+
+
+def trace(model: Model, name: str, **options: Any) -> Tape:
+    """The tape of a function of the table, for this model."""
+    lengths = argument_lengths(model, name, options.get("loads", ()))
+    symbols = [casadi.SX.sym(f"x{i}", n) for i, n in enumerate(lengths)]
+    result = FUNCTIONS[name].compute(model, *(_split(s) for s in symbols), **options)
+    outputs = casadi.vertcat(*(casadi.SX(leaf) for leaf in leaves(result)))
+    return tape_of(casadi.Function("f", symbols, casadi.cse([outputs])), lengths)
+
+
+def _split(symbol: casadi.SX) -> list[casadi.SX]:
+    return list(casadi.vertsplit(symbol)) if symbol.numel() else []
+
+
+def tape_of(function: casadi.Function, lengths: tuple[int, ...]) -> Tape:
+    """The instructions of a CasADi function, with its reused work entries turned into values that are set once."""
+    instructions: list[Instruction] = []
+    held: dict[int, Value] = {}
+    outputs: list[Value | None] = [None] * function.numel_out(0)
+    constants: dict[float, Value] = {}
+
+    def append(operation: str, *operands: Value, **rest: Any) -> Value:
+        instructions.append(Instruction(operation, operands, **rest))
+        return len(instructions) - 1
+
+    def constant(x: float) -> Value:
+        if x not in constants:
+            constants[x] = append("constant", constant=x)
+        return constants[x]
+
+    for k in range(function.n_instructions()):
+        code = function.instruction_id(k)
+        into, of = function.instruction_output(k), function.instruction_input(k)
+        if code == casadi.OP_INPUT:
+            held[into[0]] = append("input", argument=of[0], entry=of[1])
+        elif code == casadi.OP_OUTPUT:
+            outputs[into[1]] = held[of[0]]
+        elif code == casadi.OP_CONST:
+            held[into[0]] = constant(function.instruction_constant(k))
+        elif code in _BINARY:
+            held[into[0]] = append(_BINARY[code], held[of[0]], held[of[1]])
+        elif code in _UNARY:
+            held[into[0]] = append(_UNARY[code], held[of[0]])
+        elif code == casadi.OP_SQ:
+            held[into[0]] = append("mul", held[of[0]], held[of[0]])
+        elif code == casadi.OP_TWICE:
+            held[into[0]] = append("add", held[of[0]], held[of[0]])
+        elif code == casadi.OP_INV:
+            held[into[0]] = append("div", constant(1.0), held[of[0]])
+        elif code == casadi.OP_ASSIGN:
+            held[into[0]] = held[of[0]]
+        else:
+            raise AssertionError(f"CasADi operation {code} has no translation")
+    zero = None
+    for i, value in enumerate(outputs):
+        if value is None:
+            zero = constant(0.0) if zero is None else zero
+            outputs[i] = zero
+    return Tape(lengths, tuple(instructions), tuple(v for v in outputs if v is not None))

@@ -1,0 +1,281 @@
+"""How a robot computes: arguments checked, then a compiled kernel, or the reference path."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from chainrule import reference
+from chainrule.arguments import Array, named_dofs, rows_of, together
+from chainrule.checks import idle_joints
+from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, shown
+from chainrule.functions import FUNCTIONS, length, unrolled
+from chainrule.model import Model, edits
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.compile.kernel import Kernel
+
+
+def kernels_enabled() -> bool:
+    """Whether robots use compiled kernels: CHAINRULE_KERNELS=off makes them all run the reference path."""
+    return os.environ.get("CHAINRULE_KERNELS", "").lower() not in ("off", "0", "none")
+
+
+class Evaluation:
+    """A robot's functions, evaluated."""
+
+    model: Model
+    _compiled = True
+
+    def __init__(self, model: Model) -> None:
+        raise NotImplementedError
+
+    @cached_property
+    def reference(self) -> Self:
+        """This robot, evaluated by the algorithms as they are written: slow, transparent, and the measure of others."""
+        robot = type(self)(self.model)
+        robot._compiled = False
+        return robot
+
+    def kernel(self, name: str, target: str = "cpu", **options: Any) -> Kernel:
+        """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
+
+        Options are those of the method of the same name: link and frame of a Jacobian; `loads`, the links that
+        wrenches act on, each then an argument of six numbers.
+        """
+        if target != "cpu":
+            raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
+        if name not in FUNCTIONS:
+            raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
+        defaults = self._defaults(name)
+        for option in options:
+            if option not in defaults:
+                raise UnknownNameError.of("option", option, defaults, f"the kernel {name!r}")
+        chosen = {**defaults, **options}
+        for link in [*([chosen["link"]] if "link" in chosen else []), *chosen.get("loads", ())]:
+            self.model.locate(link)
+        return self._kernel(name, chosen)
+
+    def export(
+        self, target: str, *, functions: Sequence[str] = ("inverse_dynamics",), path: str | PathLike[str]
+    ) -> list[Path]:
+        """Write functions of this robot as source code, and return the files written.
+
+        target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads
+        arguments from its input and prints results. Functions are named as the methods are, prefixed with the file's
+        name; end-effector and Jacobian frame are the defaults.
+        """
+        from chainrule.compile import c
+        from chainrule.compile.trace import trace
+
+        if target != "c":
+            raise ShapeError(f"code can be exported to the target 'c', got {target!r}")
+        if isinstance(functions, str) or not functions:
+            raise ShapeError(f"functions must be a list of names, such as ['mass_matrix'], got {functions!r}")
+        place = Path(path)
+        if place.suffix != ".c":
+            raise ShapeError(f"path must end in .c, got {str(path)!r}")
+        tapes = {}
+        for name in functions:
+            if name not in FUNCTIONS:
+                raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
+            model = self.model if FUNCTIONS[name].whole else self._merged
+            tapes[name] = trace(model, name, **self._defaults(name))
+        prefix = c.identifier(place.stem)
+        texts = {
+            place: c.source(prefix, tapes),
+            place.with_name(f"{prefix}.h"): c.header(prefix, tapes),
+            place.with_name(f"{place.stem}_main.c"): c.program(prefix, tapes),
+        }
+        for file, text in texts.items():
+            file.write_text(text, encoding="ascii")
+        return list(texts)
+
+    def _defaults(self, name: str) -> dict[str, Any]:
+        """The options of a function that a plain call of the method means."""
+        options: dict[str, Any] = {"loads": ()} if FUNCTIONS[name].loaded else {}
+        if name in ("pose", "jacobian", "jacobian_derivative", "analytic_jacobian"):
+            options["link"] = self.model.tip
+        if name in ("jacobian", "jacobian_derivative"):
+            options["frame"] = "space"
+        if name == "joint_wrenches":
+            options["joints"] = tuple(joint.name for joint in self.model.moving)
+        if name == "static_torque":
+            options["loads"] = (self.model.tip,)
+        return options
+
+    def _kernel(self, name: str, options: dict[str, Any]) -> Kernel:
+        key = (name, *sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items()))
+        if key not in self._kernels:
+            from chainrule.compile.kernel import Kernel
+
+            whole = FUNCTIONS[name].whole
+            model, print_ = (self.model, self._print) if whole else (self._merged, self._merged_print)
+            with BUILDING:
+                if key not in self._kernels:
+                    kernel = Kernel(model, name, print_, options)
+                    self._shorten(name, options, kernel)
+                    self._kernels[key] = kernel
+        return self._kernels[key]
+
+    @cached_property
+    def _kernels(self) -> dict[tuple[Any, ...], Kernel]:
+        return {}
+
+    def _shorten(self, name: str, options: dict[str, Any], kernel: Kernel) -> None:
+        """Let a plain call on one state go straight to machine code, and anything else to the method as before."""
+        method = getattr(type(self), name, None)
+        if method is None or name in INDIRECT or not FUNCTIONS[name].shape:
+            return
+        try:
+            plain = options == self._defaults(name)
+        except ChainruleError:  # no end-effector to take when none is named
+            return
+        if plain:
+            self.__dict__[name] = kernel.plain_call(method.__get__(self), method.__doc__ or "")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model, "_compiled": self._compiled}
+
+    @cached_property
+    def _merged(self) -> Model:
+        """What dynamics is computed on: the same robot with its fixed joints welded."""
+        return edits.merge_fixed(self.model)
+
+    @cached_property
+    def _print(self) -> str:
+        return fingerprint(self.model)
+
+    @cached_property
+    def _merged_print(self) -> str:
+        return fingerprint(self._merged)
+
+    def _name(self, link: str | None) -> str:
+        name = self.model.tip if link is None else link
+        self.model.locate(name)
+        return name
+
+    def _evaluate(self, function: str, arguments: Mapping[str, ArrayLike], **options: Any) -> Array:
+        """Check the arguments and compute, on the merged model, or on the whole one where every link counts."""
+        if any(_stays_itself(a) for a in arguments.values()):
+            return self._kernel(function, options).ufunc(*arguments.values())
+        arrays = self._arguments(function, arguments)
+        if FUNCTIONS[function].masses:
+            self._require_masses(function)
+        if self._compiled and kernels_enabled() and unrolled(self._merged, function) <= UNROLLED:
+            with np.errstate(all="ignore"):
+                return self._kernel(function, options).spread(arrays)
+        model = self.model if FUNCTIONS[function].whole else self._merged
+        return reference.evaluate(model, function, arrays, **options)
+
+    def _loaded(
+        self,
+        function: str,
+        arguments: dict[str, ArrayLike],
+        tip_wrench: ArrayLike | None,
+        wrenches: Mapping[str, ArrayLike] | None,
+        **options: Any,
+    ) -> Array:
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise ShapeError(
+                f"{function}: wrenches must be a dictionary of link names and wrenches, got {wrenches!r:.60}"
+            )
+        loads: list[str] = []
+        loaded = dict(arguments)
+        for name, wrench in (wrenches or {}).items():
+            self.model.locate(name)
+            loads.append(name)
+            loaded[f"wrenches[{name!r}]"] = wrench
+        if tip_wrench is not None:
+            loads.append(self.model.tip)
+            loaded["tip_wrench"] = -rows_of(tip_wrench, 6, f"{function}: tip_wrench", "moment and force")
+        return self._evaluate(function, loaded, loads=tuple(loads), **options)
+
+    def _arguments(self, function: str, arguments: Mapping[str, ArrayLike]) -> list[Array]:
+        arrays = {name: self._argument(function, name, value) for name, value in arguments.items()}
+        return together(arrays, function)
+
+    def _argument(self, function: str, name: str, value: ArrayLike) -> Array:
+        what = f"{function}: {name}"
+        if "wrench" in name:
+            return rows_of(value, 6, what, "moment and force")
+        of = f"robot {self.model.name!r}: {named_dofs([joint.name for joint in self.model.moving])}"
+        array = rows_of(value, length(self.model, name), what, of)
+        if name in ("q", "q0", "q1"):
+            self._refuse_zero_quaternions(array, what)
+        return array
+
+    @cached_property
+    def _quaternions(self) -> list[tuple[str, int]]:
+        """Joints with a quaternion, and where in q it starts."""
+        places, at = [], 0
+        for joint in self.model.moving:
+            at += joint.kind.nq
+            if joint.kind.nq != joint.kind.nv:
+                places.append((joint.name, at - 4))
+        return places
+
+    def _refuse_zero_quaternions(self, q: Array, what: str) -> None:
+        for joint, i in self._quaternions:
+            with np.errstate(all="ignore"):
+                squares = (q[..., i : i + 4] ** 2).sum(axis=-1)
+            if not squares.all():
+                raise ShapeError(
+                    f"{what}: the quaternion of joint {joint!r} (places {i} to {i + 3}) is zero, which is no "
+                    "orientation; robot.neutral() has (0, 0, 0, 1) there"
+                )
+
+    def _require_masses(self, function: str) -> None:
+        if self.model.nv and not self._weighs:
+            raise ModelError(
+                f"{function}: robot {self.model.name!r} has no masses, so it has no dynamics; give its links masses "
+                "and inertias"
+            )
+        if function in ("forward_dynamics", "apply_inverse_mass") and self._idle:
+            raise ModelError(
+                f"{function}: the mass matrix of robot {self.model.name!r} is singular, because {shown(self._idle)} "
+                "moves no mass; give its link an inertia, or the joint a rotor, or lock it"
+            )
+
+    @cached_property
+    def _weighs(self) -> bool:
+        rotors = any(dof.rotor for joint in self.model.joints for dof in joint.dofs)
+        return rotors or any(link.mass or any(link.inertia.entries()) for link in self._merged.links[1:])
+
+    @cached_property
+    def _idle(self) -> list[str]:
+        return idle_joints(self._merged)
+
+
+BUILDING = threading.RLock()
+"""Kernels are built one at a time."""
+
+UNROLLED = 4000
+"""Functions that would unroll to more than so many visits of bodies run the reference path instead."""
+
+INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches", "newton_euler", "newton_euler_torque"))
+"""Functions whose methods do more than evaluate them."""
+
+
+def _stays_itself(value: object) -> bool:
+    """An array of another library that NumPy's ufuncs know how to leave as it is, such as a lazy one."""
+    return (
+        hasattr(value, "__array_ufunc__") and not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "dask")
+    )
+
+
+def fingerprint(model: Model) -> str:
+    """A digest of every number and name of a model."""
+    from chainrule.formats.native import to_json
+
+    return hashlib.sha256(to_json(model).encode()).hexdigest()
