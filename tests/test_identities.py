@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from trees import KINDS, state, tree
 
+from chainrule.algorithms import rnea
+
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=12, deadline=None, derandomize=True)
 STEP = 1e-6
@@ -192,7 +194,8 @@ def test_twists_and_accelerations_are_those_of_the_jacobians(seed):
 def test_the_vector_form_and_the_closed_matrix_form_agree_with_the_recursion(seed):
     robot = tree(seed)
     q, qd, qdd = state(robot, seed)
-    tau = robot.inverse_dynamics(q, qd, qdd)
+    tau = np.array(rnea.inverse_dynamics(robot.model, q.tolist(), qd.tolist(), qdd.tolist()))
+    assert_allclose(robot.inverse_dynamics(q, qd, qdd), tau, rtol=1e-9, atol=1e-9)
     table = robot.newton_euler_table(q, qd, qdd)
     assert_allclose(table.tau, tau, rtol=1e-9, atol=1e-9)
     form = robot.matrix_form(q, qd)

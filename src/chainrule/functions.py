@@ -92,6 +92,10 @@ def _newton_euler(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[l
     return [[list(getattr(row, column)) for column in vector_form.UNITS] for row in rows]
 
 
+def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
+    return vector_form.inverse_dynamics(model, q, qd, [0] * model.nv, wrenches)
+
+
 def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str]) -> list[Scalar]:
     return statics.static_torque(model, q, loads[0], Force.of(wrench))
 
@@ -138,9 +142,9 @@ FUNCTIONS: dict[str, Function] = {
     "analytic_jacobian": Function(
         lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",), (6, "n"), masses=False
     ),
-    "inverse_dynamics": Function(_loaded(rnea.inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True),
+    "inverse_dynamics": Function(_loaded(vector_form.inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True),
     "forward_dynamics": Function(_loaded(aba.forward_dynamics), ("q", "qd", "tau"), ("n",), loaded=True),
-    "bias": Function(_loaded(rnea.bias), ("q", "qd"), ("n",), loaded=True),
+    "bias": Function(_loaded(_bias), ("q", "qd"), ("n",), loaded=True),
     "mass_matrix": Function(crba.mass_matrix, ("q",), ("n", "n")),
     "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x"), ("n",)),
     "coriolis_matrix": Function(coriolis.coriolis_matrix, ("q", "qd"), ("n", "n")),

@@ -1,6 +1,7 @@
 """The Newton-Euler equations in vector form, link by link, as in Craig's Introduction to Robotics (chapter 6).
 
-The same physics as `rnea`, written with the three-vectors that the lecture notes tabulate.
+The same physics as `rnea`, written with the three-vectors that the lecture notes tabulate. No linear velocity is
+needed, which makes it the cheapest way to the torques: it is what `Robot.inverse_dynamics` evaluates.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from chainrule.algorithms.drives import drive_torque
 from chainrule.algorithms.rnea import Wrenches
 from chainrule.model import Model
 from chainrule.spatial import Scalar, Vector
+from chainrule.spatial.vector import euler_moment, turning
 
 Scalars = Sequence[Scalar]
 
@@ -37,6 +39,13 @@ class LinkRow:
     n: Vector
 
 
+def inverse_dynamics(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
+) -> list[Scalar]:
+    """Joint torques that produce qdd: equal to `rnea.inverse_dynamics`, in fewer operations."""
+    return newton_euler(model, q, qd, qdd, wrenches)[1]
+
+
 def newton_euler(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
 ) -> tuple[list[LinkRow], list[Scalar]]:
@@ -45,6 +54,7 @@ def newton_euler(
     bodies = model.at(q)
     omega, omega_dot, v_dot = [zero], [zero], [-model.gravity]
     v_dot_com, F, N = [zero], [zero], [zero]
+    K = [turning(zero, zero)]  # K r = omega-dot x r + omega x (omega x r)
     for body in bodies:
         R, P, i = body.T.rotation.inv, body.T.translation, body.parent
         joint, joint_dot = body.along(qd), body.along(qdd) + body.velocity_product(qd)
@@ -52,20 +62,22 @@ def newton_euler(
         w = carried + joint.angular
         w_dot = R * omega_dot[i] + carried.cross(joint.angular) + joint_dot.angular
         a = (
-            R * (omega_dot[i].cross(P) + omega[i].cross(omega[i].cross(P)) + v_dot[i])
+            R * (K[i] * P + v_dot[i])
             + carried.cross(joint.linear) * 2
             + joint.angular.cross(joint.linear)
             + joint_dot.linear
         )
         link = body.body.link
         c, I = link.com, link.inertia
-        a_com = w_dot.cross(c) + w.cross(w.cross(c)) + a
+        K_link = turning(w, w_dot)
+        a_com = K_link * c + a
         omega.append(w)
         omega_dot.append(w_dot)
         v_dot.append(a)
         v_dot_com.append(a_com)
         F.append(a_com * link.mass)
-        N.append(I * w_dot + w.cross(I * w))
+        N.append(euler_moment(I, K_link))
+        K.append(K_link)
     f, n = [zero], [zero]
     for body in bodies:
         f.append(F[body.index])

@@ -66,12 +66,8 @@ def _prototype(prefix: str, name: str, tape: Tape) -> str:
 
 def _body(tape: Tape) -> str:
     lines = []
-    unused = [
-        i
-        for i in range(len(tape.inputs))
-        if not any(t.operation == "input" and t.argument == i for t in tape.instructions)
-    ]
-    lines += [f"  (void)x{i};\n" for i in unused]
+    used = {t.argument for t in tape.instructions if t.operation == "input"}
+    lines += [f"  (void)x{i};\n" for i in range(len(tape.inputs)) if i not in used]
     for k, instruction in enumerate(tape.instructions):
         if instruction.operation not in ("input", "constant"):
             lines.append(f"  const double v{k} = {_expression(tape, instruction)};\n")

@@ -61,18 +61,15 @@ class _Sincos:
         magic = 1.5 * 2.0 ** (23 if single else 52)
         shifted = self.fma("%x", number(2 / 3.141592653589793), number(magic))
         k = self.op("fsub", shifted, number(magic))
-        minus = self.new(f"fneg {V} {k}")
         r = "%x"
         for part in HALF_PI_SINGLE if single else HALF_PI:
-            r = self.fma(minus, number(part), r)
+            r = self.fma(k, number(-part), r)
         z = self.op("fmul", r, r)
         rz = self.op("fmul", r, z)
         sine = self.fma(rz, self.polynomial(z, SINE[:4] if single else SINE), r)
-        half = self.op("fmul", z, number(0.5))
-        w = self.op("fsub", number(1.0), half)
-        lost = self.op("fsub", self.op("fsub", number(1.0), w), half)
         zz = self.op("fmul", z, z)
-        cosine = self.op("fadd", w, self.fma(zz, self.polynomial(z, COSINE[:4] if single else COSINE), lost))
+        falling = self.fma(z, number(-0.5), number(1.0))
+        cosine = self.fma(zz, self.polynomial(z, COSINE[:4] if single else COSINE), falling)
         bits, I = self.new(f"bitcast {V} {shifted} to {lanes.integer}"), lanes.integer
         odd = self.new(f"and {I} {bits}, {lanes.whole(1)}")
         swap = self.new(f"icmp ne {I} {odd}, {lanes.whole(0)}")

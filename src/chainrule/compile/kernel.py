@@ -88,8 +88,9 @@ class Kernel:
     def ir(self, bits: int = 64) -> str:
         """The LLVM IR that the code is made from: for doubles, with the plain call on one state; or for floats."""
         tape, lanes = self.tape, _wide(bits)
-        parts = [elementary.SYSTEM, loops.DECLARATIONS, _functions(tape, lanes, "core"), loops.pack(lanes)]
-        parts += [loops.unpack(lanes), loops.batch_loop(self._shape, lanes, "core", scratch_size(tape, lanes), "loop")]
+        parts = [elementary.SYSTEM, loops.DECLARATIONS, _functions(tape, lanes, "core"), loops.masked(lanes)]
+        loop = loops.batch_loop(self._shape, lanes, "core", scratch_size(tape, lanes), "loop")
+        parts += [loops.pack(lanes), loops.unpack(lanes), loop]
         if bits == 64:
             one = Lanes(64, 1)
             parts += [_functions(tape, one, "core_one") if lanes != one else ""]
@@ -119,16 +120,14 @@ class Kernel:
 
     def _ufunc(self, double: engine.Code | None, single: engine.Code | None = None) -> np.ufunc:
         doc = f"{self.name} of robot {self.robot}, compiled"
-        addresses = [code.address("loop") if code else None for code in (single, double)]
-        return gufunc.generalised_ufunc(*addresses, self.name, doc, self.signature, keep=(single, double))
+        floats, doubles = (code.address("loop") if code else None for code in (single, double))
+        return gufunc.generalised_ufunc(floats, doubles, self.name, doc, self.signature, keep=(single, double))
 
     def plain_call(self, fallback: Callable[..., Any], doc: str) -> Any:
         """A builtin function for one state, which hands everything else to `fallback`."""
-        table = gufunc.setup_table()
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._double.address("setup"))(ctypes.addressof(table))
-        return gufunc.python_function(
-            self._double.address("call"), fallback, self.name, doc, keep=(table, self._double)
-        )
+        code = self._double
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(gufunc.setup_table()))
+        return gufunc.python_function(code.address("call"), fallback, self.name, doc, keep=code)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As the ufunc; plain arrays of a large batch are spread over threads."""

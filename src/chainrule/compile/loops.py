@@ -37,33 +37,107 @@ class Signature:
         return f"{inputs}->({','.join(map(str, self.output))})"
 
 
+class _Lines:
+    """IR lines with fresh names."""
+
+    def __init__(self, lanes: Lanes, prefix: str) -> None:
+        self.lanes, self.prefix = lanes, prefix
+        self.text: list[str] = []
+
+    def new(self, line: str) -> str:
+        name = f"%{self.prefix}{len(self.text)}"
+        self.text.append(f"  {name} = {line}\n")
+        return name
+
+    def add(self, line: str) -> None:
+        self.text.append(f"  {line}\n")
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """A square of vectors turned over its diagonal, by exchanging ever smaller blocks."""
+        lanes, W = self.lanes, self.lanes.width
+        step = W // 2
+        while step:
+            turned = list(rows)
+            for i in range(W):
+                if not i & step:
+                    upper = [k if not k & step else W + k - step for k in range(W)]
+                    lower = [k + step if not k & step else W + k for k in range(W)]
+                    for place, order in ((i, upper), (i + step, lower)):
+                        pair = f"{lanes.vector} {rows[i]}, {lanes.vector} {rows[i + step]}"
+                        mask = ", ".join(f"i32 {k}" for k in order)
+                        turned[place] = self.new(f"shufflevector {pair}, <{W} x i32> <{mask}>")
+            rows = turned
+            step //= 2
+        return rows
+
+    def first(self, count: str) -> str:
+        """A mask of the first `count` lanes."""
+        W = self.lanes.width
+        one = self.new(f"insertelement <{W} x i64> poison, i64 {count}, i32 0")
+        all_ = self.new(f"shufflevector <{W} x i64> {one}, <{W} x i64> poison, <{W} x i32> zeroinitializer")
+        places = ", ".join(f"i64 {k}" for k in range(W))
+        return self.new(f"icmp slt <{W} x i64> <{places}>, {all_}")
+
+
+PACK = "ptr %src, i64 %outer, i64 %inner, i64 %cols, i64 %rows, ptr noalias %tile"
+UNPACK = "ptr noalias %tile, ptr %dst, i64 %outer, i64 %inner, i64 %cols, i64 %rows"
+
+
 def pack(lanes: Lanes) -> str:
-    """IR of `pack`: rows with any strides into a tile; missing rows repeat the last one."""
-    W, V, s, size = lanes.width, lanes.vector, lanes.scalar, lanes.size
+    """IR of `pack`: rows with any strides into a tile; missing rows repeat the last one.
+
+    Rows of adjacent numbers are read in squares and turned; others number by number.
+    """
+    W, V, s, size, item = lanes.width, lanes.vector, lanes.scalar, lanes.size, lanes.bits // 8
     rows = []
     for r in range(W):
         rows.append(f"  %i{r} = call i64 @llvm.smin.i64(i64 {r}, i64 %last)\n")
         rows.append(f"  %o{r} = mul i64 %i{r}, %outer\n  %p{r} = getelementptr i8, ptr %src, i64 %o{r}\n")
-    loads = []
+    square = _Lines(lanes, "s")
+    left = square.new("sub i64 %cols, %k")
+    mask = square.first(left)
+    offset = square.new(f"mul i64 %k, {item}")
+    loaded = []
+    for r in range(W):
+        address = square.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
+        arguments = f"ptr {address}, i32 1, {lanes.mask} {mask}, {V} zeroinitializer"
+        loaded.append(square.new(f"call {V} @llvm.masked.load.{lanes.suffix}.p0({arguments})"))
+    into = square.new(f"mul i64 %k, {size}")
+    for r, column in enumerate(square.transposed(loaded)):
+        place = square.new(f"add i64 {into}, {r * size}")
+        address = square.new(f"getelementptr i8, ptr %tile, i64 {place}")
+        square.add(f"store {V} {column}, ptr {address}, align {item}")
+    single = _Lines(lanes, "n")
     value = "poison"
     for r in range(W):
-        loads.append(f"  %a{r} = getelementptr i8, ptr %p{r}, i64 %offset\n  %x{r} = load {s}, ptr %a{r}, align 1\n")
-        loads.append(f"  %v{r} = insertelement {V} {value}, {s} %x{r}, i32 {r}\n" if W > 1 else "")
-        value = f"%v{r}" if W > 1 else "%x0"
-    parameters = "ptr %src, i64 %outer, i64 %inner, i64 %cols, i64 %rows, ptr noalias %tile"
-    return f"""define internal void @pack.{lanes.suffix}({parameters}) noinline nounwind {{
+        address = single.new(f"getelementptr i8, ptr %p{r}, i64 %offset")
+        x = single.new(f"load {s}, ptr {address}, align 1")
+        value = single.new(f"insertelement {V} {value}, {s} {x}, i32 {r}")
+    return f"""define internal void @pack.{lanes.suffix}({PACK}) noinline nounwind {{
 entry:
   %last = sub i64 %rows, 1
-{"".join(rows)}  br label %head
+{"".join(rows)}  %adjacent = icmp eq i64 %inner, {item}
+  br i1 %adjacent, label %squares, label %numbers
+squares:
+  br label %shead
+shead:
+  %k = phi i64 [ 0, %squares ], [ %knext, %sbody ]
+  %smore = icmp slt i64 %k, %cols
+  br i1 %smore, label %sbody, label %done
+sbody:
+{"".join(square.text)}  %knext = add i64 %k, {W}
+  br label %shead
+numbers:
+  br label %head
 head:
-  %c = phi i64 [ 0, %entry ], [ %next, %body ]
+  %c = phi i64 [ 0, %numbers ], [ %next, %body ]
   %more = icmp slt i64 %c, %cols
   br i1 %more, label %body, label %done
 body:
   %offset = mul i64 %c, %inner
-{"".join(loads)}  %t = mul i64 %c, {size}
+{"".join(single.text)}  %t = mul i64 %c, {size}
   %into = getelementptr i8, ptr %tile, i64 %t
-  store {V} {value}, ptr %into, align {lanes.bits // 8}
+  store {V} {value}, ptr %into, align {item}
   %next = add i64 %c, 1
   br label %head
 done:
@@ -73,57 +147,59 @@ done:
 
 
 def unpack(lanes: Lanes) -> str:
-    """IR of `unpack`: a tile out to rows with any strides."""
-    W, V, s, size = lanes.width, lanes.vector, lanes.scalar, lanes.size
+    """IR of `unpack`: a tile out to rows with any strides, in squares where numbers are adjacent."""
+    W, V, s, size, item = lanes.width, lanes.vector, lanes.scalar, lanes.size, lanes.bits // 8
     rows = "".join(
         f"  %o{r} = mul i64 {r}, %outer\n  %p{r} = getelementptr i8, ptr %dst, i64 %o{r}\n" for r in range(W)
     )
-    stores = []
+    square = _Lines(lanes, "s")
+    left = square.new("sub i64 %cols, %k")
+    mask = square.first(left)
+    start = square.new(f"mul i64 %k, {size}")
+    columns = []
     for r in range(W):
-        stores.append(f"  %x{r} = extractelement {V} %v, i32 {r}\n" if W > 1 else "")
-        x = f"%x{r}" if W > 1 else "%v"
-        stores.append(f"  %a{r} = getelementptr i8, ptr %p{r}, i64 %offset\n  store {s} {x}, ptr %a{r}, align 1\n")
-    parameters = "ptr noalias %tile, ptr %dst, i64 %outer, i64 %inner, i64 %cols, i64 %rows"
-    return f"""define internal void @unpack.{lanes.suffix}({parameters}) noinline nounwind {{
+        place = square.new(f"add i64 {start}, {r * size}")
+        address = square.new(f"getelementptr i8, ptr %tile, i64 {place}")
+        columns.append(square.new(f"load {V}, ptr {address}, align {item}"))
+    offset = square.new(f"mul i64 %k, {item}")
+    for r, row in enumerate(square.transposed(columns)):
+        address = square.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
+        arguments = f"{V} {row}, ptr {address}, i32 1, {lanes.mask} {mask}"
+        square.add(f"call void @llvm.masked.store.{lanes.suffix}.p0({arguments})")
+    return f"""define internal void @unpack.{lanes.suffix}({UNPACK}) noinline nounwind {{
 entry:
   %full = icmp eq i64 %rows, {W}
-  br i1 %full, label %all, label %some
+  %adjacent = icmp eq i64 %inner, {item}
+  %fast = and i1 %full, %adjacent
+  br i1 %fast, label %all, label %row
 all:
-{rows}  br label %head
-head:
-  %c = phi i64 [ 0, %all ], [ %next, %body ]
-  %more = icmp slt i64 %c, %cols
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %c, %inner
-  %t = mul i64 %c, {size}
-  %from = getelementptr i8, ptr %tile, i64 %t
-  %v = load {V}, ptr %from, align {lanes.bits // 8}
-{"".join(stores)}  %next = add i64 %c, 1
-  br label %head
-some:
-  br label %row
+{rows}  br label %shead
+shead:
+  %k = phi i64 [ 0, %all ], [ %knext, %sbody ]
+  %smore = icmp slt i64 %k, %cols
+  br i1 %smore, label %sbody, label %done
+sbody:
+{"".join(square.text)}  %knext = add i64 %k, {W}
+  br label %shead
 row:
-  %r = phi i64 [ 0, %some ], [ %r1, %rowend ]
+  %r = phi i64 [ 0, %entry ], [ %r1, %rowend ]
   %morerows = icmp slt i64 %r, %rows
-  br i1 %morerows, label %col0, label %done
-col0:
-  br label %col
+  br i1 %morerows, label %col, label %done
 col:
-  %k = phi i64 [ 0, %col0 ], [ %k1, %one ]
-  %morecols = icmp slt i64 %k, %cols
+  %c = phi i64 [ 0, %row ], [ %c1, %one ]
+  %morecols = icmp slt i64 %c, %cols
   br i1 %morecols, label %one, label %rowend
 one:
-  %kw = mul i64 %k, {W}
-  %at = add i64 %kw, %r
+  %cw = mul i64 %c, {W}
+  %at = add i64 %cw, %r
   %source = getelementptr {s}, ptr %tile, i64 %at
-  %y = load {s}, ptr %source, align {lanes.bits // 8}
+  %y = load {s}, ptr %source, align {item}
   %ro = mul i64 %r, %outer
-  %ki = mul i64 %k, %inner
+  %ki = mul i64 %c, %inner
   %both = add i64 %ro, %ki
   %target = getelementptr i8, ptr %dst, i64 %both
   store {s} %y, ptr %target, align 1
-  %k1 = add i64 %k, 1
+  %c1 = add i64 %c, 1
   br label %col
 rowend:
   %r1 = add i64 %r, 1
@@ -137,7 +213,8 @@ done:
 def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name: str) -> str:
     """IR of the inner loop of a generalised ufunc: `void name(char **args, intp *dimensions, intp *steps, void *)`."""
     count = len(signature.inputs)
-    sizes = [n * lanes.size for n in signature.inputs] + [signature.size * lanes.size, scratch]
+    whole = [-(-n // lanes.width) * lanes.width for n in (*signature.inputs, signature.size + lanes.width)]  # squares
+    sizes = [n * lanes.size for n in whole] + [scratch]
     tiles = [f"%in{i}" for i in range(count)] + ["%out", "%scratch"]
     lines = []
     place = 0
@@ -168,12 +245,13 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
         f"  %q{count} = mul i64 %base, %s{count}\n  %r{count} = getelementptr i8, ptr %a{count}, i64 %q{count}\n"
     )
     body += _out(signature, lanes, count)
+    tail = "stored" if len(signature.output) > 1 else "body"
     release = "" if total <= ON_STACK else "  call void @free(ptr %work)\n"
     return f"""define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {{
 entry:
 {"".join(lines)}  br label %head
 head:
-  %base = phi i64 [ 0, %entry ], [ %next, %body ]
+  %base = phi i64 [ 0, %entry ], [ %next, %{tail} ]
   %more = icmp slt i64 %base, %n
   br i1 %more, label %body, label %done
 body:
@@ -192,11 +270,15 @@ def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
     shape = signature.output
     unpack = f"call void @unpack.{lanes.suffix}"
     if len(shape) < 2:
-        inner = f"%c{count}" if shape else "0"
+        inner = f"%c{count}" if shape else f"{lanes.bits // 8}"
         return [f"  {unpack}(ptr %out, ptr %r{count}, i64 %s{count}, i64 {inner}, i64 {signature.size}, i64 %rows)\n"]
     wide = shape[-1]
     rows = signature.size // wide if wide else 0
-    lines = []
+    whole = (
+        f"  {unpack}(ptr %out, ptr %r{count}, i64 %s{count}, i64 {lanes.bits // 8}, i64 {signature.size}, i64 %rows)\n"
+    )
+    lines = [*_contiguous(shape, lanes, count), "  br i1 %whole, label %together, label %apart\ntogether:\n", whole]
+    lines.append("  br label %stored\napart:\n")
     for k in range(rows):
         offset, rest = [], k
         for dimension, n in reversed(list(enumerate(shape[:-1]))):
@@ -210,7 +292,18 @@ def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
         lines.append(f"  %t{k} = getelementptr i8, ptr %out, i64 {k * wide * lanes.size}\n")
         inner = f"%c{count + len(shape) - 1}"
         lines.append(f"  {unpack}(ptr %t{k}, ptr {address}, i64 %s{count}, i64 {inner}, i64 {wide}, i64 %rows)\n")
-    return lines
+    return [*lines, "  br label %stored\nstored:\n"]
+
+
+def _contiguous(shape: tuple[int, ...], lanes: Lanes, count: int) -> list[str]:
+    """Whether the core dimensions of the output lie in memory one after the other."""
+    lines, expected, truth = [], lanes.bits // 8, "true"
+    for dimension, n in reversed(list(enumerate(shape))):
+        lines.append(f"  %k{dimension} = icmp eq i64 %c{count + dimension}, {expected}\n")
+        lines.append(f"  %w{dimension} = and i1 {truth}, %k{dimension}\n")
+        truth = f"%w{dimension}"
+        expected *= n
+    return [*lines, f"  %whole = and i1 {truth}, true\n"]
 
 
 # Fields of NumPy's array object, which its public header fixes, in bytes from its start.
@@ -325,6 +418,13 @@ def _turned(quaternions: tuple[int, ...]) -> str:
         text += f"  %zt{k} = fcmp une double {total}, 0.0\n  %zu{k} = and i1 {proper}, %zt{k}\n"
         proper = f"%zu{k}"
     return text + f"  br i1 {proper}, label %compute, label %other\n"
+
+
+def masked(lanes: Lanes) -> str:
+    """Declarations of loads and stores of some lanes only."""
+    V = lanes.vector
+    load = f"declare {V} @llvm.masked.load.{lanes.suffix}.p0(ptr, i32, {lanes.mask}, {V})\n"
+    return load + f"declare void @llvm.masked.store.{lanes.suffix}.p0({V}, ptr, i32, {lanes.mask})\n"
 
 
 DECLARATIONS = """declare i64 @llvm.smin.i64(i64, i64)

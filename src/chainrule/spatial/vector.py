@@ -195,6 +195,25 @@ class Symmetric:
         return Symmetric(a.dot(Ia), b.dot(Ib), c.dot(Ic), a.dot(Ib), a.dot(Ic), b.dot(Ic))
 
 
+def turning(w: Vector, w_dot: Vector) -> Matrix:
+    """K = [w_dot] + [w]^2: turning gives the point r of a body the acceleration K r = w_dot x r + w x (w x r)."""
+    x, y, z = w
+    a, b, c = w_dot
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return Matrix(
+        Vector(-(yy + zz), xy - c, xz + b), Vector(xy + c, -(xx + zz), yz - a), Vector(xz - b, yz + a, -(xx + yy))
+    )
+
+
+def euler_moment(I: Symmetric, K: Matrix) -> Vector:
+    """I w_dot + w x I w, Euler's equation, as the integral of r x K r over the body: a quarter fewer products.
+
+    What it needs of the body is its second moment of mass, the integral of r r^T: tr(I)/2 1 - I.
+    """
+    x, y, z = Symmetric.scaled_identity(I.trace() / 2) - I
+    return Vector(K.c.dot(y) - K.b.dot(z), K.a.dot(z) - K.c.dot(x), K.b.dot(x) - K.a.dot(y))
+
+
 def steiner(p: Vector, h: Vector) -> Symmetric:
     """(p.h) 1 - (p h^T + h p^T)/2; with h = m p, the inertia of a point mass m at p (Steiner's theorem)."""
     px, py, pz = p
