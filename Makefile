@@ -21,6 +21,8 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 bench: .venv/dev
+	$(BIN)/chainrule bench panda --output benchmarks/results
+	$(BIN)/python benchmarks/humanoid.py
 	$(BIN)/python benchmarks/reference_path.py
 
 docs: .venv/dev

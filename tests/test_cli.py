@@ -76,3 +76,28 @@ def test_names_from_a_file_are_printed_as_they_are(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "[red]x[/red]" in done.stdout
     assert "[bold]" in done.stdout
+
+
+def test_export_writes_c(tmp_path):
+    done = run("export", "planar_2r", "--function", "mass_matrix", "--function", "bias", "-o", str(tmp_path / "arm.c"))
+    assert done.returncode == 0, done.stderr
+    assert "void arm_mass_matrix(const double *x0, double *out)" in (tmp_path / "arm.h").read_text()
+    wrong = run("export", "planar_2r", "--function", "mass", "-o", str(tmp_path / "arm.c"))
+    assert "did you mean 'mass_matrix'" in wrong.stderr
+
+
+def test_cache_is_shown_and_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHAINRULE_CACHE", str(tmp_path / "kernels"))
+    assert "0 kernels" in run("cache").stdout
+    run("torque", "planar_2r")
+    shown = run("cache").stdout
+    assert "torque_terms of planar_2r, float64" in shown
+    assert "removed" in run("cache", "--clear").stdout
+    assert "0 kernels" in run("cache").stdout
+
+
+def test_bench_prints_ratios_and_writes_figures(tmp_path):
+    done = run("bench", "planar_3r", "--states", "512", "--seconds", "0.01", "--quick", "--output", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "batch ratio" in done.stdout
+    assert json.loads((tmp_path / "planar_3r.json").read_text())["chainrule"]["inverse_dynamics"]["batch"] > 0

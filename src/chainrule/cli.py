@@ -1,4 +1,4 @@
-"""The command line: `chainrule info | torque | demo`."""
+"""The command line: `chainrule info | torque | demo | export | bench | cache`."""
 
 from __future__ import annotations
 
@@ -102,6 +102,54 @@ def demo(robot: str) -> None:
     from chainrule import show
 
     show.demo(_load(robot))
+
+
+@cli.command()
+@click.argument("robot")
+@click.option("--target", default="c", show_default=True, help="The language to write.")
+@click.option("--function", "functions", multiple=True, help="A function, by the name of its method; may be repeated.")
+@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write, ending in .c.")
+def export(robot: str, target: str, functions: tuple[str, ...], output: str) -> None:
+    """Write a robot's functions as source code without dependencies."""
+    for path in _load(robot).export(target, functions=functions or ("inverse_dynamics",), path=output):
+        click.echo(path)
+
+
+@cli.command()
+@click.argument("robot", default="panda")
+@click.option("--states", default=131_072, show_default=True, help="States in a batch.")
+@click.option("--seconds", default=0.5, show_default=True, help="Time for each figure.")
+@click.option("--quick", is_flag=True, help="Leave out the growth with joints and batch size.")
+@click.option("--output", type=click.Path(file_okay=False), help="A folder for the figures, as JSON and a plot.")
+def bench(robot: str, states: int, seconds: float, quick: bool, output: str | None) -> None:
+    """Measure speed, beside Pinocchio, MuJoCo and modern_robotics where they are installed."""
+    from pathlib import Path
+
+    from chainrule import bench as benchmark
+
+    results = benchmark.run(robot, states=states, seconds=seconds, quick=quick)
+    benchmark.show(results)
+    if output:
+        for path in benchmark.save(results, Path(output)):
+            click.echo(f"written: {path}")
+
+
+@cli.command()
+@click.option("--clear", is_flag=True, help="Remove all entries.")
+def cache(clear: bool) -> None:
+    """Show the compiled kernels kept on disk, or remove them."""
+    from chainrule.compile import cache as kernels
+
+    if clear:
+        click.echo(f"removed {kernels.clear()} kernels from {kernels.folder()}")
+        return
+    stored = kernels.entries()
+    for path in stored:
+        facts = kernels.facts_of(path)
+        label = f"{facts['function']} of {facts['robot']}, float{facts['bits']}" if facts else "unreadable"
+        click.echo(f"{path.stat().st_size / 1024:8.0f} KiB  {label!r}")
+    total = sum(path.stat().st_size for path in stored)
+    click.echo(f"{len(stored)} kernels, {total / 2**20:.1f} MiB, in {kernels.folder()}")
 
 
 def _load(name: str) -> Robot:

@@ -124,6 +124,16 @@ def entries() -> list[Path]:
     return []
 
 
+def facts_of(path: Path) -> dict[str, Any] | None:
+    """What is known of a stored entry, without loading it."""
+    try:
+        with path.open("rb") as file:
+            facts: dict[str, Any] = json.loads(file.readline())["facts"]
+            return {key: facts[key] for key in ("robot", "function", "bits")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _prune() -> None:
     limit = int(os.environ.get("CHAINRULE_CACHE_BYTES", LARGEST))
     stored = [(path, path.stat().st_size) for path in entries()]

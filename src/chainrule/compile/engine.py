@@ -44,6 +44,7 @@ def features() -> str:
     return str(llvm.get_host_cpu_features().flatten())
 
 
+@cache
 def vector_bits() -> int:
     """The width of the host's widest vectors."""
     have = llvm.get_host_cpu_features()
@@ -54,6 +55,7 @@ def vector_bits() -> int:
     return 128
 
 
+@cache
 def version() -> str:
     """Everything about the compiler that shapes its code."""
     return f"{llvm.llvm_version_info} {cpu()} {features()}"

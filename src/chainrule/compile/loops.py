@@ -6,6 +6,7 @@ any strides into tiles, calls the core, and moves the results out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainrule.compile.lanes import Lanes
@@ -52,9 +53,9 @@ class _Lines:
     def add(self, line: str) -> None:
         self.text.append(f"  {line}\n")
 
-    def transposed(self, rows: list[str]) -> list[str]:
+    def transposed(self, rows: list[str], vector: str) -> list[str]:
         """A square of vectors turned over its diagonal, by exchanging ever smaller blocks."""
-        lanes, W = self.lanes, self.lanes.width
+        W = len(rows)
         step = W // 2
         while step:
             turned = list(rows)
@@ -63,20 +64,26 @@ class _Lines:
                     upper = [k if not k & step else W + k - step for k in range(W)]
                     lower = [k + step if not k & step else W + k for k in range(W)]
                     for place, order in ((i, upper), (i + step, lower)):
-                        pair = f"{lanes.vector} {rows[i]}, {lanes.vector} {rows[i + step]}"
-                        mask = ", ".join(f"i32 {k}" for k in order)
-                        turned[place] = self.new(f"shufflevector {pair}, <{W} x i32> <{mask}>")
+                        turned[place] = self.shuffled(vector, rows[i], rows[i + step], order)
             rows = turned
             step //= 2
         return rows
 
-    def first(self, count: str) -> str:
-        """A mask of the first `count` lanes."""
-        W = self.lanes.width
-        one = self.new(f"insertelement <{W} x i64> poison, i64 {count}, i32 0")
-        all_ = self.new(f"shufflevector <{W} x i64> {one}, <{W} x i64> poison, <{W} x i32> zeroinitializer")
-        places = ", ".join(f"i64 {k}" for k in range(W))
-        return self.new(f"icmp slt <{W} x i64> <{places}>, {all_}")
+    def shuffled(self, vector: str, a: str, b: str, order: Sequence[int]) -> str:
+        mask = ", ".join(f"i32 {k}" for k in order)
+        return self.new(f"shufflevector {vector} {a}, {vector} {b}, <{len(order)} x i32> <{mask}>")
+
+    def first(self, count: str, width: int) -> str:
+        """A mask of the first `count` of so many lanes."""
+        one = self.new(f"insertelement <{width} x i64> poison, i64 {count}, i32 0")
+        all_ = self.new(f"shufflevector <{width} x i64> {one}, <{width} x i64> poison, <{width} x i32> zeroinitializer")
+        places = ", ".join(f"i64 {k}" for k in range(width))
+        return self.new(f"icmp slt <{width} x i64> <{places}>, {all_}")
+
+
+def square(lanes: Lanes) -> Lanes:
+    """Rows and columns of the squares that are turned at once: few enough that short rows do not waste them."""
+    return Lanes(lanes.bits, min(lanes.width, 8))
 
 
 PACK = "ptr %src, i64 %outer, i64 %inner, i64 %cols, i64 %rows, ptr noalias %tile"
@@ -93,20 +100,23 @@ def pack(lanes: Lanes) -> str:
     for r in range(W):
         rows.append(f"  %i{r} = call i64 @llvm.smin.i64(i64 {r}, i64 %last)\n")
         rows.append(f"  %o{r} = mul i64 %i{r}, %outer\n  %p{r} = getelementptr i8, ptr %src, i64 %o{r}\n")
-    square = _Lines(lanes, "s")
-    left = square.new("sub i64 %cols, %k")
-    mask = square.first(left)
-    offset = square.new(f"mul i64 %k, {item}")
-    loaded = []
-    for r in range(W):
-        address = square.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
-        arguments = f"ptr {address}, i32 1, {lanes.mask} {mask}, {V} zeroinitializer"
-        loaded.append(square.new(f"call {V} @llvm.masked.load.{lanes.suffix}.p0({arguments})"))
-    into = square.new(f"mul i64 %k, {size}")
-    for r, column in enumerate(square.transposed(loaded)):
-        place = square.new(f"add i64 {into}, {r * size}")
-        address = square.new(f"getelementptr i8, ptr %tile, i64 {place}")
-        square.add(f"store {V} {column}, ptr {address}, align {item}")
+    block, lines = square(lanes), _Lines(lanes, "s")
+    mask = lines.first(lines.new("sub i64 %cols, %k"), block.width)
+    offset = lines.new(f"mul i64 %k, {item}")
+    into = lines.new(f"mul i64 %k, {size}")
+    parts = []
+    for start in range(0, W, block.width):
+        loaded = []
+        for r in range(start, start + block.width):
+            address = lines.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
+            arguments = f"ptr {address}, i32 1, {block.mask} {mask}, {block.vector} zeroinitializer"
+            loaded.append(lines.new(f"call {block.vector} @llvm.masked.load.{block.suffix}.p0({arguments})"))
+        parts.append(lines.transposed(loaded, block.vector))
+    for r, pieces in enumerate(zip(*parts, strict=True)):
+        column = pieces[0] if len(pieces) == 1 else lines.shuffled(block.vector, pieces[0], pieces[1], range(W))
+        place = lines.new(f"add i64 {into}, {r * size}")
+        address = lines.new(f"getelementptr i8, ptr %tile, i64 {place}")
+        lines.add(f"store {V} {column}, ptr {address}, align {item}")
     single = _Lines(lanes, "n")
     value = "poison"
     for r in range(W):
@@ -125,7 +135,7 @@ shead:
   %smore = icmp slt i64 %k, %cols
   br i1 %smore, label %sbody, label %done
 sbody:
-{"".join(square.text)}  %knext = add i64 %k, {W}
+{"".join(lines.text)}  %knext = add i64 %k, {block.width}
   br label %shead
 numbers:
   br label %head
@@ -152,20 +162,23 @@ def unpack(lanes: Lanes) -> str:
     rows = "".join(
         f"  %o{r} = mul i64 {r}, %outer\n  %p{r} = getelementptr i8, ptr %dst, i64 %o{r}\n" for r in range(W)
     )
-    square = _Lines(lanes, "s")
-    left = square.new("sub i64 %cols, %k")
-    mask = square.first(left)
-    start = square.new(f"mul i64 %k, {size}")
+    block, lines = square(lanes), _Lines(lanes, "s")
+    mask = lines.first(lines.new("sub i64 %cols, %k"), block.width)
+    begin = lines.new(f"mul i64 %k, {size}")
     columns = []
-    for r in range(W):
-        place = square.new(f"add i64 {start}, {r * size}")
-        address = square.new(f"getelementptr i8, ptr %tile, i64 {place}")
-        columns.append(square.new(f"load {V}, ptr {address}, align {item}"))
-    offset = square.new(f"mul i64 %k, {item}")
-    for r, row in enumerate(square.transposed(columns)):
-        address = square.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
-        arguments = f"{V} {row}, ptr {address}, i32 1, {lanes.mask} {mask}"
-        square.add(f"call void @llvm.masked.store.{lanes.suffix}.p0({arguments})")
+    for r in range(block.width):
+        place = lines.new(f"add i64 {begin}, {r * size}")
+        address = lines.new(f"getelementptr i8, ptr %tile, i64 {place}")
+        columns.append(lines.new(f"load {V}, ptr {address}, align {item}"))
+    offset = lines.new(f"mul i64 %k, {item}")
+    for start in range(0, W, block.width):
+        part = columns
+        if block.width < W:
+            part = [lines.shuffled(V, c, "poison", range(start, start + block.width)) for c in columns]
+        for r, row in enumerate(lines.transposed(part, block.vector), start):
+            address = lines.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
+            arguments = f"{block.vector} {row}, ptr {address}, i32 1, {block.mask} {mask}"
+            lines.add(f"call void @llvm.masked.store.{block.suffix}.p0({arguments})")
     return f"""define internal void @unpack.{lanes.suffix}({UNPACK}) noinline nounwind {{
 entry:
   %full = icmp eq i64 %rows, {W}
@@ -179,7 +192,7 @@ shead:
   %smore = icmp slt i64 %k, %cols
   br i1 %smore, label %sbody, label %done
 sbody:
-{"".join(square.text)}  %knext = add i64 %k, {W}
+{"".join(lines.text)}  %knext = add i64 %k, {block.width}
   br label %shead
 row:
   %r = phi i64 [ 0, %entry ], [ %r1, %rowend ]
@@ -422,6 +435,7 @@ def _turned(quaternions: tuple[int, ...]) -> str:
 
 def masked(lanes: Lanes) -> str:
     """Declarations of loads and stores of some lanes only."""
+    lanes = square(lanes)
     V = lanes.vector
     load = f"declare {V} @llvm.masked.load.{lanes.suffix}.p0(ptr, i32, {lanes.mask}, {V})\n"
     return load + f"declare void @llvm.masked.store.{lanes.suffix}.p0({V}, ptr, i32, {lanes.mask})\n"
