@@ -18,7 +18,7 @@ from chainrule.bench import best
 
 def main() -> None:
     prefix = next(parent for parent in Path(pin.__file__).parents if parent.name == "cmeel.prefix")
-    path = prefix / "share" / "example-robot-data" / "robots" / "talos_data" / "robots" / "talos_full_v2.urdf"
+    path = prefix / "share" / "example-robot-data" / "robots" / "talos_data" / "robots" / "talos_reduced.urdf"
     warnings.simplefilter("ignore", cr.ModelWarning)
     robot = cr.Robot.from_urdf(path, floating_base=True, check=False).without_friction()
     model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
@@ -29,7 +29,8 @@ def main() -> None:
     ours = robot.random_state(rng, (states,)), *rng.normal(size=(2, states, robot.nv))
     os.environ["CHAINRULE_CACHE"] = "off"
     cr.set_threads(1)
-    print(f"{robot.n} degrees of freedom here, {model.nv} in Pinocchio (which moves mimic joints by themselves)")
+    assert robot.n == model.nv
+    print(f"Talos, floating, {robot.n} degrees of freedom")
     for name, theirs in (("inverse_dynamics", pin.rnea), ("mass_matrix", pin.crba), ("forward_dynamics", pin.aba)):
         arguments = ours[:1] if name == "mass_matrix" else ours
         kernel = robot.kernel(name)

@@ -63,6 +63,8 @@ def rows_of(value: Any, length: int, what: str, of: str) -> Array:
 
 def together(arrays: dict[str, Array], function: str) -> list[Array]:
     """Give all arguments the same batch dimensions."""
+    if len({a.shape[:-1] for a in arrays.values()}) == 1:
+        return list(arrays.values())
     try:
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:

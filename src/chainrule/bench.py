@@ -9,7 +9,9 @@ import json
 import os
 import platform
 import timeit
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from chainrule.compile import engine, threads
+from chainrule.errors import ModelWarning
 from chainrule.library import load
 from chainrule.model import Joint, Link, Model, Screw
 from chainrule.robot import Robot
@@ -82,11 +85,26 @@ def kernels(robot: Robot, states: int, seconds: float) -> dict[str, dict[str, fl
     return table
 
 
+def urdf(robot: Robot) -> str:
+    """The robot for its peers; joints without limits get some, so that each is one angle to everybody."""
+
+    def limited(joint: Joint) -> Joint:
+        if joint.type not in ("continuous", "revolute") or np.isfinite(joint.dofs[0].lower):
+            return joint
+        dofs = (replace(joint.dofs[0], lower=-np.pi, upper=np.pi),)
+        return replace(joint, kind=replace(joint.kind, name="revolute"), dofs=dofs)  # type: ignore[type-var]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # gravity is set by hand
+        return Robot(replace(robot.model, joints=tuple(map(limited, robot.model.joints)))).to_urdf()
+
+
 def pinocchio(robot: Robot, states: int, seconds: float) -> dict[str, dict[str, float]]:
     """Pinocchio's Python calls, and its own pool of threads where it has one for the function."""
     import pinocchio as pin
 
-    model = pin.buildModelFromXML(robot.to_urdf())
+    model = pin.buildModelFromXML(urdf(robot))
+    model.gravity.linear = robot.gravity
     data = model.createData()
     many = States(robot, states)
     calls = {
@@ -113,7 +131,8 @@ def mujoco(robot: Robot, states: int, seconds: float) -> dict[str, dict[str, flo
     """MuJoCo, the state set and the function called, constraints off."""
     import mujoco as mj
 
-    model = mj.MjModel.from_xml_string(robot.to_urdf())
+    model = mj.MjModel.from_xml_string(urdf(robot))
+    model.opt.gravity = robot.gravity
     model.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mj.MjData(model)
     many = States(robot, 1)
@@ -200,10 +219,9 @@ def pinocchio_call(robot: Robot, many: States, seconds: float) -> float:
     """Nanoseconds of one call of Pinocchio's inverse dynamics."""
     import pinocchio as pin
 
-    model = pin.buildModelFromXML(robot.to_urdf())
+    model = pin.buildModelFromXML(urdf(robot))
     data = model.createData()
-    q = np.ravel([[np.cos(x), np.sin(x)] for x in many.q[0]])
-    return best(lambda: pin.rnea(model, data, q, many.qd[0], many.qdd[0]), seconds) * 1e9
+    return best(lambda: pin.rnea(model, data, many.q[0], many.qd[0], many.qdd[0]), seconds) * 1e9
 
 
 def batches(robot: Robot, sizes: tuple[int, ...], seconds: float) -> list[dict[str, float]]:
@@ -365,7 +383,8 @@ def _plot(results: dict[str, Any], path: Path) -> Path:
         left.bar(place + 0.56, [pin[n]["call"] for n in names], 0.28, label="Pinocchio, one call")
     left.set(yscale="log", ylabel="ns a state", title=results["robot"])
     left.set_xticks(place + 0.28, [n.replace("_", "\n") for n in names], fontsize=8)
-    left.legend(fontsize=8)
+    left.set_ylim(top=left.get_ylim()[1] * 6)
+    left.legend(fontsize=8, loc="upper left")
     rows = results["joints"]
     joints = [row["joints"] for row in rows]
     middle.loglog(joints, [row["batch"] for row in rows], "o-", label="chainrule, in a batch")

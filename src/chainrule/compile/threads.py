@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -54,11 +55,13 @@ def spread(
     multiple: int,
 ) -> None:
     """Fill `out` by calls on slices of the longest batch dimension, in chunks of a multiple of the lanes."""
+    if math.prod(batch) * flops < WORTH:
+        call(*arguments, out=out)
+        return
     count = threads()
-    states = int(np.prod(batch, dtype=np.int64))
-    longest = int(np.argmax(batch)) if batch else 0
-    chunks = min(count, batch[longest] // multiple) if batch else 1
-    if count == 1 or states * flops < WORTH or chunks < 2:
+    longest = batch.index(max(batch))
+    chunks = min(count, batch[longest] // multiple)
+    if chunks < 2:
         call(*arguments, out=out)
         return
     size = -(-batch[longest] // chunks // multiple) * multiple

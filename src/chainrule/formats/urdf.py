@@ -53,6 +53,10 @@ EXTENDED = ("limit", "dynamics")
 """Elements to which other programs add attributes of their own."""
 
 
+ENDLESS = 1e300
+"""URDF has no infinity; a speed or effort this large means that there is no limit."""
+
+
 def from_urdf(path_or_text: str | PathLike[str]) -> Model:
     """The robot that a URDF file or text describes. Links without <inertial> are massless, and noted as such."""
     content, source, _ = read(path_or_text)
@@ -161,6 +165,7 @@ def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
     limit, dynamics = node.child("limit"), node.child("dynamics")
     damping, friction = (dynamics.number(key, 0.0) if dynamics else 0.0 for key in ("damping", "friction"))
     effort, velocity = (limit.number(key, math.inf) if limit else math.inf for key in ("effort", "velocity"))
+    effort, velocity = (math.inf if x >= ENDLESS else x for x in (effort, velocity))
     lower, upper = -math.inf, math.inf
     if kind.name in ("revolute", "prismatic"):
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
@@ -291,7 +296,8 @@ def _write_dof(element: etree._Element, dof: Dof) -> None:
     limits = {key: getattr(dof, key) for key in ("lower", "upper", "velocity", "effort")}
     finite = {key: repr(float(value)) for key, value in limits.items() if math.isfinite(value)}
     if finite:
-        etree.SubElement(element, "limit", finite)
+        both = {"velocity": repr(ENDLESS), "effort": repr(ENDLESS)}  # other readers want them wherever there is a limit
+        etree.SubElement(element, "limit", {**both, **finite})
     if dof.viscous or dof.coulomb:
         etree.SubElement(element, "dynamics", damping=repr(float(dof.viscous)), friction=repr(float(dof.coulomb)))
 
