@@ -47,11 +47,13 @@ class Evaluation:
         robot._compiled = False
         return robot
 
-    def kernel(self, name: str, target: str = "cpu", **options: Any) -> Kernel:
+    def kernel(self, name: str, target: str = "cpu", *, parameters: Sequence[str] = (), **options: Any) -> Kernel:
         """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
 
         Options are those of the method of the same name: link and frame of a Jacobian; `loads`, the links that
-        wrenches act on, each then an argument of six numbers.
+        wrenches act on, each then an argument of six numbers. Parameters are numbers of the robot that become
+        arguments as well, so that one kernel serves a family of robots: "gravity" (3 numbers), "link:NAME" and
+        "payload:NAME" (mass, centre of mass, inertia about it: 10 numbers).
         """
         if target != "cpu":
             raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
@@ -62,6 +64,10 @@ class Evaluation:
             if option not in defaults:
                 raise UnknownNameError.of("option", option, defaults, f"the kernel {name!r}")
         chosen = {**defaults, **options}
+        if isinstance(parameters, str):
+            raise ShapeError(f"parameters must be a list of names, such as ['gravity'], got {parameters!r}")
+        if parameters:
+            chosen["parameters"] = tuple(parameters)
         for link in [*([chosen["link"]] if "link" in chosen else []), *chosen.get("loads", ())]:
             self.model.locate(link)
         return self._kernel(name, chosen)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chainrule import __version__
 from chainrule.compile import cache, elementary, engine, gufunc, loops, threads
 from chainrule.compile.lanes import Lanes, core, scratch_size
+from chainrule.compile.parameters import parameter_length
 from chainrule.compile.tape import Tape
 from chainrule.functions import FUNCTIONS, argument_lengths, shape
 from chainrule.model import Model
@@ -34,11 +35,10 @@ class Kernel:
         self.name = name
         self.robot = model.name
         self._model, self._options, self._fingerprint = model, options, fingerprint
-        self._shape = loops.Signature(
-            argument_lengths(model, name, options.get("loads", ())),
-            shape(model, name, **options),
-            _quaternions(model, name),
-        )
+        parameters = options.get("parameters", ())
+        lengths = argument_lengths(model, name, options.get("loads", ()))
+        lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
+        self._shape = loops.Signature(lengths, shape(model, name, **options), _quaternions(model, name))
         started = time.perf_counter()
         self._double, facts, self.cached = self._code(64)
         self.compile_seconds = time.perf_counter() - started

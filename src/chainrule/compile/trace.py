@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import casadi
 
+from chainrule.compile.parameters import opened, parameter_length
 from chainrule.compile.tape import Instruction, Tape, Value
 from chainrule.functions import FUNCTIONS, argument_lengths
 from chainrule.model import Model
@@ -21,11 +23,14 @@ _UNARY = {
 }  # fmt: skip
 
 
-def trace(model: Model, name: str, **options: Any) -> Tape:
-    """The tape of a function of the table, for this model."""
-    lengths = argument_lengths(model, name, options.get("loads", ()))
+def trace(model: Model, name: str, parameters: Sequence[str] = (), **options: Any) -> Tape:
+    """The tape of a function of the table, for this model; the parameters' numbers become further inputs."""
+    own = argument_lengths(model, name, options.get("loads", ()))
+    lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))
     symbols = [casadi.SX.sym(f"x{i}", n) for i, n in enumerate(lengths)]
-    result = FUNCTIONS[name].compute(model, *(_split(s) for s in symbols), **options)
+    scalars = [_split(s) for s in symbols]
+    family = opened(model, parameters, scalars[len(own) :])
+    result = FUNCTIONS[name].compute(family, *scalars[: len(own)], **options)
     outputs = casadi.vertcat(*(casadi.SX(leaf) for leaf in leaves(result)))
     return tape_of(casadi.Function("f", symbols, casadi.cse([outputs])), lengths)
 
