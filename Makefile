@@ -4,16 +4,20 @@ BIN := .venv/bin
 COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-.PHONY: demo test test-all lint bench docs lock clean
+.PHONY: demo test test-all tools lint bench docs lock clean
 
 demo: .venv/run
 	$(BIN)/chainrule demo
 
-test: .venv/dev lint
+test: .venv/dev tools lint
 	$(BIN)/pytest -n auto -m "not slow"
 
-test-all: .venv/dev lint
+test-all: .venv/dev tools lint
 	$(BIN)/pytest -n auto
+
+# The exported C is compiled in the tests, by whatever gcc there is or else Debian's.
+tools:
+	@command -v gcc > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev)
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -221,18 +221,8 @@ class Evaluation:
             self._refuse_zero_quaternions(array, what)
         return array
 
-    @cached_property
-    def _quaternions(self) -> list[tuple[str, int]]:
-        """Joints with a quaternion, and where in q it starts."""
-        places, at = [], 0
-        for joint in self.model.moving:
-            at += joint.kind.nq
-            if joint.kind.nq != joint.kind.nv:
-                places.append((joint.name, at - 4))
-        return places
-
     def _refuse_zero_quaternions(self, q: Array, what: str) -> None:
-        for joint, i in self._quaternions:
+        for joint, i in self.model.quaternions:
             with np.errstate(all="ignore"):
                 squares = (q[..., i : i + 4] ** 2).sum(axis=-1)
             if not squares.all():

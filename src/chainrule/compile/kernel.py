@@ -38,7 +38,8 @@ class Kernel:
         parameters = options.get("parameters", ())
         lengths = argument_lengths(model, name, options.get("loads", ()))
         lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
-        self._shape = loops.Signature(lengths, shape(model, name, **options), _quaternions(model, name))
+        starts = tuple(at for _, at in model.quaternions) if FUNCTIONS[name].arguments[0] in ("q", "q0") else ()
+        self._shape = loops.Signature(lengths, shape(model, name, **options), starts)
         started = time.perf_counter()
         self._double, facts, self.cached = self._code(64)
         self.compile_seconds = time.perf_counter() - started
@@ -161,15 +162,3 @@ def _functions(tape: Tape, lanes: Lanes, name: str) -> str:
     """A core with all that it calls."""
     trigonometry = [elementary.declarations(lanes), elementary.sincos(lanes), elementary.atan2(lanes)]
     return "".join([*trigonometry, core(tape, lanes, name)])
-
-
-def _quaternions(model: Model, name: str) -> tuple[int, ...]:
-    """Where in the first argument quaternions start, if that is a configuration."""
-    if FUNCTIONS[name].arguments[:1] not in (("q",), ("q0",)):
-        return ()
-    places, at = [], 0
-    for joint in model.moving:
-        at += joint.kind.nq
-        if joint.kind.nq != joint.kind.nv:
-            places.append(at - 4)
-    return tuple(places)

@@ -171,6 +171,16 @@ class Model:
         return sum(joint.kind.nv for joint in self.moving)
 
     @cached_property
+    def quaternions(self) -> tuple[tuple[str, int], ...]:
+        """Joints whose coordinates end in a quaternion, and where in q it starts."""
+        places, at = [], 0
+        for joint in self.moving:
+            at += joint.kind.nq
+            if joint.kind.nq != joint.kind.nv:
+                places.append((joint.name, at - 4))
+        return tuple(places)
+
+    @cached_property
     def has_mimics(self) -> bool:
         return any(joint.mimic for joint in self.joints)
 
