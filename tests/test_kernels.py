@@ -158,6 +158,15 @@ def test_subclasses_and_array_ufunc_are_honoured():
     assert kernel(Lazy()) == (kernel.ufunc, "__call__")
 
 
+def test_a_dask_array_stays_lazy():
+    dask = pytest.importorskip("dask.array")
+    lazy = [dask.from_array(a, chunks=(30, 3)) for a in (Q, QD, QDD)]
+    tau = PANDA.inverse_dynamics(*lazy)
+    assert isinstance(tau, dask.Array)
+    close(tau.compute(), PANDA.reference.inverse_dynamics(Q, QD, QDD))
+    close(PANDA.mass_matrix(lazy[0]).compute(scheduler="processes"), PANDA.reference.mass_matrix(Q))
+
+
 def test_what_is_known_of_a_kernel():
     kernel = PANDA.kernel("inverse_dynamics")
     assert kernel.instructions > 500
@@ -429,6 +438,24 @@ def test_one_switch_runs_everything_without_llvmlite():
         check=True,
     )
     assert done.stdout.strip() == "[[5.0, 2.0], [2.0, 1.0]]"
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_narrower_vectors_give_the_same_numbers(bits, monkeypatch):
+    """What runs on processors with SSE2 or NEON, and with AVX2, compiled here for as many lanes."""
+    if bits > engine.vector_bits():
+        pytest.skip(f"this processor has no vectors of {bits} bits")
+    monkeypatch.setattr(engine, "vector_bits", lambda: bits)
+    monkeypatch.setenv("CHAINRULE_CACHE", "off")
+    for name, options in (("inverse_dynamics", {"loads": ()}), ("mass_matrix", {})):
+        kernel = Kernel(PANDA._merged, name, "x", options)
+        assert kernel.lanes == bits // 64
+        arguments = arguments_of(PANDA, name, 1, (21,))
+        expected = getattr(PANDA.reference, name)(*arguments)
+        close(kernel.spread(arguments), expected)
+        close(kernel.spread([np.asfortranarray(a) for a in arguments]), expected)
+        single = kernel.spread([a.astype(np.float32) for a in arguments])
+        assert_allclose(single, expected, rtol=1e-3, atol=2e-4)
 
 
 def test_a_long_tape_is_split_and_stays_right(monkeypatch):

@@ -17,7 +17,7 @@ from chainrule import reference
 from chainrule.arguments import Array, named_dofs, rows_of, together
 from chainrule.checks import idle_joints
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, shown
-from chainrule.functions import FUNCTIONS, length, unrolled
+from chainrule.functions import FUNCTIONS, length, shape, unrolled
 from chainrule.model import Model, edits
 
 if TYPE_CHECKING:
@@ -173,8 +173,8 @@ class Evaluation:
 
     def _evaluate(self, function: str, arguments: Mapping[str, ArrayLike], **options: Any) -> Array:
         """Check the arguments and compute, on the merged model, or on the whole one where every link counts."""
-        if any(_stays_itself(a) for a in arguments.values()):
-            return self._kernel(function, options).ufunc(*arguments.values())
+        if any(_is_lazy(a) for a in arguments.values()):
+            return self._lazy(function, arguments, options)
         arrays = self._arguments(function, arguments)
         if FUNCTIONS[function].masses:
             self._require_masses(function)
@@ -183,6 +183,27 @@ class Evaluation:
                 return self._kernel(function, options).spread(arrays)
         model = self.model if FUNCTIONS[function].whole else self._merged
         return reference.evaluate(model, function, arrays, **options)
+
+    def _lazy(self, function: str, arguments: Mapping[str, ArrayLike], options: dict[str, Any]) -> Any:
+        """The same on Dask arrays: nothing is computed now, and the robot travels to where it will be."""
+        import dask.array
+
+        model = self.model if FUNCTIONS[function].whole else self._merged
+        shape_ = shape(model, function, **options)
+        inputs = ",".join(f"(i{k})" for k in range(len(arguments)))
+        outputs = ",".join(f"o{k}" for k in range(len(shape_)))
+
+        def compute(*arrays: Array) -> Array:
+            return self._evaluate(function, dict(zip(arguments, arrays, strict=True)), **options)
+
+        return dask.array.apply_gufunc(
+            compute,
+            f"{inputs}->({outputs})",
+            *arguments.values(),
+            output_dtypes=np.float64,
+            output_sizes={f"o{k}": n for k, n in enumerate(shape_)},
+            allow_rechunk=True,
+        )
 
     def _loaded(
         self,
@@ -263,11 +284,9 @@ INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches", "newton
 """Functions whose methods do more than evaluate them."""
 
 
-def _stays_itself(value: object) -> bool:
-    """An array of another library that NumPy's ufuncs know how to leave as it is, such as a lazy one."""
-    return (
-        hasattr(value, "__array_ufunc__") and not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "dask")
-    )
+def _is_lazy(value: object) -> bool:
+    """Whether this is a Dask array, which is to stay one."""
+    return type(value).__module__.partition(".")[0] == "dask"
 
 
 def fingerprint(model: Model) -> str:

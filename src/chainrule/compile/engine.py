@@ -29,7 +29,7 @@ def _start() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     library = ctypes.CDLL(ctypes.util.find_library("m") or None)
-    for name in ("sin", "cos", "atan2"):
+    for name in ("sin", "cos", "atan2", "fma", "fmaf"):  # the last two where the processor has none
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(name, address)
 
