@@ -234,6 +234,21 @@ def batches(robot: Robot, sizes: tuple[int, ...], seconds: float) -> list[dict[s
     return rows
 
 
+def scaling(robot: Robot, states: int, seconds: float) -> float:
+    """How many times faster all threads are than one, for inverse dynamics of a large batch."""
+    kernel = robot.kernel("inverse_dynamics")
+    arguments = States(robot, states).arguments("inverse_dynamics")
+    out = kernel.spread(arguments)
+    spent = []
+    for count in (1, None):
+        threads.set_threads(count)
+        call = lambda: threads.spread(  # noqa: E731
+            kernel._double_ufunc, arguments, out, (states,), kernel.flops, kernel.lanes
+        )
+        spent.append(best(call, 4 * seconds))
+    return spent[0] / spent[1]
+
+
 def peaks(seconds: float) -> dict[str, float]:
     """What one core can do: fused multiply-adds in registers (flop/s), and copying of large arrays (B/s)."""
     width = engine.vector_bits() // 64
@@ -304,6 +319,7 @@ def run(name: str, *, states: int = 131_072, seconds: float = 0.5, quick: bool =
     if not quick:
         results["joints"] = growth(JOINTS, seconds)
         results["batches"] = batches(robot, BATCHES, seconds)
+        results["scaling"] = scaling(robot, BATCHES[-1], seconds)
     return results
 
 
@@ -355,6 +371,8 @@ def show(results: dict[str, Any]) -> None:
         )
     for row in results.get("batches", ()):
         console.print(f"batch of {row['states']:8}: {row['batch']:.1f} ns a state")
+    if "scaling" in results:
+        console.print(f"all {machine['cores']} threads against one, batch of {BATCHES[-1]}: {results['scaling']:.2f}x")
 
 
 def save(results: dict[str, Any], folder: Path) -> list[Path]:
