@@ -468,6 +468,17 @@ def test_a_long_tape_is_split_and_stays_right(monkeypatch):
     close(kernel(Q, QD, QDD), PANDA.reference.forward_dynamics(Q, QD, QDD), 1e-11)
 
 
+def test_a_robot_that_cannot_move_has_functions_of_nothing():
+    robot = cr.load("pendulum").lock({"hinge": 0.1})
+    nothing = np.zeros(0)
+    assert robot.mass_matrix(nothing).shape == (0, 0)
+    assert robot.inverse_dynamics(np.zeros((3, 0)), nothing, nothing).shape == (3, 0)
+    assert robot.jacobian(nothing).shape == (6, 0)
+    close(robot.pose(nothing)[:3, 3], np.array([np.sin(0.1), -np.cos(0.1), 0]))
+    with pytest.raises(cr.ModelError, match="nothing to compile"):
+        robot.kernel("pose")
+
+
 def chain(n):
     """A snake of n revolute joints."""
     from chainrule.model import Joint, Link, Model, Screw

@@ -59,6 +59,8 @@ class Evaluation:
             raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
         if name not in FUNCTIONS:
             raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
+        if not self.model.nv:
+            raise ModelError(f"robot {self.model.name!r} has no degrees of freedom, so there is nothing to compile")
         defaults = self._defaults(name)
         for option in options:
             if option not in defaults:
@@ -178,11 +180,15 @@ class Evaluation:
         arrays = self._arguments(function, arguments)
         if FUNCTIONS[function].masses:
             self._require_masses(function)
-        if self._compiled and kernels_enabled() and unrolled(self._merged, function) <= UNROLLED:
+        if self._compiled and self._worth_compiling(function):
             with np.errstate(all="ignore"):
                 return self._kernel(function, options).spread(arrays)
         model = self.model if FUNCTIONS[function].whole else self._merged
         return reference.evaluate(model, function, arrays, **options)
+
+    def _worth_compiling(self, function: str) -> bool:
+        """Not for a robot that cannot move, nor for code that would take minutes to make."""
+        return bool(self.model.nv) and kernels_enabled() and unrolled(self._merged, function) <= UNROLLED
 
     def _lazy(self, function: str, arguments: Mapping[str, ArrayLike], options: dict[str, Any]) -> Any:
         """The same on Dask arrays: nothing is computed now, and the robot travels to where it will be."""
