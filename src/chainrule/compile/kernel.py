@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule import __version__
-from chainrule.compile import cache, elementary, engine, gufunc, loops, threads
+from chainrule.compile import cache, elementary, engine, gufunc, loops, plain, threads
 from chainrule.compile.lanes import Lanes, core, scratch_size
 from chainrule.compile.parameters import parameter_length
 from chainrule.compile.tape import Tape
@@ -95,7 +95,7 @@ class Kernel:
         if bits == 64:
             one = Lanes(64, 1)
             parts += [_functions(tape, one, "core_one") if lanes != one else ""]
-            parts.append(loops.plain_call(self._shape, "core_one", scratch_size(tape, one), "call"))
+            parts.append(plain.plain_call(self._shape, "core_one", scratch_size(tape, one), "call"))
         return "".join([*parts, elementary.LIKELY])
 
     def assembly(self, bits: int = 64) -> str:
