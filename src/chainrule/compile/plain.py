@@ -1,4 +1,4 @@
-"""The plain call on one state, as Python calls it: LLVM IR text of a builtin function that reads arrays where they lie."""
+"""The plain call on one state, as Python calls it: LLVM IR of a builtin that reads arrays where they lie."""
 
 from __future__ import annotations
 
