@@ -296,6 +296,120 @@ def test_compiled_functions_outlive_the_robot_they_came_from():
     gc.collect()
 
 
+def test_code_outlives_finalizers_that_still_call_it():
+    """A robot is part of a cycle; the garbage collector must not free its code before a finalizer has run."""
+    code = """
+import gc, numpy as np, chainrule as cr
+q = np.zeros(7)
+kept = []
+class Controller:
+    def __init__(self, robot):
+        self.robot, self.me, self.call = robot, self, robot.gravity_torque
+    def __del__(self):
+        self.robot.gravity_torque(q)
+        self.call(q)
+        kept.append(self)
+for k in range(3):
+    robot = cr.load("panda").scale_masses(1 + k)
+    robot.kernel("gravity_torque")
+    Controller(robot)
+    del robot
+    gc.collect()
+print([round(float(c.call(q)[1]), 3) for c in kept])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[-3.434, -6.869, -10.303]"
+
+
+def test_a_method_of_a_subclass_is_not_passed_over():
+    class Mine(cr.Robot):
+        def gravity_torque(self, q):
+            return super().gravity_torque(q) + 100
+
+    robot = Mine(PANDA.model)
+    assert [round(float(robot.gravity_torque(np.zeros(7))[0])) for _ in range(3)] == [100, 100, 100]
+
+
+def test_the_reference_path_never_runs_machine_code(monkeypatch):
+    reference = cr.load("panda").reference
+    reference.kernel("gravity_torque")
+    assert "built-in" not in repr(reference.gravity_torque)
+    monkeypatch.setenv("CHAINRULE_KERNELS", "off")
+    robot = cr.load("panda")
+    robot.kernel("gravity_torque")
+    robot.gravity_torque(Q)
+    assert "built-in" not in repr(robot.gravity_torque)
+
+
+def test_difference_refuses_a_zero_quaternion_in_either_argument():
+    robot = cr.load("quadruped")
+    good, bad = robot.neutral(), robot.neutral()
+    bad[3:7] = 0
+    robot.difference(good, good)
+    for pair in ((good, bad), (bad, good)):
+        with pytest.raises(cr.ShapeError, match="is zero, which is no orientation"):
+            robot.difference(*pair)
+
+
+def test_kernels_are_asked_for_as_carefully_as_methods():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cr.ModelWarning)
+        bare = cr.Robot.from_dh([(1, 0, 0, 0)], convention="standard")
+    with pytest.raises(cr.ModelError, match="has no masses"):
+        bare.kernel("inverse_dynamics")
+    with pytest.raises(cr.UnknownNameError, match="frame of a Jacobian"):
+        PANDA.kernel("jacobian", frame="bogus")
+    with pytest.raises(cr.UnknownNameError, match="no joint named 'nope'"):
+        PANDA.kernel("joint_wrenches", joints=["nope"])
+    with pytest.raises(cr.ShapeError, match="loads must be a list of names"):
+        PANDA.kernel("inverse_dynamics", loads="panda_link7")
+    with pytest.raises(cr.ShapeError, match="takes one load"):
+        PANDA.kernel("static_torque", loads=())
+    legged = cr.load("quadruped")
+    q = legged.random_state(np.random.default_rng(0), (3,))
+    close(legged.kernel("pose", link="FL_FOOT")(q), legged.reference.pose(q, "FL_FOOT"))
+
+
+def test_absolute_values_are_compiled():
+    arm = cr.load("human_arm")
+    q = arm.random_state(np.random.default_rng(0), (5,))
+    close(arm.analytic_jacobian(q, "shoulder_1"), arm.reference.analytic_jacobian(q, "shoulder_1"))
+
+
+def test_an_answer_of_no_joints_is_empty():
+    assert PANDA.joint_wrenches(Q, QD, QDD, joints=[]).shape == (64, 0, 6)
+
+
+def test_a_compiled_method_can_be_pickled():
+    PANDA.gravity_torque(Q[0])
+    again = pickle.loads(pickle.dumps(PANDA.gravity_torque))
+    close(again(Q[0]), PANDA.reference.gravity_torque(Q[0]))
+
+
+def test_a_forked_child_builds_kernels_of_its_own():
+    code = """
+import os, numpy as np, chainrule as cr
+robot = cr.load("panda")
+robot.mass_matrix(np.zeros((40_000, 7)))
+child = os.fork()
+if child == 0:
+    robot.gravity_torque(np.zeros((400_000, 7)))
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "7", done.stderr
+
+
+def test_a_large_batch_with_a_bad_row_gives_no_warning():
+    q = np.zeros((40_000, 7))
+    q[30_000, 0] = np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(PANDA.inverse_dynamics(q, q, q)[30_000]).any()
+
+
 def test_a_robot_can_be_pickled_after_use():
     PANDA.mass_matrix(Q[0])
     again = pickle.loads(pickle.dumps(PANDA))
@@ -355,7 +469,9 @@ def test_a_second_kernel_comes_from_the_cache(empty_cache):
     assert (empty_cache.stat().st_mode & 0o077) == 0
 
 
-@pytest.mark.parametrize("damage", ["truncated", "changed", "empty", "another key", "no header", "not ours"])
+@pytest.mark.parametrize(
+    "damage", ["truncated", "changed", "empty", "another key", "no header", "not ours", "facts", "nested"]
+)
 def test_an_entry_that_cannot_be_trusted_is_built_again(empty_cache, damage):
     built()
     (path,) = empty_cache.glob("*.kernel")
@@ -370,6 +486,10 @@ def test_an_entry_that_cannot_be_trusted_is_built_again(empty_cache, damage):
         built("mass_matrix")
         other = next(p for p in empty_cache.glob("*.kernel") if p != path)
         path.write_bytes(other.read_bytes())
+    elif damage == "facts":
+        path.write_bytes(content.replace(b'"flops"', b'"flips"', 1))
+    elif damage == "nested":
+        path.write_bytes(b"[" * 100_000 + content)
     elif damage == "no header":
         path.write_bytes(b"\x7fELF" + content)
     else:
@@ -398,6 +518,19 @@ def test_a_cache_that_cannot_be_written_or_is_off_is_no_error(tmp_path, monkeypa
         monkeypatch.setenv("CHAINRULE_CACHE", place)
         works(built())
         assert not built().cached
+
+
+def test_a_cache_without_a_home_or_with_a_wrong_bound(monkeypatch, empty_cache):
+    monkeypatch.setenv("CHAINRULE_CACHE_BYTES", "512M")
+    with pytest.raises(cr.ShapeError, match="must be a number of bytes, got '512M'"):
+        built()
+    monkeypatch.delenv("CHAINRULE_CACHE_BYTES")
+
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(cache, "folder", homeless)
+    works(built())
 
 
 def test_the_cache_keeps_within_its_bound(empty_cache, monkeypatch):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from chainrule import reference
+from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import Array, named_dofs, rows_of, together
 from chainrule.checks import idle_joints
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, shown
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def kernels_enabled() -> bool:
     """Whether robots use compiled kernels: CHAINRULE_KERNELS=off makes them all run the reference path."""
-    return os.environ.get("CHAINRULE_KERNELS", "").lower() not in ("off", "0", "none")
+    return os.environ.get("CHAINRULE_KERNELS", "").lower() not in ("off", "0", "none", "no", "false")
 
 
 class Evaluation:
@@ -61,7 +62,9 @@ class Evaluation:
             raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
         if not self.model.nv:
             raise ModelError(f"robot {self.model.name!r} has no degrees of freedom, so there is nothing to compile")
-        defaults = self._defaults(name)
+        if FUNCTIONS[name].masses:
+            self._require_masses(name)
+        defaults = self._defaults(name, options)
         for option in options:
             if option not in defaults:
                 raise UnknownNameError.of("option", option, defaults, f"the kernel {name!r}")
@@ -70,8 +73,14 @@ class Evaluation:
             raise ShapeError(f"parameters must be a list of names, such as ['gravity'], got {parameters!r}")
         if parameters:
             chosen["parameters"] = tuple(parameters)
-        for link in [*([chosen["link"]] if "link" in chosen else []), *chosen.get("loads", ())]:
+        if chosen.get("frame", "space") not in FRAMES:
+            raise UnknownNameError.of("frame of a Jacobian", chosen["frame"], FRAMES, "chainrule")
+        for link in [*([chosen["link"]] if "link" in chosen else []), *_named(chosen.get("loads", ()), "loads")]:
             self.model.locate(link)
+        for joint in _named(chosen.get("joints", ()), "joints"):
+            edits.find_joint(self.model, joint)
+        if name == "static_torque" and len(chosen["loads"]) != 1:
+            raise ShapeError(f"static_torque takes one load, the link that applies the wrench, got {chosen['loads']!r}")
         return self._kernel(name, chosen)
 
     def export(
@@ -109,17 +118,17 @@ class Evaluation:
             file.write_text(text, encoding="ascii")
         return list(texts)
 
-    def _defaults(self, name: str) -> dict[str, Any]:
-        """The options of a function that a plain call of the method means."""
+    def _defaults(self, name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The options of a function that a plain call of the method means; those given need no default."""
         options: dict[str, Any] = {"loads": ()} if FUNCTIONS[name].loaded else {}
         if name in ("pose", "jacobian", "jacobian_derivative", "analytic_jacobian"):
-            options["link"] = self.model.tip
+            options["link"] = given["link"] if given and "link" in given else self.model.tip
         if name in ("jacobian", "jacobian_derivative"):
             options["frame"] = "space"
         if name == "joint_wrenches":
             options["joints"] = tuple(joint.name for joint in self.model.moving)
         if name == "static_torque":
-            options["loads"] = (self.model.tip,)
+            options["loads"] = given["loads"] if given and "loads" in given else (self.model.tip,)
         return options
 
     def _kernel(self, name: str, options: dict[str, Any]) -> Kernel:
@@ -143,13 +152,17 @@ class Evaluation:
     def _shorten(self, name: str, options: dict[str, Any], kernel: Kernel) -> None:
         """Let a plain call on one state go straight to machine code, and anything else to the method as before."""
         method = getattr(type(self), name, None)
-        if method is None or name in INDIRECT or not FUNCTIONS[name].shape:
+        if getattr(method, "__qualname__", "") != f"Robot.{name}" or name in INDIRECT or not FUNCTIONS[name].shape:
+            return  # somebody's own method, or one that does more
+        if not (self._compiled and kernels_enabled() and kernel.has_plain_call):
             return
+        if name == "difference" and self.model.quaternions:
+            return  # the plain call looks for zero quaternions in its first argument only
         try:
             plain = options == self._defaults(name)
         except ChainruleError:  # no end-effector to take when none is named
             return
-        if plain:
+        if plain and method is not None:
             self.__dict__[name] = kernel.plain_call(method.__get__(self), method.__doc__ or "")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -180,15 +193,17 @@ class Evaluation:
         arrays = self._arguments(function, arguments)
         if FUNCTIONS[function].masses:
             self._require_masses(function)
-        if self._compiled and self._worth_compiling(function):
+        if self._compiled and self._worth_compiling(function, options):
             with np.errstate(all="ignore"):
                 return self._kernel(function, options).spread(arrays)
         model = self.model if FUNCTIONS[function].whole else self._merged
         return reference.evaluate(model, function, arrays, **options)
 
-    def _worth_compiling(self, function: str) -> bool:
-        """Not for a robot that cannot move, nor for code that would take minutes to make."""
-        return bool(self.model.nv) and kernels_enabled() and unrolled(self._merged, function) <= UNROLLED
+    def _worth_compiling(self, function: str, options: dict[str, Any]) -> bool:
+        """Not for a robot that cannot move, an empty answer, or code that would take minutes to make."""
+        if not (self.model.nv and kernels_enabled()) or 0 in shape(self._merged, function, **options):
+            return False
+        return unrolled(self._merged, function) <= UNROLLED
 
     def _lazy(self, function: str, arguments: Mapping[str, ArrayLike], options: dict[str, Any]) -> Any:
         """The same on Dask arrays: nothing is computed now, and the robot travels to where it will be."""
@@ -283,11 +298,27 @@ class Evaluation:
 BUILDING = threading.RLock()
 """Kernels are built one at a time."""
 
+
+def _start_anew() -> None:
+    """In a forked child, whoever held the lock is gone."""
+    global BUILDING  # noqa: PLW0603
+    BUILDING = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
+
 UNROLLED = 4000
 """Functions that would unroll to more than so many visits of bodies run the reference path instead."""
 
 INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches", "newton_euler", "newton_euler_torque"))
 """Functions whose methods do more than evaluate them."""
+
+
+def _named(value: Any, what: str) -> Sequence[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
+    return value
 
 
 def _is_lazy(value: object) -> bool:

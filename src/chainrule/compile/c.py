@@ -94,7 +94,8 @@ def _expression(tape: Tape, instruction: Instruction) -> str:
     if instruction.operation in tests:
         return f"{a} {tests[instruction.operation]} {b} ? 1.0 : 0.0"
     others = {
-        "neg": f"-{a}", "sin": f"sin({a})", "cos": f"cos({a})", "sqrt": f"sqrt({a})", "atan2": f"atan2({a}, {b})",
+        "neg": f"-{a}", "sin": f"sin({a})", "cos": f"cos({a})", "sqrt": f"sqrt({a})", "abs": f"fabs({a})",
+        "atan2": f"atan2({a}, {b})",
         "not": f"{a} == 0.0 ? 1.0 : 0.0", "choose": f"{a} != 0.0 ? {b} : 0.0",
     }  # fmt: skip
     return others[instruction.operation]

@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chainrule.errors import ShapeError
+
 LARGEST = 512 * 1024 * 1024
 """Bytes that the cache may take; the entries that were used longest ago go first."""
 
@@ -34,12 +36,13 @@ def folder() -> Path:
     """Where entries are: $CHAINRULE_CACHE, or `chainrule` in the user's cache directory."""
     chosen = os.environ.get("CHAINRULE_CACHE")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).expanduser()
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "chainrule" / "Cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "chainrule"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chainrule"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "chainrule"
 
 
 def enabled() -> bool:
@@ -69,9 +72,8 @@ def _private(path: Path) -> bool:
     """Whether a file or folder belongs to this user and nobody else can write to it."""
     if not hasattr(os, "getuid"):
         return True
-    status = path.lstat()
-    others = stat.S_IWGRP | stat.S_IWOTH
-    return status.st_uid == os.getuid() and not stat.S_ISLNK(status.st_mode) and not status.st_mode & others
+    status = path.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _path(key: str) -> Path:
@@ -82,27 +84,32 @@ def read(key: str) -> Entry | None:
     """The entry of a key, or None: there is none, or it is not to be trusted."""
     if not enabled():
         return None
-    path = _path(key)
     try:
+        path = _path(key)
         if not (_private(folder()) and _private(path)):
             return None
         header, _, code = path.read_bytes().partition(b"\n")
-        facts = json.loads(header)
-        if facts["key"] != key or facts["digest"] != hashlib.sha256(code).hexdigest():
+        stored = json.loads(header)
+        if stored["key"] != key or stored["digest"] != _digest(stored["facts"], code):
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
-        return Entry(code, facts["facts"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return Entry(code, stored["facts"])
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError):  # RuntimeError: no home, or brackets too deep
         return None
+
+
+def _digest(facts: Any, code: bytes) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode() + b"\n" + code).hexdigest()
 
 
 def write(key: str, entry: Entry) -> None:
     """Store an entry, whole or not at all. Where that cannot be done, the kernel is simply built again next time."""
     if not enabled():
         return
-    header = {"key": key, "digest": hashlib.sha256(entry.code).hexdigest(), "facts": entry.facts}
-    with contextlib.suppress(OSError):
+    header = {"key": key, "digest": _digest(entry.facts, entry.code), "facts": entry.facts}
+    limit = _limit()
+    with contextlib.suppress(OSError, RuntimeError):
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _private(folder()):
             return
@@ -114,13 +121,14 @@ def write(key: str, entry: Entry) -> None:
         except OSError:
             os.unlink(temporary)
             raise
-        _prune()
+        _prune(limit)
 
 
 def entries() -> list[Path]:
     """The stored entries, the least recently used first."""
-    with contextlib.suppress(OSError):
-        return sorted(folder().glob("*.kernel"), key=lambda path: path.stat().st_mtime)
+    with contextlib.suppress(OSError, RuntimeError):
+        found = [path for path in folder().glob("*.kernel") if path.is_file()]
+        return sorted(found, key=lambda path: path.stat().st_mtime)
     return []
 
 
@@ -130,12 +138,18 @@ def facts_of(path: Path) -> dict[str, Any] | None:
         with path.open("rb") as file:
             facts: dict[str, Any] = json.loads(file.readline())["facts"]
             return {key: facts[key] for key in ("robot", "function", "bits")}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError):
         return None
 
 
-def _prune() -> None:
-    limit = int(os.environ.get("CHAINRULE_CACHE_BYTES", LARGEST))
+def _limit() -> int:
+    chosen = os.environ.get("CHAINRULE_CACHE_BYTES", "")
+    if chosen and not chosen.isdigit():
+        raise ShapeError(f"CHAINRULE_CACHE_BYTES must be a number of bytes, got {chosen!r}")
+    return int(chosen) if chosen else LARGEST
+
+
+def _prune(limit: int) -> None:
     stored = [(path, path.stat().st_size) for path in entries()]
     total = sum(size for _, size in stored)
     for path, size in stored[:-1]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import sys
+import sysconfig
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -86,21 +88,45 @@ class _MethodDef(ctypes.Structure):
 
 
 class _Fallback:
-    """What a builtin hands its other cases to; it also keeps alive what the builtin is made of."""
+    """What a builtin hands its other cases to: a method of a robot.
+
+    It also keeps the builtin's code alive, by way of the ufunc of the same code. A ufunc's hold on its code is one the
+    garbage collector does not see, so that the code outlives every finalizer that may still call the builtin.
+    """
 
     __slots__ = ("call", "keep")
 
-    def __init__(self, call: Callable[..., Any], keep: Any) -> None:
+    def __init__(self, call: Callable[..., Any], keep: np.ufunc) -> None:
         self.call, self.keep = call, keep
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.call(*arguments, **keywords)
 
+    def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[Any]]:
+        """A builtin is pickled as an attribute of what it is bound to: let that be the robot."""
+        return _itself, (self.call.__self__,)  # type: ignore[attr-defined]
 
-def python_function(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: Any) -> Any:
+
+def _itself(robot: Any) -> Any:
+    return robot
+
+
+_DEFINITIONS: list[_MethodDef] = []
+"""Definitions of builtins, kept for good: they are read until the very end of a builtin's life, and are small."""
+
+
+def plain_calls_possible() -> bool:
+    """Whether objects are laid out as the compiled calls expect: CPython with a global lock, 64 bits."""
+    usual = sys.implementation.name == "cpython" and ctypes.sizeof(ctypes.c_void_p) == 8
+    return usual and not sysconfig.get_config_var("Py_GIL_DISABLED") and not hasattr(sys, "getobjects")
+
+
+def python_function(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: np.ufunc) -> Any:
     """A builtin function at an address, which hands to `fallback` what it does not take, and keeps `keep` alive."""
-    definition = _MethodDef(name.encode(errors="replace"), address, _FASTCALL_KEYWORDS, doc.encode(errors="replace"))
+    texts = (name.encode(errors="replace"), doc.encode(errors="replace"))
+    definition = _MethodDef(texts[0], address, _FASTCALL_KEYWORDS, texts[1])
+    _DEFINITIONS.append(definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.byref(definition), _Fallback(fallback, (definition, keep)), None)
+    return make(ctypes.byref(definition), _Fallback(fallback, keep), None)

@@ -19,6 +19,9 @@ from chainrule.compile.tape import Tape
 from chainrule.functions import FUNCTIONS, argument_lengths, shape
 from chainrule.model import Model
 
+PLAIN = 50_000
+"""Instructions beyond which a call on one state takes the way of a batch."""
+
 
 class Kernel:
     """The compiled function, and what is known of it.
@@ -124,11 +127,16 @@ class Kernel:
         floats, doubles = (code.address("loop") if code else None for code in (single, double))
         return gufunc.generalised_ufunc(floats, doubles, self.name, doc, self.signature, keep=(single, double))
 
+    @property
+    def has_plain_call(self) -> bool:
+        """Whether one state can be computed by a plain call: not where its scratch memory would strain a stack."""
+        return gufunc.plain_calls_possible() and self.instructions <= PLAIN
+
     def plain_call(self, fallback: Callable[..., Any], doc: str) -> Any:
         """A builtin function for one state, which hands everything else to `fallback`."""
         code = self._double
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(gufunc.setup_table()))
-        return gufunc.python_function(code.address("call"), fallback, self.name, doc, keep=code)
+        return gufunc.python_function(code.address("call"), fallback, self.name, doc, keep=self._double_ufunc)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As the ufunc; plain arrays of a large batch are spread over threads."""

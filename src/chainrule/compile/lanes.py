@@ -165,8 +165,9 @@ class _Core:
             return self.line(f"f{operation} contract {lanes.vector} {a}, {b}")
         if operation == "neg":
             return self.line(f"fneg {lanes.vector} {a}")
-        if operation == "sqrt":
-            return self.line(f"call {lanes.vector} @llvm.sqrt.{lanes.suffix}({lanes.vector} {a})")
+        if operation in ("sqrt", "abs"):
+            name = {"sqrt": "sqrt", "abs": "fabs"}[operation]
+            return self.line(f"call {lanes.vector} @llvm.{name}.{lanes.suffix}({lanes.vector} {a})")
         if operation == "atan2":
             return self.line(f"call {lanes.vector} @atan2.{lanes.suffix}({lanes.vector} {a}, {lanes.vector} {b})")
         zero, one = lanes.number(0.0), lanes.number(1.0)

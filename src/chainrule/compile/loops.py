@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chainrule.compile.lanes import Lanes
 
-ON_STACK = 1 << 17
+ON_STACK = 1 << 14
 """Tiles up to so many bytes live on the stack, larger ones on the heap."""
 
 

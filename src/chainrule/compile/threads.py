@@ -40,10 +40,17 @@ def threads() -> int:
 
 def _pool(count: int) -> ThreadPoolExecutor:
     mine = (os.getpid(), count)  # a forked child has the object, but not the threads
-    if _state["pool"] is None or _state["owner"] != mine:
-        _state.update(pool=ThreadPoolExecutor(count, thread_name_prefix="chainrule"), owner=mine)
-    pool: ThreadPoolExecutor = _state["pool"]
+    pool: ThreadPoolExecutor | None = _state["pool"]
+    if pool is None or _state["owner"] != mine:
+        pool = ThreadPoolExecutor(count, thread_name_prefix="chainrule")
+        _state.update(pool=pool, owner=mine)
     return pool
+
+
+def _quietly(call: Callable[..., Any], *arguments: Any, out: Any) -> None:
+    """In a worker thread, which has floating-point warnings of its own."""
+    with np.errstate(all="ignore"):
+        call(*arguments, out=out)
 
 
 def spread(
@@ -67,7 +74,12 @@ def spread(
     size = -(-batch[longest] // chunks // multiple) * multiple
     parts = [(slice(None),) * longest + (slice(i, i + size),) for i in range(0, batch[longest], size)]
     full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arguments]
-    jobs = [_pool(count).submit(call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
+    try:
+        pool = _pool(count)
+        jobs = [pool.submit(_quietly, call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
+    except RuntimeError:  # the interpreter is shutting down, and starts no more threads
+        call(*arguments, out=out)
+        return
     call(*(a[parts[0]] for a in full), out=out[parts[0]])
     for job in jobs:
         job.result()

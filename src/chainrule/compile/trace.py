@@ -20,6 +20,7 @@ _BINARY = {
 }  # fmt: skip
 _UNARY = {
     casadi.OP_NEG: "neg", casadi.OP_SQRT: "sqrt", casadi.OP_SIN: "sin", casadi.OP_COS: "cos", casadi.OP_NOT: "not",
+    casadi.OP_FABS: "abs",
 }  # fmt: skip
 
 
