@@ -26,6 +26,7 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/chainrule bench panda --output benchmarks/results
+	$(BIN)/python benchmarks/first_call.py
 	$(BIN)/python benchmarks/humanoid.py
 	$(BIN)/python benchmarks/reference_path.py
 
