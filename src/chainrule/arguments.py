@@ -144,3 +144,10 @@ def batch_shape(value: Any) -> tuple[int, ...]:
     if min(numbers, default=0) < 0:
         raise ShapeError(f"shape must be a size or a tuple of sizes, none negative, got {value!r:.60}")
     return numbers
+
+
+def names(value: Any, what: str) -> tuple[str, ...]:
+    """A list of names."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
+    return tuple(value)

@@ -15,7 +15,7 @@ import numpy as np
 
 from chainrule import reference
 from chainrule.algorithms.jacobians import FRAMES
-from chainrule.arguments import Array, named_dofs, rows_of, together
+from chainrule.arguments import Array, named_dofs, names, rows_of, together
 from chainrule.checks import idle_joints
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, shown
 from chainrule.functions import FUNCTIONS, length, shape, unrolled
@@ -73,11 +73,10 @@ class Evaluation:
             raise ShapeError(f"parameters must be a list of names, such as ['gravity'], got {parameters!r}")
         if parameters:
             chosen["parameters"] = tuple(parameters)
-        if chosen.get("frame", "space") not in FRAMES:
-            raise UnknownNameError.of("frame of a Jacobian", chosen["frame"], FRAMES, "chainrule")
-        for link in [*([chosen["link"]] if "link" in chosen else []), *_named(chosen.get("loads", ()), "loads")]:
+        jacobian_frame(chosen.get("frame", "space"))
+        for link in [*([chosen["link"]] if "link" in chosen else []), *names(chosen.get("loads", ()), "loads")]:
             self.model.locate(link)
-        for joint in _named(chosen.get("joints", ()), "joints"):
+        for joint in names(chosen.get("joints", ()), "joints"):
             edits.find_joint(self.model, joint)
         if name == "static_torque" and len(chosen["loads"]) != 1:
             raise ShapeError(f"static_torque takes one load, the link that applies the wrench, got {chosen['loads']!r}")
@@ -315,10 +314,11 @@ INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches", "newton
 """Functions whose methods do more than evaluate them."""
 
 
-def _named(value: Any, what: str) -> Sequence[str]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
-    return value
+def jacobian_frame(frame: str) -> str:
+    """The name of a frame that a Jacobian may be in."""
+    if frame not in FRAMES:
+        raise UnknownNameError.of("frame of a Jacobian", frame, FRAMES, "chainrule")
+    return frame
 
 
 def _is_lazy(value: object) -> bool:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from chainrule import reference
-from chainrule.algorithms.jacobians import FRAMES
 from chainrule.algorithms.matrix_form import matrix_form
 from chainrule.algorithms.terms import TERMS
 from chainrule.algorithms.vector_form import UNITS
-from chainrule.arguments import Array, batch_shape, rows_of
+from chainrule.arguments import Array, batch_shape, names, rows_of
 from chainrule.construction import Construction
 from chainrule.editing import Editing
-from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.evaluation import Evaluation
+from chainrule.errors import ModelError, ShapeError
+from chainrule.evaluation import Evaluation, jacobian_frame
 from chainrule.model import Dof, Model, edits
 
 if TYPE_CHECKING:
@@ -227,11 +226,13 @@ class Robot(Construction, Editing, Evaluation):
         frame: "space", the twist at the base's origin in base axes; "body", in the link's own frame; "world", the
         angular velocity and the velocity of the frame's origin, in base axes.
         """
-        return self._evaluate("jacobian", {"q": q}, link=self._name(link), frame=_frame(frame))
+        return self._evaluate("jacobian", {"q": q}, link=self._name(link), frame=jacobian_frame(frame))
 
     def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "space") -> Array:
         """dJ/dt along qd: (..., 6, n). The acceleration of the link is J qdd + dJ/dt qd."""
-        return self._evaluate("jacobian_derivative", {"q": q, "qd": qd}, link=self._name(link), frame=_frame(frame))
+        return self._evaluate(
+            "jacobian_derivative", {"q": q, "qd": qd}, link=self._name(link), frame=jacobian_frame(frame)
+        )
 
     def analytic_jacobian(self, q: ArrayLike, link: str | None = None) -> Array:
         """Rates of the pose vector (x, y, z, roll, pitch, yaw) for each qd: (..., 6, n).
@@ -330,13 +331,13 @@ class Robot(Construction, Editing, Evaluation):
         From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
         fixed and mimic ones too.
         """
-        names = self.joint_names if joints is None else _names(joints, "joints")
+        chosen = self.joint_names if joints is None else names(joints, "joints")
         known = {joint.name for joint in self.model.joints}
-        for name in names:
+        for name in chosen:
             if name not in known:
                 edits.find_joint(self.model, name)
         state = {"q": q, "qd": qd, "qdd": qdd}
-        return self._loaded("joint_wrenches", state, tip_wrench, wrenches, joints=names)
+        return self._loaded("joint_wrenches", state, tip_wrench, wrenches, joints=chosen)
 
     def static_torque(self, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None) -> Array:
         """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity.
@@ -415,12 +416,6 @@ def _read_only(values: Sequence[float]) -> Array:
     return array
 
 
-def _names(value: Any, what: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
-    return tuple(value)
-
-
 def _range(dof: Dof, unit: str) -> tuple[float, float]:
     wide = np.pi if unit == "rad" else 1.0
     if np.isfinite(dof.lower) and np.isfinite(dof.upper):
@@ -430,9 +425,3 @@ def _range(dof: Dof, unit: str) -> tuple[float, float]:
     if np.isfinite(dof.upper):
         return min(dof.upper, wide) - 2 * wide, dof.upper
     return -wide, wide
-
-
-def _frame(frame: str) -> str:
-    if frame not in FRAMES:
-        raise UnknownNameError.of("frame of a Jacobian", frame, FRAMES, "chainrule")
-    return frame

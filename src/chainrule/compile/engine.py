@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import re
 from functools import cache
 from typing import Any
 
@@ -95,8 +94,3 @@ class Code:
         if not found:
             raise LookupError(f"the compiled code has no function {name!r}")
         return int(found)
-
-
-def spills(text: str) -> int:
-    """How many stores to the stack an assembly text has: a sign of too many values alive at once."""
-    return len(re.findall(r"mov[au]p[ds]\s+%[xyz]mm\d+, -?\d*\(%rsp\)", text))

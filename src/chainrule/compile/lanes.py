@@ -96,7 +96,6 @@ class _Core:
             [f"ptr noalias readonly %in{i}" for i in range(len(tape.inputs))]
             + ["ptr noalias %out", "ptr noalias %scratch"]
         )
-        self.pairs = {(i.operation, i.operands[0]) for i in tape.instructions if i.operation in ("sin", "cos")}
 
     def text(self) -> str:
         count = len(self.tape.instructions)
