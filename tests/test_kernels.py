@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 from trees import state, tree
 
 import chainrule as cr
+from chainrule.bench import snake
 from chainrule.compile import cache, engine, threads
 from chainrule.compile.kernel import Kernel
 from chainrule.evaluation import fingerprint
@@ -39,7 +40,7 @@ def arguments_of(robot, name, seed, shape=()):
     return [values.get(a, lambda: rng.normal(size=(*shape, robot.nv)))() for a in FUNCTIONS[name].arguments]
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"newton_euler_torque"}))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_function_is_the_reference_path_to_rounding_on_random_trees(name, seed):
     robot = tree(seed, SMALL, mimic=seed == 2)
@@ -612,21 +613,9 @@ def test_a_robot_that_cannot_move_has_functions_of_nothing():
         robot.kernel("pose")
 
 
-def chain(n):
-    """A snake of n revolute joints."""
-    from chainrule.model import Joint, Link, Model, Screw
-    from chainrule.spatial import Rotation, Symmetric, Transform, Vector
-
-    step = Transform(Rotation.identity(), Vector(0.0, 0.0, 0.1))
-    axes = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0))
-    links = [Link("base")] + [Link(f"l{i}", 0.1, Vector(0.0, 0.0, 0.05), Symmetric(1e-4, 1e-4, 1e-5)) for i in range(n)]
-    joints = [Joint(f"j{i}", links[i].name, f"l{i}", Screw.revolute(axes[i % 2]), step) for i in range(n)]
-    return cr.Robot(Model.build(f"chain{n}", links, joints))
-
-
 @pytest.mark.slow
 def test_a_chain_of_200_joints_works_for_every_function():
-    robot = chain(200)
+    robot = snake(200)
     q, qd, qdd = (a * 0.1 for a in state(robot, 0, (3,)))
     tau = robot.inverse_dynamics(q, qd, qdd)
     close(tau, robot.reference.inverse_dynamics(q, qd, qdd), 1e-10)
@@ -638,7 +627,6 @@ def test_a_chain_of_200_joints_works_for_every_function():
         - {
             "torque_terms",
             "newton_euler",
-            "newton_euler_torque",
             "static_torque",
             "inverse_dynamics",
             "forward_dynamics",

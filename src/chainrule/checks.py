@@ -39,7 +39,7 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
     notes: list[str] = []
     links = [_checked_link(link, where, check and i > 0, repair, notes) for i, link in enumerate(model.links)]
     model = replace(model, links=tuple(links))
-    if not _has_mass(model):
+    if not has_mass(model):
         if model.nv:
             notes.append(f"{where} has no masses: its kinematics can be used, its dynamics cannot")
     elif check:
@@ -50,7 +50,8 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
     return replace(model, notes=tuple(dict.fromkeys((*model.notes, *notes))))
 
 
-def _has_mass(model: Model) -> bool:
+def has_mass(model: Model) -> bool:
+    """Whether anything that moves has a mass, an inertia or a rotor."""
     return any(link.mass or any(link.inertia.entries()) for link in model.links[1:]) or any(
         dof.rotor for joint in model.joints for dof in joint.dofs
     )

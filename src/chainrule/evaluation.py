@@ -16,7 +16,7 @@ import numpy as np
 from chainrule import reference
 from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import Array, named_dofs, names, rows_of, together
-from chainrule.checks import idle_joints
+from chainrule.checks import has_mass, idle_joints
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, shown
 from chainrule.functions import FUNCTIONS, length, shape, unrolled
 from chainrule.model import Model, edits
@@ -58,8 +58,7 @@ class Evaluation:
         """
         if target != "cpu":
             raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
-        if name not in FUNCTIONS:
-            raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
+        _refuse_unknown(name)
         if not self.model.nv:
             raise ModelError(f"robot {self.model.name!r} has no degrees of freedom, so there is nothing to compile")
         if FUNCTIONS[name].masses:
@@ -69,9 +68,7 @@ class Evaluation:
             if option not in defaults:
                 raise UnknownNameError.of("option", option, defaults, f"the kernel {name!r}")
         chosen = {**defaults, **options}
-        if isinstance(parameters, str):
-            raise ShapeError(f"parameters must be a list of names, such as ['gravity'], got {parameters!r}")
-        if parameters:
+        if names(parameters, "parameters"):
             chosen["parameters"] = tuple(parameters)
         jacobian_frame(chosen.get("frame", "space"))
         for link in [*([chosen["link"]] if "link" in chosen else []), *names(chosen.get("loads", ()), "loads")]:
@@ -96,17 +93,15 @@ class Evaluation:
 
         if target != "c":
             raise ShapeError(f"code can be exported to the target 'c', got {target!r}")
-        if isinstance(functions, str) or not functions:
+        if not names(functions, "functions"):
             raise ShapeError(f"functions must be a list of names, such as ['mass_matrix'], got {functions!r}")
         place = Path(path)
         if place.suffix != ".c":
             raise ShapeError(f"path must end in .c, got {str(path)!r}")
         tapes = {}
         for name in functions:
-            if name not in FUNCTIONS:
-                raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
-            model = self.model if FUNCTIONS[name].whole else self._merged
-            tapes[name] = trace(model, name, **self._defaults(name))
+            _refuse_unknown(name)
+            tapes[name] = trace(self._model_for(name), name, **self._defaults(name))
         prefix = c.identifier(place.stem)
         texts = {
             place: c.source(prefix, tapes),
@@ -135,11 +130,10 @@ class Evaluation:
         if key not in self._kernels:
             from chainrule.compile.kernel import Kernel
 
-            whole = FUNCTIONS[name].whole
-            model, print_ = (self.model, self._print) if whole else (self._merged, self._merged_print)
+            print_ = self._print if FUNCTIONS[name].whole else self._merged_print
             with BUILDING:
                 if key not in self._kernels:
-                    kernel = Kernel(model, name, print_, options)
+                    kernel = Kernel(self._model_for(name), name, print_, options)
                     self._shorten(name, options, kernel)
                     self._kernels[key] = kernel
         return self._kernels[key]
@@ -172,6 +166,10 @@ class Evaluation:
         """What dynamics is computed on: the same robot with its fixed joints welded."""
         return edits.merge_fixed(self.model)
 
+    def _model_for(self, function: str) -> Model:
+        """The merged model, or the whole one where every link counts."""
+        return self.model if FUNCTIONS[function].whole else self._merged
+
     @cached_property
     def _print(self) -> str:
         return fingerprint(self.model)
@@ -181,12 +179,12 @@ class Evaluation:
         return fingerprint(self._merged)
 
     def _name(self, link: str | None) -> str:
-        name = self.model.tip if link is None else link
+        name = edits.meant(self.model, link)
         self.model.locate(name)
         return name
 
     def _evaluate(self, function: str, arguments: Mapping[str, ArrayLike], **options: Any) -> Array:
-        """Check the arguments and compute, on the merged model, or on the whole one where every link counts."""
+        """Check the arguments and compute."""
         if any(_is_lazy(a) for a in arguments.values()):
             return self._lazy(function, arguments, options)
         arrays = self._arguments(function, arguments)
@@ -195,12 +193,11 @@ class Evaluation:
         if self._compiled and self._worth_compiling(function, options):
             with np.errstate(all="ignore"):
                 return self._kernel(function, options).spread(arrays)
-        model = self.model if FUNCTIONS[function].whole else self._merged
-        return reference.evaluate(model, function, arrays, **options)
+        return reference.evaluate(self._model_for(function), function, arrays, **options)
 
     def _worth_compiling(self, function: str, options: dict[str, Any]) -> bool:
         """Not for a robot that cannot move, an empty answer, or code that would take minutes to make."""
-        if not (self.model.nv and kernels_enabled()) or 0 in shape(self._merged, function, **options):
+        if not (self.model.nv and kernels_enabled()) or 0 in shape(self._model_for(function), function, **options):
             return False
         return unrolled(self._merged, function) <= UNROLLED
 
@@ -208,8 +205,7 @@ class Evaluation:
         """The same on Dask arrays: nothing is computed now, and the robot travels to where it will be."""
         import dask.array
 
-        model = self.model if FUNCTIONS[function].whole else self._merged
-        shape_ = shape(model, function, **options)
+        shape_ = shape(self._model_for(function), function, **options)
         inputs = ",".join(f"(i{k})" for k in range(len(arguments)))
         outputs = ",".join(f"o{k}" for k in range(len(shape_)))
 
@@ -256,11 +252,15 @@ class Evaluation:
         what = f"{function}: {name}"
         if "wrench" in name:
             return rows_of(value, 6, what, "moment and force")
-        of = f"robot {self.model.name!r}: {named_dofs([joint.name for joint in self.model.moving])}"
-        array = rows_of(value, length(self.model, name), what, of)
+        array = rows_of(value, length(self.model, name), what, self._coordinates)
         if name in ("q", "q0", "q1"):
             self._refuse_zero_quaternions(array, what)
         return array
+
+    @cached_property
+    def _coordinates(self) -> str:
+        """Whose numbers an argument holds, for messages about its length."""
+        return f"robot {self.model.name!r}: {named_dofs([joint.name for joint in self.model.moving])}"
 
     def _refuse_zero_quaternions(self, q: Array, what: str) -> None:
         for joint, i in self.model.quaternions:
@@ -286,8 +286,7 @@ class Evaluation:
 
     @cached_property
     def _weighs(self) -> bool:
-        rotors = any(dof.rotor for joint in self.model.joints for dof in joint.dofs)
-        return rotors or any(link.mass or any(link.inertia.entries()) for link in self._merged.links[1:])
+        return has_mass(self._merged)
 
     @cached_property
     def _idle(self) -> list[str]:
@@ -310,8 +309,13 @@ if hasattr(os, "register_at_fork"):
 UNROLLED = 4000
 """Functions that would unroll to more than so many visits of bodies run the reference path instead."""
 
-INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches", "newton_euler", "newton_euler_torque"))
+INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches"))
 """Functions whose methods do more than evaluate them."""
+
+
+def _refuse_unknown(function: str) -> None:
+    if function not in FUNCTIONS:
+        raise UnknownNameError.of("function", function, FUNCTIONS, "chainrule")
 
 
 def jacobian_frame(frame: str) -> str:

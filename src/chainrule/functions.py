@@ -172,9 +172,6 @@ FUNCTIONS: dict[str, Function] = {
     "integrate": Function(_on_manifold("integrate"), ("q", "v"), ("nq",), masses=False),
     "difference": Function(_on_manifold("difference"), ("q0", "q1"), ("n",), masses=False),
     "newton_euler": Function(_newton_euler, ("q", "qd", "qdd"), ("bodies", len(vector_form.UNITS), 3)),
-    "newton_euler_torque": Function(
-        lambda m, q, qd, qdd: vector_form.newton_euler(m, q, qd, qdd)[1], ("q", "qd", "qdd"), ("n",)
-    ),
 }
 
 

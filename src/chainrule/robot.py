@@ -385,7 +385,7 @@ class Robot(Construction, Editing, Evaluation):
         state = {"q": q, "qd": qd, "qdd": qdd}
         values = self._evaluate("newton_euler", state)
         columns = {column: values[..., i, :] for i, column in enumerate(UNITS)}
-        return NewtonEulerTable(self._moving_links, UNITS, **columns, tau=self._evaluate("newton_euler_torque", state))
+        return NewtonEulerTable(self._moving_links, UNITS, **columns, tau=self.inverse_dynamics(q, qd, qdd))
 
     def matrix_form(self, q: ArrayLike, qd: ArrayLike) -> MatrixForm:
         """The closed matrix form: S, A, L = (1 - A)^-1, J = L S, the block inertia, M = J^T I J and C.

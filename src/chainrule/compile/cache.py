@@ -1,6 +1,6 @@
 """Compiled kernels on disk: in the user's own directory, keyed by all that shaped them, checked when read.
 
-An entry is a line of JSON (its key, facts about the kernel, the digest of the code) and the object file. One that is
+An entry is a line of JSON (its key, facts about the kernel, the digest of both) and the object file. One that is
 truncated, changed, or made for another key is not used, and is replaced when the kernel is built again.
 """
 

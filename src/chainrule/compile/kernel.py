@@ -97,7 +97,7 @@ class Kernel:
         parts += [loops.pack(lanes), loops.unpack(lanes), loop]
         if bits == 64:
             one = Lanes(64, 1)
-            parts += [_functions(tape, one, "core_one") if lanes != one else ""]
+            parts.append(_functions(tape, one, "core_one"))
             parts.append(plain.plain_call(self._shape, "core_one", scratch_size(tape, one), "call"))
         return "".join([*parts, elementary.LIKELY])
 
