@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from chainrule.model import Model
 from chainrule.spatial import Scalar
-from chainrule.spatial.scalar import is_zero, where
+from chainrule.spatial.scalar import is_zero, maximum, where
 
 Scalars = Sequence[Scalar]
+INFINITE = float("inf")
 
 
 def drive_torque(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
@@ -53,12 +54,49 @@ def spring_energy(model: Model, q: Scalars) -> Scalar:
 
 def friction_torque(model: Model, qd: Scalars) -> list[Scalar]:
     """Viscous and Coulomb friction to be overcome; Coulomb friction is zero at rest."""
+    dry = dry_friction(model, qd)
+    return [a + b for a, b in zip(viscous_torque(model, qd), dry, strict=True)]
+
+
+def viscous_torque(model: Model, qd: Scalars) -> list[Scalar]:
+    """Friction in proportion to the velocity, to be overcome."""
     tau: list[Scalar] = [0] * model.nv
     for body in model.bodies:
         for (i, k, dof), rate in zip(body.dofs, body.rates(qd), strict=True):
             if not is_zero(dof.viscous):
                 tau[i] = tau[i] + rate * dof.viscous * k
+    return tau
+
+
+def dry_friction(model: Model, direction: Scalars) -> list[Scalar]:
+    """Coulomb friction to be overcome while moving in the direction of the given signs."""
+    return [
+        0 if is_zero(up) and is_zero(down) else where(d > 0, up, where(d < 0, -down, 0 * up))
+        for d, up, down in zip(direction, *coulomb_limits(model), strict=True)
+    ]
+
+
+def coulomb_limits(model: Model) -> tuple[list[Scalar], list[Scalar]]:
+    """The most that Coulomb friction takes of each torque: of a positive one, and of a negative one."""
+    up: list[Scalar] = [0] * model.nv
+    down: list[Scalar] = [0] * model.nv
+    for body in model.bodies:
+        for i, k, dof in body.dofs:
             if not (is_zero(dof.coulomb) and is_zero(dof.coulomb_negative)):
-                dry = where(rate > 0, dof.coulomb, where(rate < 0, -dof.coulomb_negative, 0 * dof.coulomb))
-                tau[i] = tau[i] + dry * k
+                one, other = dof.coulomb, dof.coulomb_negative
+                up[i] = up[i] + where(k > 0, one, other) * abs(k)
+                down[i] = down[i] + where(k > 0, other, one) * abs(k)
+    return up, down
+
+
+def stop_torque(model: Model, q: Scalars, qd: Scalars, stiffness: Scalars, damping: Scalars) -> list[Scalar]:
+    """What stops at the joint limits take: k depth + d rate while that pushes back, nothing within the limits."""
+    tau: list[Scalar] = [0] * model.nv
+    for body in model.bodies:
+        for (i, k, dof), x, rate in zip(body.dofs, body.coordinates(q), body.rates(qd), strict=False):
+            for limit, sign in ((dof.upper, 1), (dof.lower, -1)):
+                if abs(limit) < INFINITE:
+                    depth = (x - limit) * sign
+                    push = stiffness[i] * depth + damping[i] * rate * sign
+                    tau[i] = tau[i] + where(depth > 0, maximum(push, 0 * push), 0 * push) * (k * sign)
     return tau

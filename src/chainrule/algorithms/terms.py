@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainrule.algorithms.constraints import Rows
 from chainrule.algorithms.drives import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.loop_torques import shared_torque
 from chainrule.algorithms.rnea import body_torque, gravity_torque, velocity_torque
 from chainrule.model import Model
 from chainrule.spatial import Motion, Scalar
@@ -13,8 +15,18 @@ Scalars = Sequence[Scalar]
 TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring", "total")
 
 
-def torque_terms(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[str, list[Scalar]]:
-    """inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring; their total."""
+def term_names(model: Model) -> tuple[str, ...]:
+    """The terms of a robot's torques; closed loops are another one."""
+    return (*TERMS[:-1], "loop", TERMS[-1]) if model.constraints else TERMS
+
+
+def torque_terms(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, rows: Rows = None, actuated: Sequence[int] = ()
+) -> dict[str, list[Scalar]]:
+    """inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring; their total.
+
+    With closed loops there is one more, what their forces take over: -G^T lambda.
+    """
     rest = [0] * model.nv
     inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
     centrifugal: list[Scalar] = rest
@@ -33,6 +45,10 @@ def torque_terms(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[st
     total: list[Scalar] = rest
     for term in terms.values():
         total = add(total, term)
+    if model.constraints:
+        tau, _ = shared_torque(model, q, total, rows, actuated)
+        terms["loop"] = [a - b for a, b in zip(tau, total, strict=True)]
+        total = tau
     return {**terms, "total": total}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from chainrule.compile.lanes import SYSTEM_FUNCTIONS
 from chainrule.compile.tape import Instruction, Tape
 
 
@@ -27,7 +28,7 @@ def header(prefix: str, tapes: Mapping[str, Tape]) -> str:
 
 
 def source(prefix: str, tapes: Mapping[str, Tape]) -> str:
-    """The functions: straight-line code, no allocation, no global state; needs only sin, cos, sqrt and atan2."""
+    """The functions: straight-line code, no allocation, no global state; needs only functions of math.h."""
     parts = [f'/* Written by chainrule. */\n#include "{prefix}.h"\n#include <math.h>\n\n']
     parts += [_prototype(prefix, name, tape) + "\n{\n" + _body(tape) + "}\n\n" for name, tape in tapes.items()]
     return "".join(parts).rstrip("\n") + "\n"
@@ -93,9 +94,10 @@ def _expression(tape: Tape, instruction: Instruction) -> str:
     tests = {"lt": "<", "le": "<=", "eq": "==", "ne": "!=", "and": "&&", "or": "||"}
     if instruction.operation in tests:
         return f"{a} {tests[instruction.operation]} {b} ? 1.0 : 0.0"
+    if instruction.operation in SYSTEM_FUNCTIONS:
+        return f"{instruction.operation}({', '.join(operands)})"
     others = {
         "neg": f"-{a}", "sin": f"sin({a})", "cos": f"cos({a})", "sqrt": f"sqrt({a})", "abs": f"fabs({a})",
-        "atan2": f"atan2({a}, {b})",
         "not": f"{a} == 0.0 ? 1.0 : 0.0", "choose": f"{a} != 0.0 ? {b} : 0.0",
     }  # fmt: skip
     return others[instruction.operation]

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chainrule.compile import engine
 from chainrule.errors import ShapeError
 
 LARGEST = 512 * 1024 * 1024
@@ -122,6 +123,16 @@ def write(key: str, entry: Entry) -> None:
             os.unlink(temporary)
             raise
         _prune(limit)
+
+
+def compiled(text: str, facts: dict[str, Any]) -> Entry:
+    """The machine code of an IR text, stored or made now."""
+    key = key_of({"text": hashlib.sha256(text.encode()).hexdigest(), "llvm": engine.version()})
+    entry = read(key)
+    if entry is None:
+        entry = Entry(engine.compile_text(text), facts)
+        write(key, entry)
+    return entry
 
 
 def entries() -> list[Path]:

@@ -1,4 +1,4 @@
-"""Sine, cosine and arc tangent in vector code, as LLVM IR.
+"""Sine and cosine in vector code, as LLVM IR, and other functions by calls of the system.
 
 Reduction by multiples of pi/2 in three parts with fused multiply-adds (Cody & Waite), then the polynomials of fdlibm
 (Sun Microsystems, 1993; k_sin.c, k_cos.c) on [-pi/4, pi/4]. Arguments beyond LARGE take the system's own functions,
@@ -7,7 +7,10 @@ lane by lane, which are exact over the whole range.
 
 from __future__ import annotations
 
-from chainrule.compile.lanes import Lanes
+from collections.abc import Iterable
+
+from chainrule.compile.lanes import SYSTEM_FUNCTIONS, Lanes
+from chainrule.compile.tape import Tape
 
 LARGE = 1e5
 """Up to here the three parts of pi/2 leave less than a rounding error."""
@@ -129,23 +132,30 @@ def _call(code: _Sincos, name: str, *arguments: str) -> str:
     return code.new(f"fptrunc double {y} to float")
 
 
-def atan2(lanes: Lanes) -> str:
-    """IR of `V atan2(V y, V x)`, by the system's function in every lane: it is rare here."""
+def system_function(lanes: Lanes, name: str) -> str:
+    """IR of a function of vectors, by the system's function of doubles in every lane."""
     code = _Sincos(lanes)
     value = "poison"
+    names = "yx"[: SYSTEM_FUNCTIONS[name]]
     for lane in range(lanes.width):
-        pair = [
-            f"%{a}" if lanes.width == 1 else code.new(f"extractelement {lanes.vector} %{a}, i32 {lane}") for a in "yx"
+        entries = [
+            f"%{a}" if lanes.width == 1 else code.new(f"extractelement {lanes.vector} %{a}, i32 {lane}") for a in names
         ]
-        z = _call(code, "atan2", *pair)
+        z = _call(code, name, *entries)
         value = (
             z if lanes.width == 1 else code.new(f"insertelement {lanes.vector} {value}, {lanes.scalar} {z}, i32 {lane}")
         )
-    body = "".join(code.lines)
     V = lanes.vector
-    return (
-        f"define internal {V} @atan2.{lanes.suffix}({V} %y, {V} %x) noinline nounwind {{\n{body}  ret {V} {value}\n}}\n"
-    )
+    parameters = ", ".join(f"{V} %{a}" for a in names)
+    head = f"define internal {V} @{name}.{lanes.suffix}({parameters}) noinline nounwind"
+    return f"{head} {{\n{''.join(code.lines)}  ret {V} {value}\n}}\n"
+
+
+def functions(lanes: Lanes, tapes: Iterable[Tape]) -> str:
+    """Everything that the cores of these tapes call."""
+    used = {instruction.operation for tape in tapes for instruction in tape.instructions}
+    called = [system_function(lanes, name) for name in SYSTEM_FUNCTIONS if name in used]
+    return "".join([declarations(lanes), sincos(lanes), *called])
 
 
 def declarations(lanes: Lanes) -> str:
@@ -159,5 +169,8 @@ def declarations(lanes: Lanes) -> str:
     return text
 
 
-SYSTEM = "declare double @sin(double)\ndeclare double @cos(double)\ndeclare double @atan2(double, double)\n"
+SYSTEM = "".join(
+    f"declare double @{name}({', '.join(['double'] * count)})\n"
+    for name, count in {"sin": 1, "cos": 1, **SYSTEM_FUNCTIONS}.items()
+)
 LIKELY = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'

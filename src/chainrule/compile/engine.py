@@ -9,6 +9,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from chainrule.compile.lanes import SYSTEM_FUNCTIONS
+
 
 def _machine() -> Any:
     """A target machine for the host. An engine owns the one it is made with, so each gets its own.
@@ -28,7 +30,7 @@ def _start() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     library = ctypes.CDLL(ctypes.util.find_library("m") or None)
-    for name in ("sin", "cos", "atan2", "fma", "fmaf"):  # the last two where the processor has none
+    for name in ("sin", "cos", *SYSTEM_FUNCTIONS, "fma", "fmaf"):  # the last two where the processor has none
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(name, address)
 

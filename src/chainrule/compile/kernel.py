@@ -168,5 +168,4 @@ def _wide(bits: int) -> Lanes:
 
 def _functions(tape: Tape, lanes: Lanes, name: str) -> str:
     """A core with all that it calls."""
-    trigonometry = [elementary.declarations(lanes), elementary.sincos(lanes), elementary.atan2(lanes)]
-    return "".join([*trigonometry, core(tape, lanes, name)])
+    return elementary.functions(lanes, [tape]) + core(tape, lanes, name)

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 from chainrule.compile.tape import Instruction, Tape, Value
 
+SYSTEM_FUNCTIONS = {
+    "atan2": 2, "pow": 2, "exp": 1, "log": 1, "tan": 1, "tanh": 1, "sinh": 1, "cosh": 1, "asin": 1, "acos": 1,
+    "atan": 1,
+}  # fmt: skip
+"""Operations that are functions of the system, being rare here, and how many operands each has."""
+
 PART = 3000
 """Instructions in one part of a core function."""
 
@@ -167,8 +173,9 @@ class _Core:
         if operation in ("sqrt", "abs"):
             name = {"sqrt": "sqrt", "abs": "fabs"}[operation]
             return self.line(f"call {lanes.vector} @llvm.{name}.{lanes.suffix}({lanes.vector} {a})")
-        if operation == "atan2":
-            return self.line(f"call {lanes.vector} @atan2.{lanes.suffix}({lanes.vector} {a}, {lanes.vector} {b})")
+        if operation in SYSTEM_FUNCTIONS:
+            arguments = ", ".join(f"{lanes.vector} {x}" for x in (a, b) if x)
+            return self.line(f"call {lanes.vector} @{operation}.{lanes.suffix}({arguments})")
         zero, one = lanes.number(0.0), lanes.number(1.0)
         if operation == "choose":  # b where a holds, else zero
             holds = self.line(f"fcmp une {lanes.vector} {a}, {zero}")

@@ -38,13 +38,15 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _pool(count: int) -> ThreadPoolExecutor:
+def pool() -> ThreadPoolExecutor:
+    """The threads that batches use, as many as were asked for."""
+    count = threads()
     mine = (os.getpid(), count)  # a forked child has the object, but not the threads
-    pool: ThreadPoolExecutor | None = _state["pool"]
-    if pool is None or _state["owner"] != mine:
-        pool = ThreadPoolExecutor(count, thread_name_prefix="chainrule")
-        _state.update(pool=pool, owner=mine)
-    return pool
+    held: ThreadPoolExecutor | None = _state["pool"]
+    if held is None or _state["owner"] != mine:
+        held = ThreadPoolExecutor(count, thread_name_prefix="chainrule")
+        _state.update(pool=held, owner=mine)
+    return held
 
 
 def _quietly(call: Callable[..., Any], *arguments: Any, out: Any) -> None:
@@ -75,8 +77,7 @@ def spread(
     parts = [(slice(None),) * longest + (slice(i, i + size),) for i in range(0, batch[longest], size)]
     full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arguments]
     try:
-        pool = _pool(count)
-        jobs = [pool.submit(_quietly, call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
+        jobs = [pool().submit(_quietly, call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
     except RuntimeError:  # the interpreter is shutting down, and starts no more threads
         call(*arguments, out=out)
         return

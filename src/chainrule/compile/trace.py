@@ -8,7 +8,8 @@ from typing import Any
 import casadi
 
 from chainrule.compile.parameters import opened, parameter_length
-from chainrule.compile.tape import Instruction, Tape, Value
+from chainrule.compile.tape import Instruction, Tape, Value, with_shared_reciprocals
+from chainrule.errors import ChainruleError
 from chainrule.functions import FUNCTIONS, argument_lengths
 from chainrule.model import Model
 from chainrule.reference import leaves
@@ -16,12 +17,23 @@ from chainrule.reference import leaves
 _BINARY = {
     casadi.OP_ADD: "add", casadi.OP_SUB: "sub", casadi.OP_MUL: "mul", casadi.OP_DIV: "div", casadi.OP_ATAN2: "atan2",
     casadi.OP_LT: "lt", casadi.OP_LE: "le", casadi.OP_IF_ELSE_ZERO: "choose", casadi.OP_AND: "and", casadi.OP_OR: "or",
-    casadi.OP_NE: "ne", casadi.OP_EQ: "eq",
+    casadi.OP_NE: "ne", casadi.OP_EQ: "eq", casadi.OP_POW: "pow", casadi.OP_CONSTPOW: "pow",
 }  # fmt: skip
 _UNARY = {
     casadi.OP_NEG: "neg", casadi.OP_SQRT: "sqrt", casadi.OP_SIN: "sin", casadi.OP_COS: "cos", casadi.OP_NOT: "not",
-    casadi.OP_FABS: "abs",
+    casadi.OP_FABS: "abs", casadi.OP_EXP: "exp", casadi.OP_LOG: "log", casadi.OP_TAN: "tan", casadi.OP_TANH: "tanh",
+    casadi.OP_SINH: "sinh", casadi.OP_COSH: "cosh", casadi.OP_ASIN: "asin", casadi.OP_ACOS: "acos",
+    casadi.OP_ATAN: "atan",
 }  # fmt: skip
+
+
+class UnsupportedOperationError(ChainruleError, NotImplementedError):
+    """Arithmetic that no machine code is made for."""
+
+
+def _name_of(code: int) -> str:
+    """What CasADi calls an operation."""
+    return next((name for name in dir(casadi) if name.startswith("OP_") and getattr(casadi, name) == code), str(code))
 
 
 def trace(model: Model, name: str, parameters: Sequence[str] = (), **options: Any) -> Tape:
@@ -75,13 +87,22 @@ def tape_of(function: casadi.Function, lengths: tuple[int, ...]) -> Tape:
             held[into[0]] = append("add", held[of[0]], held[of[0]])
         elif code == casadi.OP_INV:
             held[into[0]] = append("div", constant(1.0), held[of[0]])
+        elif code in (casadi.OP_FMIN, casadi.OP_FMAX):
+            a, b = (held[i] for i in of) if code == casadi.OP_FMIN else (held[i] for i in reversed(of))
+            less = append("lt", a, b)  # the smaller where it is the first; for the larger, the roles change
+            kept, other = (held[of[0]], held[of[1]])
+            held[into[0]] = append("add", append("choose", less, kept), append("choose", append("not", less), other))
+        elif code == casadi.OP_SIGN:
+            zero_ = constant(0.0)
+            held[into[0]] = append("sub", append("lt", zero_, held[of[0]]), append("lt", held[of[0]], zero_))
         elif code == casadi.OP_ASSIGN:
             held[into[0]] = held[of[0]]
         else:
-            raise AssertionError(f"CasADi operation {code} has no translation")
+            raise UnsupportedOperationError(f"CasADi's operation {_name_of(code)} has no translation")
     zero = None
     for i, value in enumerate(outputs):
         if value is None:
             zero = constant(0.0) if zero is None else zero
             outputs[i] = zero
-    return Tape(lengths, tuple(instructions), tuple(v for v in outputs if v is not None))
+    tape = Tape(lengths, tuple(instructions), tuple(v for v in outputs if v is not None))
+    return with_shared_reciprocals(tape)

@@ -17,6 +17,7 @@ from chainrule.formats.source import path_of, read, write
 from chainrule.model import (
     GRAVITY,
     Composite,
+    Constraint,
     Dof,
     Fixed,
     Frame,
@@ -45,6 +46,8 @@ DOF_KEYS = tuple(field.name for field in fields(Dof))
 JOINT_KEYS = (
     "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "mimic", "dof", *DOF_KEYS,
 )  # fmt: skip
+PARTS = ("link", "joint", "frame", "constraint")
+"""The lists of a document, in the order in which they are written."""
 
 
 # --- reading -------------------------------------------------------------------------------------------------------
@@ -94,7 +97,7 @@ def model_of(document: Mapping[str, Any], source: str) -> Model:
         raise FormatError(
             f"{source} is not a chainrule robot: it should say format = {FORMAT!r}, and says {document.get('format')!r}"
         )
-    table.only("format", "name", "gravity", "end_effector", "notes", "link", "joint", "frame")
+    table.only("format", "name", "gravity", "end_effector", "notes", *PARTS)
     notes = document.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise table.error("notes should be a list of strings")
@@ -106,6 +109,7 @@ def model_of(document: Mapping[str, Any], source: str) -> Model:
         table.vector("gravity", GRAVITY),
         table.text("end_effector") if "end_effector" in document else None,
         notes,
+        [_constraint(entry) for entry in table.tables("constraint")],
     )
 
 
@@ -196,6 +200,19 @@ def _is_number(x: Any) -> bool:
 def _frame(table: _Table) -> Frame:
     table.only("name", "link", "origin")
     return Frame(table.text("name"), table.text("link"), table.transform("origin"))
+
+
+def _constraint(table: _Table) -> Constraint:
+    table.only("name", "kind", "link_a", "link_b", "origin_a", "origin_b", "distance")
+    return Constraint(
+        table.text("name"),
+        table.text("kind"),
+        table.text("link_a"),
+        table.text("link_b"),
+        table.transform("origin_a"),
+        table.transform("origin_b"),
+        table.number("distance") if "distance" in table.entries else None,
+    )
 
 
 def _link(table: _Table) -> Link:
@@ -305,6 +322,7 @@ def document_of(model: Model) -> dict[str, Any]:
     document["link"] = [_link_entry(link) for link in model.links]
     document["joint"] = [_joint_entry(joint) for joint in model.joints]
     document["frame"] = [{"name": f.name, "link": f.link, **_origin_entry("origin", f.origin)} for f in model.frames]
+    document["constraint"] = [_constraint_entry(constraint) for constraint in model.constraints]
     return {key: value for key, value in document.items() if value != []}
 
 
@@ -332,6 +350,12 @@ def _origin_entry(key: str, T: Transform) -> dict[str, Any]:
         exact = placed((0.0, 0.0, 0.0), rpy).rotation == T.rotation
         entry |= {"rpy": rpy} if exact else {"rotation": [_floats(row) for row in T.rotation]}
     return {key: entry}
+
+
+def _constraint_entry(constraint: Constraint) -> dict[str, Any]:
+    entry: dict[str, Any] = {key: getattr(constraint, key) for key in ("name", "kind", "link_a", "link_b")}
+    entry |= _origin_entry("origin_a", constraint.origin_a) | _origin_entry("origin_b", constraint.origin_b)
+    return entry if constraint.distance is None else {**entry, "distance": float(constraint.distance)}
 
 
 def _joint_entry(joint: Joint) -> dict[str, Any]:
@@ -384,10 +408,10 @@ def to_json(model: Model) -> str:
 
 
 def to_toml(model: Model) -> str:
-    """TOML text, one table for each link and joint."""
+    """TOML text, one table for each link, joint, frame and constraint."""
     document = document_of(model)
-    lines = [f"{key} = {_toml(value)}" for key, value in document.items() if key not in ("link", "joint", "frame")]
-    for key in ("link", "joint", "frame"):
+    lines = [f"{key} = {_toml(value)}" for key, value in document.items() if key not in PARTS]
+    for key in PARTS:
         for entry in document.get(key, []):
             lines += ["", f"[[{key}]]", *(f"{name} = {_toml(value)}" for name, value in entry.items())]
     return "\n".join(lines) + "\n"

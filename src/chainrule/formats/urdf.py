@@ -11,7 +11,7 @@ from os import PathLike
 
 from lxml import etree
 
-from chainrule.errors import FormatError, ModelWarning
+from chainrule.errors import FormatError, ModelWarning, shown
 from chainrule.formats.numbers import placed, points
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
@@ -179,11 +179,17 @@ def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
 
 
 def to_urdf(model: Model) -> str:
-    """URDF text of a model, refused where URDF has no words for it (rotors, springs, other joints).
+    """URDF text of a model, refused where URDF has no words for it (rotors, springs, other joints, loops).
 
     Frames become links without mass. So does the far side of a joint whose axis misses the child's origin, with a
     fixed joint from there to the child. Gravity is not part of URDF.
     """
+    if model.constraints:
+        loops = shown(constraint.name for constraint in model.constraints)
+        raise FormatError(
+            f"robot {model.name!r} has loops, closed by {loops}, which URDF cannot express; save it in chainrule's own "
+            "format, or open them with robot.without_constraint(...)"
+        )
     if model.gravity != GRAVITY:
         g = ", ".join(f"{x:g}" for x in model.gravity)
         warnings.warn(f"robot {model.name!r}: URDF does not hold gravity, here ({g}) m/s^2", ModelWarning, stacklevel=3)

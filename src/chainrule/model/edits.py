@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.model.constraints import Constraint
 from chainrule.model.kinds import Fixed, Free, Kind, Moved, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Frame, Joint, Link
@@ -94,11 +95,25 @@ def add_frame(model: Model, name: str, carrier: str, origin: Transform) -> Model
     return rebuilt(model, frames=(*model.frames, frame))
 
 
+def add_constraint(model: Model, constraint: Constraint) -> Model:
+    """Close a loop."""
+    return rebuilt(model, constraints=(*model.constraints, constraint))
+
+
+def remove_constraint(model: Model, name: str) -> Model:
+    """Open the loop that a constraint closes."""
+    names = [constraint.name for constraint in model.constraints]
+    if name not in names:
+        raise UnknownNameError.of("constraint", name, names, f"robot {model.name!r}")
+    return replace(model, constraints=tuple(c for c in model.constraints if c.name != name))
+
+
 def rebuilt(model: Model, **changes: object) -> Model:
     """The model with some fields replaced, sorted and checked again."""
     fields = {
         "name": model.name, "links": model.links, "joints": model.joints, "frames": model.frames,
-        "gravity": model.gravity, "end_effector": model.end_effector, "notes": model.notes, **changes,
+        "gravity": model.gravity, "end_effector": model.end_effector, "notes": model.notes,
+        "constraints": model.constraints, **changes,
     }  # fmt: skip
     return Model.build(**fields)  # type: ignore[arg-type]
 
@@ -123,6 +138,10 @@ def prefixed(model: Model, prefix: str) -> Model:
         joints=tuple(joints),
         frames=tuple(replace(f, name=prefix + f.name, link=prefix + f.link) for f in model.frames),
         end_effector=None if model.end_effector is None else prefix + model.end_effector,
+        constraints=tuple(
+            replace(c, name=prefix + c.name, link_a=prefix + c.link_a, link_b=prefix + c.link_b)
+            for c in model.constraints
+        ),
     )
 
 
@@ -144,6 +163,7 @@ def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: 
             frames=(*model.frames, *other.frames),
             end_effector=other.end_effector or (other.tips[0] if len(other.tips) == 1 else None),
             notes=(*model.notes, *other.notes),
+            constraints=(*model.constraints, *other.constraints),
         )
     except ModelError as error:
         raise ModelError(f"{error}: keep the names of the two robots apart with prefix=...") from None
@@ -176,6 +196,13 @@ def chain(model: Model, tip: str) -> Model:
                 f"joint {joint.name!r} follows {joint.mimic.joint!r}, which is not between the base and {tip!r}; lock "
                 "that one first"
             )
+    for constraint in model.constraints:
+        for link in (constraint.link_a, constraint.link_b):
+            if model.locate(link)[0] not in kept:
+                raise ModelError(
+                    f"constraint {constraint.name!r} ties {link!r}, which is not between the base and {tip!r}; "
+                    f"open that loop first, with robot.without_constraint({constraint.name!r})"
+                )
     return rebuilt(
         model,
         links=[link for i, link in enumerate(model.links) if i in kept],

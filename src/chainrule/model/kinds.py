@@ -43,6 +43,9 @@ class Kind(Protocol):
 
     def neutral(self) -> tuple[float, ...]: ...
 
+    def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        """dq/dt at the velocity v."""
+
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]: ...
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]: ...
@@ -59,6 +62,9 @@ class _Flat:
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0,) * self.nv
+
+    def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return list(v)
 
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         return [a + b for a, b in zip(q, v, strict=True)]
@@ -233,6 +239,9 @@ class Spherical(_ConstantColumns):
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0)
 
+    def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return [*Quaternion(*q).rate(Vector(*v))]
+
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         return [*(Quaternion(*q).normalised() * Quaternion.exp(Vector(*v))).normalised()]
 
@@ -258,6 +267,10 @@ class Free(_ConstantColumns):
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+    def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        orientation = Quaternion(*q[3:])
+        return [*(orientation.rotation() * Vector(*v[3:])), *orientation.rate(Vector(*v[:3]))]
 
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         step = Transform.exp(Motion.of(v))
@@ -302,6 +315,9 @@ class Moved:
 
     def neutral(self) -> tuple[float, ...]:
         return self.inner.neutral()
+
+    def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return self.inner.rates(q, v)
 
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         return self.inner.integrate(q, v)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from chainrule.errors import ModelError, UnknownNameError, shown
+from chainrule.model.constraints import Constraint, refuse_bad_constraints
 from chainrule.model.parts import Dof, Frame, Joint, Lift, Link, Mimic, lift_vector
 from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Motion, Scalar, Transform, Vector
@@ -98,9 +99,9 @@ def _sum(motions: Iterable[Motion]) -> Motion:
 
 @dataclass(frozen=True)
 class Model:
-    """A robot: a tree of links and joints, frames on them, and gravity. Make one with `Model.build`.
+    """A robot: a tree of links and joints, frames on them, constraints that close loops, and gravity.
 
-    Joint i moves link i + 1; link 0 is the base; parents come before children.
+    Make one with `Model.build`. Joint i moves link i + 1; link 0 is the base; parents come before children.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Model:
     gravity: Vector = field(default=GRAVITY)
     end_effector: str | None = None
     notes: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
 
     @staticmethod
     def build(
@@ -120,13 +122,18 @@ class Model:
         gravity: Vector = GRAVITY,
         end_effector: str | None = None,
         notes: Sequence[str] = (),
+        constraints: Sequence[Constraint] = (),
     ) -> Model:
         """Sort links and joints into a tree, depth first, and refuse what is not one."""
         where = f"robot {name!r}"
         ordered_links, ordered_joints = depth_first(links, joints, where)
         refuse_clashes(ordered_links, frames, where)
         _refuse_bad_mimics(ordered_joints, where)
-        model = Model(name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes))
+        named = [*(link.name for link in ordered_links), *(frame.name for frame in frames)]
+        refuse_bad_constraints(constraints, named, where)
+        model = Model(
+            name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes), tuple(constraints)
+        )
         if end_effector is not None:
             model.locate(end_effector)
         return model
@@ -185,6 +192,11 @@ class Model:
         return any(joint.mimic for joint in self.joints)
 
     @cached_property
+    def rows(self) -> tuple[Constraint, ...]:
+        """The constraint that each equation of all constraints belongs to, in order."""
+        return tuple(constraint for constraint in self.constraints for _ in range(constraint.size))
+
+    @cached_property
     def _frame_of(self) -> dict[str, Frame]:
         return {frame.name: frame for frame in self.frames}
 
@@ -233,6 +245,7 @@ class Model:
             links=tuple(link.map(f) for link in self.links),
             joints=tuple(joint.map(f) for joint in self.joints),
             frames=tuple(frame.map(f) for frame in self.frames),
+            constraints=tuple(constraint.map(f) for constraint in self.constraints),
             gravity=lift_vector(f, self.gravity, "m/s^2"),
         )
 

@@ -125,10 +125,9 @@ class ArticulatedInertia:
         w, v = A.angular, A.linear
         return Force(self.angular * w + self.coupling * v, self.coupling.transpose() * w + self.linear * v)
 
-    def without(self, U: Force, d: Scalar) -> ArticulatedInertia:
-        """I - U U^T / d: what remains once a joint that yields along U's axis no longer resists."""
+    def without(self, U: Force, r: Scalar) -> ArticulatedInertia:
+        """I - r U U^T: what remains once a joint that yields along U's axis no longer resists."""
         m, f = U.moment, U.force
-        r = 1 / d
         return ArticulatedInertia(
             self.angular - Symmetric.outer(m, r),
             self.coupling - Matrix.outer(m, f * r),

@@ -2,32 +2,88 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from chainrule.spatial.scalar import Scalar
+from chainrule.spatial.scalar import Scalar, is_zero, where
+
+
+class Factors:
+    """A symmetric positive definite matrix as M = L D L^T, with its rows in an order that keeps empty places empty.
+
+    With `dependent`, a row whose pivot is at most so much of its diagonal entry counts as one that the rows eliminated
+    before it imply, and gets the solution 0.
+
+    >>> Factors([[4.0, 2.0], [2.0, 2.0]]).solve([8.0, 6.0])
+    [1.0, 2.0]
+    """
+
+    def __init__(self, M: Sequence[Sequence[Scalar]], dependent: float | None = None) -> None:
+        self._order = elimination_order(M)
+        rest = {i: {j: M[i][j] for j in range(len(M)) if not _absent(M[i][j])} for i in self._order}
+        self._L: dict[int, dict[int, Scalar]] = {}
+        self._inverse: dict[int, Scalar] = {}
+        for i in self._order:
+            row = rest.pop(i)
+            self._inverse[i] = _inverse(row.pop(i, 0), None if dependent is None else dependent * M[i][i])
+            self._L[i] = {k: x * self._inverse[i] for k, x in row.items()}
+            for k, l in self._L[i].items():
+                del rest[k][i]
+                for j, x in row.items():
+                    rest[k][j] = rest[k][j] - l * x if j in rest[k] else -l * x
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x with M x = b."""
+        x = list(b)
+        for i in self._order:
+            if not _absent(x[i]):
+                for k, l in self._L[i].items():
+                    x[k] = x[k] - l * x[i]
+        for i in reversed(self._order):
+            x[i] = x[i] * self._inverse[i]
+            for k, l in self._L[i].items():
+                if not _absent(x[k]):
+                    x[i] = x[i] - l * x[k]
+        return x
+
+
+def elimination_order(M: Sequence[Sequence[Scalar]]) -> list[int]:
+    """Rows with the fewest entries first, counting those that elimination adds: of a mass matrix, the tips first."""
+    beside = {i: {j for j, x in enumerate(row) if j != i and not _absent(x)} for i, row in enumerate(M)}
+    order: list[int] = []
+    while beside:
+        i = min(beside, key=lambda i: (len(beside[i]), -i))
+        order.append(i)
+        around = beside.pop(i)
+        for k in around:
+            beside[k] = (beside[k] | around) - {i, k}
+    return order
+
+
+def _inverse(pivot: Scalar, least: Scalar | None) -> Scalar:
+    """1/pivot; 0 where it is not above the least that counts, if there is one; nan where it is the number zero."""
+    if least is None:
+        return math.nan if is_zero(pivot) else 1 / pivot
+    vanishes = pivot <= least
+    return where(vanishes, 0.0, 1 / where(vanishes, 1.0, pivot))
 
 
 def solve_symmetric(M: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with M x = b, M symmetric positive definite, by M = L D L^T without pivoting.
+    """x with M x = b, M symmetric positive definite.
 
-    >>> solve_symmetric([[4.0, 2.0], [2.0, 3.0]], [8.0, 7.0])
-    [1.25, 1.5]
+    >>> solve_symmetric([[4.0, 2.0], [2.0, 2.0]], [8.0, 6.0])
+    [1.0, 2.0]
     """
-    n = len(b)
-    L: list[list[Scalar]] = [[0] * n for _ in range(n)]
-    D: list[Scalar] = []
-    y: list[Scalar] = []
-    for i in range(n):
-        scaled = [L[i][j] * D[j] for j in range(i)]
-        d = M[i][i] - sum((L[i][j] * scaled[j] for j in range(i)), start=0)
-        for k in range(i + 1, n):
-            L[k][i] = (M[k][i] - sum((L[k][j] * scaled[j] for j in range(i)), start=0)) / d
-        D.append(d)
-        y.append(b[i] - sum((L[i][j] * y[j] for j in range(i)), start=0))
-    x: list[Scalar] = [0] * n
-    for i in reversed(range(n)):
-        x[i] = y[i] / D[i] - sum((L[k][i] * x[k] for k in range(i + 1, n)), start=0)
-    return x
+    return Factors(M).solve(b)
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """a . b, skipping the entries that are structurally zero."""
+    total: Scalar = 0
+    for x, y in zip(a, b, strict=True):
+        if not (_absent(x) or _absent(y)):
+            total = total + x * y
+    return total
 
 
 def multiply(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

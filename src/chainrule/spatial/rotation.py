@@ -179,6 +179,10 @@ class Quaternion:
         """The conjugate: the inverse of a unit quaternion."""
         return Quaternion(-self.x, -self.y, -self.z, self.w)
 
+    def rate(self, w: Vector) -> Quaternion:
+        """d/dt of a quaternion that turns with the angular velocity w, given in the axes that turn."""
+        return self * Quaternion(w.x / 2, w.y / 2, w.z / 2, 0)
+
     def square(self) -> Scalar:
         return self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w
 

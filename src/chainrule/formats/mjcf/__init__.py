@@ -18,6 +18,7 @@ from chainrule.formats.mjcf.document import Document, flag
 from chainrule.formats.mjcf.geoms import Geoms, between
 from chainrule.formats.mjcf.inertia import Placed, link_of, scaled_to, world
 from chainrule.formats.mjcf.joints import WELDED, Jointed, joint_of
+from chainrule.formats.mjcf.loops import constraints_of, equalities
 from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
@@ -49,13 +50,16 @@ def model_of(root: Node, folder: Path | None) -> Model:
     for section in document.sections("worldbody"):
         reader.read(section)
     joints = with_rotors(reader.joints, document, reader.defaults, reader.settings, notes)
-    joints = with_mimics(joints, reader.refs, document, reader.defaults, reader.settings, notes)
     settings = reader.settings
+    nodes = [*equalities(document, reader.defaults, settings)]
+    joints = with_mimics(joints, reader.refs, document, nodes, notes)
+    constraints = constraints_of(nodes, reader.places, reader.sites)
     if settings.fluid:
         notes.append("the forces of the fluid around the model (option density and viscosity) are not modelled")
     gravity = settings.gravity if settings.enabled("gravity") else Vector(0.0, 0.0, 0.0)
     links = [world(), *scaled_to(reader.links, settings.total_mass)]
-    return Model.build(root.get("model") or "robot", links, joints, reader.frames(), gravity, notes=notes)
+    name = root.get("model") or "robot"
+    return Model.build(name, links, joints, reader.frames(), gravity, notes=notes, constraints=constraints)
 
 
 @dataclass
@@ -81,6 +85,7 @@ class _Reader:
         self.joints: list[Joint] = []
         self.refs: dict[str, float] = {}
         self.sites: list[Frame] = []
+        self.places = {"world": Transform.identity()}
         self.notes: list[str] = []
         self._link_names = _Names({"world"}, document.names("body"), "body")
         self._joint_names = _Names(set(), document.names("joint") | document.names("freejoint"), "joint")
@@ -139,6 +144,7 @@ class _Reader:
     def _body(self, parent: str, node: Node, T: Transform, held: _Contents) -> str:
         """Add a body's link, joints and sites, and return the link's name."""
         name = self._link_names.of(node)
+        self.places[name] = self.places[parent] * T
         if flag(node, "mocap"):
             if held.joints or parent != "world":
                 raise node.error("is a mocap body, which must be a child of the world and have no joints")

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from chainrule.errors import UnknownNameError
 from chainrule.formats.mjcf.defaults import Defaults
-from chainrule.formats.mjcf.document import Document, flag
+from chainrule.formats.mjcf.document import Document
 from chainrule.formats.mjcf.joints import coefficient
+from chainrule.formats.mjcf.loops import LOOPS
 from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.xml import Node
 from chainrule.model import Joint, Mimic
@@ -42,14 +43,16 @@ def with_rotors(
 
 
 def with_mimics(
-    joints: Sequence[Joint], refs: Refs, document: Document, defaults: Defaults, settings: Settings, notes: list[str]
+    joints: Sequence[Joint], refs: Refs, document: Document, nodes: Sequence[Node], notes: list[str]
 ) -> list[Joint]:
-    """Linear equalities between two scalar joints, as joints that follow others; other constraints become notes."""
+    """Linear equalities between two scalar joints, as joints that follow others.
+
+    Those that close loops are read elsewhere; what is left of the equalities, and tendons, become notes.
+    """
     by_name = {joint.name: joint for joint in joints}
     mimics: dict[str, Mimic] = {}
-    for entry in document.entries("equality"):
-        node = defaults.styled(entry, tag="equality")
-        if not flag(node, "active", True) or not settings.enabled("equality", "constraint"):
+    for node in nodes:
+        if node.tag in LOOPS:
             continue
         found = _mimic(node, by_name, refs) if node.tag == "joint" else None
         if found is None or not _adopt(mimics, *found):

@@ -36,6 +36,8 @@ ATTRIBUTES = {
         f"fluidshape fluidcoef user {_POSE}"
     ),
     "site": f"name class type group material mesh size fromto rgba user {_POSE}",
+    "connect": "name class active solref solimp body1 body2 anchor site1 site2",
+    "weld": "name class active solref solimp body1 body2 anchor site1 site2 relpose torquescale",
     "mesh": (
         "name class content_type file scale inertia smoothnormal maxhullvert vertex normal texcoord face refpos "
         "refquat builtin params material"
