@@ -12,7 +12,7 @@ import numpy as np
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.errors import ModelError, ModelWarning, shown
 from chainrule.formats.numbers import points
-from chainrule.model import Composite, Dof, Joint, Link, Model, Moved, Screw
+from chainrule.model import Composite, Constraint, Dof, Joint, Link, Model, Moved, Screw
 from chainrule.model.edits import merge_fixed
 from chainrule.model.tree import refuse_duplicates
 from chainrule.spatial import Transform
@@ -36,6 +36,8 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
         _check_joint(joint, f"{where}, joint {joint.name!r}")
     for frame in model.frames:
         _refuse_numbers("origin", _numbers(frame.origin), f"{where}, frame {frame.name!r}")
+    for constraint in model.constraints:
+        _check_constraint(constraint, f"{where}, constraint {constraint.name!r}")
     notes: list[str] = []
     links = [_checked_link(link, where, check and i > 0, repair, notes) for i, link in enumerate(model.links)]
     model = replace(model, links=tuple(links))
@@ -91,6 +93,18 @@ def _check_joint(joint: Joint, where: str) -> None:
         )
     for dof in joint.dofs:
         _check_dof(dof, joint, where)
+
+
+def _check_constraint(constraint: Constraint, where: str) -> None:
+    _refuse_numbers("origin_a", _numbers(constraint.origin_a), where)
+    _refuse_numbers("origin_b", _numbers(constraint.origin_b), where)
+    if constraint.distance is not None:
+        _refuse_numbers("distance", [constraint.distance], where)
+        if not constraint.distance > 0:
+            raise ModelError(
+                f"{where}: the distance must be positive, got {constraint.distance!r}; two points that coincide are a "
+                "constraint of the kind 'point'"
+            )
 
 
 def _parallel(first: Screw, second: Screw) -> bool:

@@ -1,10 +1,10 @@
-"""The command line: `chainrule info | torque | demo | export | bench | cache`."""
+"""The command line: `chainrule info | torque | simulate | demo | export | bench | cache`."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -93,6 +93,51 @@ def torque(
     if degrees:
         state = [show.in_radians(loaded, values) for values in state]
     show.torque(loaded, *state, tip_wrench=tip_wrench, as_json=as_json)
+
+
+@cli.command()
+@click.argument("robot")
+@click.option(
+    "--q0", type=NUMBERS, help="Where it starts, rad or m; zero if left out, or the nearest within the limits."
+)
+@click.option("--qd0", type=NUMBERS, help="Velocities at the start; at rest if left out.")
+@click.option("--duration", default=5.0, show_default=True, help="Seconds to simulate.")
+@click.option("--method", default="rk4", show_default=True, help="The integrator.")
+@click.option("--dt", default=1e-3, show_default=True, help="Its step, in s.")
+@click.option("--record-every", default=1, show_default=True, help="Steps between two samples.")
+@click.option("--torque", type=NUMBERS, help="Constant torques.")
+@click.option("--controller", help="gravity, pd, pid, computed-torque, impedance or operational-space.")
+@click.option("--target", type=NUMBERS, help="Where the controller brings the robot, as joint positions.")
+@click.option("--kp", type=float, help="The controller's stiffness.")
+@click.option("--ki", type=float, help="The gain of its integral.")
+@click.option("--kd", type=float, help="Its damping.")
+@click.option("--payload", type=float, help="Kilograms at the end-effector that the controller does not know of.")
+@click.option("--stops", type=NUMBERS, help="Stiffness and damping of stops at the joint limits.")
+@click.option("--restitution", type=float, help="Hard stops at the joint limits: the share of speed they return.")
+@click.option("--no-torque-limits", is_flag=True, help="Let torques exceed the joints' effort limits.")
+@click.option("--degrees", is_flag=True, help="Angles, and their rates, are in degrees.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
+@click.option("--save", type=click.Path(dir_okay=False), help="A file for the motion: .npz, .csv or .parquet.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def simulate(robot: str, plot: str | None, save: str | None, as_json: bool, **options: Any) -> None:
+    """Simulate a robot from a start: free, under constant torques, or under a controller."""
+    from chainrule import show
+    from chainrule.simulation.command import run
+    from chainrule.simulation.files import format_of
+    from chainrule.simulation.plots import refuse_unwritable
+
+    if save:  # before the work, not after it
+        format_of(save)
+    if plot:
+        refuse_unwritable(plot)
+    motion = run(_load(robot), **options)
+    show.motion(motion, as_json=as_json)
+    if plot:
+        motion.plot(plot)
+        click.echo(f"written: {plot}", err=True)
+    if save:
+        motion.save(save)
+        click.echo(f"written: {save}", err=True)
 
 
 @cli.command()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from chainrule.arguments import number, placement, real_array, refuse_nonfinite, symmetric, vector
 from chainrule.checks import checked
-from chainrule.errors import ModelError, ShapeError
-from chainrule.model import Model, edits
+from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.model import Constraint, Dof, Model, edits
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.spatial.physical import objection
 
@@ -78,6 +80,37 @@ class Editing:
         T = placement(origin, "origin")
         return self._edited(edits.add_frame(self.model, name, edits.meant(self.model, link), T))
 
+    def with_constraint(
+        self,
+        kind: str,
+        link_a: str,
+        link_b: str,
+        origin_a: ArrayLike | None = None,
+        origin_b: ArrayLike | None = None,
+        distance: float | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Close a loop: tie two links or frames, each at a 4-by-4 transform in its own frame.
+
+        kind: "point", the two origins coincide; "hinge", their z axes do too; "weld", their orientations; "distance",
+        they are so many metres apart.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r").with_constraint("distance", "base", "tip", distance=1.5)
+        >>> arm.constraint_names
+        ('distance0',)
+        """
+        given = f"{kind}{len(self.model.constraints)}" if name is None else name
+        apart = None if distance is None else number(distance, "distance")
+        constraint = Constraint(
+            given, kind, link_a, link_b, placement(origin_a, "origin_a"), placement(origin_b, "origin_b"), apart
+        )
+        return self._edited(edits.add_constraint(self.model, constraint))
+
+    def without_constraint(self, name: str) -> Self:
+        """Open the loop that a constraint closes."""
+        return type(self)(edits.remove_constraint(self.model, name))
+
     def with_end_effector(self, name: str) -> Self:
         """Make a link or frame the end-effector, which functions take when none is named."""
         self.model.locate(name)
@@ -86,6 +119,52 @@ class Editing:
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """Another gravity vector, in m/s^2, in base axes."""
         return type(self)(edits.with_gravity(self.model, vector(gravity, "gravity")))
+
+    def with_joint_properties(self, **properties: Any) -> Self:
+        """Other numbers along the joints: limits (lower, upper, velocity, effort), friction (viscous, coulomb,
+        coulomb_negative), rotor and gear, spring (stiffness, rest).
+
+        Each is one number for all, one for each degree of freedom, or a dictionary of joint names and numbers. Unless
+        coulomb_negative is given as well, coulomb counts in both directions.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r").with_joint_properties(viscous=0.1, coulomb={"joint2": 0.5})
+        >>> arm.friction_torque([1.0, 1.0]).round(3).tolist()
+        [0.1, 0.6]
+        """
+        known = [field.name for field in fields(Dof)]
+        for name in properties:
+            if name not in known:
+                raise UnknownNameError.of("joint property", name, known, "with_joint_properties")
+        if "coulomb" in properties:
+            properties.setdefault("coulomb_negative", properties["coulomb"])
+        numbers = {name: self._for_dofs(value, name) for name, value in properties.items()}
+        joints, at = [], 0
+        for joint in self.model.joints:
+            own = joint.kind.nv if joint.mimic is None else 0
+            changed = tuple(
+                replace(dof, **{name: float(values[at + k]) for name, values in numbers.items() if at + k in values})
+                for k, dof in enumerate(joint.dofs[:own])
+            )
+            joints.append(replace(joint, dofs=changed or joint.dofs))
+            at += own
+        return self._edited(replace(self.model, joints=tuple(joints)))
+
+    def _for_dofs(self, value: Any, name: str) -> dict[int, float]:
+        """A number for each degree of freedom that has one."""
+        if isinstance(value, Mapping):
+            starts, at = {}, 0
+            for joint in self.model.moving:
+                starts[joint.name] = range(at, at + joint.kind.nv)
+                at += joint.kind.nv
+            for joint_name in value:
+                if joint_name not in starts:
+                    raise UnknownNameError.of("joint", joint_name, starts, f"robot {self.model.name!r}")
+            return {i: _limit(x, f"{name} of joint {j!r}") for j, x in value.items() for i in starts[j]}
+        array = real_array(value, name)
+        if array.shape not in ((), (self.model.nv,)):
+            raise ShapeError(f"{name} must be one number, or {self.model.nv}, or a dictionary, got shape {array.shape}")
+        return dict(enumerate(np.broadcast_to(array, (self.model.nv,)).tolist()))
 
     def without_friction(self) -> Self:
         """No viscous and no Coulomb friction."""
@@ -141,3 +220,11 @@ class Editing:
     def _edited(self, model: Model) -> Self:
         """A robot of the new model, unless its numbers have grown beyond what a float can hold."""
         return type(self)(checked(model, check=False, warn=False))
+
+
+def _limit(value: Any, what: str) -> float:
+    """One number, which may be infinite."""
+    array = real_array(value, what)
+    if array.ndim:
+        raise ShapeError(f"{what} must be one number, got shape {array.shape}")
+    return float(array)

@@ -34,6 +34,18 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
         return cls(f"{where} has no {what} named {name!r}; {hint}")
 
 
+class SimulationError(ChainruleError, ArithmeticError):
+    """A motion that cannot be followed any further; `trajectory` is what was computed up to there."""
+
+    def __init__(self, message: str, trajectory: object = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+class SimulationWarning(UserWarning):
+    """A motion that was computed, and is not to be trusted."""
+
+
 class ModelWarning(UserWarning):
     """A robot that loads, with something its user should know."""
 

@@ -52,7 +52,8 @@ class Evaluation:
         """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
 
         Options are those of the method of the same name: link and frame of a Jacobian; `loads`, the links that
-        wrenches act on, each then an argument of six numbers. Parameters are numbers of the robot that become
+        wrenches act on, each then an argument of six numbers; with closed loops, the independent `rows` of the
+        constraints and the places of the `actuated` velocities. Parameters are numbers of the robot that become
         arguments as well, so that one kernel serves a family of robots: "gravity" (3 numbers), "link:NAME" and
         "payload:NAME" (mass, centre of mass, inertia about it: 10 numbers).
         """
@@ -77,7 +78,15 @@ class Evaluation:
             edits.find_joint(self.model, joint)
         if name == "static_torque" and len(chosen["loads"]) != 1:
             raise ShapeError(f"static_torque takes one load, the link that applies the wrench, got {chosen['loads']!r}")
+        self._check_loop_options(chosen)
         return self._kernel(name, chosen)
+
+    def _loop_options(self, function: str) -> dict[str, Any]:
+        """The options that closed loops add to those of a function."""
+        return {}
+
+    def _check_loop_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options of closed loops that make no sense."""
 
     def export(
         self, target: str, *, functions: Sequence[str] = ("inverse_dynamics",), path: str | PathLike[str]
@@ -123,7 +132,7 @@ class Evaluation:
             options["joints"] = tuple(joint.name for joint in self.model.moving)
         if name == "static_torque":
             options["loads"] = given["loads"] if given and "loads" in given else (self.model.tip,)
-        return options
+        return {**options, **self._loop_options(name)}
 
     def _kernel(self, name: str, options: dict[str, Any]) -> Kernel:
         key = (name, *sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items()))
@@ -149,6 +158,8 @@ class Evaluation:
             return  # somebody's own method, or one that does more
         if not (self._compiled and kernels_enabled() and kernel.has_plain_call):
             return
+        if name == "inverse_dynamics" and self.model.constraints:
+            return  # with closed loops, the method looks whether there are such torques
         if name == "difference" and self.model.quaternions:
             return  # the plain call looks for zero quaternions in its first argument only
         try:
@@ -185,7 +196,8 @@ class Evaluation:
 
     def _evaluate(self, function: str, arguments: Mapping[str, ArrayLike], **options: Any) -> Array:
         """Check the arguments and compute."""
-        if any(_is_lazy(a) for a in arguments.values()):
+        options = {**self._loop_options(function), **options}
+        if any(is_lazy(a) for a in arguments.values()):
             return self._lazy(function, arguments, options)
         arrays = self._arguments(function, arguments)
         if FUNCTIONS[function].masses:
@@ -278,7 +290,7 @@ class Evaluation:
                 f"{function}: robot {self.model.name!r} has no masses, so it has no dynamics; give its links masses "
                 "and inertias"
             )
-        if function in ("forward_dynamics", "apply_inverse_mass") and self._idle:
+        if function in INVERTING and self._idle:
             raise ModelError(
                 f"{function}: the mass matrix of robot {self.model.name!r} is singular, because {shown(self._idle)} "
                 "moves no mass; give its link an inertia, or the joint a rotor, or lock it"
@@ -309,6 +321,14 @@ if hasattr(os, "register_at_fork"):
 UNROLLED = 4000
 """Functions that would unroll to more than so many visits of bodies run the reference path instead."""
 
+INVERTING = frozenset(
+    (
+        "forward_dynamics", "apply_inverse_mass", "constraint_forces", "closing_step", "consistent_velocity",
+        "consistent_acceleration",
+    )
+)  # fmt: skip
+"""Functions that divide by the mass matrix."""
+
 INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches"))
 """Functions whose methods do more than evaluate them."""
 
@@ -325,7 +345,7 @@ def jacobian_frame(frame: str) -> str:
     return frame
 
 
-def _is_lazy(value: object) -> bool:
+def is_lazy(value: object) -> bool:
     """Whether this is a Dask array, which is to stay one."""
     return type(value).__module__.partition(".")[0] == "dask"
 

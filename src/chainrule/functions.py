@@ -13,12 +13,14 @@ from typing import Any
 from chainrule.algorithms import (
     aba,
     centroidal,
+    constraints,
     coriolis,
     crba,
     drives,
     energy,
     jacobians,
     kinematics,
+    loop_torques,
     rnea,
     statics,
     terms,
@@ -39,8 +41,9 @@ class Function:
     says that it also takes wrenches, each as six scalars, on the links that the option `loads` names. Other options
     are keywords of `compute`, fixed before any number is known. `shape` is that of the answer, with the number of
     degrees of freedom as "n", of coordinates as "nq", of links as "links" or, without the base, "bodies", and of the
-    joints asked for as "joints". `whole` says that every link counts, those on fixed joints too, and `masses` that it
-    means nothing for a robot without any.
+    joints asked for as "joints", of constraints as "constraints", of their equations as "rows", of terms as "terms".
+    `whole` says that every link counts, those on fixed joints too, and `masses` that it means nothing for a robot
+    without any. `loops` are the options that closed loops add: the independent `rows`, the `actuated` velocities.
     """
 
     compute: Callable[..., Any]
@@ -49,6 +52,7 @@ class Function:
     loaded: bool = False
     whole: bool = False
     masses: bool = True
+    loops: tuple[str, ...] = ()
 
 
 def _wrenches(model: Model, loads: Sequence[str], wrenches: Sequence[Scalars]) -> dict[int, Force]:
@@ -63,9 +67,9 @@ def _wrenches(model: Model, loads: Sequence[str], wrenches: Sequence[Scalars]) -
 def _loaded(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     """Give an algorithm's wrenches names."""
 
-    def compute(model: Model, *arguments: Any, loads: Sequence[str] = ()) -> Any:
+    def compute(model: Model, *arguments: Any, loads: Sequence[str] = (), **loops: Any) -> Any:
         state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
-        return algorithm(model, *state, wrenches=_wrenches(model, loads, wrenches))
+        return algorithm(model, *state, wrenches=_wrenches(model, loads, wrenches), **loops)
 
     return compute
 
@@ -79,16 +83,62 @@ def _columns(columns: Sequence[Any]) -> list[list[Scalar]]:
     return transpose(_rows(columns))
 
 
-def _joint_wrenches(
-    model: Model, *arguments: Scalars, loads: Sequence[str] = (), joints: Sequence[str]
+def _forward_dynamics(
+    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, **loops: Any
+) -> list[Scalar]:
+    if model.constraints:
+        return constraints.constrained_dynamics(model, q, qd, tau, wrenches, **loops)[0]
+    return aba.forward_dynamics(model, q, qd, tau, wrenches)
+
+
+def _inverse_dynamics(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, **loops: Any
+) -> list[Scalar]:
+    if model.constraints:
+        return loop_torques.loop_torques(model, q, qd, qdd, wrenches, **loops)[0]
+    return vector_form.inverse_dynamics(model, q, qd, qdd, wrenches)
+
+
+def _constraint_forces(
+    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, rows: Any = None
 ) -> list[list[Scalar]]:
-    F = _loaded(rnea.joint_wrenches)(model, *arguments, loads=loads)
+    _, forces, _ = constraints.constrained_dynamics(model, q, qd, tau, wrenches, rows)
+    return _rows(constraints.constraint_wrenches(model, q, forces, rows))
+
+
+def _loop_forces(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, rows: Any = None, actuated: Any = ()
+) -> list[list[Scalar]]:
+    _, forces = loop_torques.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
+    return _rows(constraints.constraint_wrenches(model, q, forces, rows))
+
+
+def _with_loops(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the forces of closed loops to the wrenches of an algorithm."""
+
+    def compute(
+        model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, rows: Any = None, actuated: Any = ()
+    ) -> Any:
+        total = dict(wrenches or {})
+        if model.constraints:
+            _, forces = loop_torques.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
+            for index, wrench in constraints.loop_wrenches(model, q, forces, rows).items():
+                total[index] = total.get(index, Force.zero()) + wrench
+        return algorithm(model, q, qd, qdd, total)
+
+    return compute
+
+
+def _joint_wrenches(
+    model: Model, *arguments: Scalars, loads: Sequence[str] = (), joints: Sequence[str], **loops: Any
+) -> list[list[Scalar]]:
+    F = _loaded(_with_loops(rnea.joint_wrenches))(model, *arguments, loads=loads, **loops)
     moves = {body.joint.name: body.index for body in model.bodies}
     return [list(F[moves[joint]]) for joint in joints]
 
 
-def _newton_euler(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[list[list[Scalar]]]:
-    rows, _ = vector_form.newton_euler(model, q, qd, qdd)
+def _newton_euler(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, **loops: Any) -> list[list[list[Scalar]]]:
+    rows, _ = _with_loops(vector_form.newton_euler)(model, q, qd, qdd, **loops)
     return [[list(getattr(row, column)) for column in vector_form.UNITS] for row in rows]
 
 
@@ -96,8 +146,9 @@ def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
     return vector_form.inverse_dynamics(model, q, qd, [0] * model.nv, wrenches)
 
 
-def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str]) -> list[Scalar]:
-    return statics.static_torque(model, q, loads[0], Force.of(wrench))
+def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str], **loops: Any) -> list[Scalar]:
+    tau = statics.static_torque(model, q, loads[0], Force.of(wrench))
+    return loop_torques.shared_torque(model, q, tau, **loops)[0] if model.constraints else tau
 
 
 def _on_manifold(method: str) -> Callable[..., list[Scalar]]:
@@ -107,7 +158,7 @@ def _on_manifold(method: str) -> Callable[..., list[Scalar]]:
         result: list[Scalar] = []
         i = j = 0
         for joint in model.moving:
-            wide = joint.kind.nv if method == "integrate" else joint.kind.nq
+            wide = joint.kind.nq if method == "difference" else joint.kind.nv
             result += getattr(joint.kind, method)(first[i : i + joint.kind.nq], second[j : j + wide])
             i, j = i + joint.kind.nq, j + wide
         return result
@@ -142,8 +193,10 @@ FUNCTIONS: dict[str, Function] = {
     "analytic_jacobian": Function(
         lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",), (6, "n"), masses=False
     ),
-    "inverse_dynamics": Function(_loaded(vector_form.inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True),
-    "forward_dynamics": Function(_loaded(aba.forward_dynamics), ("q", "qd", "tau"), ("n",), loaded=True),
+    "inverse_dynamics": Function(
+        _loaded(_inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True, loops=("rows", "actuated")
+    ),
+    "forward_dynamics": Function(_loaded(_forward_dynamics), ("q", "qd", "tau"), ("n",), loaded=True, loops=("rows",)),
     "bias": Function(_loaded(_bias), ("q", "qd"), ("n",), loaded=True),
     "mass_matrix": Function(crba.mass_matrix, ("q",), ("n", "n")),
     "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x"), ("n",)),
@@ -152,12 +205,15 @@ FUNCTIONS: dict[str, Function] = {
     "friction_torque": Function(drives.friction_torque, ("qd",), ("n",), masses=False),
     "spring_torque": Function(drives.spring_torque, ("q",), ("n",), masses=False),
     "torque_terms": Function(
-        lambda m, q, qd, qdd: list(terms.torque_terms(m, q, qd, qdd).values()),
+        lambda m, q, qd, qdd, **loops: list(terms.torque_terms(m, q, qd, qdd, **loops).values()),
         ("q", "qd", "qdd"),
-        (len(terms.TERMS), "n"),
+        ("terms", "n"),
+        loops=("rows", "actuated"),
     ),
-    "joint_wrenches": Function(_joint_wrenches, ("q", "qd", "qdd"), ("joints", 6), loaded=True, whole=True),
-    "static_torque": Function(_static_torque, ("q",), ("n",), loaded=True, masses=False),
+    "joint_wrenches": Function(
+        _joint_wrenches, ("q", "qd", "qdd"), ("joints", 6), loaded=True, whole=True, loops=("rows", "actuated")
+    ),
+    "static_torque": Function(_static_torque, ("q",), ("n",), loaded=True, masses=False, loops=("rows", "actuated")),
     "kinetic_energy": Function(energy.kinetic_energy, ("q", "qd"), ()),
     "potential_energy": Function(energy.potential_energy, ("q",), (), whole=True),
     "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), ("q",), (3,)),
@@ -170,8 +226,28 @@ FUNCTIONS: dict[str, Function] = {
         lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), ("q",), (6, "n")
     ),
     "integrate": Function(_on_manifold("integrate"), ("q", "v"), ("nq",), masses=False),
+    "coordinate_rates": Function(_on_manifold("rates"), ("q", "v"), ("nq",), masses=False),
     "difference": Function(_on_manifold("difference"), ("q0", "q1"), ("n",), masses=False),
-    "newton_euler": Function(_newton_euler, ("q", "qd", "qdd"), ("bodies", len(vector_form.UNITS), 3)),
+    "newton_euler": Function(
+        _newton_euler, ("q", "qd", "qdd"), ("bodies", len(vector_form.UNITS), 3), loops=("rows", "actuated")
+    ),
+    "constraint_residual": Function(constraints.residuals, ("q",), ("rows",), masses=False),
+    "constraint_jacobian": Function(constraints.constraint_jacobian, ("q",), ("rows", "n"), masses=False),
+    "constraint_velocity_terms": Function(constraints.velocity_terms, ("q", "qd"), ("rows",), masses=False),
+    "constraint_poses": Function(
+        lambda m, q: [tie.X.rows() for tie in constraints.ties(m, q)], ("q",), ("constraints", 4, 4), masses=False
+    ),
+    "constraint_forces": Function(
+        _loaded(_constraint_forces), ("q", "qd", "tau"), ("constraints", 6), loaded=True, loops=("rows",)
+    ),
+    "loop_forces": Function(
+        _loaded(_loop_forces), ("q", "qd", "qdd"), ("constraints", 6), loaded=True, loops=("rows", "actuated")
+    ),
+    "closing_step": Function(constraints.closing_step, ("q",), ("n",), loops=("rows", "held")),
+    "consistent_velocity": Function(constraints.consistent_velocity, ("q", "qd"), ("n",), loops=("rows", "held")),
+    "consistent_acceleration": Function(
+        constraints.consistent_acceleration, ("q", "qd", "qdd"), ("n",), loops=("rows", "held")
+    ),
 }
 
 
@@ -192,6 +268,8 @@ def unrolled(model: Model, name: str) -> float:
     """
     if name == "torque_terms":
         return 4.0 * model.nv * len(model.bodies)
+    if model.constraints and FUNCTIONS[name].loops:
+        return float((model.nv + len(model.rows)) ** 2)
     if name in ("mass_matrix", "coriolis_matrix"):
         depth = [0]
         for body in model.bodies:
@@ -209,5 +287,8 @@ def shape(model: Model, name: str, *, joints: Sequence[str] = (), **_: object) -
         "links": len(model.links),
         "bodies": len(model.bodies),
         "joints": len(joints),
+        "constraints": len(model.constraints),
+        "rows": len(model.rows),
+        "terms": len(terms.term_names(model)),
     }
     return tuple(sizes[size] if isinstance(size, str) else size for size in FUNCTIONS[name].shape)

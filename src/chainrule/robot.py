@@ -3,83 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from chainrule import reference
 from chainrule.algorithms.matrix_form import matrix_form
-from chainrule.algorithms.terms import TERMS
+from chainrule.algorithms.terms import term_names
 from chainrule.algorithms.vector_form import UNITS
 from chainrule.arguments import Array, batch_shape, names, rows_of
 from chainrule.construction import Construction
 from chainrule.editing import Editing
 from chainrule.errors import ModelError, ShapeError
 from chainrule.evaluation import Evaluation, jacobian_frame
+from chainrule.loops import Loops
 from chainrule.model import Dof, Model, edits
+from chainrule.tables import Limits, MatrixForm, NewtonEulerTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
+    from chainrule.control.controller import Controller
+    from chainrule.simulation.setup import Impacts, Stops
+    from chainrule.simulation.sources import Samples
+    from chainrule.simulation.trajectory import Trajectory
 
-class Limits(NamedTuple):
-    """Limits of each degree of freedom, infinite where there are none: rad or m, rad/s or m/s, N m or N."""
-
-    lower: Array
-    upper: Array
-    velocity: Array
-    effort: Array
+    Torque: TypeAlias = ArrayLike | Samples | Controller | Callable[[Any, Any, Any], Any] | None
 
 
-@dataclass(frozen=True)
-class NewtonEulerTable:
-    """The vector form of the Newton-Euler equations: an array (..., links, 3) for each column, in link frames."""
-
-    links: tuple[str, ...]
-    units: Mapping[str, str]
-    omega: Array
-    omega_dot: Array
-    v_dot: Array
-    v_dot_com: Array
-    F: Array
-    N: Array
-    f: Array
-    n: Array
-    tau: Array
-
-    def __str__(self) -> str:
-        if self.omega.ndim > 2:
-            return f"Newton-Euler table of {len(self.links)} links for a batch of shape {self.omega.shape[:-2]}"
-        lines = []
-        for i, link in enumerate(self.links):
-            lines.append(link)
-            for column, unit in self.units.items():
-                x, y, z = getattr(self, column)[i]
-                lines.append(f"  {column:<10} {x: 12.6f} {y: 12.6f} {z: 12.6f}  {unit}")
-        return "\n".join([*lines, "tau  " + " ".join(f"{t: .6f}" for t in self.tau)])
-
-
-@dataclass(frozen=True)
-class MatrixForm:
-    """The closed matrix form: stacked matrices with six rows for each moving link, and M, C, g made of them."""
-
-    links: tuple[str, ...]
-    S: Array
-    A: Array
-    A_dot: Array
-    L: Array
-    J: Array
-    inertia: Array
-    ad_V: Array
-    rotors: Array
-    M: Array
-    C: Array
-    g: Array
-
-
-class Robot(Construction, Editing, Evaluation):
+class Robot(Construction, Editing, Loops, Evaluation):
     """A robot: an immutable model and the functions of its state.
 
     States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
@@ -168,12 +124,17 @@ class Robot(Construction, Editing, Evaluation):
     def random_state(self, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:
         """Random configurations q, of the given batch shape: uniform within the limits.
 
-        Where there is no limit, angles are within +-pi and lengths within +-1 m; orientations are uniform.
+        Where there is no limit, angles are within +-pi and lengths within +-1 m; orientations are uniform. Closed
+        loops are closed from there.
         """
         rng = np.random.default_rng() if rng is None else rng
         if not isinstance(rng, np.random.Generator):
             raise ShapeError(f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {rng!r:.60}")
         batch = batch_shape(shape)
+        return self._random_closed(rng, batch) if self.model.constraints else self._random_open(rng, batch)
+
+    def _random_open(self, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
+        """Random configurations of the tree."""
         parts = []
         for joint in self.model.moving:
             if joint.kind.nq != joint.kind.nv:
@@ -190,6 +151,10 @@ class Robot(Construction, Editing, Evaluation):
     def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The configuration reached from q by the velocity v in unit time, on the configuration manifold."""
         return self._evaluate("integrate", {"q": q, "v": v})
+
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """dq/dt at the velocity v: v itself, but for joints with quaternions: (..., nq)."""
+        return self._evaluate("coordinate_rates", {"q": q, "v": v})
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1."""
@@ -256,8 +221,11 @@ class Robot(Construction, Editing, Evaluation):
 
         The recursive Newton-Euler algorithm, with rotors, springs and friction. tip_wrench (..., 6) is what the
         end-effector applies to its surroundings, in its own frame; wrenches[link] what the world applies to a link
-        or frame, in that frame. Both are (moment, force), in N m and N.
+        or frame, in that frame. Both are (moment, force), in N m and N. With closed loops, those of the actuated
+        joints, as in loop_torques.
         """
+        if self.model.constraints:
+            return self.loop_torques(q, qd, qdd, None, tip_wrench, wrenches).tau
         return self._loaded("inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, tip_wrench, wrenches)
 
     def forward_dynamics(
@@ -270,9 +238,55 @@ class Robot(Construction, Editing, Evaluation):
     ) -> Array:
         """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
 
-        The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches.
+        The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches. With closed loops,
+        M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
         """
         return self._loaded("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, tip_wrench, wrenches)
+
+    def simulate(
+        self,
+        q0: ArrayLike,
+        qd0: ArrayLike | None = None,
+        duration: float = 1.0,
+        torque: Torque = None,
+        method: str = "rk4",
+        dt: float = 1e-3,
+        *,
+        tip_wrench: Torque = None,
+        wrenches: Mapping[str, Torque] | None = None,
+        record_every: int = 1,
+        stops: Stops | Impacts | None = None,
+        torque_limits: bool = True,
+        limits: bool = True,
+        events: Any = None,
+        stabilisation: str = "projection",
+        progress: bool | None = None,
+        diverged: str = "raise",
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+    ) -> Trajectory:
+        """The motion from a start (q0, qd0) during so many seconds, for every row of a batch of starts.
+
+        torque: None, numbers (..., n), cr.Samples, a function of (t, q, qd), the same marked cr.traceable so that it
+        is compiled, or a controller. tip_wrench and wrenches likewise, six numbers each, meant as in
+        inverse_dynamics. Without a function that only Python can call, all of it runs as machine code.
+
+        method: "euler", "semi_implicit_euler", "rk4" or "implicit_midpoint" with steps of dt seconds, recorded every
+        record_every steps; "dop853", "radau" or "lsoda" with steps of their own choice to the tolerances rtol and
+        atol, recorded every dt times record_every seconds.
+
+        Dry friction holds joints at rest. torque_limits: torques saturate at the joints' effort limits. stops: what
+        happens at the position limits, cr.Stops(stiffness, damping) or cr.Impacts(restitution); nothing if None.
+        limits: refuse a start outside of them. events: cr.Event, at which the simulation stops or which it notes.
+        stabilisation: how loops are kept closed, "projection", "baumgarte" or "none". progress: show a bar; None for
+        on a terminal only. diverged: "raise" an error, or "keep" the other rows of a batch going.
+        """
+        from chainrule.simulation import simulate
+
+        return simulate(
+            self, q0, qd0, duration, torque, tip_wrench, wrenches, method, dt, record_every, stops, torque_limits,
+            limits, events, stabilisation, progress, diverged, rtol, atol,
+        )  # fmt: skip
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """M(q), symmetric and positive definite, rotors included: (..., n, n)."""
@@ -314,7 +328,7 @@ class Robot(Construction, Editing, Evaluation):
         Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds.
         """
         values = self._evaluate("torque_terms", {"q": q, "qd": qd, "qdd": qdd})
-        return {term: values[..., i, :] for i, term in enumerate(TERMS)}
+        return {term: values[..., i, :] for i, term in enumerate(term_names(self.model))}
 
     def joint_wrenches(
         self,

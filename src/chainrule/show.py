@@ -15,10 +15,12 @@ from rich.tree import Tree
 
 from chainrule.arguments import Array
 from chainrule.library import load, robots
+from chainrule.simulation.trajectory import coordinate_names
 
 if TYPE_CHECKING:
     from chainrule.model import Joint
     from chainrule.robot import Robot
+    from chainrule.simulation.trajectory import Trajectory
 
 
 def _console() -> Console:
@@ -44,6 +46,9 @@ def info(robot: Robot) -> None:
     console.print(_links(robot))
     if robot.model.frames:
         console.print("frames: " + ", ".join(f"{_plain(f.name)} on {_plain(f.link)}" for f in robot.model.frames))
+    for constraint in robot.model.constraints:
+        ends = f"{_plain(constraint.link_a)} and {_plain(constraint.link_b)}"
+        console.print(f"constraint: {_plain(constraint.name)} ({constraint.kind}) ties {ends}")
     tips = robot.model.tips
     effector = robot.model.end_effector or (tips[0] if len(tips) == 1 else None)
     console.print(
@@ -156,6 +161,8 @@ def demo(robot: Robot) -> None:
     console.print(_tree(robot))
     rng = np.random.default_rng(0)
     q, qd, qdd = robot.random_state(rng), rng.normal(size=robot.n), rng.normal(size=robot.n)
+    qd = robot.consistent_velocity(q, qd)
+    qdd = robot.consistent_acceleration(q, qd, qdd)
     _vector(console, "q  ", q)
     _vector(console, "qd ", qd)
     _vector(console, "qdd", qdd)
@@ -168,7 +175,11 @@ def demo(robot: Robot) -> None:
     tau = robot.inverse_dynamics(q, qd, qdd)
     console.print("\nidentities")
     _identity(console, "forward dynamics undoes inverse dynamics", robot.forward_dynamics(q, qd, tau), qdd)
-    _identity(console, "tau = M qdd + h", M @ qdd + robot.bias(q, qd), tau)
+    if robot.model.constraints:
+        carried = tau - robot.torque_terms(q, qd, qdd)["loop"]
+        _identity(console, "tau + G^T lambda = M qdd + h", M @ qdd + robot.bias(q, qd), carried)
+    else:
+        _identity(console, "tau = M qdd + h", M @ qdd + robot.bias(q, qd), tau)
     step = 1e-6
     dM = (robot.mass_matrix(robot.integrate(q, step * qd)) - robot.mass_matrix(robot.integrate(q, -step * qd))) / (
         2 * step
@@ -185,3 +196,38 @@ def _identity(console: Console, name: str, left: Array, right: Array, tolerance:
     error = float(np.abs(left - right).max(initial=0.0)) / max(1.0, float(np.abs(right).max(initial=0.0)))
     verdict = "[green]holds[/green]" if error < tolerance else "[red]FAILS[/red]"
     console.print(f"  {verdict}  {name}: off by {error:.1e}")
+
+
+def motion(trajectory: Trajectory, *, as_json: bool = False) -> None:
+    """A simulated motion: where each joint started and ended, how fast and how hard it went, and the energy."""
+    names = coordinate_names(trajectory.robot)
+    balance = float(np.abs(trajectory.energy_error).max()) if len(trajectory) else 0.0
+    if as_json:
+        facts = {
+            "robot": trajectory.robot.name, "method": trajectory.method, "status": trajectory.status,
+            "samples": len(trajectory), "t": trajectory.t[-1:].tolist(), "q": trajectory.q[-1].tolist(),
+            "qd": trajectory.qd[-1].tolist(), "largest_tau": np.abs(trajectory.tau).max(axis=0).tolist(),
+            "energy": trajectory.energy[[0, -1]].tolist(), "energy_error": balance,
+        }  # fmt: skip
+        print(json.dumps(facts))
+        return
+    console = _console()
+    console.print(_plain(repr(trajectory)[1:-1]))
+    ends = Table("coordinate", "start", "end", box=None)
+    for k, name in enumerate(names[0]):
+        ends.add_row(_plain(name), f"{trajectory.q[0, k]: .6g}", f"{trajectory.q[-1, k]: .6g}")
+    console.print(ends)
+    most = Table("velocity", "at the end", "largest", "largest torque", box=None)
+    for k, name in enumerate(names[1]):
+        speed, torque = (np.abs(a[:, k]).max() for a in (trajectory.qd, trajectory.tau))
+        most.add_row(_plain(name), f"{trajectory.qd[-1, k]: .6g}", f"{speed:.6g}", f"{torque:.6g}")
+    console.print(most)
+    first, last = trajectory.energy[[0, -1]]
+    work = trajectory.work[-1]
+    console.print(
+        f"energy: {first:.6g} J at the start, {last:.6g} J at the end; torques did {work[0]:.6g} J, friction and"
+    )
+    console.print(f"stops took {work[1]:.6g} J; not accounted for at any time: at most {balance:.2g} J")
+    residual = trajectory.constraint_residual
+    if residual.size:
+        console.print(f"loops: open by at most {np.abs(residual).max():.2g}")

@@ -1,0 +1,1 @@
+"""Motions to follow, and the controllers that follow them."""

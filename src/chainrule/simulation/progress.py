@@ -1,0 +1,46 @@
+"""A bar with the time left, where somebody is looking."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+PATIENCE = 1.0
+"""Seconds before a bar appears."""
+
+
+class Progress:
+    """Shows how far a simulation is: on a terminal, after a second; always or never where told so."""
+
+    def __init__(self, duration: float, show: bool | None) -> None:
+        self.duration = duration
+        self.show = sys.stderr.isatty() if show is None else show
+        self.started = time.monotonic()
+        self.bar: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def at(self, t: float) -> None:
+        """The simulation has reached the time t."""
+        if not self.show:
+            return
+        if self.bar is None and time.monotonic() - self.started > PATIENCE:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[at]}"), TimeRemainingColumn())
+            console = Console(stderr=True)
+            self.bar = Progress(*columns, console=console, transient=console.is_terminal)
+            self.bar.start()
+            self.task = self.bar.add_task("", total=self.duration, at="")
+        if self.bar is not None:
+            self.bar.update(self.task, completed=t, at=f"{t:.3g} of {self.duration:g} s")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()

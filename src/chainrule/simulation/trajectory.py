@@ -1,0 +1,215 @@
+"""A motion in time: what a simulation returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import Array, real_array
+from chainrule.errors import ShapeError, UnknownNameError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from chainrule.robot import Robot
+
+COLUMNS = ("q", "qd", "qdd", "tau", "friction", "work", "states")
+"""The arrays of a trajectory besides t, each (..., T, numbers)."""
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event: its name, when it was, in which row of the batch, and the state then."""
+
+    name: str
+    t: float
+    row: tuple[int, ...]
+    q: Array
+    qd: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A motion of a robot, or a batch of them, at the times t (T,): arrays of (..., T, n).
+
+    q and qd are the state; qdd the accelerations; tau the torques applied, after saturation; friction the torques
+    that friction and stops take, those of a joint at rest included, so that tau - friction is what moves the links;
+    work (..., T, 3) what torques have done, friction and stops have taken, and wrenches have done since the start, in
+    J; states those of a controller. SI units. Slice it in time like an array, and take one motion of a batch by
+    `row`.
+
+    >>> import chainrule as cr
+    >>> swing = cr.load("pendulum").simulate([1.0], [0.0], 2.0)
+    >>> swing, swing[:3].t.tolist()
+    (<Trajectory of 'pendulum': 2001 samples, 0 to 2 s, rk4, finished>, [0.0, 0.001, 0.002])
+    >>> bool(abs(swing.energy - swing.energy[0]).max() < 1e-10)
+    True
+    """
+
+    robot: Robot
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    friction: Array
+    work: Array
+    states: Array
+    method: str = "rk4"
+    status: str = "finished"
+    """"finished"; "stopped" by an event; "interrupted" by the user; "diverged"."""
+    events: tuple[Happened, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        many = f"{self.batch} motions of " if self.batch else ""
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
+        return f"<Trajectory of {many}{self.robot.name!r}: {len(self)} samples, {span}, {self.method}, {self.status}>"
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The shape of the batch, () for one motion."""
+        return self.q.shape[:-2]
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last, in s."""
+        return float(self.t[-1] - self.t[0]) if len(self) else 0.0
+
+    # --- energy and constraints ---
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """(..., T), in J."""
+        return self.robot.kinetic_energy(self.q, self.qd)
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """Of gravity and springs: (..., T), in J."""
+        return self.robot.potential_energy(self.q)
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy together: (..., T), in J."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def energy_error(self) -> Array:
+        """Energy that came from nowhere: the gain since the start, less the work done. Impacts show as losses."""
+        work = self.work - self.work[..., :1, :]
+        gain = self.energy - self.energy[..., :1]
+        return np.asarray(gain - work[..., 0] + work[..., 1] - work[..., 2])
+
+    @cached_property
+    def constraint_residual(self) -> Array:
+        """How far loops are open: (..., T, equations), in m and without unit; empty for a tree."""
+        if not self.robot.model.constraints:
+            return np.zeros((*self.q.shape[:-1], 0))
+        return self.robot.constraint_residual(self.q)
+
+    # --- parts ---
+
+    def __getitem__(self, times: slice) -> Trajectory:
+        if not isinstance(times, slice):
+            raise ShapeError(f"a trajectory is cut by slices of its samples, such as [100:200], got {times!r:.60}")
+        cut = {name: getattr(self, name)[..., times, :] for name in COLUMNS}
+        return replace(self, t=self.t[times], **cut)
+
+    def between(self, start: float, end: float) -> Trajectory:
+        """The samples from one time to another, in s."""
+        first, last = np.searchsorted(self.t, [start - 1e-12, end + 1e-12])
+        return self[int(first) : int(last)]
+
+    def row(self, *index: int) -> Trajectory:
+        """One motion of a batch."""
+        if len(index) != len(self.batch):
+            raise ShapeError(f"this trajectory has a batch of shape {self.batch}; row takes {len(self.batch)} indices")
+        try:
+            return replace(self, **{name: getattr(self, name)[index] for name in COLUMNS})
+        except IndexError:
+            raise ShapeError(f"row {index} is outside the batch of shape {self.batch}") from None
+
+    def resample(self, times: ArrayLike) -> Trajectory:
+        """The motion at other times within its span: an array, or the step between samples, in s.
+
+        Between samples q follows the cubic that has their positions and velocities, qd the one that has their
+        velocities and accelerations; the rest is linear.
+        """
+        given = real_array(times, "resample: times")
+        if given.ndim == 0 and given > 0 and len(self):
+            given = self.t[0] + np.arange(int(np.floor(self.duration / given * (1 + 1e-12))) + 1) * given
+        if given.ndim != 1 or not len(self) or not ((given >= self.t[0] - 1e-9) & (given <= self.t[-1] + 1e-9)).all():
+            span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
+            raise ShapeError(f"resample takes a step, or times within the trajectory ({span}), got {times!r:.60}")
+        k = np.clip(np.searchsorted(self.t, given, side="right") - 1, 0, max(len(self) - 2, 0))
+        after = np.minimum(k + 1, len(self) - 1)
+        h = np.maximum(self.t[after] - self.t[k], 1e-300)[:, None]
+        s = np.clip((given - self.t[k])[:, None] / h, 0.0, 1.0)
+        ends = {name: (getattr(self, name)[..., k, :], getattr(self, name)[..., after, :]) for name in COLUMNS}
+        rates, accelerations = ([h * a for a in ends[name]] for name in ("qd", "qdd"))
+        along = _hermite(s, 0.0, self.robot.difference(*ends["q"]), *rates)
+        new = {name: first * (1 - s) + second * s for name, (first, second) in ends.items()}
+        new |= {"q": self.robot.integrate(ends["q"][0], along), "qd": _hermite(s, *ends["qd"], *accelerations)}
+        return replace(self, t=given, **new)
+
+    # --- pictures and files ---
+
+    def plot(self, path: str | PathLike[str] | None = None, *, joints: list[str] | None = None) -> Figure:
+        """A figure of positions, velocities, torques and energies over time; written to a file if a path is given."""
+        from chainrule.simulation.plots import figure
+
+        return figure(self, path, joints)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a file: .npz (all of it, the robot included), .parquet (the same) or .csv (numbers alone)."""
+        from chainrule.simulation.files import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str], robot: Robot | None = None) -> Trajectory:
+        """Read a file that `save` wrote; a .csv file needs the robot."""
+        from chainrule.simulation.files import load
+
+        return load(path, robot)
+
+    def column(self, name: str) -> Array:
+        """One number over time, (..., T), by a name such as "q.joint1" or "tau.joint2"."""
+        kind, _, rest = name.partition(".")
+        names = column_names(self.robot, self).get(kind, [])
+        if rest not in names:
+            known = [f"{key}.{n}" for key, ns in column_names(self.robot, self).items() for n in ns]
+            raise UnknownNameError.of("column", name, known, "this trajectory")
+        return np.asarray(getattr(self, kind)[..., names.index(rest)])
+
+
+def _hermite(s: Array, a: Any, b: Any, va: Array, vb: Array) -> Array:
+    """The cubic on 0..1 with values a and b, and slopes va and vb, at its ends."""
+    return np.asarray(a + s * (va + s * (3 * (b - a) - 2 * va - vb + s * (2 * (a - b) + va + vb))))
+
+
+def coordinate_names(robot: Robot) -> tuple[list[str], list[str]]:
+    """Names of the numbers in q and in qd: the joint's, with its place where it has several."""
+    q: list[str] = []
+    v: list[str] = []
+    for joint in robot.model.moving:
+        for names, count in ((q, joint.kind.nq), (v, joint.kind.nv)):
+            names += [joint.name] if count == 1 else [f"{joint.name}[{k}]" for k in range(count)]
+    return q, v
+
+
+def column_names(robot: Robot, trajectory: Trajectory) -> dict[str, list[str]]:
+    """Names of the columns of each array of a trajectory."""
+    q, v = coordinate_names(robot)
+    states = [str(k) for k in range(trajectory.states.shape[-1])]
+    return {"q": q, **dict.fromkeys(("qd", "qdd", "tau", "friction"), v), "work": list(WORKS), "states": states}
+
+
+WORKS = ("torque", "friction", "wrenches")
