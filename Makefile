@@ -29,6 +29,8 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/first_call.py
 	$(BIN)/python benchmarks/humanoid.py
 	$(BIN)/python benchmarks/reference_path.py
+	$(BIN)/python benchmarks/integrators.py
+	$(BIN)/python benchmarks/called_from_python.py
 
 docs: .venv/dev
 	$(BIN)/python docs/build.py

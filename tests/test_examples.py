@@ -1,5 +1,6 @@
 """Examples, benchmarks and the documentation's code run."""
 
+import json
 import runpy
 import sys
 from pathlib import Path
@@ -18,6 +19,23 @@ def test_example_runs(path, capsys):
 def test_benchmark_prints_ratios(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["reference_path.py", "--states", "8", "--seconds", "0.01"])
     runpy.run_path(str(ROOT / "benchmarks" / "reference_path.py"), run_name="__main__")
+    assert "ratio" in capsys.readouterr().out
+
+
+def test_integrators_show_their_orders_on_energy(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["integrators.py", "--small", "--output", str(tmp_path)])
+    runpy.run_path(str(ROOT / "benchmarks" / "integrators.py"), run_name="__main__")
+    assert "order" in capsys.readouterr().out
+    swings = json.loads((tmp_path / "integrators.json").read_text())["swings"]
+    for swing in swings.values():
+        for method, order in (("semi_implicit_euler", 1), ("implicit_midpoint", 2), ("rk4", 4)):
+            assert swing["methods"][method]["order"] == pytest.approx(order, abs=0.15), method
+    assert {path.name for path in tmp_path.iterdir()} == {"integrators.json", "integrators.png", "long_run.png"}
+
+
+def test_calling_a_law_from_python_is_compared_with_compiling_it(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["called_from_python.py", "--rows", "8", "--seconds", "0.02"])
+    runpy.run_path(str(ROOT / "benchmarks" / "called_from_python.py"), run_name="__main__")
     assert "ratio" in capsys.readouterr().out
 
 

@@ -22,6 +22,10 @@ from chainrule.evaluation import fingerprint
 from chainrule.functions import FUNCTIONS
 
 LANES = engine.vector_bits() // 64
+OF_LOOPS = {
+    "constraint_residual", "constraint_jacobian", "constraint_velocity_terms", "constraint_poses", "constraint_forces",
+    "loop_forces", "closing_step", "consistent_velocity", "consistent_acceleration",
+}  # fmt: skip
 SMALL = ["revolute", "prismatic", "universal", "spherical", "fixed"]
 
 
@@ -40,7 +44,7 @@ def arguments_of(robot, name, seed, shape=()):
     return [values.get(a, lambda: rng.normal(size=(*shape, robot.nv)))() for a in FUNCTIONS[name].arguments]
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(name for name in FUNCTIONS if name not in OF_LOOPS))
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_function_is_the_reference_path_to_rounding_on_random_trees(name, seed):
     robot = tree(seed, SMALL, mimic=seed == 2)

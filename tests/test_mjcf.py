@@ -444,12 +444,12 @@ def test_what_is_not_modelled_is_noted() -> None:
         "joint 'joint2': MuJoCo moves a body that carries no other to its centre of mass (align); here its frame stays in place",
         "joint 'q': its efforts are limited to -1 and 2; the larger counts here, both ways",
         "the armature and damping of 'winch' do not act on a joint: they are not modelled",
-        "equality constraint 'pin' is not modelled",
         "equality constraint <joint> in line 1 of the given text is not modelled",
         "equality constraint 'curve' is not modelled",
         "tendon 'rope' is not modelled",
         "the forces of the fluid around the model (option density and viscosity) are not modelled",
     )  # fmt: skip
+    assert [(c.name, c.kind) for c in model.constraints] == [("pin", "point")]
 
 
 # an L-shaped prism, which is not convex

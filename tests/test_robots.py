@@ -10,7 +10,7 @@ from chainrule.checks import checked
 EXPECTED = {
     "pendulum": 1, "double_pendulum": 2, "planar_2r": 2, "planar_3r": 3, "planar_rp": 2, "cartesian_3p": 3, "scara": 4,
     "stanford": 6, "puma560": 6, "ur5": 6, "panda": 7, "panda_hand": 8, "iiwa14": 7, "human_arm": 7,
-    "modern_robotics_3r": 3, "quadruped": 18,
+    "modern_robotics_3r": 3, "quadruped": 18, "four_bar": 3, "slider_crank": 3, "stewart_platform": 24,
 }  # fmt: skip
 
 
@@ -26,6 +26,8 @@ def test_a_robot_is_possible_and_moves(name):
     assert len(robot.model.notes) >= 2
     rng = np.random.default_rng(0)
     q, qd, qdd = robot.random_state(rng), *rng.normal(size=(2, robot.n))
+    qd = robot.consistent_velocity(q, qd)
+    qdd = robot.consistent_acceleration(q, qd, qdd)
     tau = robot.inverse_dynamics(q, qd, qdd)
     assert_allclose(robot.forward_dynamics(q, qd, tau), qdd, rtol=1e-8, atol=1e-8)
     assert np.linalg.eigvalsh(robot.mass_matrix(q))[0] > 0

@@ -87,3 +87,34 @@ def state(robot, seed, shape=()):
     """q, qd, qdd."""
     rng = np.random.default_rng(seed)
     return robot.random_state(rng, shape), *(rng.normal(size=(*shape, robot.nv)) for _ in range(2))
+
+
+def looped(seed, ties=("point", "distance"), names=KINDS, *, drives=True):
+    """A random tree with independent constraints of the given kinds between its links, and a q that closes them."""
+    robot = tree(seed, names, drives=drives)
+    rng = np.random.default_rng(seed + 1)
+    q = robot.random_state(rng)
+    for k, kind in enumerate(ties):
+        for _ in range(200):
+            tied = _tied(robot, q, kind, f"tie{k}", rng)
+            if np.linalg.svd(tied.reference.constraint_jacobian(q), compute_uv=False)[-1] > 0.05:
+                break
+        robot = tied
+    return robot, q
+
+
+def _tied(robot, q, kind, name, rng):
+    a, b = (str(link) for link in rng.choice(robot.link_names[1:], 2, replace=False))
+    origin = np.array(transform(rng).rows(), dtype=float)
+    apart = np.linalg.inv(robot.pose(q, b)) @ robot.pose(q, a) @ origin
+    distance = 0.8 if kind == "distance" else None
+    apart[:3, 3] += apart[:3, 0] * (distance or 0)
+    return robot.with_constraint(kind, a, b, origin, apart, distance, name)
+
+
+def moving(robot, seed, shape=()):
+    """A closed state with consistent velocity and acceleration."""
+    rng = np.random.default_rng(seed)
+    q = robot.random_state(rng, shape)
+    qd = robot.consistent_velocity(q, rng.normal(size=(*shape, robot.nv)))
+    return q, qd, robot.consistent_acceleration(q, qd, rng.normal(size=(*shape, robot.nv)))
