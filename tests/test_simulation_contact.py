@@ -162,3 +162,19 @@ def test_a_batch_stops_when_every_row_has_had_its_event(method):
     rows = motion.row(*first.row), motion.row(*second.row)
     assert (np.isnan(rows[0].q[:, 0]) == (motion.t > first.t)).all()
     assert np.isfinite(rows[1].q).all()
+
+
+def test_hard_stops_refuse_followers_with_narrower_limits_of_their_own():
+    robot = cr.load("panda_hand")
+    q = robot.neutral()
+    q[3], q[5] = -1.5, 1.5
+    robot.simulate(q, None, 0.01, stops=cr.Impacts(0.5))
+    wider = robot.with_joint_properties(upper={robot.joint_names[-1]: 0.5})
+    with pytest.raises(cr.ShapeError, match="follows"):
+        wider.simulate(q, None, 0.01, stops=cr.Impacts(0.5))
+
+
+def test_friction_at_several_joints_of_a_loop_is_warned_of():
+    robot = cr.load("four_bar").with_joint_properties(coulomb=0.05)
+    with pytest.warns(cr.SimulationWarning, match="several joints"):
+        robot.simulate(robot.neutral(), None, 0.01)

@@ -251,25 +251,28 @@ def _moved(start: Scalars, columns: Sequence[Scalars], amounts: Scalars) -> list
     return moved
 
 
-def closing_step(model: Model, q: Scalars, rows: Rows = None, held: Sequence[int] = ()) -> list[Scalar]:
+def closing_step(
+    model: Model, q: Scalars, rows: Rows = None, held: Sequence[int] = (), free: Scalars | None = None
+) -> list[Scalar]:
     """The Newton step v, G v = -phi, that leads from q towards closed loops: integrate(q, v) has less of phi.
 
     Of all such steps it is the smallest in the metric of the mass matrix, in which angles and lengths can be added;
-    constraint forces move a robot in the same way. The velocities in `held` stay zero.
+    constraint forces move a robot in the same way. The velocities in `held`, or where `free` is 0, stay zero.
     """
     phi = chosen(residuals(model, q), rows)
-    return _correction(model, q, [-x for x in phi], rows, held)
+    return _correction(model, q, [-x for x in phi], rows, held, free)
 
 
 def consistent_velocity(
-    model: Model, q: Scalars, qd: Scalars, rows: Rows = None, held: Sequence[int] = ()
+    model: Model, q: Scalars, qd: Scalars, rows: Rows = None, held: Sequence[int] = (), free: Scalars | None = None
 ) -> list[Scalar]:
     """The velocity nearest to qd that keeps the loops closed, G qd = 0: what an impulse of the constraints leaves.
 
-    Nearest in kinetic energy, that is, in the metric of the mass matrix; the velocities in `held` stay as they are.
+    Nearest in kinetic energy, that is, in the metric of the mass matrix; the velocities in `held`, or where `free` is
+    0, stay as they are.
     """
     G = chosen(constraint_jacobian(model, q), rows)
-    change = _correction(model, q, [-dot(row, qd) for row in G], rows, held)
+    change = _correction(model, q, [-dot(row, qd) for row in G], rows, held, free)
     return [a + b for a, b in zip(qd, change, strict=True)]
 
 
@@ -282,10 +285,13 @@ def consistent_acceleration(
     return [a + b for a, b in zip(qdd, change, strict=True)]
 
 
-def _correction(model: Model, q: Scalars, amounts: Scalars, rows: Rows, held: Sequence[int]) -> list[Scalar]:
+def _correction(
+    model: Model, q: Scalars, amounts: Scalars, rows: Rows, held: Sequence[int], free: Scalars | None = None
+) -> list[Scalar]:
     """v = M^-1 G^T (G M^-1 G^T)^-1 amounts: the smallest v with G v = amounts; none of it in the held joints."""
     M, G = mass_matrix(model, q), chosen(constraint_jacobian(model, q), rows)
-    free = [0 if i in held else 1 for i in range(model.nv)] if held else None
+    if held:
+        free = [0 if i in held else 1 for i in range(model.nv)]
     return constrained_motion(M, G, [0] * model.nv, amounts, free)[0]
 
 

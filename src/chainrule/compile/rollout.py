@@ -41,8 +41,8 @@ class Rollout:
     def __call__(self, state: Array, parameters: Array, signals: Array, steps: int, every: int, records: Array) -> None:
         """Move the states (rows, state) on by so many steps, in place; write a record before every `every`-th.
 
-        parameters (rows, count); signals (rows, 2 steps + 1, count), the times half a step apart; records (rows, n,
-        record). Rows of parameters and signals may be broadcast. Rows are spread over threads.
+        parameters (rows, count); signals (rows, 3 steps, count), at the start, half way and at the end of each step;
+        records (rows, n, record). Rows of parameters and signals may be broadcast. Rows are spread over threads.
         """
         rows = len(state)
         parts = min(threads.threads(), -(-rows // self.lanes.width))
@@ -125,7 +125,7 @@ class _Loop:
         signals = three // 3
         size = lanes.bits // 8
         take_signals = "" if not signals else (
-            f"  %sig.k = mul i64 %k, {2 * signals * size}\n  %sig.at = add i64 %sig.row, %sig.k\n"
+            f"  %sig.k = mul i64 %k, {3 * signals * size}\n  %sig.at = add i64 %sig.row, %sig.k\n"
             + self.taken("%sig.at", "%signals_stride", three, "%in2", "sig")
         )  # fmt: skip
         names = {"par": "parameters", "sta": "state", "sig": "signals", "rec": "records"}

@@ -88,8 +88,7 @@ class Controller(ABC):
         """All that shapes the text of `torque`: two controllers with the same key differ in p and s only."""
         target = None if self.target is None else self.target.key
         lengths = tuple((name, array.shape[-1]) for name, array in self._numbers.items())
-        kind = f"{type(self).__module__}.{type(self).__qualname__}"
-        return (kind, fingerprint(self.model), target, lengths, self._structure)
+        return (type(self), fingerprint(self.model), target, lengths, self._structure)
 
     def __call__(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
         """The torque (..., nv) at the time t (...) in the state q, qd, z, for a loop of one's own."""

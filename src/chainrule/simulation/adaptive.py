@@ -1,8 +1,8 @@
 """Steps of the integrator's own choice, by SciPy: DOP853, Radau and LSODA.
 
-Between events the equations are smooth. Where a joint comes to rest against dry friction or breaks away, where it
-meets a hard stop, and where a user's event happens, the time is found by the integrator's own interpolation, and the
-integration starts anew from there.
+Between events the equations are smooth. Events are looked for at every dt, as with fixed steps. Where a joint comes to
+rest against dry friction or breaks away, where it meets a hard stop, and where a user's event happens, the time is
+found by the integrator's own interpolation, and the integration starts anew from there.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from chainrule.reference import scalars_of
 from chainrule.simulation.events import root
 from chainrule.simulation.plant import Plant, Rates, Slip
 from chainrule.simulation.progress import Progress
-from chainrule.simulation.run import largest_energy
+from chainrule.simulation.run import largest_energy, refuse_large
 from chainrule.simulation.setup import Setup
-from chainrule.simulation.step import bounced, held_range, settled
+from chainrule.simulation.step import bounced, corrected, held_range, settled, slip_of
 from chainrule.simulation.stepper import Inline, Kernels, columns_of
 from chainrule.simulation.trajectory import Happened, Trajectory, coordinate_names
 
 NUDGE = 1e-12
 """The speed, in rad/s or m/s, at which a joint that breaks away starts."""
+
+PIVOTS = 20
+"""How often, for each joint that may be held, the set of those that are is corrected."""
+
+REACHED = 1e-9
+"""How near a joint is to its stop, in rad or m, when it is there."""
 
 RESTARTS = 100_000
 """Events in one motion, beyond which it is taken not to come to an end."""
@@ -36,7 +42,9 @@ RESTARTS = 100_000
 def adaptive(setup: Setup) -> Trajectory:
     """Every row of the batch by itself, at the common times."""
     spacing = setup.dt * setup.every
-    count = int(np.ceil(setup.duration / spacing - 1e-9))
+    samples = np.ceil(setup.duration / spacing - 1e-9)
+    refuse_large(len(setup.state), samples, setup.plant)
+    count = int(samples)
     grid = np.append(np.arange(count) * spacing, setup.duration)
     runs: list[_Row] = []
     status = "finished"
@@ -122,7 +130,7 @@ class _Row:
         for source in self.plant.sources:
             found = np.asarray(source.signals(np.array([t]), q[None], v[None]))
             if found.ndim > 2 and not source.called:
-                found = found.reshape(-1, *found.shape[-2:])[min(self.row, found[..., 0, 0].size - 1)]
+                found = np.broadcast_to(found, (*self.setup.batch, *found.shape[-2:]))[self.index]
             values += scalars_of(found.reshape(1, -1))
         return values
 
@@ -141,15 +149,30 @@ class _Row:
     def settle(self, t: float) -> None:
         """Which joints slip and which are held from now on."""
         q, v, x = self.scalars(self.y)
-        self.slip, _ = settled(self.plant, self.calls, q, v, x, self.signals(t, self.y))
+        s = self.signals(t, self.y)
+        slip, rates = settled(self.plant, self.calls, q, v, x, s)
+        bounds = held_range(self.plant, q)
+        for _ in range(PIVOTS * len(bounds) if slip else 0):
+            assert slip is not None
+            better = corrected(self.plant, slip, v, rates, bounds).direction
+            changed = [i for i in bounds if np.any(better[i] != slip.direction[i])]
+            if not changed:
+                break
+            direction = list(slip.direction)
+            direction[changed[0]] = better[changed[0]]  # one at a time, the first: Murty's rule, which does not cycle
+            slip = slip_of(direction)
+            rates = self.calls.rates(q, v, x, s, slip)
+        self.slip = slip
 
     def normalised(self, y: Array) -> Array:
         """Unit quaternions, closed loops, and the velocities that go with them."""
         q, v, x = self.scalars(y)
         q = list(self.plant.normalised(q))
         if self.plant.rows and self.setup.project:
-            q = list(self.plant.moved(q, self.calls.closing_step(q)))
-            v = list(self.calls.consistent_velocity(q, v))
+            direction = self.slip.direction if self.slip else [1] * len(v)
+            free = [np.where(np.asarray(d) == 0, 0.0, 1.0) + 0 * a for d, a in zip(direction, v, strict=True)]
+            q = list(self.plant.moved(q, self.calls.closing_step(q, free)))
+            v = list(self.calls.consistent_velocity(q, v, free))
         return _flat([*q, *v, *x])
 
     # --- the integration ---
@@ -169,7 +192,7 @@ class _Row:
                         "between them. Take a fixed step, which bounds their number"
                     )
         self.sample_until(t, None)
-        if self.stopped and not self.setup.batch:
+        if self.stopped and not self.setup.batch and t > self.t[-1]:
             self.record(t, self.y)
 
     def smooth(self, t: float, end: float, progress: Progress) -> float:
@@ -188,21 +211,29 @@ class _Row:
             if solver.status == "failed" or not np.isfinite(solver.y).all() or self.exploded(solver.y):
                 self.fail(solver.t, solver.y, message)
             dense = solver.dense_output()
-            after = [watch.value(solver.t, solver.y) for watch in watches]
-            crossed = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a < 0 <= b]
-            if crossed and self.react(crossed, watches, dense, solver):
-                return self.now
+            low = solver.t_old
+            for high in self.looks(low, solver.t) if watches else ():
+                y = solver.y if high == solver.t else dense(high)
+                after = [watch.value(high, y) for watch in watches]
+                crossed = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a < 0 <= b]
+                if crossed and self.react(crossed, watches, dense, low, high):
+                    return self.now
+                low, before = high, after
             self.sample_until(solver.t, dense)
-            before = after
             progress.at(self.row * self.setup.duration + solver.t)
             if self.plant.model.quaternions and solver.status == "running" and self.setup.method != "lsoda":
                 solver.y = self.normalised(solver.y)  # a one-step method goes on from there
         self.y = self.normalised(solver.y)
         return float(solver.t)
 
-    def react(self, crossed: list[int], watches: list[_Watch], dense: Any, solver: Any) -> bool:
-        """What the events in this step do, up to the first that ends it; whether there is one."""
-        times = [(root(watches[k].along(dense), solver.t_old, solver.t), k) for k in crossed]
+    def looks(self, low: float, high: float) -> list[float]:
+        """Where to look for events in a step of the integrator: at every dt, and at its end."""
+        first, last = np.floor(low / self.setup.dt) + 1, np.ceil(high / self.setup.dt)
+        return [*(np.arange(first, last) * self.setup.dt).tolist(), high]
+
+    def react(self, crossed: list[int], watches: list[_Watch], dense: Any, low: float, high: float) -> bool:
+        """What the events between two times do, up to the first that ends the smooth motion; whether there is one."""
+        times = [(root(watches[k].along(dense), low, high), k) for k in crossed]
         for at, k in sorted(times):
             y = self.normalised(dense(at))
             after = watches[k].act(at, y)
@@ -262,7 +293,7 @@ class _Row:
 
     def watch_limit(self, place: int, limit: float, sign: int) -> _Watch:
         """A joint meets a hard stop."""
-        return _Watch(lambda t, y: sign * float(y[place] - limit), self.bounce)
+        return _Watch(lambda t, y: sign * float(y[place] - limit) or -1e-300, self.bounce)
 
     def watch_rest(self, i: int, direction: float) -> _Watch:
         """A slipping joint comes to rest."""
@@ -307,8 +338,11 @@ class _Row:
     def bounce(self, t: float, y: Array) -> Array:
         """An impact at a joint limit."""
         q, v, x = self.scalars(y)
-        nv = self.plant.model.nv
-        just = [a + np.sign(b) * 1e-15 * (1 + abs(a)) for a, b in zip(q, v, strict=True)] if len(q) == nv else q
+        nv, just = self.plant.model.nv, list(q)
+        for iq, i, *limits in self.plant.limited:
+            for limit, sign in zip(limits, (-1, 1), strict=True):
+                if sign * v[i] > 0 and sign * (q[iq] - limit) > -REACHED * (1 + abs(limit)):
+                    just[iq] = np.full_like(q[iq], np.nextafter(limit, sign * np.inf))
         in_a_step = [np.abs(np.ravel(a)) * self.setup.dt for a in self.rates(t, y).acceleration]
         q_after, v_after = bounced(self.plant, self.calls, just, v, self.p[:nv], in_a_step)
         return _flat([*q_after, *v_after, *x])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, real_array
 from chainrule.errors import ShapeError
 
 
@@ -41,7 +41,7 @@ class Event:
 
     def values(self, t: Array, q: Array, qd: Array) -> Array:
         """The function on samples, refused where it is not one finite-or-nan number for each."""
-        found = np.asarray(self.function(t, q, qd), dtype=float)
+        found = real_array(self.function(t, q, qd), f"what event {self.name!r} returns").astype(float)
         expected = q.shape[:-1]
         if found.shape != expected:
             raise ShapeError(

@@ -23,7 +23,11 @@ FORMAT = "chainrule trajectory 1"
 
 def save(trajectory: Trajectory, path: str | PathLike[str]) -> None:
     """Write a trajectory, in the format that the end of the path names."""
-    format_of(path)[0](trajectory, Path(path))
+    write = format_of(path)[0]
+    try:
+        write(trajectory, Path(path))
+    except OSError as error:
+        raise FormatError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
 
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Trajectory:
@@ -116,7 +120,7 @@ def _table(trajectory: Trajectory) -> dict[str, Array]:
         table["row"] = np.repeat(np.arange(rows), len(trajectory))
     table["t"] = np.tile(trajectory.t, rows)
     for kind in COLUMNS:
-        flat = getattr(trajectory, kind).reshape(rows * len(trajectory), -1)
+        flat = getattr(trajectory, kind).reshape(rows * len(trajectory), len(names[kind]))
         table |= {f"{kind}.{name}": flat[:, k] for k, name in enumerate(names[kind])}
     return table
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from chainrule.algorithms import aba, drives
+from chainrule.algorithms import aba, constraints, drives
 from chainrule.algorithms.constraints import constrained_dynamics
 from chainrule.algorithms.kinematics import twists_of
 from chainrule.arguments import Array
@@ -189,12 +189,22 @@ class Plant:
         return sum((V[index].dot(wrench) for index, wrench in wrenches.items()), start=0)
 
     def jump(self, q: Scalars, free: Scalars, given: Scalars) -> list[Scalar]:
-        """Jumps of velocity when some joints' velocities jump as given, and impulses act there alone."""
+        """Jumps of velocity when some joints' velocities jump as given, and what impulses act there alone, opposed."""
         rest: Scalars = [0] * self.model.nv
         if self.rows or self.model.has_mimics:
             still = edits.with_gravity(self.bare, self.model.gravity * 0)
-            return constrained_dynamics(still, q, rest, rest, rows=self.rows, free=free, given=given)[0]
-        return aba.hybrid_impulse(self.bare, q, rest, free, given)[0]
+            jumps, _, impulses = constrained_dynamics(still, q, rest, rest, rows=self.rows, free=free, given=given)
+        else:
+            jumps, impulses = aba.hybrid_impulse(self.bare, q, rest, free, given)
+        return [*jumps, *impulses]
+
+    def closing_step(self, q: Scalars, free: Scalars) -> Scalars:
+        """What closes the loops, without moving the joints that are held."""
+        return constraints.closing_step(self.model, q, self.rows, free=free if self.may_hold else None)
+
+    def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars:
+        """The velocity that keeps the loops closed, that of the joints that are held staying as it is."""
+        return constraints.consistent_velocity(self.model, q, v, self.rows, free=free if self.may_hold else None)
 
     def coordinate_rates(self, q: Scalars, v: Scalars) -> Scalars:
         return list(FUNCTIONS["coordinate_rates"].compute(self.model, q, v))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from chainrule.robot import Robot
+    from chainrule.simulation.plant import Plant
 
 CHUNK = 0.05
 """Seconds of computing between two looks at what happens."""
 
 LARGEST = 1 << 34
 """Bytes that the records of one simulation may take."""
+
+MOST_STEPS = 1e15
+"""Beyond this many steps in a motion, the time no longer changes from one to the next."""
 
 EXPLODED = 1e6
 """Kinetic energy, in units of what the robot has at its start or gains by falling a metre, that no motion reaches."""
@@ -48,18 +53,14 @@ class Run:
 
     def __init__(self, setup: Setup) -> None:
         self.setup, self.plant = setup, setup.plant
-        self.every = 1 if setup.events else setup.every
+        looked_at = setup.events or setup.method == "implicit_midpoint"  # at every step, whatever is kept
+        self.every = 1 if looked_at else setup.every
         self.h: float
         self.h, self.steps, self.rest = _divided(setup.duration, setup.dt)
         self.state = setup.state.copy()
         self.rows = len(self.state)
         samples = -(-self.steps // self.every) + (self.rest > 0) + 1
-        size = self.rows * samples * record_size(self.plant) * 8
-        if size > LARGEST:
-            raise ShapeError(
-                f"simulate: {self.rows} motions of {samples} samples would take {size / 2**30:.0f} GiB; record fewer "
-                "with record_every, or simulate fewer at once"
-            )
+        refuse_large(self.rows, samples, self.plant)
         self.t = np.empty(samples)
         self.records = np.empty((self.rows, samples, record_size(self.plant)))
         self.count = self.seen = 0
@@ -67,6 +68,7 @@ class Run:
         self.stopped = np.zeros(self.rows, dtype=bool)
         self.ends = np.full(self.rows, np.inf)
         """When each row was stopped by an event."""
+        self.diverged = False
         self.values: list[Array] = []
         self.stepper = self._stepper()
         self.largest = largest_energy(setup.robot, *self._state(self.state))
@@ -87,6 +89,8 @@ class Run:
                     progress.at(t)
             if self.setup.events and self.stopped.all():
                 status = "stopped"
+            elif self.diverged:
+                status = "diverged"
         except KeyboardInterrupt:
             status = "interrupted"
         result = self._result(status)
@@ -152,15 +156,17 @@ class Run:
         return np.broadcast_to(whole, (self.rows, whole.shape[1]))
 
     def _signals(self, t: Array) -> Array:
-        """Signals at the times and half way between them: (rows, 2 steps + 1, width)."""
-        times = np.empty(2 * len(t) - 1)
-        times[::2], times[1::2] = t, (t[:-1] + t[1:]) / 2
+        """Signals at the start, half way and just before the end of each step: (rows, 3 steps, width)."""
+        times = np.stack([t[:-1], (t[:-1] + t[1:]) / 2, t[1:]], axis=1).reshape(-1)
         parts = []
         for source in self.plant.sources:
             if source.called:
                 parts.append(np.zeros((len(times), source.width)))
             elif source.width:
-                parts.append(source.signals(times, np.zeros(0), np.zeros(0)))
+                part = source.signals(times, np.zeros(0), np.zeros(0))
+                if source.jumps:
+                    part[..., 2::3, :] = source.before(t[1:])
+                parts.append(part)
         batch = self.setup.batch
         if all(part.ndim == 2 for part in parts):
             shared = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *parts], axis=1))
@@ -188,10 +194,11 @@ class Run:
         finite = np.isfinite(self.state).all(axis=1)
         with np.errstate(all="ignore"):
             calm = self.setup.robot.kinetic_energy(q, v) < self.largest
-        wrong = ~(finite & calm)
+        wrong = ~(finite & calm) & ~self.stopped
         if wrong.any() and not self.setup.keep_diverged:
             self._raise_diverged(int(np.flatnonzero(wrong)[0]), since)
-        return bool(wrong.all())
+        self.diverged = bool((wrong | self.stopped).all())
+        return self.diverged
 
     def _raise_diverged(self, row: int, since: float) -> None:
         nq, nv = self.plant.model.nq, self.plant.model.nv
@@ -284,32 +291,33 @@ class Run:
             values = self.values[k][:, max(seen - 1, 0) :]
             crossed = event.crossed(values[:, :-1], values[:, 1:])
             found += [(int(sample) + max(seen - 1, 0), int(row), k) for row, sample in np.argwhere(crossed)]
-        for sample, row, k in sorted(found):
-            if not self.stopped[row]:
-                self._happen(sample, row, k)
+        for (sample, row), together in groupby(sorted(found), key=lambda each: each[:2]):
+            if self.stopped[row]:
+                continue
+            for share, k in sorted((self._share(sample, row, k), k) for *_, k in together):
+                if not self.stopped[row]:
+                    self._happen(sample, share, row, k)
 
     def _samples(self) -> tuple[Array, Array]:
         nq, nv = self.plant.model.nq, self.plant.model.nv
         past = self.records[:, : self.count]
         return past[..., :nq], past[..., nq : nq + nv]
 
-    def _happen(self, sample: int, row: int, k: int) -> None:
-        event = self.setup.events[k]
-        start, width = self.t[sample], self.t[sample + 1] - self.t[sample]
-
-        def state_at(share: float) -> Array:
-            if not share:
-                return np.asarray(self.records[row : row + 1, sample, : self.state.shape[1]])
-            return self._partial(row, sample, share * width)
+    def _share(self, sample: int, row: int, k: int) -> float:
+        """The part of the step after a sample in which an event happens."""
+        event, start, width = self.setup.events[k], self.t[sample], self.t[sample + 1] - self.t[sample]
 
         def value(share: float) -> float:
-            q, v = self._state(state_at(share))
+            q, v = self._state(self._partial(row, sample, share))
             return float(event.values(np.array([start + share * width]), q, v)[0])
 
         sign = -1.0 if value(0.0) > 0 else 1.0
-        share = root(lambda s: sign * value(s), 0.0, 1.0)
-        at = start + share * width
-        state = state_at(share)
+        return root(lambda s: sign * value(s), 0.0, 1.0)
+
+    def _happen(self, sample: int, share: float, row: int, k: int) -> None:
+        event = self.setup.events[k]
+        at = self.t[sample] + share * (self.t[sample + 1] - self.t[sample])
+        state = self._partial(row, sample, share)
         q, v = self._state(state)
         self.happened.append(Happened(event.name, float(at), self._index(row), q[0].copy(), v[0].copy()))
         if event.terminal:
@@ -325,13 +333,16 @@ class Run:
         """Where in the batch a row is."""
         return tuple(int(i) for i in np.unravel_index(row, self.setup.batch)) if self.setup.batch else ()
 
-    def _partial(self, row: int, sample: int, h: float) -> Array:
+    def _partial(self, row: int, sample: int, share: float) -> Array:
         """The state of one row a part of a step after a sample."""
-        state = self.records[row : row + 1, sample, : self.state.shape[1]].copy()
-        t = self.t[sample] + np.array([0.0, h])
-        numbers, signals = self._numbers(h)[row : row + 1], self._signals(t)[row : row + 1]
-        self.stepper.advance(state, numbers, t, signals, 1, np.empty((1, 1, record_size(self.plant))))
-        return state
+        rows = slice(None) if any(source.called for source in self.plant.sources) else slice(row, row + 1)
+        state = self.records[rows, sample, : self.state.shape[1]].copy()
+        if share:
+            h = share * (self.t[sample + 1] - self.t[sample])
+            t = self.t[sample] + np.array([0.0, h])
+            nothing = np.empty((len(state), 1, record_size(self.plant)))
+            self.stepper.advance(state, self._numbers(h)[rows], t, self._signals(t)[rows], 1, nothing)
+        return state if len(state) == 1 else state[row : row + 1]
 
     # --- the result ---
 
@@ -348,7 +359,7 @@ class Run:
         if setup.batch and setup.events:
             self._end_rows()
         keep = np.arange(self.count)
-        if setup.events and setup.every > 1:
+        if self.every != setup.every:
             keep = np.unique([*range(0, self.count, setup.every), self.count - 1])
         records = self.records[:, : self.count] if len(keep) == self.count else self.records[:, keep]
         t = self.t[keep].copy()
@@ -362,6 +373,16 @@ def _ends(robot: Robot) -> Array:
     return np.cumsum([constraint.size for constraint in robot.model.constraints])
 
 
+def refuse_large(rows: int, samples: float, plant: Plant) -> None:
+    """An error if the records would not fit into any memory."""
+    size = rows * samples * record_size(plant) * 8
+    if not size <= LARGEST:
+        raise ShapeError(
+            f"simulate: {rows} motions of {samples:.4g} samples would take {size / 2**30:.3g} GiB; record fewer with "
+            "record_every, simulate fewer at once, or take a longer dt"
+        )
+
+
 def largest_energy(robot: Robot, q: Array, v: Array) -> Array:
     """The kinetic energy, in J, beyond which a motion that started so has diverged."""
     falling = robot.mass * float(np.linalg.norm(robot.gravity))
@@ -371,6 +392,8 @@ def largest_energy(robot: Robot, q: Array, v: Array) -> Array:
 def _divided(duration: float, dt: float) -> tuple[float, int, float]:
     """The step, the number of whole ones, and what is left of the duration."""
     steps = duration / dt
+    if steps > MOST_STEPS:
+        raise ShapeError(f"simulate: {steps:.3g} steps of {dt:g} s in {duration:g} s; take a longer dt")
     whole = round(steps)
     if abs(steps - whole) < 1e-9 * max(1.0, steps):
         return duration / whole, whole, 0.0

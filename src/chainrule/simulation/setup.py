@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array, refuse_nonfinite, rows_of
-from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, SimulationWarning, UnknownNameError
 from chainrule.simulation.events import Event, listed
 from chainrule.simulation.integrators import METHODS
 from chainrule.simulation.plant import WORKS, Plant
@@ -102,7 +103,7 @@ def setup(
     source = source_of(torque, robot, robot.nv, "torque", tuple(coordinate_names(robot)[1]))
     loads = _loads(robot, tip_wrench, wrenches)
     _refuse_undrivable(robot, source, torque_limits)
-    for each in (source, *loads.values()):
+    for each in (source, *(load.source if isinstance(load, Reversed) else load for load in loads.values())):
         if isinstance(each, Called):
             each.batch = batch
     if robot.model.constraints:
@@ -114,6 +115,15 @@ def setup(
         _rows(robot, q),
         bool(robot.model.constraints) and stabilisation == "baumgarte",
     )  # fmt: skip
+    _refuse_following_stops(robot, stops)
+    if plant.rows and np.count_nonzero(plant.coulomb[0] + plant.coulomb[1]) > 1:
+        warnings.warn(
+            f"simulate: robot {robot.name!r} has loops, and dry friction at several joints: how they share what holds "
+            "a loop is not determined, and fixed steps may share it beyond their limits. Give one joint of a loop all of "
+            "its friction",
+            SimulationWarning,
+            stacklevel=4,
+        )
     rows = int(np.prod(batch, dtype=int))
     state = np.concatenate([q, v, np.zeros((*batch, plant.nx))], axis=-1).reshape(rows, -1)
     return Setup(
@@ -129,6 +139,21 @@ def _rows(robot: Robot, q: Array) -> tuple[int, ...]:
         return ()
     at_start = robot._rows_near(q.reshape(-1, robot.nq)[0])
     return max(robot.independent_rows, at_start, key=len)
+
+
+def _refuse_following_stops(robot: Robot, stops: Any) -> None:
+    """Hard stops act on joints with coordinates of their own, whose limits must keep those that follow within theirs."""
+    leaders = {joint.name: joint.dofs[0] for joint in robot.model.moving if joint.kind.nv == 1}
+    for joint in robot.model.joints if isinstance(stops, Impacts) else ():
+        if joint.mimic is None:
+            continue
+        leader, own = leaders[joint.mimic.joint], joint.dofs[0]
+        ends = [joint.mimic.multiplier * x + joint.mimic.offset for x in (leader.lower, leader.upper)]
+        if min(ends) < own.lower - 1e-9 or max(ends) > own.upper + 1e-9:
+            raise ShapeError(
+                f"simulate: joint {joint.name!r} follows {joint.mimic.joint!r}, whose limits let it go beyond its own, "
+                "and hard stops do not know those; use cr.Stops, or narrow the limits of the joint that is followed"
+            )
 
 
 def _positive(value: Any, name: str) -> float:
@@ -178,7 +203,7 @@ def source_of(value: Any, robot: Robot, size: int, what: str, joints: tuple[str,
         return Source(size)
     if isinstance(value, traceable):
         return Traced(value, size, robot.nq, robot.nv, what)
-    if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) >= 2:
+    if isinstance(value, tuple) and len(value) == 2 and np.ndim(real_array(value[1], f"simulate: {what}")) >= 2:
         value = Samples(*value)
     if isinstance(value, Samples):
         if value.size != size:
@@ -232,7 +257,7 @@ class Reversed(Source):
     def __init__(self, source: Source) -> None:
         super().__init__(source.size, source.parameters)
         self.source = source
-        self.states, self.width, self.called = source.states, source.width, source.called
+        self.states, self.width, self.called, self.batch = source.states, source.width, source.called, source.batch
         self.signals = source.signals  # type: ignore[method-assign]
 
     @property
@@ -242,6 +267,13 @@ class Reversed(Source):
     @property
     def breaks(self) -> Array:
         return self.source.breaks
+
+    @property
+    def jumps(self) -> bool:
+        return self.source.jumps
+
+    def before(self, t: Array) -> Array:
+        return self.source.before(t)
 
     def compute(self, q: Any, qd: Any, z: Any, s: Any, p: Any) -> tuple[Any, Any]:
         values, rates = self.source.compute(q, qd, z, s, p)
@@ -285,15 +317,15 @@ def _parameters(plant: Plant, stops: Any, batch: tuple[int, ...], h: float) -> A
     if plant.feedback:
         parts.append(np.full(2, FEEDBACK / h))
     parts += [source.parameters for source in plant.sources]
-    for part in parts:
+    for shape in (*(part.shape[:-1] for part in parts), *(source.batch for source in plant.sources)):
         try:
-            fits = np.broadcast_shapes(part.shape[:-1], batch) == batch
+            fits = np.broadcast_shapes(shape, batch) == batch
         except ValueError:
             fits = False
         if not fits:
             raise ShapeError(
-                f"simulate: torques, gains or wrenches come in a batch of shape {part.shape[:-1]}, and starts "
-                f"{batch}; give q0 the larger one"
+                f"simulate: torques, gains or wrenches come in a batch of shape {shape}, and starts {batch}; give q0 "
+                "the larger one"
             )
     if all(part.ndim == 1 for part in parts):
         return np.concatenate([np.zeros(0), *parts])[None]

@@ -27,6 +27,8 @@ class Source:
         self.states = 0
         self.width = 0
         self.parameters = np.zeros(0) if constant is None else constant
+        self.batch: tuple[int, ...] = ()
+        """The shape of the batch that its signals come in."""
         self.called = False
         """Whether its signals are found by calling Python at every stage of every step."""
 
@@ -44,6 +46,15 @@ class Source:
         """The signals at times t (T,): (T, width), or (..., T, width) where rows of a batch differ."""
         return np.zeros((len(t), 0))
 
+    @property
+    def jumps(self) -> bool:
+        """Whether its signals just before a time may be others than at it."""
+        return False
+
+    def before(self, t: Array) -> Array:
+        """The signals just before the times t, where they jump."""
+        raise NotImplementedError
+
     @staticmethod
     def refuse_undriven(values: Array, undriven: Sequence[int], joints: Sequence[str]) -> None:
         """An error where there are torques on joints whose effort limit is zero."""
@@ -58,6 +69,9 @@ class Source:
         """The numbers, and the rates of the source's own states z."""
         return (list(p) or [0] * self.size), []
 
+
+ROUNDING = 1e-15
+"""How far, in parts of it, a time may be from that of a sample it is meant to be."""
 
 INTERPOLATIONS = ("linear", "previous", "cubic")
 
@@ -87,7 +101,7 @@ class Samples(Source):
             raise ShapeError(f"Samples: values must be finite, and number {column} at t = {times[at]:g} s is not")
         super().__init__(numbers.shape[-1])
         self.t, self.values, self.interpolation = times, numbers, interpolation
-        self.width = self.size
+        self.width, self.batch = self.size, numbers.shape[:-2]
 
     @property
     def breaks(self) -> Array:
@@ -106,12 +120,20 @@ class Samples(Source):
             from scipy.interpolate import CubicSpline
 
             return np.asarray(CubicSpline(self.t, self.values, axis=-2)(t))
-        k = np.clip(np.searchsorted(self.t, t * (1 + 1e-15), side="right") - 1, 0, len(self.t) - 1)
+        k = np.clip(np.searchsorted(self.t, t * (1 + ROUNDING), side="right") - 1, 0, len(self.t) - 1)
         if self.interpolation == "previous":
             return np.asarray(self.values[..., k, :])
         k = np.minimum(k, len(self.t) - 2)
         share = ((t - self.t[k]) / (self.t[k + 1] - self.t[k]))[:, None]
         return np.asarray(self.values[..., k, :] * (1 - share) + self.values[..., k + 1, :] * share)
+
+    @property
+    def jumps(self) -> bool:
+        return self.interpolation == "previous"
+
+    def before(self, t: Array) -> Array:
+        k = np.searchsorted(self.t, t * (1 - ROUNDING), side="left") - 1
+        return np.asarray(self.values[..., np.maximum(k, 0), :])
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         return s, []
@@ -124,7 +146,6 @@ class Called(Source):
         super().__init__(size)
         self.function, self.what, self.joints = function, what, joints
         self.width, self.called = size, True
-        self.batch: tuple[int, ...] = ()
         self.undriven: Sequence[int] = ()
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:

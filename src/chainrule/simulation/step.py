@@ -22,6 +22,9 @@ Scalars = Sequence[Scalar]
 PASSES = 4
 """How often the set of joints that break away is corrected in one step; the next step goes on from there."""
 
+RESTING = 1e-13
+"""The speed, in rad/s or m/s, below which a joint in a loop whose others have stopped is at rest but for rounding."""
+
 BEYOND = 1e300
 """More than any torque."""
 
@@ -31,11 +34,11 @@ class Calls(Protocol):
 
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates: ...
 
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> Scalars: ...
+    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]: ...
 
-    def closing_step(self, q: Scalars) -> Scalars: ...
+    def closing_step(self, q: Scalars, free: Scalars) -> Scalars: ...
 
-    def consistent_velocity(self, q: Scalars, v: Scalars) -> Scalars: ...
+    def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars: ...
 
 
 @dataclass(frozen=True)
@@ -89,14 +92,17 @@ def step(
     world = _World(plant, calls, signals, slip)
     q, v, x, residual = METHODS[method](world, (start.acceleration, start.further), q, v, x, h)
     if slip:
-        v = _stopped(plant, calls, slip, q, v)
+        v = _stopped(plant, calls, slip, q, v, h)
     if plant.stops == "impact":
         q, v = bounced(plant, calls, q, v, restitution, scaled_by(start.acceleration, h))
     if plant.rows and project:
-        q = plant.moved(q, calls.closing_step(q))
-        v = calls.consistent_velocity(q, v)
-        if slip:
-            v = [where(d == 0, 0 * a, a) for a, d in zip(v, slip.direction, strict=True)]
+        v = list(v)
+        free: list[Scalar] = [1] * plant.model.nv
+        for i in plant.may_hold:
+            free[i] = where(v[i] * v[i] > RESTING * RESTING, 1.0, 0.0)
+            v[i] = where(free[i] == 0, 0.0, v[i])
+        q = plant.moved(q, calls.closing_step(q, free))
+        v = calls.consistent_velocity(q, v, free)
     return Stepped(q, v, x, start, residual)
 
 
@@ -122,7 +128,7 @@ def moving(plant: Plant, v: Scalars) -> Slip:
     direction: list[Scalar] = [1] * plant.model.nv
     for i in plant.may_hold:
         direction[i] = where(v[i] > 0, 1.0, where(v[i] < 0, -1.0, 0.0))
-    return _slip(direction)
+    return slip_of(direction)
 
 
 def held_range(plant: Plant, q: Scalars) -> dict[int, tuple[Scalar, Scalar]]:
@@ -145,17 +151,20 @@ def corrected(plant: Plant, slip: Slip, v: Scalars, rates: Rates, bounds: dict[i
         let_go = where(r > high, 1.0, where(r < -low, -1.0, 0.0))
         kept = where(rates.acceleration[i] * d < 0, 0.0, d)
         direction[i] = where(v[i] == 0, where(d == 0, let_go, kept), d)
-    return _slip(direction)
+    return slip_of(direction)
 
 
-def _slip(direction: Scalars) -> Slip:
+def slip_of(direction: Scalars) -> Slip:
+    """Joints that slip in the given directions, 1 or -1, and are held where it is 0."""
     return Slip(direction, [d * d for d in direction])
 
 
-def _stopped(plant: Plant, calls: Calls, slip: Slip, q: Scalars, v: Scalars) -> list[Scalar]:
+def _stopped(plant: Plant, calls: Calls, slip: Slip, q: Scalars, v: Scalars, h: Scalar) -> list[Scalar]:
     """The velocity, zero where it has turned against the direction of slip: an impulse of friction sees to that.
 
     With it the other joints keep their momentum, so that a stop costs energy in proportion to the square of the step.
+    In a closed loop a joint may turn back while the others move on, as a rocker does at its dead points. To stop it
+    there is to stop them all, which takes more than friction can give in a step: it then goes on, the other way.
     """
     up, down = plant.coulomb
     rubbing = [i for i in plant.may_hold if up[i] > 0 or down[i] > 0]
@@ -166,7 +175,14 @@ def _stopped(plant: Plant, calls: Calls, slip: Slip, q: Scalars, v: Scalars) -> 
     for i in rubbing:
         turned = v[i] * slip.direction[i] < 0
         free[i], given[i] = where(turned, 0.0, slip.free[i]), where(turned, -v[i], 0 * v[i])
-    after = [a + b for a, b in zip(v, calls.jump(q, free, given), strict=True)]
+    jumps, impulses = calls.jump(q, free, given)
+    if plant.rows:
+        for i in rubbing:
+            most = (up[i] + down[i]) * h
+            passes = where(v[i] * slip.direction[i] < 0, impulses[i] * impulses[i] > most * most, v[i] != v[i])
+            free[i], given[i] = where(passes, 1.0, free[i]), where(passes, 0 * v[i], given[i])
+        jumps, _ = calls.jump(q, free, given)
+    after = [a + b for a, b in zip(v, jumps, strict=True)]
     for i in rubbing:
         after[i] = where(free[i] == 0, 0.0, after[i])  # exactly at rest, not but for rounding
     return after
@@ -189,8 +205,9 @@ def bounced(
         back = where(back * back > in_a_step[i] * in_a_step[i], back, 0 * back)
         hit = where(speed > 0, 1.0, 0.0)
         free[i], given[i] = 1 - hit, -(speed + back) * outward * hit
-        q[iq] = where(q[iq] > upper, upper, where(q[iq] < lower, lower, q[iq]))
-    jumps = calls.jump(q, free, given)
+        if not plant.rows:  # a loop would be torn open; there the joint comes back by itself
+            q[iq] = where(q[iq] > upper, upper, where(q[iq] < lower, lower, q[iq]))
+    jumps, _ = calls.jump(q, free, given)
     after = [a + b for a, b in zip(v, jumps, strict=True)]
     for _, i, *_ in plant.limited:
         after[i] = where(given[i] + v[i] == 0, 0.0, after[i])  # exactly at rest, not but for rounding

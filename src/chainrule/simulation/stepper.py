@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from chainrule.algorithms import constraints
 from chainrule.arguments import Array
 from chainrule.compile import engine
 from chainrule.compile.batch import batch_function
@@ -30,7 +29,7 @@ class Stepper(Protocol):
     """Moves states on in time."""
 
     def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
-        """Take len(t) - 1 steps from the times t (steps + 1); signals (rows, 2 steps + 1, width)."""
+        """Take len(t) - 1 steps from the times t (steps + 1); signals (rows, 3 steps, width)."""
 
 
 def state_size(plant: Plant) -> int:
@@ -97,16 +96,14 @@ class _Outlined:
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         return self.plant.unpack(outlined_rates(self.plant, self.outliner.call, q, v, x, s, self.p, slip))
 
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> Scalars:
-        return self.outliner.call("jump", self.plant.jump, q, free, given)
+    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]:
+        return _halves(self.outliner.call("jump", self.plant.jump, q, free, given))
 
-    def closing_step(self, q: Scalars) -> Scalars:
-        model, rows = self.plant.model, self.plant.rows
-        return self.outliner.call("close", lambda a: constraints.closing_step(model, a, rows), q)
+    def closing_step(self, q: Scalars, free: Scalars) -> Scalars:
+        return self.outliner.call("close", self.plant.closing_step, q, free)
 
-    def consistent_velocity(self, q: Scalars, v: Scalars) -> Scalars:
-        model, rows = self.plant.model, self.plant.rows
-        return self.outliner.call("settle", lambda a, b: constraints.consistent_velocity(model, a, b, rows), q, v)
+    def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars:
+        return self.outliner.call("settle", self.plant.consistent_velocity, q, v, free)
 
 
 class Compiled:
@@ -157,14 +154,14 @@ class Inline:
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         return self.plant.rates(q, v, x, s, self.p, slip)
 
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> Scalars:
-        return self.plant.jump(q, free, given)
+    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]:
+        return _halves(self.plant.jump(q, free, given))
 
-    def closing_step(self, q: Scalars) -> Scalars:
-        return constraints.closing_step(self.plant.model, q, self.plant.rows)
+    def closing_step(self, q: Scalars, free: Scalars) -> Scalars:
+        return self.plant.closing_step(q, free)
 
-    def consistent_velocity(self, q: Scalars, v: Scalars) -> Scalars:
-        return constraints.consistent_velocity(self.plant.model, q, v, self.plant.rows)
+    def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars:
+        return self.plant.consistent_velocity(q, v, free)
 
 
 class Kernels(Inline):
@@ -187,8 +184,8 @@ class Kernels(Inline):
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         return self.plant.unpack(outlined_rates(self.plant, self._call, q, v, x, s, self.p, slip))
 
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> Scalars:
-        return self._call("jump", self.plant.jump, q, free, given)
+    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]:
+        return _halves(self._call("jump", self.plant.jump, q, free, given))
 
 
 class Stepwise:
@@ -207,7 +204,7 @@ class Stepwise:
                 self.taken = k
                 q, v, x = _taken_apart(self.plant, scalars_of(state.copy()))
                 times = (t[k], (t[k] + t[k + 1]) / 2, t[k + 1])
-                found = self._signals(times, signals[:, 2 * k : 2 * k + 3])
+                found = self._signals(times, signals[:, 3 * k : 3 * k + 3])
                 after = step(
                     self.plant, calls, self.method, q, v, x, found, _restitution(self.plant, p), h, self.project
                 )
@@ -249,3 +246,7 @@ def _columns(values: Scalars, rows: int) -> Array:
     for i, value in enumerate(values):
         out[:, i] = value
     return out
+
+
+def _halves(values: Scalars) -> tuple[Scalars, Scalars]:
+    return values[: len(values) // 2], values[len(values) // 2 :]

@@ -49,11 +49,12 @@ class Traced(Source):
         super().__init__(size)
         self.function, self.what = function.function, what
         self.width = 1
-        self._check(nq, nv)
+        self.text = self._checked(nq, nv)
+        """What it was traced to: with the values that it takes from elsewhere, which may be others the next time."""
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        return (*super().key, self.function)
+        return (*super().key, self.text)
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         return t[:, None]
@@ -93,7 +94,7 @@ class Traced(Source):
             raise ShapeError(f"simulate: {self.what} must return {self.size} numbers, got {len(entries)}")
         return list(entries)
 
-    def _check(self, nq: int, nv: int) -> None:
+    def _checked(self, nq: int, nv: int) -> str:
         """The traced function on numbers against the function itself: it may look at something tracing cannot see."""
         import casadi
 
@@ -117,6 +118,7 @@ class Traced(Source):
                     "is not plain arithmetic of its arguments (random numbers, or float() of a value?). Pass it "
                     "without traceable, to be called from Python"
                 )
+        return str(traced.serialize())
 
 
 def _is_symbol(x: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array
+from chainrule.arguments import Array, number, real_array
 from chainrule.errors import ShapeError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 COLUMNS = ("q", "qd", "qdd", "tau", "friction", "work", "states")
 """The arrays of a trajectory besides t, each (..., T, numbers)."""
+
+
+MOST = 1e9
+"""Samples that a trajectory may have."""
 
 
 @dataclass(frozen=True)
@@ -117,24 +121,33 @@ class Trajectory:
     # --- parts ---
 
     def __getitem__(self, times: slice) -> Trajectory:
-        if not isinstance(times, slice):
+        if (
+            not isinstance(times, slice)
+            or times.step == 0
+            or not all(isinstance(x, (int, np.integer, type(None))) for x in (times.start, times.stop, times.step))
+        ):
             raise ShapeError(f"a trajectory is cut by slices of its samples, such as [100:200], got {times!r:.60}")
         cut = {name: getattr(self, name)[..., times, :] for name in COLUMNS}
         return replace(self, t=self.t[times], **cut)
 
     def between(self, start: float, end: float) -> Trajectory:
         """The samples from one time to another, in s."""
-        first, last = np.searchsorted(self.t, [start - 1e-12, end + 1e-12])
+        ends = number(start, "between: start") - 1e-12, number(end, "between: end") + 1e-12
+        first, last = np.searchsorted(self.t, ends)
         return self[int(first) : int(last)]
 
     def row(self, *index: int) -> Trajectory:
-        """One motion of a batch."""
+        """One motion of a batch, and the events in it."""
         if len(index) != len(self.batch):
             raise ShapeError(f"this trajectory has a batch of shape {self.batch}; row takes {len(self.batch)} indices")
         try:
-            return replace(self, **{name: getattr(self, name)[index] for name in COLUMNS})
-        except IndexError:
+            place = np.unravel_index(
+                int(np.arange(np.prod(self.batch, dtype=int)).reshape(self.batch)[index]), self.batch
+            )
+        except (IndexError, TypeError):
             raise ShapeError(f"row {index} is outside the batch of shape {self.batch}") from None
+        events = tuple(replace(event, row=()) for event in self.events if event.row == place)
+        return replace(self, events=events, **{name: getattr(self, name)[place] for name in COLUMNS})
 
     def resample(self, times: ArrayLike) -> Trajectory:
         """The motion at other times within its span: an array, or the step between samples, in s.
@@ -144,6 +157,8 @@ class Trajectory:
         """
         given = real_array(times, "resample: times")
         if given.ndim == 0 and given > 0 and len(self):
+            if self.duration / given > MOST:
+                raise ShapeError(f"resample: {self.duration / given:.3g} samples are too many; take a longer step")
             given = self.t[0] + np.arange(int(np.floor(self.duration / given * (1 + 1e-12))) + 1) * given
         if given.ndim != 1 or not len(self) or not ((given >= self.t[0] - 1e-9) & (given <= self.t[-1] + 1e-9)).all():
             span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
@@ -182,7 +197,7 @@ class Trajectory:
 
     def column(self, name: str) -> Array:
         """One number over time, (..., T), by a name such as "q.joint1" or "tau.joint2"."""
-        kind, _, rest = name.partition(".")
+        kind, _, rest = str(name).partition(".")
         names = column_names(self.robot, self).get(kind, [])
         if rest not in names:
             known = [f"{key}.{n}" for key, ns in column_names(self.robot, self).items() for n in ns]
