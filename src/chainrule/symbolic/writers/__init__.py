@@ -1,0 +1,1 @@
+"""Formats that a document can be written in, a file for each."""
