@@ -29,8 +29,11 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/first_call.py
 	$(BIN)/python benchmarks/humanoid.py
 	$(BIN)/python benchmarks/reference_path.py
+	$(BIN)/python benchmarks/rollouts.py
+	$(BIN)/python benchmarks/inverse_kinematics.py
 	$(BIN)/python benchmarks/integrators.py
 	$(BIN)/python benchmarks/called_from_python.py
+	$(BIN)/python benchmarks/forward_kinematics.py
 
 docs: .venv/dev
 	$(BIN)/python docs/build.py

@@ -39,6 +39,18 @@ def test_calling_a_law_from_python_is_compared_with_compiling_it(monkeypatch, ca
     assert "ratio" in capsys.readouterr().out
 
 
+def test_rollouts_are_compared_with_mujoco_and_pinocchio(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rollouts.py", "--quick"])
+    runpy.run_path(str(ROOT / "benchmarks" / "rollouts.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("x; apart by") == 2
+
+
+def test_inverse_kinematics_is_compared_with_a_loop_around_pinocchio(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["inverse_kinematics.py", "--targets", "20", "--peer-targets", "2"])
+    runpy.run_path(str(ROOT / "benchmarks" / "inverse_kinematics.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("100% failed") == 4
+
+
 def test_the_format_shown_in_the_docs_is_a_robot():
     import chainrule as cr
 

@@ -42,6 +42,7 @@ _HOMES = {
     "FormatError": "chainrule.errors",
     "ShapeError": "chainrule.errors",
     "UnknownNameError": "chainrule.errors",
+    "InverseKinematics": "chainrule.inverse.result",
     "SimulationError": "chainrule.errors",
     "SimulationWarning": "chainrule.errors",
     "ModelWarning": "chainrule.errors",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
         UnknownNameError as UnknownNameError,
     )
     from chainrule.human import human_arm as human_arm
+    from chainrule.inverse.result import InverseKinematics as InverseKinematics
     from chainrule.library import load as load
     from chainrule.library import robots as robots
     from chainrule.robot import Robot as Robot
@@ -100,6 +102,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("symbolic", "wheels"):
+        return import_module(f"chainrule.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'chainrule' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

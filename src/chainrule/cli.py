@@ -1,4 +1,4 @@
-"""The command line: `chainrule info | torque | simulate | demo | export | bench | cache`."""
+"""The command line: `chainrule info | pose | ik | workspace | torque | simulate | equations | demo | ..`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from chainrule import __version__
 from chainrule.errors import ChainruleError, ModelWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -138,6 +140,124 @@ def simulate(robot: str, plot: str | None, save: str | None, as_json: bool, **op
     if save:
         motion.save(save)
         click.echo(f"written: {save}", err=True)
+
+
+@cli.command()
+@click.argument("robot")
+@click.option("--q", type=NUMBERS, help="Positions, rad or m; zero if left out.")
+@click.option("--link", help="A link or frame; the end-effector if left out.")
+@click.option("--order", default="rpy", show_default=True, help="Of the angles: rpy, or moving axes such as zyz.")
+@click.option("--degrees", is_flag=True, help="Angles are in degrees, those that are printed too.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="A picture of the posture to write: .png, .pdf or .svg.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def pose(
+    robot: str,
+    q: NDArray[np.float64] | None,
+    link: str | None,
+    order: str,
+    degrees: bool,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """Pose of the end-effector, or of a link or frame: matrix, position and angles, and how near a singularity is."""
+    from chainrule import show
+    from chainrule.kinematics import report
+
+    loaded = _load(robot)
+    at = loaded.neutral() if q is None else show.in_radians(loaded, q) if degrees else q
+    report.pose(loaded, at, link, order, degrees=degrees, as_json=as_json)
+    if plot:
+        loaded.plot(at, plot, link=link, ellipsoids=("velocity",))
+        click.echo(f"written: {plot}", err=True)
+
+
+@cli.command()
+@click.argument("robot")
+@click.option("--xyz", type=NUMBERS, help="Where to, in m, in the base frame.")
+@click.option("--rpy", type=NUMBERS, help="Roll, pitch and yaw to reach; any orientation if left out.")
+@click.option("--q0", type=NUMBERS, help="Where the search begins; anywhere if left out.")
+@click.option("--link", help="A link or frame; the end-effector if left out.")
+@click.option("--method", default="lm", show_default=True, help="lm, newton, pseudo_inverse or transpose.")
+@click.option("--all", "every_branch", is_flag=True, help="All solutions in closed form, for arms that have one.")
+@click.option("--ignore-limits", is_flag=True, help="Let joints go beyond their limits.")
+@click.option("--degrees", is_flag=True, help="Angles are in degrees, those that are printed too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+def ik(robot: str, **options: Any) -> None:
+    """Joint positions that bring the end-effector, or a link or frame, where it is wanted. Exits with 2 if none do."""
+    from chainrule.inverse.command import report
+
+    if not report(_load(robot), **options):
+        sys.exit(2)
+
+
+@cli.command()
+@click.argument("robot")
+@click.option("--samples", default=1_000_000, show_default=True, help="Random postures.")
+@click.option("--link", help="A link or frame; the end-effector if left out.")
+@click.option("--colour", default="manipulability", show_default=True, help="manipulability, payload or dexterity.")
+@click.option("--seed", default=0, show_default=True, help="Of the random postures.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def workspace(
+    robot: str, samples: int, link: str | None, colour: str, seed: int, plot: str | None, as_json: bool
+) -> None:
+    """The reachable workspace from random postures: its bounds, volume and best places."""
+    from chainrule.kinematics import report
+    from chainrule.simulation.plots import refuse_unwritable
+
+    if plot:
+        refuse_unwritable(plot)
+    cloud = _load(robot).workspace(samples, link, rng=seed)
+    report.workspace(cloud, as_json=as_json)
+    if plot:
+        cloud.plot(plot, colour=colour)
+        click.echo(f"written: {plot}", err=True)
+
+
+def _file(name: str, ending: str) -> Callable[[Any], Any]:
+    """An option that prints a format, or writes it to a file."""
+    return click.option(
+        f"--{name}",
+        is_flag=False,
+        flag_value="-",
+        metavar="[FILE]",
+        help=f"Print {name}, or write it to FILE.{ending}.",
+    )
+
+
+@cli.command()
+@click.argument("robot")
+@_file("latex", "tex")
+@_file("html", "html")
+@_file("markdown", "md")
+@_file("notebook", "ipynb")
+@click.option("--code", help="Print source code instead: c, numpy, octave, julia or modelica.")
+@click.option("--derivation", help="Step by step: newton-euler, lagrange or closed-form.")
+@click.option("--parameters", default="symbolic", show_default=True, help="Masses and lengths: symbolic or numeric.")
+@click.option("--shorthand", is_flag=True, help="Write c12 for cos(q1 + q2).")
+@click.option("--q", type=NUMBERS, help="Positions for the numbers in a derivation.")
+@click.option("--qd", type=NUMBERS, help="Velocities for them.")
+@click.option("--qdd", type=NUMBERS, help="Accelerations for them.")
+def equations(
+    robot: str,
+    latex: str | None,
+    html: str | None,
+    markdown: str | None,
+    notebook: str | None,
+    q: NDArray[np.float64] | None,
+    qd: NDArray[np.float64] | None,
+    qdd: NDArray[np.float64] | None,
+    **options: Any,
+) -> None:
+    """Print a robot's equations of motion, or write them to files, with their derivation on request."""
+    from chainrule.symbolic.command import run
+
+    files = {"latex": latex, "html": html, "markdown": markdown, "notebook": notebook}
+    printed, written = run(_load(robot), files, state=(q, qd, qdd), **options)
+    for text in printed:
+        click.echo(text)
+    for path in written:
+        click.echo(f"written: {path}", err=True)
 
 
 @cli.command()

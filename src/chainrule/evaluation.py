@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from chainrule import reference
+from chainrule.algorithms.euler import ORDERS
 from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import Array, named_dofs, names, rows_of, together
 from chainrule.checks import has_mass, idle_joints
@@ -72,6 +73,7 @@ class Evaluation:
         if names(parameters, "parameters"):
             chosen["parameters"] = tuple(parameters)
         jacobian_frame(chosen.get("frame", "space"))
+        angle_order(chosen.get("order", "rpy"))
         for link in [*([chosen["link"]] if "link" in chosen else []), *names(chosen.get("loads", ()), "loads")]:
             self.model.locate(link)
         for joint in names(chosen.get("joints", ()), "joints"):
@@ -124,10 +126,12 @@ class Evaluation:
     def _defaults(self, name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The options of a function that a plain call of the method means; those given need no default."""
         options: dict[str, Any] = {"loads": ()} if FUNCTIONS[name].loaded else {}
-        if name in ("pose", "jacobian", "jacobian_derivative", "analytic_jacobian"):
+        if name in ("pose", "jacobian", "jacobian_derivative", "analytic_jacobian", "pose_vector"):
             options["link"] = given["link"] if given and "link" in given else self.model.tip
         if name in ("jacobian", "jacobian_derivative"):
             options["frame"] = "space"
+        if name in ("analytic_jacobian", "pose_vector"):
+            options["order"] = "rpy"
         if name == "joint_wrenches":
             options["joints"] = tuple(joint.name for joint in self.model.moving)
         if name == "static_torque":
@@ -343,6 +347,13 @@ def jacobian_frame(frame: str) -> str:
     if frame not in FRAMES:
         raise UnknownNameError.of("frame of a Jacobian", frame, FRAMES, "chainrule")
     return frame
+
+
+def angle_order(order: str) -> str:
+    """The name of an order of three angles."""
+    if order not in ORDERS:
+        raise UnknownNameError.of("order of angles", order, ORDERS, "chainrule")
+    return order
 
 
 def is_lazy(value: object) -> bool:

@@ -21,6 +21,7 @@ from chainrule.algorithms import (
     jacobians,
     kinematics,
     loop_torques,
+    manipulability,
     rnea,
     statics,
     terms,
@@ -191,7 +192,16 @@ FUNCTIONS: dict[str, Function] = {
         masses=False,
     ),
     "analytic_jacobian": Function(
-        lambda m, q, *, link: jacobians.analytic_jacobian(m, q, link), ("q",), (6, "n"), masses=False
+        lambda m, q, *, link, order: jacobians.analytic_jacobian(m, q, link, order), ("q",), (6, "n"), masses=False
+    ),
+    "pose_vector": Function(
+        lambda m, q, *, link, order: jacobians.pose_vector(m, q, link, order), ("q",), (6,), masses=False
+    ),
+    "manipulability": Function(
+        lambda m, q, *, link, axes, columns: manipulability.manipulability(m, q, link, axes, columns),
+        ("q",),
+        (),
+        masses=False,
     ),
     "inverse_dynamics": Function(
         _loaded(_inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True, loops=("rows", "actuated")

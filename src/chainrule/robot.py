@@ -15,12 +15,16 @@ from chainrule.algorithms.terms import term_names
 from chainrule.algorithms.vector_form import UNITS
 from chainrule.arguments import Array, batch_shape, names, rows_of
 from chainrule.construction import Construction
+from chainrule.drawing import Drawing
 from chainrule.editing import Editing
 from chainrule.errors import ModelError, ShapeError
-from chainrule.evaluation import Evaluation, jacobian_frame
-from chainrule.loops import Loops
+from chainrule.evaluation import angle_order, jacobian_frame
+from chainrule.kinematics.pose_vectors import PoseVectors
+from chainrule.kinematics.workspace import Reaching
 from chainrule.model import Dof, Model, edits
+from chainrule.positioning import Positioning
 from chainrule.tables import Limits, MatrixForm, NewtonEulerTable
+from chainrule.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     Torque: TypeAlias = ArrayLike | Samples | Controller | Callable[[Any, Any, Any], Any] | None
 
 
-class Robot(Construction, Editing, Loops, Evaluation):
+class Robot(Construction, Editing, Writing, Reaching, PoseVectors, Positioning, Drawing):
     """A robot: an immutable model and the functions of its state.
 
     States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
@@ -199,13 +203,14 @@ class Robot(Construction, Editing, Loops, Evaluation):
             "jacobian_derivative", {"q": q, "qd": qd}, link=self._name(link), frame=jacobian_frame(frame)
         )
 
-    def analytic_jacobian(self, q: ArrayLike, link: str | None = None) -> Array:
-        """Rates of the pose vector (x, y, z, roll, pitch, yaw) for each qd: (..., 6, n).
+    def analytic_jacobian(self, q: ArrayLike, link: str | None = None, *, order: str = "rpy") -> Array:
+        """Rates of the pose vector (x, y, z, and three angles) for each qd: (..., 6, n).
 
-        Linear rows first, as that vector is written; roll, pitch and yaw turn about the fixed x, y and z axes. At a
-        pitch of +-pi/2 the angles are not defined, and their rates grow without bound.
+        Linear rows first, as that vector is written. order: of the angles, as of pose_vector; roll, pitch and yaw about
+        the fixed x, y and z axes unless another is named. Where angles_are_singular, at a pitch of +-pi/2, rates of the
+        angles grow without bound.
         """
-        return self._evaluate("analytic_jacobian", {"q": q}, link=self._name(link))
+        return self._evaluate("analytic_jacobian", {"q": q}, link=self._name(link), order=angle_order(order))
 
     # --- dynamics ---
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainrule.algorithms.euler import angles, rates
 from chainrule.algorithms.kinematics import pose
 from chainrule.model import Model
 from chainrule.spatial import Motion, Rotation, Scalar, Transform, Vector
-from chainrule.spatial.scalar import cos, sin
 
 Scalars = Sequence[Scalar]
 FRAMES = ("space", "body", "world")
@@ -59,22 +59,18 @@ def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame:
     return [to_origin.inv * (rate - drift.cross(S)) for S, rate in zip(columns, rates, strict=True)]
 
 
-def analytic_jacobian(model: Model, q: Scalars, name: str) -> list[list[Scalar]]:
-    """Rows (x, y, z, roll, pitch, yaw): the rates of the pose vector of the lecture notes, in base axes.
-
-    Roll, pitch and yaw turn about the fixed x, y, z axes. Not defined at pitch = +-pi/2.
-    """
-    _, pitch, yaw = pose(model, q, name).rotation.rpy()
+def analytic_jacobian(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[list[Scalar]]:
+    """Rows (x, y, z, and three angles): the rates of the pose vector of the lecture notes, in base axes."""
+    at = angles(pose(model, q, name).rotation, order)
     world = jacobian(model, q, name, "world")
-    rates = [rpy_rates(S.angular, pitch, yaw) for S in world]
+    turning = [rates(S.angular, at, order) for S in world]
     return [
         *([getattr(S.linear, axis) for S in world] for axis in "xyz"),
-        *([getattr(rate, axis) for rate in rates] for axis in "xyz"),
+        *([rate[k] for rate in turning] for k in range(3)),
     ]
 
 
-def rpy_rates(w: Vector, pitch: Scalar, yaw: Scalar) -> Vector:
-    """Rates of roll, pitch and yaw for an angular velocity in base axes."""
-    s, c = sin(yaw), cos(yaw)
-    roll = (w.x * c + w.y * s) / cos(pitch)
-    return Vector(roll, w.y * c - w.x * s, w.z + roll * sin(pitch))
+def pose_vector(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[Scalar]:
+    """(x, y, z, and three angles) of a link or frame."""
+    T = pose(model, q, name)
+    return [*T.translation, *angles(T.rotation, order)]

@@ -119,8 +119,8 @@ def setup(
     if plant.rows and np.count_nonzero(plant.coulomb[0] + plant.coulomb[1]) > 1:
         warnings.warn(
             f"simulate: robot {robot.name!r} has loops, and dry friction at several joints: how they share what holds "
-            "a loop is not determined, and fixed steps may share it beyond their limits. Give one joint of a loop all of "
-            "its friction",
+            "a loop is not determined, and fixed steps may share it beyond their limits. Give one joint of a loop "
+            "all of its friction",
             SimulationWarning,
             stacklevel=4,
         )
@@ -142,7 +142,7 @@ def _rows(robot: Robot, q: Array) -> tuple[int, ...]:
 
 
 def _refuse_following_stops(robot: Robot, stops: Any) -> None:
-    """Hard stops act on joints with coordinates of their own, whose limits must keep those that follow within theirs."""
+    """Hard stops act on joints with coordinates of their own, whose limits must keep followers within theirs."""
     leaders = {joint.name: joint.dofs[0] for joint in robot.model.moving if joint.kind.nv == 1}
     for joint in robot.model.joints if isinstance(stops, Impacts) else ():
         if joint.mimic is None:

@@ -1,0 +1,76 @@
+"""Poses of a million postures on one thread, against a loop over Pinocchio's forward kinematics.
+
+    python benchmarks/forward_kinematics.py [--robot panda] [--postures N] [--rounds R]
+
+Both fill an array (N, 4, 4) with the end-effector's poses, and agree; Pinocchio's loop is measured with the copy into
+that array and without it, on a part of the postures. Then a whole workspace with its manipulability, on all threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+
+import chainrule as cr
+from chainrule.bench import urdf
+
+
+def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
+    """The best of so many runs of each, taken in turn, so that whatever else the machine does meets all of them."""
+    spent = []
+    for _ in range(rounds):
+        for call in calls:
+            began = time.perf_counter()
+            call()
+            spent.append(time.perf_counter() - began)
+    return np.reshape(spent, (rounds, -1)).min(axis=0).tolist()
+
+
+def main(name: str, postures: int, rounds: int) -> None:
+    robot = cr.load(name)
+    model = pin.buildModelFromXML(urdf(robot))
+    data, frame = model.createData(), model.getFrameId(robot.end_effector)
+    q = robot.random_state(np.random.default_rng(0), (postures,))
+    some = q[: max(1, min(postures, 100_000))]
+    theirs = np.empty((len(some), 4, 4))
+
+    def loop() -> None:
+        for i, row in enumerate(some):
+            pin.forwardKinematics(model, data, row)
+            theirs[i] = pin.updateFramePlacement(model, data, frame).homogeneous
+
+    def joints_only() -> None:
+        for row in some:
+            pin.forwardKinematics(model, data, row)
+
+    cr.set_threads(1)
+    ours = robot.pose(q)
+    kernel = robot.kernel("pose")
+    calls = [lambda: robot.pose(q), lambda: kernel._double_ufunc(q, out=ours), joints_only, loop]
+    spent = np.divide(seconds(calls, rounds), [postures, postures, len(some), len(some)])
+    into, peers = spent[:2], spent[2:]
+    off = float(np.abs(ours[: len(some)] - theirs).max())
+    print(f"{name}: {postures:,} postures, one thread, best of {rounds}; largest difference {off:.1e}")
+    print(f"  chainrule, robot.pose(q)              {into[0] * 1e9:8.1f} ns a posture")
+    print(f"  chainrule, into an array that exists  {into[1] * 1e9:8.1f} ns a posture")
+    print(f"  Pinocchio, forwardKinematics only     {peers[0] * 1e9:8.1f} ns a posture")
+    print(f"  Pinocchio, with the pose copied out   {peers[1] * 1e9:8.1f} ns a posture")
+    for label, own in zip(("a new array", "an array that exists"), into, strict=True):
+        print(f"  ratio, {label}: {peers[1] / own:.0f}x; {peers[0] / own:.0f}x where Pinocchio keeps nothing")
+    cr.set_threads(None)
+    robot.workspace(1000)
+    (whole,) = seconds([lambda: robot.workspace(postures)], rounds)
+    print(f"  workspace of {postures:,} postures, with manipulability, on all threads: {whole:.2f} s")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robot", default="panda")
+    parser.add_argument("--postures", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    main(options.robot, options.postures, options.rounds)

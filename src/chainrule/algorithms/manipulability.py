@@ -1,0 +1,39 @@
+"""Manipulability: how far from singular a Jacobian is, as a volume."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainrule.algorithms.jacobians import jacobian
+from chainrule.model import Model
+from chainrule.spatial import Scalar
+from chainrule.spatial.linear import dot, transpose
+from chainrule.spatial.scalar import sqrt, where
+
+Scalars = Sequence[Scalar]
+
+
+def manipulability(model: Model, q: Scalars, name: str, axes: Sequence[int], columns: bool) -> Scalar:
+    """w = sqrt(det(J J^T)) of some rows of the world Jacobian, or sqrt(det(J^T J)) if its columns are fewer."""
+    J = [list(S) for S in jacobian(model, q, name, "world")]
+    rows = [row for i, row in enumerate(transpose(J)) if i in axes]
+    return volume(transpose(rows) if columns else rows)
+
+
+def volume(vectors: Sequence[Scalars]) -> Scalar:
+    """Of the parallelepiped that vectors span: the product of what is new in each of them (Gram-Schmidt, modified).
+
+    The product of the singular values of the matrix of these rows, without the squares of a determinant.
+
+    >>> volume([[2.0, 0.0], [5.0, 3.0]])
+    6.0
+    """
+    w: Scalar = 1
+    rest = [list(v) for v in vectors]
+    while rest:
+        v, *rest = rest
+        square = dot(v, v)
+        w = w * sqrt(square)
+        inverse = 1 / where(square > 0, square, 1.0)
+        rest = [[x - y * s for x, y in zip(u, v, strict=True)] for u in rest for s in [dot(u, v) * inverse]]
+    return w

@@ -1,0 +1,1 @@
+"""Kinematics beyond poses: velocities and singularities, forces within the motors' limits, and reach."""

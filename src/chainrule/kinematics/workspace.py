@@ -1,0 +1,220 @@
+"""The reachable workspace, as a cloud of points from random postures."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.arguments import Array, number, rows_of
+from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.kinematics.capacity import Capacity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from chainrule.robot import Robot
+
+Indices = NDArray[np.int64]
+
+CHUNK = 1 << 16
+"""Postures computed at a time."""
+
+FLAT = 1e-9
+"""A cloud that is thinner than so much of its size is a plane."""
+
+BANDS = 6
+"""Bands of equal area into which approach directions are sorted; each band has twice as many sectors."""
+
+
+class Reach(NamedTuple):
+    """How far a robot gets in a direction (m), where that is, and in which posture."""
+
+    distance: float
+    position: Array
+    q: Array
+
+
+class Dexterity(NamedTuple):
+    """For each occupied cell: its centre (cells, 3), the samples in it, and the share of approach directions found."""
+
+    centers: Array
+    counts: Indices
+    share: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """Points that a link or frame reaches, in the base frame, one for each sampled posture.
+
+    `q` (N, nq) the postures, uniform within the joint limits; `position` (N, 3) in m; `approach` (N, 3) the frame's z
+    axis; `manipulability` (N). A sample of the reachable set: it fills the inside well, and its surface from within.
+    """
+
+    robot: Robot
+    link: str
+    q: Array
+    position: Array
+    approach: Array
+    manipulability: Array
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def __repr__(self) -> str:
+        return f"<Workspace of {self.robot.name!r}: {len(self)} positions of {self.link!r}>"
+
+    @cached_property
+    def bounds(self) -> Array:
+        """The lowest and the highest x, y and z: (2, 3), in m."""
+        self._refuse_empty()
+        return np.array([self.position.min(axis=0), self.position.max(axis=0)])
+
+    @cached_property
+    def radii(self) -> tuple[float, float]:
+        """The least and the largest distance from the base's origin, in m."""
+        self._refuse_empty()
+        distance = np.linalg.norm(self.position, axis=1)
+        return float(distance.min()), float(distance.max())
+
+    def reach(self, direction: Any, *, starts: int = 8) -> Reach:
+        """How far the frame gets along a direction (3), measured as p . d from the base's origin, in m.
+
+        From the farthest samples, p . d is maximised within the joint limits with its gradient J_v^T d.
+        """
+        d = rows_of(direction, 3, "reach: direction", "x, y, z")
+        if d.shape != (3,) or not np.isfinite(d).all() or not d.any():
+            raise ShapeError(f"reach: direction must be three numbers, not all zero, got {direction!r:.60}")
+        self._refuse_empty()
+        unit = d / np.linalg.norm(d)
+        best = np.argsort(self.position @ unit)[-starts:]
+        candidates = [self._farther(q, unit) for q in self.q[best]]
+        q = max(candidates, key=lambda q: float(self._at(q) @ unit))
+        position = self._at(q)
+        return Reach(float(position @ unit), position, q)
+
+    def _at(self, q: Array) -> Array:
+        return self.robot.pose(q, self.link)[..., :3, 3]
+
+    def _farther(self, q: Array, unit: Array) -> Array:
+        if self.robot.nq != self.robot.nv or self.robot.model.constraints:
+            return q  # neither plain coordinates nor independent ones: the sample itself
+        from scipy.optimize import minimize
+
+        def slope(q: Array) -> Array:
+            return -unit @ self.robot.jacobian(q, self.link, "world")[3:]
+
+        limits = list(zip(self.robot.limits.lower, self.robot.limits.upper, strict=True))
+        found = minimize(lambda q: -float(self._at(q) @ unit), q, jac=slope, bounds=limits, method="L-BFGS-B")
+        return np.asarray(found.x)
+
+    def slice(self, axis: str, at: float = 0.0, thickness: float = 0.05) -> Workspace:
+        """The points of a slab across an axis, "x", "y" or "z", centred at a place on it, both in m."""
+        if axis not in ("x", "y", "z"):
+            raise UnknownNameError.of("axis", axis, "xyz", "a workspace")
+        place, thick = number(at, "slice: at"), number(thickness, "slice: thickness")
+        if thick <= 0:
+            raise ShapeError(f"slice: thickness must be positive, in m, got {thickness!r}")
+        return self[np.abs(self.position[:, "xyz".index(axis)] - place) <= thick / 2]
+
+    def __getitem__(self, chosen: Any) -> Workspace:
+        """The points that an index, a slice or a mask of (N) chooses."""
+        index = np.atleast_1d(np.arange(len(self))[chosen])
+        names = ("q", "position", "approach", "manipulability")
+        return replace(self, **{name: getattr(self, name)[index] for name in names})
+
+    def volume(self, cell: float = 0.05) -> float:
+        """The volume, in m^3, of the cubes of side `cell`, in m, that hold a point.
+
+        Too large by about half a cell around the surface, and too small where a cell has been missed; zero if the
+        points lie in a plane along two of the axes.
+        """
+        cells, _ = self._cells(cell)
+        extent = np.ptp(self.bounds, axis=0)
+        return 0.0 if extent.min() <= FLAT * extent.max() else len(cells) * float(cell) ** 3
+
+    def dexterity(self, cell: float = 0.1) -> Dexterity:
+        """From how many sides each place is reached: a share of all approach directions, in 72 patches of equal area.
+
+        Places are cubes of side `cell` (m). Few samples in a cell find few directions: compare cells with many.
+        """
+        cells, which = self._cells(cell)
+        sectors = 2 * BANDS
+        band = np.minimum(((self.approach[:, 2] + 1) / 2 * BANDS).astype(int), BANDS - 1)
+        turn = np.arctan2(self.approach[:, 1], self.approach[:, 0]) / (2 * np.pi) + 0.5
+        patch = band * sectors + np.minimum((turn * sectors).astype(int), sectors - 1)
+        patches = BANDS * sectors
+        found = np.unique(which * patches + patch) // patches
+        share = np.bincount(found, minlength=len(cells)) / patches
+        centers = (cells + 0.5).astype(float) * float(cell)
+        return Dexterity(centers, np.bincount(which, minlength=len(cells)).astype(np.int64), share)
+
+    def _cells(self, cell: float) -> tuple[Indices, Indices]:
+        """The cells that hold a point (cells, 3), as multiples of their side, and which of them each point is in."""
+        side = number(cell, "cell")
+        if side <= 0:
+            raise ShapeError(f"cell must be a positive length, in m, got {cell!r}")
+        self._refuse_empty()
+        places = np.floor(self.position / side).astype(np.int64)
+        low = places.min(axis=0)
+        shape = tuple(places.max(axis=0) - low + 1)
+        occupied, which = np.unique(np.ravel_multi_index(tuple((places - low).T), shape), return_inverse=True)
+        return np.stack(np.unravel_index(occupied, shape), axis=-1) + low, which
+
+    def _refuse_empty(self) -> None:
+        if not len(self):
+            raise ShapeError("this workspace has no points: the slice lies outside of it, or is too thin")
+
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, colour: str = "manipulability", points: int = 60_000
+    ) -> Figure:
+        """Draw the cloud and its sections, coloured by "manipulability", "payload" (kg) or "dexterity"; to a file."""
+        from chainrule.plots.workspace import figure
+
+        return figure(self, path, colour, points)
+
+
+class Reaching(Capacity):
+    """Where a robot can get."""
+
+    def workspace(
+        self,
+        samples: int = 1_000_000,
+        link: str | None = None,
+        *,
+        part: str | None = None,
+        rng: np.random.Generator | int = 0,
+    ) -> Workspace:
+        """The reachable workspace of a link or frame, from random postures within the joint limits.
+
+        Unlimited joints turn once, or slide +-1 m. part: which manipulability is computed along. rng: a generator, or
+        a seed for one.
+
+        >>> import chainrule as cr
+        >>> cloud = cr.load("planar_2r").workspace(2000)
+        >>> bool(cloud.radii[1] <= 2.0)
+        True
+        >>> round(cloud.reach([1, 1, 0]).distance, 6)
+        2.0
+        """
+        name = self._name(link)
+        try:
+            count = operator.index(samples)
+        except TypeError:
+            count = 0
+        if count < 1 or isinstance(samples, bool):
+            raise ShapeError(f"workspace: samples must be a positive integer, got {samples!r:.60}")
+        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+        q = self.random_state(generator, (count,))
+        position, approach, w = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
+        for start in range(0, count, CHUNK):
+            chunk = slice(start, start + CHUNK)
+            T = self._evaluate("pose", {"q": q[chunk]}, link=name)
+            position[chunk], approach[chunk] = T[:, :3, 3], T[:, :3, 2]
+            w[chunk] = self.manipulability(q[chunk], name, part=part)
+        return Workspace(self, name, q, position, approach, w)  # type: ignore[arg-type]

@@ -1,0 +1,17 @@
+"""Wheeled bases in the plane: wheels to motion and back, odometry, and arms on wheels.
+
+A pose is (x, y, theta), in m and rad; a body twist (vx, vy, omega), forwards, to the left, and anticlockwise, in m/s
+and rad/s. Leading dimensions are a batch, as everywhere.
+"""
+
+from chainrule.wheels.bases import Base, Car, DifferentialDrive, Unicycle
+from chainrule.wheels.encoders import encoder_speed
+from chainrule.wheels.mobile import MobileManipulator
+from chainrule.wheels.odometry import Track, odometry
+from chainrule.wheels.omnidirectional import Omnidirectional
+from chainrule.wheels.plane import moved
+
+__all__ = [
+    "Base", "Car", "DifferentialDrive", "MobileManipulator", "Omnidirectional", "Track", "Unicycle", "encoder_speed",
+    "moved", "odometry",
+]  # fmt: skip

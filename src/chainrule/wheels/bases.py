@@ -1,0 +1,194 @@
+"""Bases that cannot go sideways: unicycle, differential drive, car."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from chainrule.arguments import Array, number, rows_of
+from chainrule.errors import ModelError, ShapeError
+from chainrule.wheels.plane import turned
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+NONHOLONOMIC = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+"""From (v, omega) to the body twist (v, 0, omega): wheels that do not slip sideways."""
+NONHOLONOMIC.setflags(write=False)
+
+
+class Base:
+    """What drives over the plane, by controls whose names are `controls`.
+
+    `directions` (3, k) has the body twists that the base can make in its columns.
+    """
+
+    controls: ClassVar[tuple[str, ...]] = ()
+    directions: Array = NONHOLONOMIC
+
+    def twist(self, controls: ArrayLike) -> Array:
+        """The body twist (vx, vy, omega) of controls (..., m): (..., 3), m/s and rad/s."""
+        raise NotImplementedError
+
+    def twist_jacobian(self, controls: ArrayLike) -> Array:
+        """How the twist changes with each control: (..., 3, m)."""
+        raise NotImplementedError
+
+    def pose_rates(self, pose: ArrayLike, controls: ArrayLike) -> Array:
+        """d(x, y, theta)/dt: (..., 3); x' = v cos theta, y' = v sin theta, theta' = omega if it cannot go sideways."""
+        theta = rows_of(pose, 3, "pose_rates: pose", "x, y, theta")[..., 2]
+        return (turned(theta) @ self.twist(controls)[..., None])[..., 0]
+
+    def _read(self, controls: Any, what: str = "controls") -> Array:
+        names = self._names()
+        return rows_of(controls, len(names), f"{type(self).__name__}: {what}", ", ".join(names))
+
+    def _names(self) -> tuple[str, ...]:
+        return self.controls
+
+
+@dataclass(frozen=True)
+class Unicycle(Base):
+    """One wheel, or whatever is steered by its forward and its turning speed: (v, omega).
+
+    >>> Unicycle().pose_rates([0.0, 0.0, np.pi / 2], [2.0, 0.5]).round(12).tolist()
+    [0.0, 2.0, 0.5]
+    """
+
+    controls = ("v", "omega")
+
+    def twist(self, controls: ArrayLike) -> Array:
+        """(v, 0, omega)."""
+        return self._read(controls) @ NONHOLONOMIC.T
+
+    def twist_jacobian(self, controls: ArrayLike) -> Array:
+        """Constant."""
+        return np.broadcast_to(NONHOLONOMIC, (*self._read(controls).shape[:-1], 3, 2))
+
+
+@dataclass(frozen=True)
+class DifferentialDrive(Base):
+    """Two wheels on one axle, left and right, driven by themselves; controls are their speeds, in rad/s.
+
+    v = (v1 + v2) / 2 and omega = (v2 - v1) / (2 b), with v1 and v2 the speeds of the left and the right wheel over the
+    ground, radius times wheel speed, and b half the `separation` of the wheels. The pose is that of the axle's middle.
+
+    >>> drive = DifferentialDrive(radius=0.1, separation=0.5)
+    >>> drive.velocity([10.0, 20.0]).tolist()
+    [1.5, 2.0]
+    >>> drive.wheel_speeds([1.5, 2.0]).tolist()
+    [10.0, 20.0]
+    """
+
+    radius: float
+    separation: float
+    controls = ("left", "right")
+
+    def __post_init__(self) -> None:
+        positive(self.radius, "the wheels' radius")
+        positive(self.separation, "the separation of the wheels")
+
+    @property
+    def matrix(self) -> Array:
+        """(v, omega) from the wheel speeds: (2, 2)."""
+        return self.radius * np.array([[0.5, 0.5], [-1.0 / self.separation, 1.0 / self.separation]])
+
+    def velocity(self, speeds: ArrayLike) -> Array:
+        """(v, omega) of wheel speeds (left, right) in rad/s: (..., 2), m/s and rad/s."""
+        return self._read(speeds, "wheel speeds") @ self.matrix.T
+
+    def wheel_speeds(self, velocity: ArrayLike) -> Array:
+        """The wheel speeds (left, right), in rad/s, of (v, omega): (..., 2)."""
+        u = rows_of(velocity, 2, "DifferentialDrive: velocity", "v, omega")
+        return u @ np.linalg.inv(self.matrix).T
+
+    def twist(self, controls: ArrayLike) -> Array:
+        """(v, 0, omega) of the wheel speeds."""
+        return self.velocity(controls) @ NONHOLONOMIC.T
+
+    def twist_jacobian(self, controls: ArrayLike) -> Array:
+        """Constant."""
+        return np.broadcast_to(NONHOLONOMIC @ self.matrix, (*self._read(controls).shape[:-1], 3, 2))
+
+
+@dataclass(frozen=True)
+class Car(Base):
+    """Front wheels that steer and rear wheels that do not: controls are the speed v of the rear axle and the steering.
+
+    omega = v tan(steering) / wheelbase, the steering angle being that of one wheel in the middle (the bicycle model),
+    in rad, positive to the left. The pose is that of the rear axle's middle. `most` is the largest steering angle.
+
+    >>> car = Car(wheelbase=2.5)
+    >>> car.twist([5.0, np.arctan(0.5)]).round(9).tolist()
+    [5.0, 0.0, 1.0]
+    """
+
+    wheelbase: float
+    track: float = 0.0
+    most: float = np.pi / 2
+    controls = ("v", "steering")
+
+    def __post_init__(self) -> None:
+        positive(self.wheelbase, "the wheelbase")
+        positive(self.most, "the largest steering angle")
+        if self.most > np.pi / 2:
+            raise ModelError(f"the largest steering angle must be at most pi/2 rad, got {self.most!r}")
+        if not number(self.track, "the track") >= 0:
+            raise ModelError(f"the track must be a length in m that is not negative, got {self.track!r}")
+
+    def twist(self, controls: ArrayLike) -> Array:
+        """(v, 0, v tan(steering) / wheelbase)."""
+        v, steering = np.moveaxis(self._steered(controls), -1, 0)
+        return np.stack([v, np.zeros_like(v), v * np.tan(steering) / self.wheelbase], axis=-1)
+
+    def twist_jacobian(self, controls: ArrayLike) -> Array:
+        """Columns for the speed and for the steering."""
+        v, steering = np.moveaxis(self._steered(controls), -1, 0)
+        out = np.zeros((*v.shape, 3, 2))
+        out[..., 0, 0] = 1.0
+        out[..., 2, 0] = np.tan(steering) / self.wheelbase
+        out[..., 2, 1] = v / (self.wheelbase * np.cos(steering) ** 2)
+        return out
+
+    def steering(self, velocity: ArrayLike) -> Array:
+        """(v, steering) of (v, omega): (..., 2). Standing still, a car cannot turn: the steering is then nan."""
+        u = rows_of(velocity, 2, "Car: velocity", "v, omega")
+        with np.errstate(all="ignore"):
+            angle = np.where(u[..., 1] == 0, 0.0, np.arctan(self.wheelbase * u[..., 1] / u[..., 0]))
+        angle = np.where((u[..., 0] == 0) & (u[..., 1] != 0), np.nan, angle)
+        self._refuse_beyond(angle)
+        return np.stack([u[..., 0], angle], axis=-1)
+
+    def turning_radius(self, steering: ArrayLike) -> Array:
+        """The radius of the rear axle's circle, in m, positive to the left: wheelbase / tan(steering)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.wheelbase / np.tan(np.asarray(steering, dtype=float)))
+
+    def wheel_angles(self, steering: ArrayLike) -> Array:
+        """Ackermann's angles of the left and right front wheels, in rad, that let all axles meet in a point: (..., 2).
+
+        cot(left) = cot(steering) - track / (2 wheelbase), cot(right) = cot(steering) + track / (2 wheelbase).
+        """
+        t = np.tan(np.asarray(steering, dtype=float))
+        half = np.array([-1.0, 1.0]) * self.track / (2 * self.wheelbase)
+        return np.asarray(np.arctan(t[..., None] / (1 + t[..., None] * half)))
+
+    def _steered(self, controls: ArrayLike) -> Array:
+        u = self._read(controls)
+        self._refuse_beyond(u[..., 1])
+        return u
+
+    def _refuse_beyond(self, steering: Array) -> None:
+        if (np.abs(steering) > self.most * (1 + 1e-12)).any():
+            worst = float(np.nanmax(np.abs(steering)))
+            raise ShapeError(f"Car: the steering angle {worst:.4g} rad is beyond the largest, {self.most:.4g} rad")
+
+
+def positive(value: Any, what: str) -> float:
+    """A positive number."""
+    x = number(value, what)
+    if not x > 0:
+        raise ModelError(f"{what} must be positive, got {value!r}")
+    return x

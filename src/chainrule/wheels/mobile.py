@@ -1,0 +1,98 @@
+"""An arm on wheels, as one robot."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chainrule.arguments import Array, number, rows_of, symmetric
+from chainrule.errors import ModelError, ShapeError
+from chainrule.kinematics.tasks import pseudo_inverse, rows_of_part
+from chainrule.model import Composite, Joint, Link, Model
+from chainrule.spatial import Symmetric, Vector
+from chainrule.wheels.bases import Base
+from chainrule.wheels.plane import turned
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.robot import Robot
+
+
+class MobileManipulator:
+    """An arm bolted to a base: `robot` has a planar joint "drive" of coordinates (x, y, theta), then the arm's joints.
+
+    Its velocities are u = (those the base can make, those of the arm): (v, omega) if it cannot go sideways, (vx, vy,
+    omega) if it can, in body axes. qd = S(q) u, and a frame's twist is J(q) S(q) u. origin: the arm's base in the
+    chassis, 4-by-4. mass (kg) and inertia (kg m^2, about its origin) of the chassis matter to the dynamics only.
+
+    >>> import chainrule as cr
+    >>> from chainrule.wheels import MobileManipulator, Unicycle
+    >>> whole = MobileManipulator(Unicycle(), cr.load("planar_2r"))
+    >>> whole.jacobian(np.zeros(5)).shape, whole.velocity_names
+    ((6, 4), ('v', 'omega', 'joint1', 'joint2'))
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        arm: Robot,
+        origin: ArrayLike | None = None,
+        *,
+        mass: float = 0.0,
+        inertia: ArrayLike | None = None,
+        prefix: str = "",
+    ) -> None:
+        from chainrule.robot import Robot
+
+        if not isinstance(base, Base) or not isinstance(arm, Robot):
+            wrong = base if not isinstance(base, Base) else arm
+            raise ShapeError(f"MobileManipulator takes a wheeled base and a Robot as its arm, got {wrong!r:.60}")
+        if arm.nq != arm.nv:
+            raise ModelError(f"the arm {arm.name!r} has joints with quaternions; a mobile manipulator takes plain ones")
+        I = Symmetric.zero() if inertia is None else symmetric(inertia, "inertia")
+        chassis = Link("chassis", number(mass, "mass"), Vector(0.0, 0.0, 0.0), I)
+        drive = Joint("drive", "ground", "chassis", Composite.planar())
+        ground = Model.build(f"{arm.name} on wheels", [Link("ground"), chassis], [drive], gravity=arm.model.gravity)
+        self.base = base
+        self.robot = Robot(ground).attach(arm, "chassis", origin=origin, prefix=prefix)
+
+    @property
+    def n(self) -> int:
+        """The number of velocities in u."""
+        return self.base.directions.shape[1] + self.robot.n - 3
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """What the entries of u are."""
+        own = ("v", "omega") if self.base.directions.shape[1] == 2 else ("vx", "vy", "omega")
+        return (*own, *self.robot._velocity_names[3:])
+
+    def velocity_map(self, q: ArrayLike) -> Array:
+        """S with qd = S u: (..., robot.n, n)."""
+        state = rows_of(q, self.robot.nq, "velocity_map: q", self.robot._coordinates)
+        k = self.base.directions.shape[1]
+        S = np.zeros((*state.shape[:-1], self.robot.n, self.n))
+        S[..., :3, :k] = turned(state[..., 2]) @ self.base.directions
+        S[..., 3:, k:] = np.eye(self.robot.n - 3)
+        return S
+
+    def joint_velocities(self, q: ArrayLike, u: ArrayLike) -> Array:
+        """qd = S(q) u: (..., robot.n)."""
+        speeds = rows_of(u, self.n, "joint_velocities: u", ", ".join(self.velocity_names))
+        return (self.velocity_map(q) @ speeds[..., None])[..., 0]
+
+    def jacobian(self, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+        """J S, with J S u the twist (omega, v) of a link or frame: (..., 6, n). frame: as of Robot.jacobian."""
+        return self.robot.jacobian(q, link, frame) @ self.velocity_map(q)
+
+    def resolved_rate(
+        self, q: ArrayLike, twist: ArrayLike, link: str | None = None, *, part: str = "all", damping: float = 0.0
+    ) -> Array:
+        """The velocities u that come nearest to a twist in base axes, as in Robot.resolved_rate: (..., n)."""
+        rows = rows_of_part(part)
+        V = rows_of(twist, len(rows), "resolved_rate: twist", part)
+        J = self.jacobian(q, link)[..., rows, :]
+        return (pseudo_inverse(J, number(damping, "damping")) @ V[..., None])[..., 0]

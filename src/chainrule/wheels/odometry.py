@@ -1,0 +1,94 @@
+"""Odometry: where the wheels have led, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import Array, real_array, rows_of
+from chainrule.errors import ShapeError
+from chainrule.wheels.bases import Base, positive
+from chainrule.wheels.plane import step_derivatives, world_step
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A way over the plane: t (T,), pose (..., T, 3), and its covariance (..., T, 3, 3), the start included."""
+
+    t: Array
+    pose: Array
+    covariance: Array
+
+    def ellipses(self, deviations: float = 2.0) -> tuple[Array, Array]:
+        """Of the position: semi-axes (..., T, 2), in m, so many standard deviations long, and axes (..., T, 2, 2)."""
+        squares, axes = np.linalg.eigh(self.covariance[..., :2, :2])
+        return deviations * np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def odometry(
+    base: Base,
+    controls: ArrayLike,
+    dt: float,
+    start: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    covariance: ArrayLike | None = None,
+    noise: ArrayLike = 0.0,
+) -> Track:
+    """The way that controls (..., T, m), each held for dt seconds, lead from a start: T + 1 poses, exact along arcs.
+
+    covariance (3, 3): of the start. noise, one number or one for each control: the variance that its integral gains
+    for each unit of it, such as rad^2 for each rad that a wheel turns. With F and W the derivatives of a step by the
+    pose and by the integrals, P' = F P F^T + W diag(noise |u| dt) W^T: propagation to first order.
+
+    >>> from chainrule.wheels import Unicycle
+    >>> odometry(Unicycle(), [[1.0, np.pi / 2]] * 2, 1.0).pose[-1].round(6).tolist()
+    [0.0, 1.27324, 3.141593]
+    """
+    if not isinstance(base, Base):
+        raise ShapeError(f"odometry takes a wheeled base, such as wheels.DifferentialDrive(0.1, 0.5), got {base!r:.60}")
+    step = positive(dt, "dt")
+    u = real_array(controls, "controls")
+    if u.ndim < 2:
+        raise ShapeError(f"controls must be (..., steps, m), a row for each step, got shape {u.shape}")
+    d = base.twist(u) * step
+    p0 = rows_of(start, 3, "start", "x, y, theta")
+    batch = np.broadcast_shapes(d.shape[:-2], p0.shape[:-1])
+    d = np.broadcast_to(d, (*batch, *d.shape[-2:]))
+    p0 = np.broadcast_to(p0, (*batch, 3))[..., None, :]
+    heading = p0[..., 2] + np.concatenate([np.zeros((*batch, 1)), np.cumsum(d[..., 2], axis=-1)], axis=-1)
+    pose = np.concatenate([p0, p0 + np.cumsum(world_step(heading[..., :-1], d), axis=-2)], axis=-2)
+    spread = _covariances(base, u, step, heading[..., :-1], d, _start(covariance), _noise(noise, u.shape[-1]))
+    return Track(step * np.arange(d.shape[-2] + 1), pose, spread)
+
+
+def _covariances(base: Base, u: Array, dt: float, heading: Array, d: Array, P: Array, noise: Array) -> Array:
+    F, by_displacement = step_derivatives(heading, d)
+    W = by_displacement @ base.twist_jacobian(u)
+    added = (W * (noise * np.abs(u) * dt)[..., None, :]) @ np.swapaxes(W, -1, -2)
+    out = np.empty((*d.shape[:-2], d.shape[-2] + 1, 3, 3))
+    out[..., 0, :, :] = P
+    for k in range(d.shape[-2]):
+        Fk = F[..., k, :, :]
+        out[..., k + 1, :, :] = Fk @ out[..., k, :, :] @ np.swapaxes(Fk, -1, -2) + added[..., k, :, :]
+    return out
+
+
+def _start(covariance: Any) -> Array:
+    if covariance is None:
+        return np.zeros((3, 3))
+    P = real_array(covariance, "covariance")
+    if P.shape != (3, 3) or not np.allclose(P, P.T) or np.linalg.eigvalsh(P).min() < -1e-12 * np.abs(P).max():
+        raise ShapeError("covariance must be a symmetric 3-by-3 matrix of (x, y, theta) without negative eigenvalues")
+    return P
+
+
+def _noise(noise: Any, m: int) -> Array:
+    k = real_array(noise, "noise")
+    if k.shape not in ((), (m,)) or not (k >= 0).all():
+        raise ShapeError(f"noise must be one number or {m}, none negative, got {noise!r:.60}")
+    return k
