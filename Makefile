@@ -34,6 +34,7 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/integrators.py
 	$(BIN)/python benchmarks/called_from_python.py
 	$(BIN)/python benchmarks/forward_kinematics.py
+	$(BIN)/python benchmarks/equations.py $(if $(TOOLBOX),--toolbox $(TOOLBOX))
 
 docs: .venv/dev
 	$(BIN)/python docs/build.py

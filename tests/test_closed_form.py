@@ -123,10 +123,24 @@ def test_any_tree_of_plain_joints_can_be_written(seed):
     assert np.allclose(written.lambdify()(q, qd, qdd), robot.inverse_dynamics(q, qd, qdd), rtol=1e-8, atol=1e-8)
 
 
+def test_what_rounding_leaves_is_not_written():
+    assert cr.load("puma560").lock({"joint5": 0.3}).equations().g[0] == 0
+
+
 def test_parameters_may_be_given_by_name():
     robot = cr.load("planar_2r")
     written = robot.equations({"m_1": 2.0, "L_2": "L_1", "g": 9.81})
     assert {str(s) for s in written.parameters} == {"m_2", "L_1"}
+    (_, m2, L1), q, _, _ = names("m_1 m_2 L_1")
+    assert (
+        written.M[0, 1] == m2 * L1**2 * (sp.cos(q[1]) + 1)
+        or sp.expand(written.M[0, 1] - m2 * L1**2 * (sp.cos(q[1]) + 1)) == 0
+    )
+    renamed = robot.equations({"L_2": "reach"})
+    assert np.allclose(renamed.lambdify("M")([0.0, 0.0]), robot.mass_matrix([0.0, 0.0]))
+    for wrong in (np.nan, "L_1 +", "q_1", "__import__('os')", None):
+        with pytest.raises(cr.ShapeError, match="L_2"):
+            robot.equations({"L_2": wrong})
     with pytest.raises(cr.UnknownNameError, match="m_2"):
         robot.equations({"m_3": 1.0})
     moved = robot.equations().lambdify("M", {"m_2": 3.0})([0.0, 0.0])
@@ -237,16 +251,26 @@ def test_intermediate_variables_compute_the_same(name):
 # --- what cannot be written ---
 
 
-def test_robots_without_a_closed_form_are_refused_with_a_way_out():
+def test_robots_without_a_closed_form_are_refused_with_a_way_out(monkeypatch):
     with pytest.raises(cr.ModelError, match="quaternion"):
         cr.load("quadruped").equations()
     with pytest.raises(cr.ModelError, match="without_constraint"):
         cr.load("four_bar").equations()
-    with pytest.raises(cr.ModelError, match=r"intermediate|numeric"):
-        cr.load("panda").equations().C
+    with monkeypatch.context() as patched:
+        patched.setattr("chainrule.symbolic.closed_form.READABLE", 10)
+        with pytest.raises(cr.ModelError, match=r"intermediate|numeric"):
+            cr.load("planar_3r").equations().C
     with pytest.raises(cr.ShapeError, match="numeric"):
         cr.load("planar_2r").equations("numbers")
     with pytest.raises(cr.UnknownNameError):
         cr.load("planar_2r").equations().term("K")
+    with pytest.raises(cr.UnknownNameError):
+        cr.load("planar_2r").kinematic_equations("nolink")
+    with pytest.raises(cr.ShapeError, match="forward_dynamics"):
+        cr.load("planar_2r").equations().intermediate("forward_dynamics")
+    with pytest.raises(cr.ModelError, match="before grouped"):
+        cr.load("planar_2r").equations().grouped().intermediate()
+    with pytest.raises(cr.ModelError, match="no symbols"):
+        cr.load("planar_2r").equations("numeric").grouped()
     with pytest.raises(cr.ModelError, match="determinant"):
         cr.load("panda").kinematic_equations().determinant

@@ -51,6 +51,15 @@ def test_inverse_kinematics_is_compared_with_a_loop_around_pinocchio(monkeypatch
     assert capsys.readouterr().out.count("100% failed") == 4
 
 
+def test_closed_forms_are_compared_with_peers(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["equations.py", "--quick"])
+    runpy.run_path(str(ROOT / "benchmarks" / "equations.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "ratio to SymPy's fewest" in printed
+    assert "not installed" in printed
+    assert "written" not in printed
+
+
 def test_the_format_shown_in_the_docs_is_a_robot():
     import chainrule as cr
 

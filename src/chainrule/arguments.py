@@ -85,7 +85,7 @@ def vector(value: Any, what: str) -> Vector:
 
 def refuse_nonfinite(array: Array, what: str) -> None:
     if not np.isfinite(array).all():
-        raise ShapeError(f"{what} must be finite, got {array.tolist()}")
+        raise ShapeError(f"{what} must be finite, got {array.tolist()!s:.200}")
 
 
 def placement(value: ArrayLike | Transform | None, what: str) -> Transform:

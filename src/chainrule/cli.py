@@ -194,7 +194,13 @@ def ik(robot: str, **options: Any) -> None:
 @click.argument("robot")
 @click.option("--samples", default=1_000_000, show_default=True, help="Random postures.")
 @click.option("--link", help="A link or frame; the end-effector if left out.")
-@click.option("--colour", default="manipulability", show_default=True, help="manipulability, payload or dexterity.")
+@click.option(
+    "--colour",
+    default="manipulability",
+    show_default=True,
+    type=click.Choice(["manipulability", "payload", "dexterity"]),
+    help="What the picture shows by colour.",
+)
 @click.option("--seed", default=0, show_default=True, help="Of the random postures.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

@@ -95,7 +95,7 @@ def follow(
     """See `Robot.follow`."""
     if isinstance(poses, Mapping):
         raise ShapeError("follow: poses must be the path of one link, an array; name the link with link=...")
-    wanted = asked(robot._merged, "follow", poses, link, task, axis, weights, tolerance, "lm")
+    wanted = asked(robot, "follow", poses, link, task, axis, weights, tolerance, "lm")
     targets = wanted.targets
     if targets.ndim < 2 or not targets.shape[-2]:
         raise ShapeError(

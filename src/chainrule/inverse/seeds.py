@@ -51,7 +51,8 @@ class Seeds:
             scales += {"whole": [turn / 2**0.5] * 9, "axis": [turn] * 3, None: []}[goal.turn] + [
                 place
             ] * 3 * goal.places
-        return (numbers * scales).astype(np.float32)
+        with np.errstate(over="ignore"):
+            return (numbers * scales).astype(np.float32)
 
     def nearest(self, targets: Array, k: int) -> Array:
         """The configurations of the k-th set that are nearest to the targets (rows, numbers): (rows, nq)."""

@@ -43,7 +43,7 @@ def inverse_kinematics(
 ) -> InverseKinematics:
     """See `Robot.inverse_kinematics`."""
     where = "inverse_kinematics"
-    wanted = asked(robot._merged, where, target, link, task, axis, weights, tolerance, method)
+    wanted = asked(robot, where, target, link, task, axis, weights, tolerance, method)
     starts = None if q0 is None else starts_of(robot, q0, where)
     batch = wanted.targets.shape[:-1]
     if starts is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from chainrule.arguments import Array, number, real_array, refuse_nonfinite
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.inverse.goals import TURNS, Goal
 from chainrule.inverse.iteration import METHODS, Problem
-from chainrule.model import Model, edits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from chainrule.robot import Robot
 
 RIGID = 1e-6
 """How far from orthogonal a rotation may be; smaller errors are removed."""
@@ -33,7 +34,7 @@ class Asked:
 
 
 def asked(
-    model: Model,
+    robot: Robot,
     where: str,
     target: Any,
     link: Any,
@@ -44,6 +45,7 @@ def asked(
     method: str,
 ) -> Asked:
     """All of it checked."""
+    model = robot._merged
     if method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, where)
     if model.constraints:
@@ -51,7 +53,8 @@ def asked(
             f"{where}: robot {model.name!r} has closed loops, for which there is no inverse kinematics; "
             "robot.close(...) closes them from given joints"
         )
-    wanted = _by_link(model, where, target, link)
+    wanted = _by_link(robot, where, target, link)
+    _refuse_others(wanted, {"task": task, "weights": weights}, where)
     goals, arrays = [], []
     for name, value in wanted.items():
         goal = Goal(name, _task(task, name, where), _axis(axis, where), _weights(weights, name, where))
@@ -61,25 +64,36 @@ def asked(
         arrays.append(numbers_of(goal, value, what))
     batch = _batch([array.shape[:-1] for array in arrays], list(wanted), where)
     targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
-    problem = Problem(model, tuple(goals), method)
+    problem = Problem(model, _scaled(goals), method)
     _refuse_immobile(problem, where)
     if method == "newton":
         _refuse_not_square(problem, where)
     return Asked(problem, targets, np.isfinite(targets).all(axis=-1), _tolerances(tolerance, where))
 
 
-def _by_link(model: Model, where: str, target: Any, link: Any) -> dict[str, Any]:
+def _by_link(robot: Robot, where: str, target: Any, link: Any) -> dict[str, Any]:
     if isinstance(target, Mapping):
         if link is not None:
             raise ShapeError(f"{where}: a dictionary of targets names its links; leave out link=...")
         if not target:
             raise ShapeError(f"{where}: target is an empty dictionary; give at least one link and its pose")
         for name in target:
-            model.locate(name)
+            robot.model.locate(name)
         return dict(target)
-    name = edits.meant(model, link)
-    model.locate(name)
-    return {name: target}
+    return {robot._name(link): target}
+
+
+def _refuse_others(wanted: Mapping[str, Any], options: dict[str, Any], where: str) -> None:
+    for what, option in options.items():
+        for name in option if isinstance(option, Mapping) else ():
+            if name not in wanted:
+                raise UnknownNameError.of(f"target for the {what}", name, wanted, where)
+
+
+def _scaled(goals: list[Goal]) -> tuple[Goal, ...]:
+    """Goals with weights of which the largest is one: how they compare is all that matters."""
+    most = max(w for goal in goals for w in _used(goal))
+    return tuple(replace(goal, weights=tuple(w / most for w in goal.weights)) for goal in goals)
 
 
 def _task(task: Any, link: str, where: str) -> str:
@@ -87,7 +101,7 @@ def _task(task: Any, link: str, where: str) -> str:
         if link not in task:
             raise ShapeError(f"{where}: task is a dictionary without an entry for {link!r}")
         task = task[link]
-    if task not in TURNS:
+    if not isinstance(task, str) or task not in TURNS:
         raise UnknownNameError.of("task", task, TURNS, where)
     return str(task)
 
@@ -118,11 +132,14 @@ def _weights(weights: Any, link: str, where: str) -> tuple[float, ...]:
     return tuple(array.tolist())
 
 
+def _used(goal: Goal) -> tuple[float, ...]:
+    return (*(goal.weights[:3] if goal.turn else ()), *(goal.weights[3:] if goal.places else ()))
+
+
 def _refuse_meaningless(goal: Goal, where: str) -> None:
     if goal.turn == "axis" and len(set(goal.weights[:3])) > 1:
         raise ShapeError(f"{where}: the task {goal.task!r} has one weight of the rotation, so give three equal ones")
-    used = [*(goal.weights[:3] if goal.turn else ()), *(goal.weights[3:] if goal.places else ())]
-    if not any(used):
+    if not any(_used(goal)):
         raise ShapeError(f"{where}: all weights of the task {goal.task!r} are zero, so that nothing is asked for")
 
 
@@ -172,10 +189,12 @@ def rotations(R: Array, what: str) -> Array:
 
 
 def _directions(array: Array, what: str) -> Array:
-    length = np.linalg.norm(array, axis=-1, keepdims=True)
-    if (length == 0).any():
+    largest = np.abs(array).max(axis=-1, keepdims=True)
+    if (largest == 0).any():
         raise ShapeError(f"{what} has a direction of length zero")
-    return array / length
+    with np.errstate(invalid="ignore"):
+        array = array / largest  # so that squares neither vanish nor overflow
+    return array / np.linalg.norm(array, axis=-1, keepdims=True)
 
 
 def _batch(shapes: list[tuple[int, ...]], links: list[str], where: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, number, rows_of
+from chainrule.arguments import Array, number, rows_of, together
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, shown
 from chainrule.evaluation import jacobian_frame
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
@@ -83,6 +83,9 @@ class Differential(Loops):
         (q,) = self._arguments("resolved_rate", {"q": q})
         rows = rows_of_part(part)
         V = rows_of(twist, len(rows), "resolved_rate: twist", "angular and linear velocity" if part == "all" else part)
+        z = np.zeros(self.model.nv) if null_velocity is None else null_velocity
+        z = rows_of(z, self.model.nv, "resolved_rate: null_velocity", self._coordinates)
+        together({"q": q, "twist": V, "null_velocity": z}, "resolved_rate")  # refuses batches that do not fit
         strength = number(damping, "resolved_rate: damping")
         if strength < 0:
             raise ShapeError(f"resolved_rate: damping must not be negative, got {damping!r}")
@@ -90,7 +93,6 @@ class Differential(Loops):
         qd = (pseudo_inverse(J, strength) @ V[..., None])[..., 0]
         if null_velocity is None:
             return qd
-        z = rows_of(null_velocity, self.model.nv, "resolved_rate: null_velocity", self._coordinates)
         return qd + (self._null(q, J) @ z[..., None])[..., 0]
 
     def null_space(self, q: ArrayLike, link: str | None = None, *, part: str = "all") -> Array:
@@ -172,7 +174,7 @@ class Differential(Loops):
         """The largest singular value over the smallest of those the task has: (...); infinite where it is singular."""
         s = self.singular_values(q, link, part=part)
         with np.errstate(all="ignore"):
-            return np.asarray(s[..., 0] / s[..., self.task_rank(link, part=part) - 1])
+            return np.abs(s[..., 0] / s[..., self.task_rank(link, part=part) - 1])  # LAPACK has zeros of either sign
 
     def is_singular(
         self, q: ArrayLike, link: str | None = None, *, part: str | None = None, tolerance: float = 1e-6

@@ -60,7 +60,8 @@ def workspace(cloud: Workspace, *, as_json: bool) -> None:
     """Bounds, distances, volume, and where manipulability is largest."""
     low, high = cloud.bounds
     near, far = cloud.radii
-    cell = float((high - low).max()) / 32
+    across = min(32.0, max(1.0, (len(cloud.position) / 30) ** (1 / 3)))  # some thirty samples in a cell of a full cube
+    cell = float((high - low).max()) / across
     volume = cloud.volume(cell) if cell > 0 else 0.0
     reaches = {name: cloud.reach(way).distance for name, way in WAYS.items()}
     best = int(cloud.manipulability.argmax())

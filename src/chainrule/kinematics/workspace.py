@@ -32,6 +32,10 @@ BANDS = 6
 """Bands of equal area into which approach directions are sorted; each band has twice as many sectors."""
 
 
+LARGEST = 2.0**62
+"""Cells that can be counted."""
+
+
 class Reach(NamedTuple):
     """How far a robot gets in a direction (m), where that is, and in which posture."""
 
@@ -90,9 +94,11 @@ class Workspace:
         d = rows_of(direction, 3, "reach: direction", "x, y, z")
         if d.shape != (3,) or not np.isfinite(d).all() or not d.any():
             raise ShapeError(f"reach: direction must be three numbers, not all zero, got {direction!r:.60}")
+        count = _positive_integer(starts, "reach: starts")
         self._refuse_empty()
+        d = d / np.abs(d).max()
         unit = d / np.linalg.norm(d)
-        best = np.argsort(self.position @ unit)[-starts:]
+        best = np.argsort(self.position @ unit)[-count:]
         candidates = [self._farther(q, unit) for q in self.q[best]]
         q = max(candidates, key=lambda q: float(self._at(q) @ unit))
         position = self._at(q)
@@ -160,6 +166,8 @@ class Workspace:
         if side <= 0:
             raise ShapeError(f"cell must be a positive length, in m, got {cell!r}")
         self._refuse_empty()
+        if np.prod(np.ptp(self.bounds, axis=0) / side + 2) > LARGEST or np.abs(self.bounds).max() / side > LARGEST:
+            raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")
         places = np.floor(self.position / side).astype(np.int64)
         low = places.min(axis=0)
         shape = tuple(places.max(axis=0) - low + 1)
@@ -203,13 +211,13 @@ class Reaching(Capacity):
         2.0
         """
         name = self._name(link)
+        count = _positive_integer(samples, "workspace: samples")
         try:
-            count = operator.index(samples)
-        except TypeError:
-            count = 0
-        if count < 1 or isinstance(samples, bool):
-            raise ShapeError(f"workspace: samples must be a positive integer, got {samples!r:.60}")
-        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+            generator = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"workspace: rng must be a random generator or a seed, a whole number of at least 0, got {rng!r:.60}"
+            ) from None
         q = self.random_state(generator, (count,))
         position, approach, w = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
         for start in range(0, count, CHUNK):
@@ -218,3 +226,13 @@ class Reaching(Capacity):
             position[chunk], approach[chunk] = T[:, :3, 3], T[:, :3, 2]
             w[chunk] = self.manipulability(q[chunk], name, part=part)
         return Workspace(self, name, q, position, approach, w)  # type: ignore[arg-type]
+
+
+def _positive_integer(value: Any, what: str) -> int:
+    try:
+        count = operator.index(value)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(value, bool):
+        raise ShapeError(f"{what} must be a positive integer, got {value!r:.60}")
+    return count

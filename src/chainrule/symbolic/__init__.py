@@ -20,7 +20,6 @@ _HOMES = {
     "Spring": "bodies",
     "Friction": "bodies",
     "generalised_force": "bodies",
-    "coordinates": "coordinates",
     "Conserved": "conserved",
     "Linearisation": "linearisation",
     "Equations": "closed_form",
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from chainrule.symbolic.bodies import generalised_force as generalised_force
     from chainrule.symbolic.closed_form import Equations as Equations
     from chainrule.symbolic.conserved import Conserved as Conserved
-    from chainrule.symbolic.coordinates import coordinates as coordinates
     from chainrule.symbolic.document import Document as Document
     from chainrule.symbolic.kinematics_form import KinematicEquations as KinematicEquations
     from chainrule.symbolic.lagrange import Lagrangian as Lagrangian

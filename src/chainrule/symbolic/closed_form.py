@@ -16,8 +16,8 @@ import numpy as np
 import sympy as sp
 
 from chainrule.algorithms import crba, drives, energy, rnea, vector_form
-from chainrule.arguments import Array
-from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.arguments import Array, rows_of
+from chainrule.errors import ModelError, UnknownNameError
 from chainrule.model import edits
 from chainrule.symbolic.naming import SymbolicModel, symbolic_model
 from chainrule.symbolic.ring import Element, exact
@@ -40,7 +40,7 @@ def equations(robot: Robot, parameters: str | Mapping[Any, Any] = "symbolic", *,
     return Equations(robot, model, simplify)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction, as SymPy matrices.
 
@@ -213,7 +213,7 @@ class Equations:
     def term(self, name: str) -> sp.ImmutableMatrix:
         """A term by its name: M, C, c, g, tau, and so on."""
         if name not in TERMS:
-            raise UnknownNameError.of("term", name, TERMS, "the equations of motion")
+            raise UnknownNameError.of("term", name, TERMS, "this set of equations")
         return getattr(self, name)
 
     def lambdify(self, name: str = "tau", parameters: Mapping[Any, float] | None = None) -> Callable[..., Array]:
@@ -233,10 +233,8 @@ class Equations:
         order = [values[str(symbol)] for symbol in self.parameters]
 
         def evaluate(q: Any, qd: Any = None, qdd: Any = None) -> Array:
-            parts = [np.zeros(n) if part is None else np.asarray(part, dtype=float) for part in (q, qd, qdd)]
-            for part in parts:
-                if part.shape[-1:] != (n,):
-                    raise ShapeError(f"q, qd and qdd must have {n} numbers in their last dimension, got {part.shape}")
+            state = {"q": q, "qd": qd, "qdd": qdd}
+            parts = [np.zeros(n) if x is None else rows_of(x, n, key, "the joints") for key, x in state.items()]
             arguments = [part[..., i] for part in parts for i in range(n)]
             batch = np.broadcast_shapes(*(a.shape for a in arguments))
             entries = function(*arguments, *order)
@@ -270,7 +268,13 @@ class Equations:
         return shortened(self.term(name), self.q) if shorthand else self.term(name)
 
     def __str__(self) -> str:
-        return self.pretty()
+        from chainrule.symbolic.summary import summary
+
+        return summary(self).text()
+
+    def __repr__(self) -> str:
+        many = f"{len(self.q)} degrees of freedom, {len(self.parameters)} parameters"
+        return f"<Equations of motion of {self.robot.name!r}: {many}>"
 
 
 TERMS = ("M", "C", "c", "centrifugal", "coriolis", "g", "spring", "friction", "tau")
@@ -288,8 +292,9 @@ class Terms:
     @cached_property
     def M(self) -> list[list[Any]]:
         """The mass matrix."""
-        M = crba.mass_matrix(self.symbolic.model, self.q)
-        return [[_pruned(x) for x in row] for row in M]
+        n = self.n
+        entries = _pruned_together([x for row in crba.mass_matrix(self.symbolic.model, self.q) for x in row])
+        return [entries[i * n : (i + 1) * n] for i in range(n)]
 
     @cached_property
     def christoffel(self) -> list[list[list[Any]]]:
@@ -325,7 +330,7 @@ class Terms:
     @cached_property
     def g(self) -> list[Any]:
         """Gravity torques."""
-        return [_pruned(x) for x in rnea.gravity_torque(self.symbolic.model, self.q)]
+        return _pruned_together(rnea.gravity_torque(self.symbolic.model, self.q))
 
     @cached_property
     def spring(self) -> list[Any]:
@@ -372,6 +377,13 @@ def _sum(parts: Any) -> Any:
 
 def _pruned(x: Any) -> Any:
     return x.pruned() if isinstance(x, Element) else x
+
+
+def _pruned_together(values: Sequence[Any]) -> list[Any]:
+    """Without what rounding has left, of numbers as large as the largest of them all."""
+    coefficients = [abs(c) for x in values if isinstance(x, Element) for c in x.terms.values()]
+    largest = max(coefficients, default=0.0)
+    return [x.pruned(largest) if isinstance(x, Element) else x for x in values]
 
 
 def _expression(x: Any, shape: Callable[[sp.Expr], sp.Expr] | None) -> sp.Expr:

@@ -14,7 +14,9 @@ from typing import Any
 
 import sympy as sp
 
+from chainrule.errors import ModelError
 from chainrule.symbolic.closed_form import Equations, Terms
+from chainrule.symbolic.intermediate import Intermediate
 from chainrule.symbolic.naming import SymbolicModel
 from chainrule.symbolic.ring import BITS, Element, Ring, factored
 
@@ -22,7 +24,7 @@ Vector = dict[int, Fraction]
 """A polynomial in the parameters: coefficients by monomial."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grouped(Equations):
     """Equations of motion in base parameters; `definitions` says what these are."""
 
@@ -33,6 +35,10 @@ class Grouped(Equations):
     def definitions(self) -> dict[sp.Symbol, sp.Expr]:
         """What each base parameter is made of, in the robot's own symbols."""
         return dict(self.base)
+
+    def intermediate(self, *functions: str) -> Intermediate:
+        """Not of these: the algorithms know masses and lengths, not what they are gathered into."""
+        raise ModelError("intermediate variables are made of the robot's own parameters: take them before grouped()")
 
     @property
     def elements(self) -> Terms:
@@ -101,6 +107,8 @@ def _less(a: dict[int, Fraction], b: dict[int, Fraction], factor: Fraction) -> d
 def grouped(equations: Equations) -> Grouped:
     """The equations in base parameters p_1, p_2, .."""
     symbolic, terms = equations.symbolic, equations.elements
+    if not symbolic.parameters:
+        raise ModelError("there are no symbols to gather: ask for robot.equations('symbolic')")
     ring = symbolic.ring
     own = [k for s, k in ring.digits.items() if s in symbolic.parameters and s != sp.Symbol("g", positive=True)]
     entries = [x for row in terms.M for x in row] + list(terms.g)

@@ -16,7 +16,7 @@ import sympy as sp
 
 from chainrule.compile.tape import Tape
 from chainrule.compile.trace import tape_of
-from chainrule.errors import UnknownNameError
+from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions import FUNCTIONS
 from chainrule.model import Model
 from chainrule.reference import leaves
@@ -47,6 +47,8 @@ def intermediate(robot: Robot, symbolic: SymbolicModel, functions: Sequence[str]
     for name in functions:
         if name not in FUNCTIONS:
             raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
+        if not set(FUNCTIONS[name].arguments) <= {"q", "qd", "qdd"}:
+            raise ShapeError(f"{name} is not a function of q, qd and qdd alone, so that it has no such list")
     symbols = [*symbolic.q, *symbolic.qd, *symbolic.qdd, *symbolic.parameters]
     graph = {str(s): casadi.SX.sym(str(s)) for s in symbols}
     model = symbolic.model.map(lambda x, unit: _graph_of(x, graph))

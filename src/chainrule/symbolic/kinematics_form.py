@@ -26,11 +26,12 @@ def kinematic_equations(
 ) -> KinematicEquations:
     """The pose and the Jacobian of a link or frame in closed form."""
     name = edits.meant(robot.model, link)
+    robot.model.locate(name)
     model = symbolic_model(edits.merge_fixed(robot.model), parameters)
     return KinematicEquations(robot, model, name, jacobian_frame(frame))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KinematicEquations:
     """T(q) and J(q) of one link or frame, as SymPy matrices.
 
@@ -44,6 +45,9 @@ class KinematicEquations:
     symbolic: SymbolicModel
     link: str
     frame: str
+
+    def __repr__(self) -> str:
+        return f"<Pose and Jacobian of {self.link!r} of {self.robot.name!r} in closed form>"
 
     @property
     def q(self) -> list[sp.Symbol]:

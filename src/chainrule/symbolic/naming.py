@@ -115,15 +115,28 @@ class _Namer:
             return float(value)
         if name in self.given:
             chosen = self.given[name]
-            if isinstance(chosen, (sp.Expr, str)) and not sp.sympify(chosen).is_number:
-                return self.ring.of(sp.sympify(chosen))
-            try:
-                return float(chosen)
-            except (TypeError, ValueError):
-                raise ShapeError(f"the parameter {name!r} must be a number or a symbol, got {chosen!r:.60}") from None
+            if not isinstance(chosen, (str, sp.Symbol)):
+                return self.chosen_number(name, chosen)
+            if not str(chosen).isidentifier() or sp.Symbol(str(chosen), real=True) in self.ring.digits:
+                raise ShapeError(
+                    f"the parameter {name!r} must be a number or another name, which is none of a coordinate, got "
+                    f"{chosen!r:.60}"
+                )
+            name = str(chosen)
         symbol = sp.Symbol(name, positive=True) if positive else sp.Symbol(name, real=True)
-        self.values[symbol] = float(value)
+        self.values.setdefault(symbol, float(value))
         return self.ring.angle(symbol) if angle else self.ring.variable(symbol)
+
+    @staticmethod
+    def chosen_number(name: str, value: Any) -> float:
+        """A number that is given in place of a parameter."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ShapeError(f"the parameter {name!r} must be a finite number or a name, got {value!r:.60}")
+        return number
 
     def vector(self, v: Vector, names: tuple[str, str, str], single: str | None = None) -> Vector:
         """A vector of named components; with one that is not zero, by the single name."""

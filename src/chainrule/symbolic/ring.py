@@ -218,9 +218,9 @@ class Element:
     def __ge__(self, other: Any) -> bool:
         return not self < other
 
-    def pruned(self) -> Element:
-        """Without what rounding has left."""
-        largest = max(map(abs, self.terms.values()), default=0.0)
+    def pruned(self, largest: float | None = None) -> Element:
+        """Without what rounding has left, of numbers as large as its largest unless told."""
+        largest = max(map(abs, self.terms.values()), default=0.0) if largest is None else largest
         return Element(self.ring, {m: c for m, c in self.terms.items() if abs(c) > TINY * largest})
 
     def derivative(self, symbol: sp.Symbol) -> Element:
@@ -373,7 +373,10 @@ def _simplest(key: Any) -> tuple[Any, ...]:
 
 def exact(x: float) -> sp.Expr:
     """A number as SymPy should print it: a fraction with a small denominator, or a decimal."""
-    fraction = Fraction(x).limit_denominator(64)
+    fraction = Fraction(x).limit_denominator(12)
+    halved = Fraction(x)
+    if halved.denominator <= 64 and abs(halved.numerator) <= 16:  # what halving and doubling makes of whole numbers
+        fraction = halved
     if abs(float(fraction) - x) <= 1e-15 * abs(x):
         return sp.Rational(fraction.numerator, fraction.denominator)
     return sp.Float(x, 16)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from chainrule.arguments import Array, number, rows_of
+from chainrule.arguments import Array, number, real_array, rows_of, together
 from chainrule.errors import ModelError, ShapeError
 from chainrule.wheels.plane import turned
 
@@ -38,8 +38,9 @@ class Base:
 
     def pose_rates(self, pose: ArrayLike, controls: ArrayLike) -> Array:
         """d(x, y, theta)/dt: (..., 3); x' = v cos theta, y' = v sin theta, theta' = omega if it cannot go sideways."""
-        theta = rows_of(pose, 3, "pose_rates: pose", "x, y, theta")[..., 2]
-        return (turned(theta) @ self.twist(controls)[..., None])[..., 0]
+        at = rows_of(pose, 3, "pose_rates: pose", "x, y, theta")
+        at, V = together({"pose": at, "twist": self.twist(controls)}, "pose_rates")
+        return (turned(at[..., 2]) @ V[..., None])[..., 0]
 
     def _read(self, controls: Any, what: str = "controls") -> Array:
         names = self._names()
@@ -164,16 +165,16 @@ class Car(Base):
     def turning_radius(self, steering: ArrayLike) -> Array:
         """The radius of the rear axle's circle, in m, positive to the left: wheelbase / tan(steering)."""
         with np.errstate(all="ignore"):
-            return np.asarray(self.wheelbase / np.tan(np.asarray(steering, dtype=float)))
+            return np.asarray(self.wheelbase / np.tan(real_array(steering, "turning_radius: steering")))
 
     def wheel_angles(self, steering: ArrayLike) -> Array:
         """Ackermann's angles of the left and right front wheels, in rad, that let all axles meet in a point: (..., 2).
 
         cot(left) = cot(steering) - track / (2 wheelbase), cot(right) = cot(steering) + track / (2 wheelbase).
         """
-        t = np.tan(np.asarray(steering, dtype=float))
+        angle = real_array(steering, "wheel_angles: steering")[..., None]
         half = np.array([-1.0, 1.0]) * self.track / (2 * self.wheelbase)
-        return np.asarray(np.arctan(t[..., None] / (1 + t[..., None] * half)))
+        return np.arctan2(np.sin(angle), np.cos(angle) + np.sin(angle) * half)  # the inner wheel may pass 90 degrees
 
     def _steered(self, controls: ArrayLike) -> Array:
         u = self._read(controls)

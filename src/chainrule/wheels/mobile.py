@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array, number, rows_of, symmetric
+from chainrule.arguments import Array, number, rows_of, symmetric, together
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.tasks import pseudo_inverse, rows_of_part
 from chainrule.model import Composite, Joint, Link, Model
@@ -82,7 +82,9 @@ class MobileManipulator:
     def joint_velocities(self, q: ArrayLike, u: ArrayLike) -> Array:
         """qd = S(q) u: (..., robot.n)."""
         speeds = rows_of(u, self.n, "joint_velocities: u", ", ".join(self.velocity_names))
-        return (self.velocity_map(q) @ speeds[..., None])[..., 0]
+        state = rows_of(q, self.robot.nq, "joint_velocities: q", self.robot._coordinates)
+        together({"q": state, "u": speeds}, "joint_velocities")  # refuses batches that do not fit
+        return (self.velocity_map(state) @ speeds[..., None])[..., 0]
 
     def jacobian(self, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
         """J S, with J S u the twist (omega, v) of a link or frame: (..., 6, n). frame: as of Robot.jacobian."""
@@ -94,5 +96,7 @@ class MobileManipulator:
         """The velocities u that come nearest to a twist in base axes, as in Robot.resolved_rate: (..., n)."""
         rows = rows_of_part(part)
         V = rows_of(twist, len(rows), "resolved_rate: twist", part)
-        J = self.jacobian(q, link)[..., rows, :]
+        state = rows_of(q, self.robot.nq, "resolved_rate: q", self.robot._coordinates)
+        together({"q": state, "twist": V}, "resolved_rate")  # refuses batches that do not fit
+        J = self.jacobian(state, link)[..., rows, :]
         return (pseudo_inverse(J, number(damping, "damping")) @ V[..., None])[..., 0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, rows_of
+from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
 from chainrule.errors import ShapeError
 from chainrule.wheels.bases import Base, positive
 from chainrule.wheels.plane import step_derivatives, world_step
@@ -57,7 +57,10 @@ def odometry(
         raise ShapeError(f"controls must be (..., steps, m), a row for each step, got shape {u.shape}")
     d = base.twist(u) * step
     p0 = rows_of(start, 3, "start", "x, y, theta")
-    batch = np.broadcast_shapes(d.shape[:-2], p0.shape[:-1])
+    try:
+        batch = np.broadcast_shapes(d.shape[:-2], p0.shape[:-1])
+    except ValueError:
+        raise ShapeError(f"the batches of controls {u.shape} and of start {p0.shape} do not fit together") from None
     d = np.broadcast_to(d, (*batch, *d.shape[-2:]))
     p0 = np.broadcast_to(p0, (*batch, 3))[..., None, :]
     heading = p0[..., 2] + np.concatenate([np.zeros((*batch, 1)), np.cumsum(d[..., 2], axis=-1)], axis=-1)
@@ -82,6 +85,7 @@ def _start(covariance: Any) -> Array:
     if covariance is None:
         return np.zeros((3, 3))
     P = real_array(covariance, "covariance")
+    refuse_nonfinite(P, "covariance")
     if P.shape != (3, 3) or not np.allclose(P, P.T) or np.linalg.eigvalsh(P).min() < -1e-12 * np.abs(P).max():
         raise ShapeError("covariance must be a symmetric 3-by-3 matrix of (x, y, theta) without negative eigenvalues")
     return P
@@ -89,6 +93,7 @@ def _start(covariance: Any) -> Array:
 
 def _noise(noise: Any, m: int) -> Array:
     k = real_array(noise, "noise")
+    refuse_nonfinite(k, "noise")
     if k.shape not in ((), (m,)) or not (k >= 0).all():
         raise ShapeError(f"noise must be one number or {m}, none negative, got {noise!r:.60}")
     return k

@@ -35,7 +35,7 @@ class Omnidirectional(Base):
         if placing.ndim != 2 or placing.shape[1] != 4:
             raise ShapeError(f"placing must have a row (x, y, beta, gamma) for each wheel, got shape {placing.shape}")
         refuse_nonfinite(placing, "placing")
-        if np.linalg.matrix_rank(self.matrix, tol=1e-9 * np.abs(self.matrix).max()) < 3:
+        if np.linalg.matrix_rank(self.matrix, tol=1e-9 * np.abs(self.matrix).max(initial=0.0)) < 3:
             raise ModelError(
                 "these wheels do not settle the motion of the base; it takes three that drive different ways"
             )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array, rows_of
+from chainrule.arguments import Array, rows_of, together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ def moved(pose: ArrayLike, displacement: ArrayLike) -> Array:
     """
     p = rows_of(pose, 3, "moved: pose", "x, y, theta")
     d = rows_of(displacement, 3, "moved: displacement", "dx, dy, dtheta")
+    p, d = together({"pose": p, "displacement": d}, "moved")
     return p + world_step(p[..., 2], d)
 
 

@@ -47,6 +47,7 @@ def analytic_inverse_kinematics(robot: Robot, target: ArrayLike, link: str | Non
     allowed = number(tolerance, f"{where}: tolerance")
     if allowed <= 0:
         raise ShapeError(f"{where}: tolerance must be a positive number, in m and rad, got {tolerance!r}")
+    robot._refuse_loops(where)
     name = robot._name(link)
     axes = axes_of(robot._merged, name, where)
     kind, task, solve = _class_of(axes, robot.name, where)
