@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from trees import state, tree
 
@@ -48,8 +48,9 @@ ATOMS = (
 )
 
 
+@example([[sp.sin(a), sp.cos(b), sp.sin(a + b), sp.Rational(1, 2)]])
 @given(st.lists(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=4), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=100)
 def test_contraction_changes_the_form_and_not_the_value(products):
     expression = sp.Add(*(sp.Mul(*factors_) for factors_ in products))
     numbers = {a: 0.7, b: -1.3, c: 2.1}

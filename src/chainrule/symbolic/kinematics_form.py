@@ -126,7 +126,7 @@ class KinematicEquations:
 
 
 def _zeros(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr]:
-    """Values of the last unknown at which an expression is zero, as equations."""
+    """Where an expression is zero: equations for its last unknown, or the one it is where these are not known."""
     q = unknowns[-1]
     if isinstance(expression, sp.sin) and len(unknowns) == 1:
         return [sp.Eq(q, 0), sp.Eq(q, sp.pi)]
@@ -137,7 +137,7 @@ def _zeros(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr]:
         return [sp.Eq(sp.tan(q), -b / a)] if a else [sp.Eq(sp.cos(q), 0)]
     if not rest.has(q) and not sp.expand(expression - rest * q).has(q) and rest:
         return [sp.Eq(q, sp.simplify(-sp.expand(expression - rest * q) / rest))]
-    return []
+    return [sp.Eq(expression, 0)]
 
 
 def _determinant(rows: Sequence[Sequence[Any]]) -> Any:

@@ -350,9 +350,10 @@ def _function(key: Any, angles: list[sp.Expr]) -> sp.Expr:
 
 def _square(terms: dict[tuple[Pattern, int], float], group: int) -> None:
     """Make of a + a cos 2x what it is, 2 a cos^2 x, and of a - a cos 2x likewise 2 a sin^2 x; in place."""
-    for (pattern, monomial), c in list(terms.items()):
-        key = pattern[group]
-        if key is None or key[0] != "cos" or any(k % 2 for k in key[1]):
+    in_order = sorted(terms, key=lambda each: ([_simplest(key) for key in each[0]], each[1]))
+    for pattern, monomial in in_order:  # the simplest first, so that there is one form only
+        c, key = terms.get((pattern, monomial), 0.0), pattern[group]
+        if not c or key is None or key[0] != "cos" or any(k % 2 for k in key[1]):
             continue
         constant = ((*pattern[:group], None, *pattern[group + 1 :]), monomial)
         other = terms.get(constant, 0.0)
