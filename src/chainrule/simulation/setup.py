@@ -13,7 +13,7 @@ from chainrule.arguments import Array, number, real_array, refuse_nonfinite, row
 from chainrule.errors import ModelError, ShapeError, SimulationWarning, UnknownNameError
 from chainrule.simulation.events import Event, listed
 from chainrule.simulation.integrators import METHODS
-from chainrule.simulation.plant import WORKS, Plant
+from chainrule.simulation.plant import Plant
 from chainrule.simulation.sources import Called, Controlled, Samples, Source
 from chainrule.simulation.traced import Traced, traceable
 from chainrule.simulation.trajectory import coordinate_names
@@ -346,6 +346,3 @@ def _each(value: Any, n: int, name: str, most: float) -> Array:
             f"simulate: {name} of stops must be one number, or {n}, not negative{bound}, got {value!r:.60}"
         )
     return np.broadcast_to(array.astype(float), (n,))
-
-
-__all__ = ["WORKS", "Impacts", "Setup", "Stops", "setup"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from chainrule.simulation.integrators import METHODS
+from chainrule.simulation.integrators import METHODS, scaled
 from chainrule.simulation.plant import Plant, Rates, Slip
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
@@ -94,7 +94,7 @@ def step(
     if slip:
         v = _stopped(plant, calls, slip, q, v, h)
     if plant.stops == "impact":
-        q, v = bounced(plant, calls, q, v, restitution, scaled_by(start.acceleration, h))
+        q, v = bounced(plant, calls, q, v, restitution, scaled(start.acceleration, h))
     if plant.rows and project:
         v = list(v)
         free: list[Scalar] = [1] * plant.model.nv
@@ -104,10 +104,6 @@ def step(
         q = plant.moved(q, calls.closing_step(q, free))
         v = calls.consistent_velocity(q, v, free)
     return Stepped(q, v, x, start, residual)
-
-
-def scaled_by(values: Scalars, h: Scalar) -> list[Scalar]:
-    return [a * h for a in values]
 
 
 def settled(plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> tuple[Slip | None, Rates]:

@@ -167,9 +167,6 @@ class Inline:
 class Kernels(Inline):
     """The plant's functions, each compiled, called from Python."""
 
-    def __init__(self, plant: Plant, p: Scalars) -> None:
-        super().__init__(plant, p)
-
     def _call(self, name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> list[Any]:
         key = (self.plant.key, name, len(arguments))
         with _building:

@@ -20,7 +20,7 @@ from chainrule.arguments import Array, rows_of
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.model import edits
 from chainrule.symbolic.naming import SymbolicModel, symbolic_model
-from chainrule.symbolic.ring import Element, exact
+from chainrule.symbolic.ring import Element, pruned, written
 
 if TYPE_CHECKING:
     from chainrule.robot import Robot
@@ -132,22 +132,21 @@ class Equations:
         up, down = drives.coulomb_limits(model)
         rows = []
         for v, a, b, rate in zip(viscous, up, down, self.qd, strict=True):
-            plus, minus = _expression(a, self._shape), _expression(b, self._shape)
-            dry = plus * sp.sign(rate) if plus == minus else (plus - minus) / 2 + (plus + minus) / 2 * sp.sign(rate)
-            if plus != minus:
-                dry = sp.Piecewise((plus, rate > 0), (-minus, rate < 0), (0, True))
-            rows.append([_expression(v, self._shape) + dry])
+            plus, minus = written(a, self._shape), written(b, self._shape)
+            apart = sp.Piecewise((plus, rate > 0), (-minus, rate < 0), (0, True))
+            dry = plus * sp.sign(rate) if plus == minus else apart
+            rows.append([written(v, self._shape) + dry])
         return sp.ImmutableMatrix(rows)
 
     @cached_property
     def kinetic_energy(self) -> sp.Expr:
         """In J."""
-        return _expression(self.elements.kinetic, self._shape)
+        return written(self.elements.kinetic, self._shape)
 
     @cached_property
     def potential_energy(self) -> sp.Expr:
         """Of gravity and springs, in J."""
-        return _expression(self.elements.potential, self._shape)
+        return written(self.elements.potential, self._shape)
 
     @cached_property
     def tau(self) -> sp.ImmutableMatrix:
@@ -164,7 +163,7 @@ class Equations:
                 "intermediate variables, robot.equations(...).intermediate(), or with numbers for parameters, or lock "
                 "joints with robot.lock(...)"
             )
-        return sp.ImmutableMatrix([[_expression(x, self._shape) for x in row] for row in rows])
+        return sp.ImmutableMatrix([[written(x, self._shape) for x in row] for row in rows])
 
     @property
     def _shape(self) -> Callable[[sp.Expr], sp.Expr] | None:
@@ -175,7 +174,7 @@ class Equations:
     def disagreement(self) -> list[sp.Expr]:
         """Lagrange's torques less those of Newton and Euler: zeros, and exactly so where parameters are symbols."""
         pairs = zip(self.elements.lagrange, self.elements.newton_euler, strict=True)
-        return [_expression(_pruned(a - b), None) for a, b in pairs]
+        return [written(pruned(a - b), None) for a, b in pairs]
 
     # --- other forms ---
 
@@ -197,8 +196,7 @@ class Equations:
     @property
     def operations(self) -> dict[str, int]:
         """Additions, multiplications, and sines and cosines, of M, c and g with common subexpressions shared."""
-        _, reduced = self.cse()
-        shared, _ = self.cse()
+        shared, reduced = self.cse()
         whole = [expression for _, expression in shared]
         whole += [entry for matrix in reduced.values() for entry in matrix]
         return count(whole)
@@ -302,7 +300,7 @@ class Terms:
         n, M = self.n, self.M
         d = [[[_derivative(M[i][j], s) for s in self.symbolic.q] for j in range(n)] for i in range(n)]
         return [
-            [[_pruned((d[i][j][k] + d[i][k][j] - d[j][k][i]) * 0.5) for k in range(n)] for j in range(n)]
+            [[pruned((d[i][j][k] + d[i][k][j] - d[j][k][i]) * 0.5) for k in range(n)] for j in range(n)]
             for i in range(n)
         ]
 
@@ -325,7 +323,7 @@ class Terms:
     @cached_property
     def c(self) -> list[Any]:
         """Velocity torques."""
-        return [_pruned(a + b) for a, b in zip(self.centrifugal, self.coriolis, strict=True)]
+        return [pruned(a + b) for a, b in zip(self.centrifugal, self.coriolis, strict=True)]
 
     @cached_property
     def g(self) -> list[Any]:
@@ -335,17 +333,17 @@ class Terms:
     @cached_property
     def spring(self) -> list[Any]:
         """Spring torques."""
-        return [_pruned(x) for x in drives.spring_torque(self.symbolic.model, self.q)]
+        return [pruned(x) for x in drives.spring_torque(self.symbolic.model, self.q)]
 
     @cached_property
     def kinetic(self) -> Any:
         """Kinetic energy."""
-        return _pruned(energy.kinetic_energy(self.symbolic.model, self.q, self.qd))
+        return pruned(energy.kinetic_energy(self.symbolic.model, self.q, self.qd))
 
     @cached_property
     def potential(self) -> Any:
         """Potential energy."""
-        return _pruned(energy.potential_energy(self.symbolic.model, self.q))
+        return pruned(energy.potential_energy(self.symbolic.model, self.q))
 
     @cached_property
     def newton_euler(self) -> list[Any]:
@@ -375,19 +373,11 @@ def _sum(parts: Any) -> Any:
     return sum(parts, start=0)
 
 
-def _pruned(x: Any) -> Any:
-    return x.pruned() if isinstance(x, Element) else x
-
-
 def _pruned_together(values: Sequence[Any]) -> list[Any]:
     """Without what rounding has left, of numbers as large as the largest of them all."""
     coefficients = [abs(c) for x in values if isinstance(x, Element) for c in x.terms.values()]
     largest = max(coefficients, default=0.0)
     return [x.pruned(largest) if isinstance(x, Element) else x for x in values]
-
-
-def _expression(x: Any, shape: Callable[[sp.Expr], sp.Expr] | None) -> sp.Expr:
-    return x.sympy(shape) if isinstance(x, Element) else exact(float(x))
 
 
 def _as_it_is(expression: sp.Expr) -> sp.Expr:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import casadi
@@ -18,7 +18,7 @@ from chainrule.compile.tape import Tape
 from chainrule.compile.trace import tape_of
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions import FUNCTIONS
-from chainrule.model import Model
+from chainrule.model import Model, edits
 from chainrule.reference import leaves
 from chainrule.symbolic.naming import SymbolicModel
 from chainrule.symbolic.ring import Element, exact
@@ -66,11 +66,7 @@ def intermediate(robot: Robot, symbolic: SymbolicModel, functions: Sequence[str]
 
 def _without_signs(model: Model) -> Model:
     """Coulomb friction, which is no formula but a case for each direction, is left to the robot's own functions."""
-    from dataclasses import replace
-
-    from chainrule.model.edits import map_dofs
-
-    return map_dofs(model, lambda dof: replace(dof, coulomb=0, coulomb_negative=0))
+    return edits.map_dofs(model, lambda dof: replace(dof, coulomb=0, coulomb_negative=0))
 
 
 def _graph_of(x: Any, graph: dict[str, Any]) -> Any:

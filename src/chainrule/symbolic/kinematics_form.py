@@ -15,7 +15,7 @@ from chainrule.evaluation import jacobian_frame
 from chainrule.model import edits
 from chainrule.symbolic.factors import factors
 from chainrule.symbolic.naming import SymbolicModel, symbolic_model
-from chainrule.symbolic.ring import Element, exact
+from chainrule.symbolic.ring import Element, pruned, written
 
 if TYPE_CHECKING:
     from chainrule.robot import Robot
@@ -75,7 +75,7 @@ class KinematicEquations:
         """The Jacobian's rows as elements of the ring."""
         q, _, _ = self.symbolic.state()
         columns = jacobians.jacobian(self.symbolic.model, q, self.link, self.frame)
-        return [[_pruned(x) for x in row] for row in zip(*(list(S) for S in columns), strict=True)]
+        return [[pruned(x) for x in row] for row in zip(*(list(S) for S in columns), strict=True)]
 
     @cached_property
     def J(self) -> sp.ImmutableMatrix:
@@ -111,8 +111,8 @@ class KinematicEquations:
             )
         whole = _determinant([self.elements[i] for i in self.rows])
         if not isinstance(whole, Element) or not whole.terms:
-            return _expression(whole)
-        return sp.Mul(*(_expression(factor) for factor in factors(whole)))
+            return written(whole)
+        return sp.Mul(*(written(factor) for factor in factors(whole)))
 
     def singularities(self) -> dict[sp.Expr, list[sp.Expr]]:
         """The factors of the determinant that vary, and for each where it is zero, in its last coordinate."""
@@ -149,16 +149,8 @@ def _determinant(rows: Sequence[Sequence[Any]]) -> Any:
         if isinstance(x, Element) or x:
             minor = _determinant([[*row[:k], *row[k + 1 :]] for row in rows[1:]])
             total = total + x * minor * (-1) ** k
-    return _pruned(total)
-
-
-def _pruned(x: Any) -> Any:
-    return x.pruned() if isinstance(x, Element) else x
-
-
-def _expression(x: Any) -> sp.Expr:
-    return x.sympy() if isinstance(x, Element) else exact(float(x))
+    return pruned(total)
 
 
 def _matrix(rows: Sequence[Sequence[Any]]) -> sp.ImmutableMatrix:
-    return sp.ImmutableMatrix([[_expression(x) for x in row] for row in rows])
+    return sp.ImmutableMatrix([[written(x) for x in row] for row in rows])

@@ -22,7 +22,7 @@ import sympy as sp
 
 from chainrule.algorithms import kinematics
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.model import Composite, Dof, Fixed, Frame, Joint, Link, Model, Moved, Screw
+from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
 from chainrule.model.kinds import Kind
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 from chainrule.spatial.scalar import Scalar
@@ -142,7 +142,6 @@ class _Namer:
         """A vector of named components; with one that is not zero, by the single name."""
         present = [x != 0 for x in v]
         if single is not None and sum(present) == 1:
-            names = (single, single, single)
             return Vector(*(self.signed(single, x) for x in v))
         return Vector(*(self.number(name, x) for name, x in zip(names, v, strict=True)))
 
@@ -170,9 +169,8 @@ class _Namer:
         P = self.vector(joint.origin.translation, tuple(base + x for x in AXES), base)  # type: ignore[arg-type]
         self.ends.setdefault(joint.parent, []).append((joint.origin.translation, P))
         origin = Transform(self.rotation(joint.origin.rotation, f"alpha_{parent}"), P)
-        mimic = joint.mimic
         dofs = tuple(self.dof(joint, i, k, dof) for k, dof in enumerate(joint.dofs))
-        return replace(joint, origin=origin, kind=self.kind(i, joint.kind), dofs=dofs, mimic=mimic)
+        return replace(joint, origin=origin, kind=self.kind(i, joint.kind), dofs=dofs)
 
     def kind(self, i: int, kind: Kind) -> Kind:
         if isinstance(kind, Moved):
@@ -184,7 +182,7 @@ class _Namer:
             return Screw(_wholes(kind.angular), _wholes(kind.linear), kind.name)
         if isinstance(kind, Composite):
             return Composite(tuple(Screw(_wholes(p.angular), _wholes(p.linear), p.name) for p in kind.parts), kind.name)
-        return kind if not isinstance(kind, Fixed) else Fixed()
+        return kind
 
     def dof(self, joint: Joint, i: int, k: int, dof: Dof) -> Dof:
         tag = f"{i}" if joint.kind.nv == 1 else f"{i}_{k + 1}"

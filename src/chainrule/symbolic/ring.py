@@ -396,6 +396,16 @@ def factored(expression: sp.Expr) -> sp.Expr:
     return sp.factor(expression)
 
 
+def pruned(x: Any) -> Any:
+    """An element without what rounding has left; a plain number as it is."""
+    return x.pruned() if isinstance(x, Element) else x
+
+
+def written(x: Any, shape: Callable[[sp.Expr], sp.Expr] | None = None) -> sp.Expr:
+    """An element, or a plain number, as a SymPy expression."""
+    return x.sympy(shape) if isinstance(x, Element) else exact(float(x))
+
+
 def contracted(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[Iterable[sp.Symbol]] = ()) -> sp.Expr:
     """A trigonometric polynomial in its one contracted form; an error if it is not one.
 
