@@ -210,7 +210,7 @@ def load(name: str) -> Any:
 def described(robot: Any, parameters: str, state: dict[str, float]) -> dict[str, Any]:
     """The robot for peers: bodies and joints over the symbols of its equations, and a Denavit-Hartenberg table."""
     from chainrule.model import Moved
-    from chainrule.symbolic.ring import Element, exact
+    from chainrule.symbolic.algebra.ring import Element, exact
 
     symbolic = robot.equations(parameters).symbolic
     model = symbolic.model

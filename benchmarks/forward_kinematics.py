@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.bench import urdf
+from chainrule.cli.bench import urdf
 
 
 def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:

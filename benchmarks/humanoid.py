@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.bench import best
+from chainrule.cli.bench import best
 
 
 def main() -> None:

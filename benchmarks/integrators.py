@@ -18,7 +18,7 @@ import numpy as np
 
 import chainrule as cr
 from chainrule.simulation.integrators import METHODS
-from chainrule.simulation.setup import ADAPTIVE
+from chainrule.simulation.request import ADAPTIVE
 
 SWINGS = {  # robot: start, seconds
     "double_pendulum": ([1.5, 0.5], 2.0),

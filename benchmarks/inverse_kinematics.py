@@ -20,9 +20,9 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.inverse.analytic.axes import axes_of
-from chainrule.inverse.goals import Goal
-from chainrule.inverse.result import measured_errors
+from chainrule.inverse_kinematics.analytic.axes import axes_of
+from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.result import measured_errors
 
 ROBOTS = ("panda", "iiwa14", "ur5", "puma560")
 TOLERANCE = 1e-6

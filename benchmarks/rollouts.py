@@ -17,7 +17,7 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.bench import best, urdf
+from chainrule.cli.bench import best, urdf
 
 SECONDS = 5.0
 

@@ -8,7 +8,7 @@ import pdoc
 import chainrule
 
 OUTPUT = Path(__file__).parents[1] / "build" / "docs"
-INNER = {"chainrule.cli", "chainrule.show", "chainrule.__main__"}
+INNER = {"chainrule.cli.main", "chainrule.cli.console", "chainrule.__main__"}
 
 if __name__ == "__main__":
     found = (module.name for module in walk_packages(chainrule.__path__, "chainrule."))

@@ -4,9 +4,9 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import solve_continuous_are
 
-from chainrule.symbolic.bodies import Friction, PointMass
-from chainrule.symbolic.coordinates import coordinates
-from chainrule.symbolic.lagrange import Lagrangian
+from chainrule.symbolic.lagrange.bodies import Friction, PointMass
+from chainrule.symbolic.lagrange.coordinates import coordinates
+from chainrule.symbolic.lagrange.lagrangian import Lagrangian
 
 M, m, l, g, b, F = sp.symbols("M m l g b F", positive=True)
 (x, theta), _, _ = coordinates("x theta")

@@ -3,9 +3,9 @@
 import sympy as sp
 from sympy import cos, sin
 
-from chainrule.symbolic.bodies import PointMass
-from chainrule.symbolic.coordinates import coordinates
-from chainrule.symbolic.lagrange import Lagrangian
+from chainrule.symbolic.lagrange.bodies import PointMass
+from chainrule.symbolic.lagrange.coordinates import coordinates
+from chainrule.symbolic.lagrange.lagrangian import Lagrangian
 
 m, m_1, m_2, m_3 = sp.symbols("m m_1 m_2 m_3")
 L_1, L_2, l_1, l_2, phi, g = sp.symbols("L_1 L_2 l_1 l_2 phi g")

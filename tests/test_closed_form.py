@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from trees import state, tree
 
 import chainrule as cr
-from chainrule.symbolic.factors import factors
-from chainrule.symbolic.ring import Ring, contracted
+from chainrule.symbolic.algebra.factors import factors
+from chainrule.symbolic.algebra.ring import Ring, contracted
 
 ARMS = (
     "pendulum",
@@ -258,7 +258,7 @@ def test_robots_without_a_closed_form_are_refused_with_a_way_out(monkeypatch):
     with pytest.raises(cr.ModelError, match="without_constraint"):
         cr.load("four_bar").equations()
     with monkeypatch.context() as patched:
-        patched.setattr("chainrule.symbolic.closed_form.READABLE", 10)
+        patched.setattr("chainrule.symbolic.closed_form.equations.READABLE", 10)
         with pytest.raises(cr.ModelError, match=r"intermediate|numeric"):
             cr.load("planar_3r").equations().C
     with pytest.raises(cr.ShapeError, match="numeric"):

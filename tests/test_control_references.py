@@ -13,7 +13,7 @@ from trees import tree
 
 import chainrule as cr
 from chainrule import ModelError, ShapeError, UnknownNameError
-from chainrule.control.curves import METHODS, extremes, minimum_jerk
+from chainrule.control.motions.curves import METHODS, extremes, minimum_jerk
 
 PANDA = cr.load("panda").reference
 SCARA = cr.load("scara").reference

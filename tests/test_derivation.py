@@ -13,19 +13,35 @@ import chainrule as cr
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError
 from chainrule.model import Joint, Link, Model, Screw
 from chainrule.spatial import Symmetric, Vector
-from chainrule.symbolic.closed_form import equations
-from chainrule.symbolic.derivation import METHODS, derive
-from chainrule.symbolic.document import Code, Document, Equation, Formula, Heading, Paragraph, Table
-from chainrule.symbolic.formula import FormulaError, parse, width
-from chainrule.symbolic.mathml import mathml
-from chainrule.symbolic.plain import line
-from chainrule.symbolic.printing import Style, arranged, definitions, latex, pretty, rounded, shortened
-from chainrule.symbolic.steps.names import of_link
-from chainrule.symbolic.steps.other_units import check_by_other_units
-from chainrule.symbolic.steps.setting import Quantity, Setting
-from chainrule.symbolic.steps.units import UnitError, unit, unit_of
-from chainrule.symbolic.summary import summary
-from chainrule.symbolic.writers.breaking import PAGE, display
+from chainrule.symbolic.algebra.units import UnitError, unit, unit_of
+from chainrule.symbolic.closed_form.equations import equations
+from chainrule.symbolic.derivations.derivation import METHODS, derive
+from chainrule.symbolic.derivations.names import of_link
+from chainrule.symbolic.derivations.other_units import check_by_other_units
+from chainrule.symbolic.derivations.setting import Quantity, Setting
+from chainrule.symbolic.documents.breaking import PAGE, display
+from chainrule.symbolic.documents.document import (
+    Code,
+    Document,
+    Equation,
+    Formula,
+    Heading,
+    Paragraph,
+    Table,
+)
+from chainrule.symbolic.documents.formula import FormulaError, parse, width
+from chainrule.symbolic.documents.mathml import mathml
+from chainrule.symbolic.documents.plain import line
+from chainrule.symbolic.documents.printing import (
+    Style,
+    arranged,
+    definitions,
+    latex,
+    pretty,
+    rounded,
+    shortened,
+)
+from chainrule.symbolic.documents.summary import summary
 
 ROBOTS = ["pendulum", "planar_2r", "planar_rp", "cartesian_3p", "scara"]
 HOSTILE = '<script>alert("x")</script> $\\end{document}$ | `a_b` & %\n\x1b'

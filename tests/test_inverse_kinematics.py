@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.inverse.goals import Goal
-from chainrule.inverse.iteration import Problem, seen
-from chainrule.inverse.turns import unwound
+from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.methods import Problem, seen
+from chainrule.inverse_kinematics.periods import unwound
 
 ARMS = ("panda", "iiwa14", "ur5", "puma560")
 COUNT = 300

@@ -15,11 +15,11 @@ from numpy.testing import assert_allclose
 from trees import state, tree
 
 import chainrule as cr
-from chainrule.bench import snake
-from chainrule.compile import cache, engine, threads
+from chainrule.cli.bench import snake
 from chainrule.compile.kernel import Kernel
-from chainrule.evaluation import fingerprint
-from chainrule.functions import FUNCTIONS
+from chainrule.compile.load import cache, engine, threads
+from chainrule.core.mechanism import fingerprint
+from chainrule.functions.table import FUNCTIONS
 
 LANES = engine.vector_bits() // 64
 OF_LOOPS = {
@@ -597,7 +597,7 @@ def test_narrower_vectors_give_the_same_numbers(bits, monkeypatch):
 
 
 def test_a_long_tape_is_split_and_stays_right(monkeypatch):
-    from chainrule.compile import lanes
+    from chainrule.compile.emit import lanes
 
     monkeypatch.setattr(lanes, "PART", 100)
     monkeypatch.setenv("CHAINRULE_CACHE", "off")

@@ -7,7 +7,14 @@ import pytest
 
 import chainrule as cr
 from chainrule.errors import ChainruleError
-from chainrule.wheels import Car, DifferentialDrive, MobileManipulator, Omnidirectional, moved, odometry
+from chainrule.wheels import (
+    Car,
+    DifferentialDrive,
+    MobileManipulator,
+    Omnidirectional,
+    moved,
+    odometry,
+)
 
 DRIVE = DifferentialDrive(0.1, 0.4)
 PANDA = cr.load("panda")

@@ -13,12 +13,12 @@ from sympy.physics.mechanics import dynamicsymbols
 
 import chainrule as cr
 from chainrule.errors import ModelError, UnknownNameError
-from chainrule.symbolic.bodies import Friction, PointMass, RigidBody, Spring, generalised_force
-from chainrule.symbolic.closed_form import equations
-from chainrule.symbolic.coordinates import coordinates
-from chainrule.symbolic.lagrange import Lagrangian
-from chainrule.symbolic.textbook import canonical
-from chainrule.symbolic.translation import Translator
+from chainrule.symbolic.algebra.textbook import canonical
+from chainrule.symbolic.algebra.translation import Translator
+from chainrule.symbolic.closed_form.equations import equations
+from chainrule.symbolic.lagrange.bodies import Friction, PointMass, RigidBody, Spring, generalised_force
+from chainrule.symbolic.lagrange.coordinates import coordinates
+from chainrule.symbolic.lagrange.lagrangian import Lagrangian
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 SEEDS = st.integers(0, 10_000)

@@ -8,8 +8,8 @@ from test_lagrange import held_bob, pendulum, rotated
 
 import chainrule as cr
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.symbolic.bodies import Friction, PointMass, RigidBody
-from chainrule.symbolic.lagrange import Lagrangian
+from chainrule.symbolic.lagrange.bodies import Friction, PointMass, RigidBody
+from chainrule.symbolic.lagrange.lagrangian import Lagrangian
 
 m, k, l, b, tau, x, y, theta = sp.symbols("m k l b tau x y theta")
 xdot, ydot, thetadot, xddot = sp.symbols("xdot ydot thetadot xddot")

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from trees import KINDS, looped, moving
 
 import chainrule as cr
-from chainrule.checks import checked
+from chainrule.core.validation import checked
 from chainrule.formats.native import from_native, to_json, to_toml
 from chainrule.model import Fixed, Model
 from chainrule.spatial import Rotation, Transform, Vector

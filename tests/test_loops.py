@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from trees import looped, moving, state, tree
 
 import chainrule as cr
-from chainrule.algorithms import constraints
-from chainrule.functions import FUNCTIONS
+from chainrule.algorithms import loop_equations
+from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Constraint, Free, Model
 from chainrule.spatial import Rotation, Transform, Vector
 
@@ -70,17 +70,17 @@ def test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work(seed):
     model = robot.model
     rng = np.random.default_rng(seed)
     tau = rng.normal(size=robot.nv)
-    qd = np.array(constraints.consistent_velocity(model, q.tolist(), rng.normal(size=robot.nv).tolist()))
+    qd = np.array(loop_equations.consistent_velocity(model, q.tolist(), rng.normal(size=robot.nv).tolist()))
     G, gamma = robot.reference.constraint_jacobian(q), robot.reference.constraint_velocity_terms(q, qd)
     assert_allclose(G @ qd, 0, atol=1e-9)
     qdd, forces, excess = (
-        np.array(x) for x in constraints.constrained_dynamics(model, q.tolist(), qd.tolist(), tau.tolist())
+        np.array(x) for x in loop_equations.constrained_dynamics(model, q.tolist(), qd.tolist(), tau.tolist())
     )
     assert_allclose(G @ qdd + gamma, 0, atol=1e-8)
     assert_allclose(robot.mass_matrix(q) @ qdd + robot.bias(q, qd), tau + G.T @ forces, rtol=1e-8, atol=1e-8)
     assert_allclose(excess, 0, atol=1e-8)
     V = robot.twists(q, qd)
-    wrenches = constraints.loop_wrenches(model, q.tolist(), forces.tolist())
+    wrenches = loop_equations.loop_wrenches(model, q.tolist(), forces.tolist())
     power = sum(np.dot(list(F), V[index]) for index, F in wrenches.items())
     assert_allclose(power, 0, atol=1e-8 * max(1, np.abs(forces).max()))
 
@@ -91,7 +91,7 @@ def test_wrenches_of_the_constraints_project_to_g_transposed_lambda(seed):
     robot, q = looped(seed, ALL)
     robot = robot.reference
     forces = np.random.default_rng(seed).normal(size=len(robot.model.rows))
-    wrenches = constraints.loop_wrenches(robot.model, q.tolist(), forces.tolist())
+    wrenches = loop_equations.loop_wrenches(robot.model, q.tolist(), forces.tolist())
     tau = sum(robot.jacobian(q, robot.link_names[i], "body").T @ np.array(list(F)) for i, F in wrenches.items())
     assert_allclose(tau, robot.constraint_jacobian(q).T @ forces, rtol=1e-9, atol=1e-9)
 
@@ -106,20 +106,20 @@ def test_held_joints_move_as_told_and_the_excess_is_what_holds_them(seed):
     arguments = [x.tolist() for x in (q, qd, tau)]
     qdd, _, excess = (
         np.array(x)
-        for x in constraints.constrained_dynamics(robot.model, *arguments, free=free.tolist(), given=told.tolist())
+        for x in loop_equations.constrained_dynamics(robot.model, *arguments, free=free.tolist(), given=told.tolist())
     )
     G, gamma = robot.reference.constraint_jacobian(q), robot.reference.constraint_velocity_terms(q, qd)
     assert_allclose(qdd[free == 0], told[free == 0])
     assert_allclose(excess[free == 1], 0, atol=1e-8)
     assume(np.abs(G @ qdd + gamma).max() < 1e-8)  # or else too many joints are held
     without = [x.tolist() for x in (q, qd, tau - excess)]
-    assert_allclose(constraints.constrained_dynamics(robot.model, *without)[0], qdd, rtol=1e-6, atol=1e-6)
+    assert_allclose(loop_equations.constrained_dynamics(robot.model, *without)[0], qdd, rtol=1e-6, atol=1e-6)
 
 
 def test_with_every_joint_held_no_equation_is_asked_for():
     robot = cr.load("four_bar")
     q, zero = robot.neutral().tolist(), [0.0] * 3
-    qdd, _, excess = constraints.constrained_dynamics(robot.model, q, zero, zero, rows=(0, 1), free=zero)
+    qdd, _, excess = loop_equations.constrained_dynamics(robot.model, q, zero, zero, rows=(0, 1), free=zero)
     assert_allclose(qdd, 0)
     assert_allclose(excess, -robot.gravity_torque(q))
 
@@ -129,7 +129,7 @@ def test_with_every_joint_held_no_equation_is_asked_for():
 def test_without_constraints_it_is_forward_dynamics(seed):
     robot = tree(seed).reference
     q, qd, tau = state(robot, seed)
-    qdd, forces, _ = constraints.constrained_dynamics(robot.model, q.tolist(), qd.tolist(), tau.tolist())
+    qdd, forces, _ = loop_equations.constrained_dynamics(robot.model, q.tolist(), qd.tolist(), tau.tolist())
     assert forces == []
     assert_allclose(qdd, robot.forward_dynamics(q, qd, tau), rtol=1e-9, atol=1e-9)
 
@@ -141,7 +141,9 @@ def test_feedback_pulls_an_open_loop_closed(seed):
     robot = robot.reference
     rng = np.random.default_rng(seed)
     q, qd, tau = robot.integrate(q, 0.01 * rng.normal(size=robot.nv)), *rng.normal(size=(2, robot.nv))
-    qdd = constraints.constrained_dynamics(robot.model, q.tolist(), qd.tolist(), tau.tolist(), feedback=(3.0, 5.0))[0]
+    qdd = loop_equations.constrained_dynamics(robot.model, q.tolist(), qd.tolist(), tau.tolist(), feedback=(3.0, 5.0))[
+        0
+    ]
     G, phi = robot.constraint_jacobian(q), robot.constraint_residual(q)
     left = G @ np.array(qdd) + robot.constraint_velocity_terms(q, qd) + 6.0 * G @ qd + 25.0 * phi
     assert_allclose(left, 0, atol=1e-8)
@@ -152,7 +154,7 @@ def test_feedback_pulls_an_open_loop_closed(seed):
 def test_a_closing_step_squares_the_residual(seed):
     robot, q = looped(seed)
     q = robot.integrate(q, 1e-4 * np.random.default_rng(seed).normal(size=robot.nv))
-    step = constraints.closing_step(robot.model, q.tolist())
+    step = loop_equations.closing_step(robot.model, q.tolist())
     before, after = (np.abs(robot.reference.constraint_residual(x)).max() for x in (q, robot.integrate(q, step)))
     assert after < 1e-2 * before
 

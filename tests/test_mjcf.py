@@ -14,7 +14,7 @@ from chainrule.algorithms import kinematics
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.rnea import bias
 from chainrule.errors import ChainruleError, FormatError
-from chainrule.formats.mjcf import from_mjcf
+from chainrule.formats.mjcf.reader import from_mjcf
 from chainrule.formats.urdf import from_urdf
 from chainrule.model import Fixed, Free, Model
 from chainrule.model.edits import merge_fixed

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
-from chainrule.human import RANGES, TABLES, human_arm
+from chainrule.robot.human import RANGES, TABLES, human_arm
 
 QN = np.array([0, np.pi / 4, np.pi, 0, np.pi / 4, 0])
 

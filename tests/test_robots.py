@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
-from chainrule.checks import checked
+from chainrule.core.validation import checked
 
 EXPECTED = {
     "pendulum": 1, "double_pendulum": 2, "planar_2r": 2, "planar_3r": 3, "planar_rp": 2, "cartesian_3p": 3, "scara": 4,

@@ -9,7 +9,15 @@ from numpy.testing import assert_allclose
 from trees import state, tree
 
 import chainrule as cr
-from chainrule.algorithms import aba, coriolis, crba, energy, jacobians, rnea, terms
+from chainrule.algorithms import (
+    aba,
+    coriolis,
+    crba,
+    energy,
+    jacobians,
+    rnea,
+    terms,
+)
 from chainrule.spatial import scalar
 from chainrule.spatial.scalar import is_zero
 

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation as SciPyRotation
 
-from chainrule.spatial import Force, Inertia, Motion, Quaternion, Rotation, Symmetric, Transform, Vector, shapes
+from chainrule.spatial import (
+    Force,
+    Inertia,
+    Motion,
+    Quaternion,
+    Rotation,
+    Symmetric,
+    Transform,
+    Vector,
+    shapes,
+)
 from chainrule.spatial.physical import is_physical, nearest_physical, objection, principal, pseudo_inertia
 
 numbers = st.floats(-3, 3)

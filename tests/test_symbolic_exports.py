@@ -15,9 +15,16 @@ from numpy.testing import assert_allclose
 
 import chainrule as cr
 from chainrule.errors import ShapeError, UnknownNameError
-from chainrule.symbolic.closed_form import equations
-from chainrule.symbolic.dialects import DIALECTS
-from chainrule.symbolic.exports import ARGUMENTS, Source, export, export_equations, identifier, suffix
+from chainrule.symbolic.closed_form.equations import equations
+from chainrule.symbolic.source_code.dialects import DIALECTS
+from chainrule.symbolic.source_code.exports import (
+    ARGUMENTS,
+    Source,
+    export,
+    export_equations,
+    identifier,
+    suffix,
+)
 
 TERMS = ("M", "C", "c", "g", "friction", "tau")
 CASES = [("planar_2r", "symbolic"), ("scara", "symbolic"), ("planar_rp", "numeric"), ("puma560", "numeric")]

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 import chainrule as cr
-from chainrule.cli import cli
+from chainrule.cli.main import cli
 from chainrule.wheels import MobileManipulator, Unicycle
 
 

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainrule.model import Composite, Dof, Fixed, Frame, Free, Joint, Link, Mimic, Model, Moved, Screw, Spherical
-from chainrule.robot import Robot
+from chainrule.model import (
+    Composite,
+    Dof,
+    Fixed,
+    Frame,
+    Free,
+    Joint,
+    Link,
+    Mimic,
+    Model,
+    Moved,
+    Screw,
+    Spherical,
+)
+from chainrule.robot.robot import Robot
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 KINDS = (

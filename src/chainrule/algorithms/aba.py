@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.algorithms.drives import armature, drive_torque
+from chainrule.algorithms.joint_forces import armature, drive_torque
 from chainrule.algorithms.kinematics import held, twists_of
 from chainrule.algorithms.rnea import Wrenches, bias
 from chainrule.model import Model, Placed

@@ -9,7 +9,14 @@ from collections.abc import Sequence
 
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.model import Model, Placed
-from chainrule.spatial import Force, Inertia, Rotation, Scalar, Transform, Vector
+from chainrule.spatial import (
+    Force,
+    Inertia,
+    Rotation,
+    Scalar,
+    Transform,
+    Vector,
+)
 
 Scalars = Sequence[Scalar]
 

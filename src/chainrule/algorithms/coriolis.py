@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.model import Model
-from chainrule.spatial import Force, Inertia, Matrix, Motion, Scalar, Symmetric, Vector
+from chainrule.spatial import (
+    Force,
+    Inertia,
+    Matrix,
+    Motion,
+    Scalar,
+    Symmetric,
+    Vector,
+)
 
 Scalars = Sequence[Scalar]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.drives import armature
+from chainrule.algorithms.joint_forces import armature
 from chainrule.model import Model, Placed
 from chainrule.spatial import Inertia, Scalar
 

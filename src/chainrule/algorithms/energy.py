@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.drives import armature, spring_energy
+from chainrule.algorithms.joint_forces import armature, spring_energy
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.model import Model
 from chainrule.spatial import Scalar

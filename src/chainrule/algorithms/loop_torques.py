@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.constraints import Rows, chosen, constraint_jacobian
+from chainrule.algorithms.loop_equations import Rows, chosen, constraint_jacobian
 from chainrule.algorithms.rnea import Wrenches
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.model import Model

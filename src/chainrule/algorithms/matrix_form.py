@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chainrule.algorithms.drives import armature
+from chainrule.algorithms.joint_forces import armature
 from chainrule.algorithms.kinematics import held, twists_of
 from chainrule.model import Model, Placed
 from chainrule.spatial import Scalar

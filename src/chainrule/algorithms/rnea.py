@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chainrule.algorithms.drives import drive_torque
+from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import held, outward
 from chainrule.model import Model, Placed
 from chainrule.spatial import Force, Motion, Scalar

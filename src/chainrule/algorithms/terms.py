@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.constraints import Rows
-from chainrule.algorithms.drives import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.joint_forces import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.loop_equations import Rows
 from chainrule.algorithms.loop_torques import shared_torque
 from chainrule.algorithms.rnea import body_torque, gravity_torque, velocity_torque
 from chainrule.model import Model

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chainrule.algorithms.drives import drive_torque
+from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.rnea import Wrenches
 from chainrule.model import Model
 from chainrule.spatial import Scalar, Vector

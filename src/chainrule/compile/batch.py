@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainrule.compile import cache, elementary, engine, gufunc, loops
-from chainrule.compile.lanes import Lanes, core, scratch_size
+from chainrule.compile.emit import batch_loop, elementary
+from chainrule.compile.emit.lanes import Lanes, core, scratch_size
+from chainrule.compile.load import cache, engine, gufunc
 from chainrule.compile.tape import Tape
 
 
 def batch_function(tape: Tape, name: str, label: str) -> np.ufunc:
     """A generalised ufunc that computes a tape, a vector of its outputs for vectors of its inputs."""
     lanes = Lanes(64, engine.vector_bits() // 64)
-    signature = loops.Signature(tape.inputs, (len(tape.outputs),))
+    signature = batch_loop.Signature(tape.inputs, (len(tape.outputs),))
     text = "".join(
         [
-            elementary.SYSTEM, loops.DECLARATIONS, elementary.functions(lanes, [tape]), core(tape, lanes, "core"),
-            loops.masked(lanes), loops.pack(lanes),
-            loops.unpack(lanes), loops.batch_loop(signature, lanes, "core", scratch_size(tape, lanes), "loop"),
-            elementary.LIKELY,
+            elementary.SYSTEM, batch_loop.DECLARATIONS, elementary.functions(lanes, [tape]), core(tape, lanes, "core"),
+            batch_loop.masked(lanes), batch_loop.pack(lanes),
+            batch_loop.unpack(lanes),
+            batch_loop.batch_loop(signature, lanes, "core", scratch_size(tape, lanes), "loop"), elementary.LIKELY,
         ]
     )  # fmt: skip
     entry = cache.compiled(text, {"robot": label, "function": name, "bits": 64})

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule import __version__
-from chainrule.compile import cache, elementary, engine, gufunc, loops, plain, threads
-from chainrule.compile.lanes import Lanes, core, scratch_size
+from chainrule.compile.emit import batch_loop, elementary, single_call
+from chainrule.compile.emit.lanes import Lanes, core, scratch_size
+from chainrule.compile.load import cache, engine, gufunc, threads
 from chainrule.compile.parameters import parameter_length
 from chainrule.compile.tape import Tape
-from chainrule.functions import FUNCTIONS, argument_lengths, shape
+from chainrule.functions.table import FUNCTIONS, argument_lengths, shape
 from chainrule.model import Model
 
 PLAIN = 50_000
@@ -42,7 +43,7 @@ class Kernel:
         lengths = argument_lengths(model, name, options.get("loads", ()))
         lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
         starts = tuple(at for _, at in model.quaternions) if FUNCTIONS[name].arguments[0] in ("q", "q0") else ()
-        self._shape = loops.Signature(lengths, shape(model, name, **options), starts)
+        self._shape = batch_loop.Signature(lengths, shape(model, name, **options), starts)
         started = time.perf_counter()
         self._double, facts, self.cached = self._code(64)
         self.compile_seconds = time.perf_counter() - started
@@ -92,13 +93,13 @@ class Kernel:
     def ir(self, bits: int = 64) -> str:
         """The LLVM IR that the code is made from: for doubles, with the plain call on one state; or for floats."""
         tape, lanes = self.tape, _wide(bits)
-        parts = [elementary.SYSTEM, loops.DECLARATIONS, _functions(tape, lanes, "core"), loops.masked(lanes)]
-        loop = loops.batch_loop(self._shape, lanes, "core", scratch_size(tape, lanes), "loop")
-        parts += [loops.pack(lanes), loops.unpack(lanes), loop]
+        parts = [elementary.SYSTEM, batch_loop.DECLARATIONS, _functions(tape, lanes, "core"), batch_loop.masked(lanes)]
+        loop = batch_loop.batch_loop(self._shape, lanes, "core", scratch_size(tape, lanes), "loop")
+        parts += [batch_loop.pack(lanes), batch_loop.unpack(lanes), loop]
         if bits == 64:
             one = Lanes(64, 1)
             parts.append(_functions(tape, one, "core_one"))
-            parts.append(plain.plain_call(self._shape, "core_one", scratch_size(tape, one), "call"))
+            parts.append(single_call.plain_call(self._shape, "core_one", scratch_size(tape, one), "call"))
         return "".join([*parts, elementary.LIKELY])
 
     def assembly(self, bits: int = 64) -> str:

@@ -12,8 +12,9 @@ from concurrent.futures import wait
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile import cache, elementary, engine, loops, threads
-from chainrule.compile.lanes import Lanes, core, scratch_size
+from chainrule.compile.emit import batch_loop, elementary
+from chainrule.compile.emit.lanes import Lanes, core, scratch_size
+from chainrule.compile.load import cache, engine, threads
 from chainrule.compile.program import Program
 
 Array = NDArray[np.float64]
@@ -73,10 +74,10 @@ def loop_text(program: Program, record: int, lanes: Lanes) -> tuple[str, int]:
     """The IR of `rollout`, and how many bytes of scratch memory it needs."""
     tapes = {f"call.{name}": tape for name, tape in program.functions.items()}
     tapes |= {f"segment.{k}": segment.tape for k, segment in enumerate(program.segments)}
-    parts = [elementary.SYSTEM, loops.DECLARATIONS, elementary.functions(lanes, tapes.values())]
+    parts = [elementary.SYSTEM, batch_loop.DECLARATIONS, elementary.functions(lanes, tapes.values())]
     parts += [core(tape, lanes, name) for name, tape in tapes.items()]
     if lanes.width > 1:
-        parts += [loops.masked(lanes), loops.pack(lanes), loops.unpack(lanes)]
+        parts += [batch_loop.masked(lanes), batch_loop.pack(lanes), batch_loop.unpack(lanes)]
     scratch = max(scratch_size(tape, lanes) for tape in tapes.values())
     loop = _Loop(program, record, lanes, scratch)
     parts += [MEMCPY, loop.text(), elementary.LIKELY]

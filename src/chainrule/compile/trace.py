@@ -10,9 +10,9 @@ import casadi
 from chainrule.compile.parameters import opened, parameter_length
 from chainrule.compile.tape import Instruction, Tape, Value, with_shared_reciprocals
 from chainrule.errors import ChainruleError
-from chainrule.functions import FUNCTIONS, argument_lengths
+from chainrule.functions.reference import leaves
+from chainrule.functions.table import FUNCTIONS, argument_lengths
 from chainrule.model import Model
-from chainrule.reference import leaves
 
 _BINARY = {
     casadi.OP_ADD: "add", casadi.OP_SUB: "sub", casadi.OP_MUL: "mul", casadi.OP_DIV: "div", casadi.OP_ATAN2: "atan2",

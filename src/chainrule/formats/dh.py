@@ -10,8 +10,17 @@ from typing import Any
 
 from chainrule.arguments import listed, number
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError
-from chainrule.formats.numbers import snapped
-from chainrule.model import Dof, Frame, Joint, Kind, Link, Model, Moved, Screw
+from chainrule.formats.exact import snapped
+from chainrule.model import (
+    Dof,
+    Frame,
+    Joint,
+    Kind,
+    Link,
+    Model,
+    Moved,
+    Screw,
+)
 from chainrule.spatial import Rotation, Transform, Vector
 
 CONVENTIONS = ("standard", "modified")

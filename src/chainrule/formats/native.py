@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats.numbers import placed, points, snapped
+from chainrule.formats.exact import placed, points, snapped
 from chainrule.formats.source import path_of, read, write
 from chainrule.model import (
     GRAVITY,
@@ -30,7 +30,7 @@ from chainrule.model import (
     Moved,
     Screw,
     Spherical,
-)  # fmt: skip
+)
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 FORMAT = "chainrule 1"

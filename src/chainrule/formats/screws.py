@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array, listed, real_array, refuse_nonfinite, transform
 from chainrule.errors import FormatError, ModelError, ShapeError
-from chainrule.formats.numbers import points, snapped
+from chainrule.formats.exact import points, snapped
 from chainrule.model import Frame, Joint, Link, Model, Screw
 from chainrule.model.edits import merge_fixed
 from chainrule.spatial import Motion, Symmetric, Transform, Vector

@@ -12,7 +12,7 @@ from os import PathLike
 from lxml import etree
 
 from chainrule.errors import FormatError, ModelWarning, shown
-from chainrule.formats.numbers import placed, points
+from chainrule.formats.exact import placed, points
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
 from chainrule.model import (
@@ -29,7 +29,7 @@ from chainrule.model import (
     Moved,
     Screw,
     Spherical,
-)  # fmt: skip
+)
 from chainrule.model.edits import unused
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 

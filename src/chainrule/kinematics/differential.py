@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, number, rows_of, together
+from chainrule.core.mechanism import jacobian_frame
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, shown
-from chainrule.evaluation import jacobian_frame
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
 from chainrule.kinematics.singularities import Singularity, dependent_columns, lost_directions
 from chainrule.kinematics.tasks import (
@@ -21,15 +21,15 @@ from chainrule.kinematics.tasks import (
     pseudo_inverse,
     rank_of,
     rows_of_part,
-)  # fmt: skip
-from chainrule.loops import Loops
+)
+from chainrule.loops.motion import Loops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from chainrule.tables import Limits
+    from chainrule.core.results import Limits
 
 SAMPLES = 6
 """Random configurations in which a Jacobian's rank is looked at; it is less than full in hardly any."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.algorithms.euler import axes_of
 from chainrule.arguments import Array, number
-from chainrule.evaluation import Evaluation, angle_order
+from chainrule.core.mechanism import Evaluation, angle_order
 from chainrule.kinematics.tasks import Truths
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from chainrule.kinematics.capacity import Capacity
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
 Indices = NDArray[np.int64]
 

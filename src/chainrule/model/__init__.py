@@ -1,7 +1,15 @@
 """Models: joint kinds, links, joints, frames, constraints, and the immutable tree of them."""
 
 from chainrule.model.constraints import Constraint
-from chainrule.model.kinds import Composite, Fixed, Free, Kind, Moved, Screw, Spherical
+from chainrule.model.joints import (
+    Composite,
+    Fixed,
+    Free,
+    Kind,
+    Moved,
+    Screw,
+    Spherical,
+)
 from chainrule.model.model import GRAVITY, Body, Model, Placed
 from chainrule.model.parts import Dof, Frame, Joint, Link, Mimic
 

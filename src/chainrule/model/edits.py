@@ -7,10 +7,17 @@ from dataclasses import replace
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model.constraints import Constraint
-from chainrule.model.kinds import Fixed, Free, Kind, Moved, Screw
+from chainrule.model.joints import Fixed, Free, Kind, Moved, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Frame, Joint, Link
-from chainrule.spatial import Inertia, Motion, Scalar, Symmetric, Transform, Vector
+from chainrule.spatial import (
+    Inertia,
+    Motion,
+    Scalar,
+    Symmetric,
+    Transform,
+    Vector,
+)
 
 
 def merge_fixed(model: Model) -> Model:

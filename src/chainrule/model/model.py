@@ -8,7 +8,15 @@ from functools import cached_property
 
 from chainrule.errors import ModelError, UnknownNameError, shown
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
-from chainrule.model.parts import Dof, Frame, Joint, Lift, Link, Mimic, lift_vector
+from chainrule.model.parts import (
+    Dof,
+    Frame,
+    Joint,
+    Lift,
+    Link,
+    Mimic,
+    lift_vector,
+)
 from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 

@@ -6,8 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from chainrule.model.kinds import Composite, Fixed, Kind, Moved, Screw
-from chainrule.spatial import Inertia, Rotation, Scalar, Symmetric, Transform, Vector
+from chainrule.model.joints import Composite, Fixed, Kind, Moved, Screw
+from chainrule.spatial import (
+    Inertia,
+    Rotation,
+    Scalar,
+    Symmetric,
+    Transform,
+    Vector,
+)
 
 Lift = Callable[[Scalar, str], Scalar]
 """Turns a number of the model, given with its unit, into another kind of scalar."""

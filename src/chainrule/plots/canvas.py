@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.simulation.plots import refuse_unwritable
+from chainrule.plots.trajectory import refuse_unwritable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,12 +11,21 @@ import numpy as np
 from chainrule.arguments import Array, rows_of
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
-from chainrule.plots.canvas import COLOURS, JOINT, LINK, SOFT, blank, finished, from_above, same_scale
+from chainrule.plots.canvas import (
+    COLOURS,
+    JOINT,
+    LINK,
+    SOFT,
+    blank,
+    finished,
+    from_above,
+    same_scale,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
 SHADES = {"velocity": "#2e6fdb", "force": "#d1495b", "acceleration": "#7b4fc9"}
 

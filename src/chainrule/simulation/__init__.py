@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainrule.simulation.setup import ADAPTIVE, setup
+from chainrule.simulation.request import ADAPTIVE, setup
 from chainrule.simulation.trajectory import Trajectory
 
 
@@ -15,6 +15,6 @@ def simulate(*arguments: Any) -> Trajectory:
         from chainrule.simulation.adaptive import adaptive
 
         return adaptive(asked)
-    from chainrule.simulation.run import Run
+    from chainrule.simulation.fixed_step import Run
 
     return Run(asked).trajectory()

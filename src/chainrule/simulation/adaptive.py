@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.mechanism import kernels_enabled
 from chainrule.errors import SimulationError
-from chainrule.evaluation import kernels_enabled
-from chainrule.reference import scalars_of
+from chainrule.functions.reference import scalars_of
 from chainrule.simulation.events import root
+from chainrule.simulation.fixed_step import largest_energy, refuse_large
 from chainrule.simulation.plant import Plant, Rates, Slip
 from chainrule.simulation.progress import Progress
-from chainrule.simulation.run import largest_energy, refuse_large
-from chainrule.simulation.setup import Setup
+from chainrule.simulation.request import Setup
 from chainrule.simulation.step import bounced, corrected, held_range, settled, slip_of
-from chainrule.simulation.stepper import Inline, Kernels, columns_of
+from chainrule.simulation.steppers import Inline, Kernels, columns_of
 from chainrule.simulation.trajectory import Happened, Trajectory, coordinate_names
 
 NUDGE = 1e-12

@@ -16,7 +16,7 @@ from chainrule.formats.native import model_of, to_json
 from chainrule.simulation.trajectory import COLUMNS, Happened, Trajectory, column_names, coordinate_names
 
 if TYPE_CHECKING:
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
 FORMAT = "chainrule trajectory 1"
 
@@ -74,7 +74,7 @@ def _facts(trajectory: Trajectory) -> str:
 
 
 def _made(facts: dict[str, Any], robot: Robot | None, t: Array, arrays: dict[str, Array]) -> Trajectory:
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
     if facts.get("format") != FORMAT:
         raise FormatError(f"the file should say format {FORMAT!r}, and says {facts.get('format')!r}")
@@ -184,7 +184,7 @@ def _save_parquet(trajectory: Trajectory, path: Path) -> None:
 
 
 def _load_parquet(path: Path, robot: Robot | None) -> Trajectory:
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
     arrow, parquet = _parquet()
     try:

@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from chainrule.algorithms import aba, constraints, drives
-from chainrule.algorithms.constraints import constrained_dynamics
+from chainrule.algorithms import aba, joint_forces, loop_equations
 from chainrule.algorithms.kinematics import twists_of
+from chainrule.algorithms.loop_equations import constrained_dynamics
 from chainrule.arguments import Array
-from chainrule.functions import FUNCTIONS
+from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Dof, Model, edits
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Force, Scalar
@@ -108,7 +108,7 @@ class Plant:
     @cached_property
     def coulomb(self) -> tuple[Array, Array]:
         """The limits of dry friction, upwards and downwards."""
-        up, down = drives.coulomb_limits(self.model)
+        up, down = joint_forces.coulomb_limits(self.model)
         return np.array(up, dtype=float), np.array(down, dtype=float)
 
     @cached_property
@@ -138,13 +138,13 @@ class Plant:
         model, n = self.model, self.model.nv
         values, further = self._driven(q, v, x, s, p)
         tau = self._saturated(values[0])
-        viscous = drives.viscous_torque(model, v)
-        dry = drives.dry_friction(model, slip.direction) if slip else [0] * n
+        viscous = joint_forces.viscous_torque(model, v)
+        dry = joint_forces.dry_friction(model, slip.direction) if slip else [0] * n
         stop: Scalars = [0] * n
         if self.stops == "spring":
-            stop = drives.stop_torque(model, q, v, p[:n], p[n : 2 * n])
+            stop = joint_forces.stop_torque(model, q, v, p[:n], p[n : 2 * n])
         taken = [a + b + c for a, b, c in zip(viscous, dry, stop, strict=True)]
-        net = [t - f - k for t, f, k in zip(tau, taken, drives.spring_torque(model, q), strict=True)]
+        net = [t - f - k for t, f, k in zip(tau, taken, joint_forces.spring_torque(model, q), strict=True)]
         wrenches: dict[int, Force] = {}
         for name, wrench in zip(self.wrenches, values[1:], strict=True):
             index, offset = model.locate(name)
@@ -200,11 +200,11 @@ class Plant:
 
     def closing_step(self, q: Scalars, free: Scalars) -> Scalars:
         """What closes the loops, without moving the joints that are held."""
-        return constraints.closing_step(self.model, q, self.rows, free=free if self.may_hold else None)
+        return loop_equations.closing_step(self.model, q, self.rows, free=free if self.may_hold else None)
 
     def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars:
         """The velocity that keeps the loops closed, that of the joints that are held staying as it is."""
-        return constraints.consistent_velocity(self.model, q, v, self.rows, free=free if self.may_hold else None)
+        return loop_equations.consistent_velocity(self.model, q, v, self.rows, free=free if self.may_hold else None)
 
     def coordinate_rates(self, q: Scalars, v: Scalars) -> Scalars:
         return list(FUNCTIONS["coordinate_rates"].compute(self.model, q, v))

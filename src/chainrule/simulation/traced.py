@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile.trace import UnsupportedOperationError, tape_of
 from chainrule.errors import ShapeError
-from chainrule.reference import scalars_of
+from chainrule.functions.reference import scalars_of
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Scalar
 

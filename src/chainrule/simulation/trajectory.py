@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
 COLUMNS = ("q", "qd", "qdd", "tau", "friction", "work", "states")
 """The arrays of a trajectory besides t, each (..., T, numbers)."""
@@ -178,7 +178,7 @@ class Trajectory:
 
     def plot(self, path: str | PathLike[str] | None = None, *, joints: list[str] | None = None) -> Figure:
         """A figure of positions, velocities, torques and energies over time; written to a file if a path is given."""
-        from chainrule.simulation.plots import figure
+        from chainrule.plots.trajectory import figure
 
         return figure(self, path, joints)
 

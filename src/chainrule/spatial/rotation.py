@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chainrule.spatial.scalar import Scalar, atan2, cos, maximum, sin, sqrt, where
+from chainrule.spatial.scalar import (
+    Scalar,
+    atan2,
+    cos,
+    maximum,
+    sin,
+    sqrt,
+    where,
+)
 from chainrule.spatial.vector import Matrix, Vector
 
 SMALL = 1e-4

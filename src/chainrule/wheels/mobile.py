@@ -18,7 +18,7 @@ from chainrule.wheels.plane import turned
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot import Robot
+    from chainrule.robot.robot import Robot
 
 
 class MobileManipulator:
@@ -45,7 +45,7 @@ class MobileManipulator:
         inertia: ArrayLike | None = None,
         prefix: str = "",
     ) -> None:
-        from chainrule.robot import Robot
+        from chainrule.robot.robot import Robot
 
         if not isinstance(base, Base) or not isinstance(arm, Robot):
             wrong = base if not isinstance(base, Base) else arm

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from chainrule.formats.mjcf.document import word
 from chainrule.formats.mjcf.settings import Settings, direction
 from chainrule.formats.xml import Node
-from chainrule.model import Dof, Fixed, Free, Kind, Moved, Screw, Spherical
+from chainrule.model import (
+    Dof,
+    Fixed,
+    Free,
+    Kind,
+    Moved,
+    Screw,
+    Spherical,
+)
 from chainrule.spatial import Rotation, Transform, Vector
 
 TYPES = ("hinge", "slide", "ball", "free")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chainrule.errors import UnknownNameError
+from chainrule.formats.exact import snapped
 from chainrule.formats.mjcf.defaults import Defaults, Styled
 from chainrule.formats.mjcf.document import Document, flag
 from chainrule.formats.mjcf.settings import TINY, Settings
-from chainrule.formats.numbers import snapped
 from chainrule.formats.xml import Node
 from chainrule.model import Constraint, Frame
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector

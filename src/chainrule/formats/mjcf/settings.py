@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from chainrule.formats.exact import snapped
 from chainrule.formats.mjcf.defaults import ORIENTATIONS
 from chainrule.formats.mjcf.document import Document, flag, word
-from chainrule.formats.numbers import snapped
 from chainrule.formats.xml import Node
 from chainrule.model import GRAVITY
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector

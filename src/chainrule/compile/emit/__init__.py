@@ -1,0 +1,1 @@
+"""Source text from tapes: LLVM IR for the CPU, C."""

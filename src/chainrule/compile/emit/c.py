@@ -1,0 +1,103 @@
+"""C99 from tapes: a file without dependencies, its header, and a small program that tries it.
+
+No name from a model reaches the text: functions are called by this library's own words, and the robot's name becomes
+an identifier of letters, digits and underscores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from chainrule.compile.emit.lanes import SYSTEM_FUNCTIONS
+from chainrule.compile.tape import Instruction, Tape
+
+
+def identifier(name: str) -> str:
+    """A C identifier like the name."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name) or "robot"
+    return plain if plain[0].isalpha() else f"r_{plain}"
+
+
+def header(prefix: str, tapes: Mapping[str, Tape]) -> str:
+    """The declarations."""
+    guard = f"{prefix.upper()}_H"
+    declarations = "".join(_comment(tape) + _prototype(prefix, name, tape) + ";\n\n" for name, tape in tapes.items())
+    opening = f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+    return opening + declarations + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+
+
+def source(prefix: str, tapes: Mapping[str, Tape]) -> str:
+    """The functions: straight-line code, no allocation, no global state; needs only functions of math.h."""
+    parts = [f'/* Written by chainrule. */\n#include "{prefix}.h"\n#include <math.h>\n\n']
+    parts += [_prototype(prefix, name, tape) + "\n{\n" + _body(tape) + "}\n\n" for name, tape in tapes.items()]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def program(prefix: str, tapes: Mapping[str, Tape]) -> str:
+    """A main that reads the arguments of each function from its input and prints what it returns."""
+    lines = [f'#include "{prefix}.h"\n#include <stdio.h>\n\n']
+    lines.append("static int read_all(double *x, int n)\n{\n  int i;\n  for (i = 0; i < n; ++i)\n")
+    lines.append('    if (scanf("%lf", &x[i]) != 1) return 0;\n  return 1;\n}\n\n')
+    lines.append("int main(void)\n{\n")
+    for name, tape in tapes.items():
+        sizes = [*tape.inputs, len(tape.outputs)]
+        lines.append("  {\n    int i;\n")
+        lines += [f"    double x{i}[{max(1, n)}];\n" for i, n in enumerate(sizes)]
+        for i, n in enumerate(tape.inputs):
+            lines.append(f"    if (!read_all(x{i}, {n})) return 1;\n")
+        call = ", ".join(f"x{i}" for i in range(len(sizes)))
+        lines.append(f"    {prefix}_{name}({call});\n")
+        last = len(sizes) - 1
+        lines.append(
+            f'    for (i = 0; i < {len(tape.outputs)}; ++i) printf("%.17g ", x{last}[i]);\n    printf("\\n");\n  }}\n'
+        )
+    return "".join([*lines, "  return 0;\n}\n"])
+
+
+def _comment(tape: Tape) -> str:
+    sizes = ", ".join(f"x{i}[{n}]" for i, n in enumerate(tape.inputs))
+    return f"/* {sizes} in, out[{len(tape.outputs)}]; {tape.flops()} flops */\n"
+
+
+def _prototype(prefix: str, name: str, tape: Tape) -> str:
+    inputs = "".join(f"const double *x{i}, " for i in range(len(tape.inputs)))
+    return f"void {prefix}_{name}({inputs}double *out)"
+
+
+def _body(tape: Tape) -> str:
+    lines = []
+    used = {t.argument for t in tape.instructions if t.operation == "input"}
+    lines += [f"  (void)x{i};\n" for i in range(len(tape.inputs)) if i not in used]
+    for k, instruction in enumerate(tape.instructions):
+        if instruction.operation not in ("input", "constant"):
+            lines.append(f"  const double v{k} = {_expression(tape, instruction)};\n")
+    lines += [f"  out[{place}] = {_operand(tape, value)};\n" for place, value in enumerate(tape.outputs)]
+    return "".join(lines)
+
+
+def _operand(tape: Tape, value: int) -> str:
+    instruction = tape.instructions[value]
+    if instruction.operation == "input":
+        return f"x{instruction.argument}[{instruction.entry}]"
+    if instruction.operation == "constant":
+        return f"({instruction.constant!r})" if instruction.constant < 0 else repr(instruction.constant)
+    return f"v{value}"
+
+
+def _expression(tape: Tape, instruction: Instruction) -> str:
+    operands = [_operand(tape, value) for value in instruction.operands]
+    a, b = operands[0], operands[-1]
+    signs = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+    if instruction.operation in signs:
+        return f"{a} {signs[instruction.operation]} {b}"
+    tests = {"lt": "<", "le": "<=", "eq": "==", "ne": "!=", "and": "&&", "or": "||"}
+    if instruction.operation in tests:
+        return f"{a} {tests[instruction.operation]} {b} ? 1.0 : 0.0"
+    if instruction.operation in SYSTEM_FUNCTIONS:
+        return f"{instruction.operation}({', '.join(operands)})"
+    others = {
+        "neg": f"-{a}", "sin": f"sin({a})", "cos": f"cos({a})", "sqrt": f"sqrt({a})", "abs": f"fabs({a})",
+        "not": f"{a} == 0.0 ? 1.0 : 0.0", "choose": f"{a} != 0.0 ? {b} : 0.0",
+    }  # fmt: skip
+    return others[instruction.operation]

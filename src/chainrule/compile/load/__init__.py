@@ -1,0 +1,1 @@
+"""Machine code in this process: LLVM, the cache on disk, NumPy ufuncs, threads."""

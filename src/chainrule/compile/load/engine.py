@@ -1,0 +1,98 @@
+"""LLVM: IR text to machine code, and machine code into this process."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from chainrule.compile.emit.lanes import SYSTEM_FUNCTIONS
+
+
+def _machine() -> Any:
+    """A target machine for the host. An engine owns the one it is made with, so each gets its own.
+
+    Tapes come folded and shared, so that more optimisation costs time and changes nothing.
+    """
+    _start()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=cpu(), features=features(), opt=1, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@cache
+def _start() -> None:
+    """Prepare LLVM, and offer it the system's functions."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    library = ctypes.CDLL(ctypes.util.find_library("m") or None)
+    for name in ("sin", "cos", *SYSTEM_FUNCTIONS, "fma", "fmaf"):  # the last two where the processor has none
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
+
+
+def cpu() -> str:
+    """The host's processor, as LLVM names it."""
+    return str(llvm.get_host_cpu_name())
+
+
+def features() -> str:
+    """The host's instruction sets, as LLVM takes them; wide vectors preferred where they exist."""
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+@cache
+def vector_bits() -> int:
+    """The width of the host's widest vectors."""
+    have = llvm.get_host_cpu_features()
+    if have.get("avx512f"):
+        return 512
+    if have.get("avx2"):
+        return 256
+    return 128
+
+
+@cache
+def version() -> str:
+    """Everything about the compiler that shapes its code."""
+    return f"{llvm.llvm_version_info} {cpu()} {features()}"
+
+
+def compile_text(text: str) -> bytes:
+    """IR to an object file."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    return bytes(machine.emit_object(module))
+
+
+def assembly(text: str) -> str:
+    """IR to assembly, for people to read."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return str(machine.emit_assembly(module))
+
+
+class Code:
+    """An object file, loaded."""
+
+    def __init__(self, content: bytes) -> None:
+        machine = _machine()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine.triple}"'), machine)
+        self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(content))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where a function starts."""
+        found = self._engine.get_function_address(name)
+        if not found:
+            raise LookupError(f"the compiled code has no function {name!r}")
+        return int(found)

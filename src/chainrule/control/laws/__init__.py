@@ -1,0 +1,1 @@
+"""Control laws, in joint space and in task space."""

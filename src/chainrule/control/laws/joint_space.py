@@ -1,0 +1,184 @@
+"""Controllers in joint space: gravity compensation, PD, PID, computed torque.
+
+The joint error e leads from where the robot is to where it should be: q_ref - q for plain coordinates, and for
+quaternions the rotation vector or twist between the two, in the moving link's frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chainrule.algorithms.joint_forces import dry_friction
+from chainrule.algorithms.vector_form import inverse_dynamics
+from chainrule.arguments import Array
+from chainrule.control.laws.controller import Controller, without_dry_friction
+from chainrule.control.laws.requirements import gains, known_robot
+from chainrule.control.laws.targets import JointTarget
+from chainrule.control.motions.references import Reference
+from chainrule.functions.table import FUNCTIONS
+from chainrule.model import Model
+from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import where
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.robot.robot import Robot
+
+Scalars = Sequence[Scalar]
+Law = tuple[list[Scalar], list[Scalar]]
+
+
+def joint_error(model: Model, q: Scalars, q_ref: Scalars) -> list[Scalar]:
+    """e with q + e = q_ref, on the configuration manifold."""
+    return FUNCTIONS["difference"].compute(model, q, q_ref)
+
+
+def holding_torque(model: Model, q: Scalars) -> list[Scalar]:
+    """g(q) and the torques of the springs: all that it takes to stand still."""
+    rest = [0] * model.nv
+    return inverse_dynamics(model, q, rest, rest)
+
+
+class GravityCompensation(Controller):
+    """tau = g(q) - D qd, with the joint springs held too: the robot floats, and stays where it is put.
+
+    damping: D >= 0, in N m s/rad or N s/m.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> cr.GravityCompensation(arm)(0.0, [0.0, 0.0], [0.0, 0.0]).round(3).tolist()
+    [29.43, 9.81]
+    """
+
+    def __init__(self, robot: Robot, damping: ArrayLike = 0.0) -> None:
+        known_robot(robot, "GravityCompensation")
+        super().__init__(robot, {"damping": _gains(robot, damping, "GravityCompensation: damping")})
+
+    def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
+        """g(q) - D qd."""
+        (damping,) = self.parts(p)
+        held = holding_torque(self.model, q)
+        return [g - d * v for g, d, v in zip(held, damping, qd, strict=True)], []
+
+
+class PD(Controller):
+    """tau = Kp e + Kd (qd_ref - qd) + g(q): a spring and a damper at every joint, on top of gravity and springs.
+
+    target: a configuration (..., nq), or a motion of `cr.plan`. kp in N m/rad or N/m, kd in N m s/rad or N s/m: a
+    number, (nv,), or a batch (..., nv). gravity=False leaves g(q) out, and needs no masses.
+    """
+
+    def __init__(
+        self, robot: Robot, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, *, gravity: bool = True
+    ) -> None:
+        known_robot(robot, "PD", masses=gravity)
+        self.gravity = bool(gravity)
+        self.goal = JointTarget(robot, target, "PD")
+        numbers = {"kp": _gains(robot, kp, "PD: kp"), "kd": _gains(robot, kd, "PD: kd")}
+        super().__init__(robot, numbers, self.goal, (self.gravity,))
+
+    def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
+        """Kp e + Kd (qd_ref - qd) + g(q)."""
+        kp, kd, target = self.parts(p)
+        q_ref, qd_ref, _ = self.goal.at(s, target)
+        pulled = pull(self.model, q, qd, q_ref, qd_ref, kp, kd)
+        if not self.gravity:
+            return pulled, []
+        return [f + g for f, g in zip(pulled, holding_torque(self.model, q), strict=True)], []
+
+
+def pull(
+    model: Model, q: Scalars, qd: Scalars, q_ref: Scalars, qd_ref: Scalars, kp: Scalars, kd: Scalars
+) -> list[Scalar]:
+    """Kp e + Kd (qd_ref - qd)."""
+    e = joint_error(model, q, q_ref)
+    return [k * x + d * (v_ref - v) for k, x, d, v_ref, v in zip(kp, e, kd, qd_ref, qd, strict=True)]
+
+
+class PID(Controller):
+    """tau = Kp e + Ki z + Kd (qd_ref - qd) + g(q), with dz/dt = e: a PD that has no error left at rest.
+
+    ki in N m/(rad s) or N/(m s). limit: the most torque that Ki z may give, in N m or N. It is cut off there, and z
+    stops growing, so that an error that lasts does not wind it up.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        target: ArrayLike | Reference,
+        kp: ArrayLike,
+        ki: ArrayLike,
+        kd: ArrayLike,
+        *,
+        limit: ArrayLike | None = None,
+        gravity: bool = True,
+    ) -> None:
+        known_robot(robot, "PID", masses=gravity)
+        self.gravity, self.limited, self.states = bool(gravity), limit is not None, robot.nv
+        self.goal = JointTarget(robot, target, "PID")
+        given = {"kp": kp, "ki": ki, "kd": kd, **({} if limit is None else {"limit": limit})}
+        numbers = {name: _gains(robot, value, f"PID: {name}") for name, value in given.items()}
+        super().__init__(robot, numbers, self.goal, (self.gravity, self.limited))
+
+    def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
+        """Kp e + Ki z + Kd (qd_ref - qd) + g(q), and e."""
+        kp, ki, kd, *limit, target = self.parts(p)
+        q_ref, qd_ref, _ = self.goal.at(s, target)
+        tau = pull(self.model, q, qd, q_ref, qd_ref, kp, kd)
+        rates = joint_error(self.model, q, q_ref)
+        integral = [k * x for k, x in zip(ki, z, strict=True)]
+        if self.limited:
+            rates = [wound(i, e, most) for i, e, most in zip(integral, rates, limit[0], strict=True)]
+            integral = [clamped(i, most) for i, most in zip(integral, limit[0], strict=True)]
+        tau = [t + i for t, i in zip(tau, integral, strict=True)]
+        if self.gravity:
+            tau = [t + g for t, g in zip(tau, holding_torque(self.model, q), strict=True)]
+        return tau, rates
+
+
+def clamped(x: Scalar, most: Scalar) -> Scalar:
+    """x, within -most and most."""
+    return where(x > most, most, where(x < -most, -most, x))
+
+
+def wound(x: Scalar, rate: Scalar, most: Scalar) -> Scalar:
+    """The rate, but zero where it would drive x further beyond -most or most."""
+    return where(x >= most, where(rate > 0, 0.0, rate), where(x <= -most, where(rate < 0, 0.0, rate), rate))
+
+
+class ComputedTorque(Controller):
+    """tau = ID(q, qd, qdd_ref + Kd (qd_ref - qd) + Kp e): inverse dynamics in the loop.
+
+    With an exact model, every joint's error obeys e'' + Kd e' + Kp e = 0: kp in 1/s^2, kd in 1/s, 2 sqrt(kp) unless
+    given, which is critical damping. target: a motion of `cr.plan`, or a configuration (..., nq).
+
+    Of friction, the viscous part is compensated at the measured velocity. Coulomb friction is compensated at the
+    velocity of the reference: its measured sign flips at every crossing of zero, which chatters at rest, and pushes the
+    robot along wherever friction is less than the model says; the reference's sign is known ahead and cannot do either.
+    `robot.without_friction()` compensates none.
+    """
+
+    def __init__(self, robot: Robot, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike | None = None) -> None:
+        known_robot(robot, "ComputedTorque")
+        self.goal = JointTarget(robot, target, "ComputedTorque")
+        stiff = _gains(robot, kp, "ComputedTorque: kp")
+        damped = 2 * np.sqrt(stiff) if kd is None else _gains(robot, kd, "ComputedTorque: kd")
+        super().__init__(robot, {"kp": stiff, "kd": damped}, self.goal)
+        self._smooth = without_dry_friction(self.model)
+
+    def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
+        """ID(q, qd, qdd_ref + Kd (qd_ref - qd) + Kp e)."""
+        kp, kd, target = self.parts(p)
+        q_ref, qd_ref, qdd_ref = self.goal.at(s, target)
+        feedback = pull(self.model, q, qd, q_ref, qd_ref, kp, kd)
+        qdd = [a + f for a, f in zip(qdd_ref, feedback, strict=True)]
+        tau = inverse_dynamics(self._smooth, q, qd, qdd)
+        return [t + f for t, f in zip(tau, dry_friction(self.model, qd_ref), strict=True)], []
+
+
+def _gains(robot: Robot, value: ArrayLike, what: str) -> Array:
+    return gains(value, robot.nv, what, f"robot {robot.name!r}: one for each degree of freedom")

@@ -1,0 +1,150 @@
+"""Joint-space motions as functions of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.control.laws.requirements import known_robot
+from chainrule.control.motions.curves import Curve, extremes
+from chainrule.errors import ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.robot.robot import Robot
+
+
+class SampledMotion(NamedTuple):
+    """A motion at equal steps of time: t (T,), q (T, nq), qd and qdd (T, nv)."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+class Peak(NamedTuple):
+    """The largest magnitudes of a motion (nv,): rad/s, rad/s^2, rad/s^3, or m/s, m/s^2, m/s^3."""
+
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A motion through way-points: `reference(t)` is (q, qd, qdd). Made by `cr.plan` and `cr.hold`.
+
+    It stands still at the first way-point before t = 0, and at the last one after its duration.
+
+    >>> import chainrule as cr
+    >>> motion = cr.plan(cr.load("planar_2r"), [[0.0, 0.0], [1.0, 2.0]], times=2.0)
+    >>> q, qd, qdd = motion(1.0)
+    >>> q.tolist(), qd.round(6).tolist()
+    ([0.5, 1.0], [0.9375, 1.875])
+    """
+
+    times: Array
+    """When each way-point is reached, from 0 on (k,), in s."""
+    waypoints: Array
+    """Configurations (k, nq)."""
+    curve: Curve = field(repr=False)
+    """q itself; or, on a manifold, the displacement from the way-point that the leg started at."""
+    manifold: Robot | None = field(default=None, repr=False)
+    """The robot whose configurations these are, where they are not plain numbers."""
+
+    @property
+    def duration(self) -> float:
+        """When the motion ends, in s."""
+        return float(self.times[-1])
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return int(self.waypoints.shape[1])
+
+    @property
+    def nv(self) -> int:
+        """The number of degrees of freedom."""
+        return int(self.curve.c.shape[2])
+
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q (..., nq), qd and qdd (..., nv) at the times t (...), in s."""
+        time = real_array(t, "t").astype(float)
+        inside = np.clip(time, 0.0, self.duration)
+        moves = (inside == time)[..., None] | np.isnan(time)[..., None]  # a time that is no number has no rates either
+        q = self._positions(inside)
+        over = (time >= self.duration)[..., None]
+        return (
+            np.where(over, self.waypoints[-1], q),
+            np.where(moves, self._velocity(inside), 0.0),
+            np.where(moves, self._acceleration(inside), 0.0),
+        )
+
+    def _positions(self, t: Array) -> Array:
+        x = np.asarray(self.curve(t))
+        if self.manifold is None:
+            return x
+        leg = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
+        return self.manifold.integrate(self.waypoints[leg], x)
+
+    @cached_property
+    def _velocity(self) -> Curve:
+        return self.curve.derivative()
+
+    @cached_property
+    def _acceleration(self) -> Curve:
+        return self.curve.derivative(2)
+
+    @cached_property
+    def peak(self) -> Peak:
+        """The largest speed, acceleration and jerk of each joint, exactly."""
+        return Peak(*(extremes(self.curve.derivative(order)).peak for order in (1, 2, 3)))
+
+    def sample(self, dt: float) -> SampledMotion:
+        """The motion every dt seconds, from 0 to the first step at or after its end."""
+        t = steps(dt, self.duration)
+        return SampledMotion(t, *self(t))
+
+
+def steps(dt: float, duration: float) -> Array:
+    """Multiples of dt from 0 to the first at or after the duration."""
+    step = number(dt, "dt")
+    if step <= 0:
+        raise ShapeError(f"dt must be a positive number of seconds, got {dt!r}")
+    count = int(np.ceil(duration / step * (1 - 1e-12))) + 1
+    return step * np.arange(count, dtype=np.float64)
+
+
+def hold(q: ArrayLike, robot: Robot | None = None) -> Reference:
+    """The motion that stays at q (nq,). A robot with quaternions in q has to be given as well.
+
+    >>> import chainrule as cr
+    >>> cr.hold([0.1, 0.2])(5.0)[0].tolist()
+    [0.1, 0.2]
+    """
+    point = real_array(q, "hold: q").astype(float)
+    if point.ndim != 1 or not point.size:
+        raise ShapeError(f"hold: q must be one configuration, a list of numbers, got shape {point.shape}")
+    refuse_nonfinite(point, "hold: q")
+    manifold, start = None, point
+    if robot is not None:
+        known_robot(robot, "hold", masses=False)
+        (point,) = robot._arguments("hold", {"q": point})
+        if robot.nq != robot.nv:
+            manifold, start = robot, np.zeros(robot.nv)
+    curve = PPoly(start[None, None, :], [0.0, 1.0])
+    return Reference(read_only([0.0, 0.0]), read_only(np.stack([point, point])), curve, manifold)
+
+
+def read_only(values: ArrayLike) -> Array:
+    """An array that nobody changes by accident."""
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,92 @@
+"""How long a motion takes: as long as its limits ask for, and no longer.
+
+Stretching time by a factor divides speeds by it and accelerations by its square, so that the factor at which a limit
+is met with equality is known once the motion has been laid out for any times.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.control.motions.curves import METHODS, Curve, extremes
+from chainrule.errors import ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+TOLERANCE = 1e-6
+"""By how much of itself a limit may be passed: what rounding does, and no motor notices."""
+
+SHORTEST = 1e-3
+"""What a leg without length gets of the time of the longest, where legs share a duration."""
+
+
+class Excess(NamedTuple):
+    """The limit that a motion strains most: whose, when, and by how much time has to be stretched to meet it."""
+
+    stretch: float
+    quantity: str
+    component: int
+    time: float
+    value: float
+    limit: float
+
+    @property
+    def too_much(self) -> bool:
+        """Whether the limit is passed."""
+        return self.stretch > 1 + TOLERANCE
+
+
+def strained(curve: Curve, velocity: Array, acceleration: Array) -> Excess:
+    """The most strained of the limits on speed and acceleration, (n,) each, infinite where there is none."""
+    found = []
+    for order, (quantity, limit) in enumerate((("speed", velocity), ("acceleration", acceleration)), start=1):
+        reached = extremes(curve.derivative(order))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            stretch = np.where(reached.peak > 0, reached.peak / limit, 0.0) ** (1 / order)
+        i = int(stretch.argmax())
+        of_it = (reached.peak_time, reached.peak, limit)
+        found.append(Excess(float(stretch[i]), quantity, i, *(float(array[i]) for array in of_it)))
+    return max(found)
+
+
+def quickest(method: str, displacements: Array, velocity: Array, acceleration: Array) -> Array:
+    """The shortest duration of each leg (k - 1,), from rest to rest, that speed and acceleration limits allow.
+
+    Zero where nothing limits the joints that move in a leg, infinite where one of them may not.
+    """
+    d = np.abs(displacements)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        v = np.where(d > 0, velocity / d, np.inf).min(axis=1)  # limits on a path variable that goes from 0 to 1
+        a = np.where(d > 0, acceleration / d, np.inf).min(axis=1)
+        if method == "trapezoidal" and np.isfinite(acceleration).all():
+            # cruising at full speed, or speeding up half the way and slowing down the other half
+            return np.where(v * v < a, 1 / v + v / a, 2 / np.sqrt(a))
+        unit = METHODS[method](np.array([0.0, 1.0]), np.array([[0.0], [1.0]]))
+        speed, rate = (extremes(unit.derivative(order)).peak[0] for order in (1, 2))
+        return np.maximum(speed / v, np.sqrt(rate / a))
+
+
+def moments(times: ArrayLike, count: int, what: str, lengths: Array) -> Array:
+    """When each way-point is reached, from as many times, or from a duration that legs share by their lengths."""
+    when = real_array(times, f"{what}: times").astype(float)
+    refuse_nonfinite(when, f"{what}: times")
+    if when.ndim == 0:
+        total = number(times, f"{what}: times")
+        if total <= 0:
+            raise ShapeError(
+                f"{what}: times must be a positive duration in s, or a time for each way-point, got {total}"
+            )
+        shares = np.maximum(lengths, SHORTEST * lengths.max()) if lengths.any() else np.ones_like(lengths)
+        return np.concatenate([[0.0], np.cumsum(shares / shares.sum()) * total])
+    if when.shape != (count,):
+        raise ShapeError(
+            f"{what}: times must be {count} numbers, one for each way-point, or one for the whole, got shape "
+            f"{when.shape}"
+        )
+    if when[0] != 0 or not (np.diff(when) > 0).all():
+        raise ShapeError(f"{what}: times must increase, from 0 on, got {when.tolist()}")
+    return when

@@ -1,0 +1,1 @@
+"""Evaluation: a model and its functions, arguments checked, compiled or as written."""

@@ -1,0 +1,250 @@
+"""The equations of motion before anything is eliminated: one sparse system of differential-algebraic equations.
+
+Every moving link has its acceleration dV, every joint its wrench W and its qdd, every constraint its lambda, all in
+link frames, angular part first (lecture notes on parent-child dynamics). With J the joint's relative twist S qd:
+
+    Newton-Euler    I dV - W + (the wrenches of the children) = -V x* I V + (what acts from outside)
+    joint           dV - Ad dV_parent - S qdd = V x J + dS/dt qd
+    torque          S^T W + rotors qdd = tau - springs - friction
+    constraint      F_b^T dV_b + F_a^T dV_a = -(velocity terms)
+
+Gravity is the acceleration -g of the base, so that dV is what an accelerometer would feel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from chainrule.algorithms import loop_equations as loops
+from chainrule.algorithms.joint_forces import armature, friction_torque, spring_torque
+from chainrule.algorithms.kinematics import held, outward
+from chainrule.arguments import Array
+from chainrule.model import Model
+from chainrule.spatial import Force, Motion
+
+
+class Block(NamedTuple):
+    """Rows or columns that belong together: six of a link or a joint, those of a joint's velocities or a constraint."""
+
+    name: str
+    start: int
+    size: int
+
+    @property
+    def places(self) -> slice:
+        """Where they are."""
+        return slice(self.start, self.start + self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class DAESolution:
+    """Accelerations (n,), rates of the links' twists (links, 6), wrenches of joints (joints, 6) from parent to child,
+    multipliers (rows,) and wrenches of constraints on their second links (constraints, 6)."""
+
+    qdd: Array
+    accelerations: Array
+    joint_wrenches: Array
+    multipliers: Array
+    constraint_forces: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """What is left when the unknowns are eliminated one after the other, each step a field.
+
+    dV = L (S qdd + c) = J qdd + dV0, with L = (1 - A)^-1; W = L^T (I dV + p - C^T lambda); tau = S^T W + .. gives
+    M qdd + h = tau + G^T lambda, and the constraints become G qdd + gamma = 0.
+    """
+
+    A: Array
+    L: Array
+    S: Array
+    J: Array
+    dV0: Array
+    inertia: Array
+    p: Array
+    M: Array
+    h: Array
+    C: Array
+    G: Array
+    gamma: Array
+
+    def __str__(self) -> str:
+        links, n, m = len(self.L) // 6, len(self.M), len(self.G)
+        lines = [
+            f"joints:       (1 - A) dV = S qdd + c            {6 * links} equations, solved for dV",
+            "              dV = L (S qdd + c) = J qdd + dV0   L = (1 - A)^-1, J = L S",
+            f"Newton-Euler: (1 - A)^T W = I dV + p             {6 * links} equations, solved for W",
+            "              W = L^T (I dV + p)",
+            f"torques:      tau = S^T W + rotors, springs, ..  {n} equations are left:",
+            "              M qdd + h = tau                    M = J^T I J + rotors, h = J^T (I dV0 + p) + ..",
+        ]
+        if m:
+            lines += [
+                "              M qdd + h = tau + G^T lambda       G = C J",
+                f"constraints:  C dV = .. becomes G qdd + gamma = 0, {m} equations",
+            ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DAE:
+    """One system, matrix x = rhs, for one state; its rows and columns in named blocks. Printed, it shows them."""
+
+    model: Model
+    q: tuple[float, ...]
+    rows: tuple[Block, ...]
+    columns: tuple[Block, ...]
+    matrix: sparse.csc_matrix
+    rhs: Array
+    felt: Array
+    """What gravity adds to the acceleration of each moving link: (links, 6)."""
+    torque: Array
+    """tau, without springs and friction: (n,)."""
+    chosen: tuple[int, ...]
+    """The equations of the constraints that are in the system."""
+
+    def solve(self) -> DAESolution:
+        """All unknowns at once."""
+        x = linalg.spsolve(self.matrix, self.rhs)
+        links, n = len(self.model.bodies), self.model.nv
+        dV, W, qdd, forces = np.split(x, [6 * links, 12 * links, 12 * links + n])
+        wrenches = loops.constraint_wrenches(self.model, self.q, forces.tolist(), self.chosen)
+        on_links = np.array([list(F) for F in wrenches], dtype=float).reshape(-1, 6)
+        return DAESolution(qdd, dV.reshape(-1, 6) - self.felt, W.reshape(-1, 6), forces, on_links)
+
+    def block(self, row: str, column: str) -> Array:
+        """The entries where a block of rows meets a block of columns, both by name."""
+        by_name = [{block.name: block for block in blocks} for blocks in (self.rows, self.columns)]
+        return np.asarray(self.matrix[by_name[0][row].places, by_name[1][column].places].toarray())
+
+    def reduce(self) -> Reduction:
+        """Eliminate accelerations of links, then wrenches: the mass matrix and the bias come out."""
+        size, n = 6 * len(self.model.bodies), self.model.nv
+        dense = self.matrix.toarray()
+        balance, joints, torques, ties = np.split(dense, [size, 2 * size, 2 * size + n])
+        push, c, load, wanted = np.split(self.rhs, [size, 2 * size, 2 * size + n])
+        inertia, S, C = balance[:, :size], -joints[:, 2 * size : 2 * size + n], ties[:, :size]
+        rotors = torques[:, 2 * size : 2 * size + n]
+        A = np.eye(size) - joints[:, :size]
+        L = np.linalg.inv(np.eye(size) - A)
+        J, dV0 = L @ S, L @ c
+        M = J.T @ inertia @ J + rotors
+        h = J.T @ (inertia @ dV0 - push) + self.torque - load
+        return Reduction(A, L, S, J, dV0, inertia, -push, M, h, C, C @ J, C @ dV0 - wanted)
+
+    def __repr__(self) -> str:
+        return f"<DAE of {self.model.name!r}: {self.matrix.shape[0]} equations, {self.matrix.nnz} entries>"
+
+    def __str__(self) -> str:
+        """Which blocks are empty (.) and which are not (#)."""
+        width = max(len(block.name) for block in self.rows)
+        lines = [f"{self.matrix.shape[0]} equations, {self.matrix.nnz} entries; columns:"]
+        lines += [f"  {k + 1:>2} {block.name} ({block.size})" for k, block in enumerate(self.columns)]
+        lines.append(" " * width + " " + " ".join(f"{k + 1:>2}" for k in range(len(self.columns))))
+        for row in self.rows:
+            marks = [" #" if self.matrix[row.places, c.places].nnz else " ." for c in self.columns]
+            lines.append(f"{row.name:<{width}} " + " ".join(marks))
+        return "\n".join(lines)
+
+
+def dae(
+    model: Model,
+    q: Sequence[float],
+    qd: Sequence[float],
+    tau: Sequence[float],
+    wrenches: Mapping[int, Force],
+    chosen: Sequence[int],
+) -> DAE:
+    """The system for a state, with wrenches on links by index, and the chosen equations of the constraints."""
+    bodies, n = model.at(q), model.nv
+    size = 6 * len(bodies)
+    V, drift = outward(bodies, qd, [0.0] * n, Motion.zero())
+    base = held(model)
+    _, felt = outward(bodies, [0.0] * n, [0.0] * n, base)
+    system = _System(2 * size + n + len(chosen))
+    for body in bodies:
+        at, above = 6 * (body.index - 1), 6 * (body.parent - 1)
+        inward = np.array(body.T.inverse().adjoint(), dtype=float)
+        system.add(at, at, body.inertia.matrix())
+        system.add(at, size + at, -np.eye(6))
+        Vi, VJ = V[body.index], body.along(qd)
+        carried = Vi.cross(VJ) + body.velocity_product(qd)
+        if body.parent:
+            system.add(above, size + at, inward.T)
+            system.add(size + at, above, -inward)
+        else:
+            carried = carried + body.T.inv * base
+        push = wrenches.get(body.index, Force.zero()) - Vi.cross(body.inertia * Vi)
+        system.load(at, push)
+        system.load(size + at, carried)
+        system.add(size + at, at, np.eye(6))
+        for i, S in body.S:
+            system.add(size + at, 2 * size + i, -np.array([list(S)], dtype=float).T)
+            system.add(2 * size + i, size + at, [list(S)])
+    system.add(2 * size, 2 * size, np.diag(np.array(armature(model), dtype=float)))
+    drives = [t - s - f for t, s, f in zip(tau, spring_torque(model, q), friction_torque(model, qd), strict=True)]
+    system.load(2 * size, drives)
+    gamma = loops.velocity_terms(model, q, qd)
+    for k, place in enumerate(chosen):
+        row, moved = 2 * size + n + k, 0.0
+        for index, F in loops.loop_wrenches(model, q, [1.0], [place]).items():
+            moved += drift[index].dot(F)
+            if index:
+                system.add(row, 6 * (index - 1), [list(F)])
+                system.add(6 * (index - 1), row, -np.array([list(F)], dtype=float).T)
+            else:
+                system.load(row, [-base.dot(F)])
+        system.load(row, [moved - gamma[place]])
+    names = _names(model, size, chosen)
+    gravity = np.array([list(A) for A in felt[1:]], dtype=float).reshape(-1, 6)
+    matrix = sparse.csc_matrix(system.matrix)
+    load = np.array(tau, dtype=float)
+    return DAE(model, tuple(q), *names, matrix, system.rhs, gravity, load, tuple(chosen))
+
+
+class _System:
+    """A matrix and a right side that blocks are added to."""
+
+    def __init__(self, size: int) -> None:
+        self.matrix = sparse.lil_matrix((size, size))
+        self.rhs = np.zeros(size)
+
+    def add(self, row: int, column: int, block: object) -> None:
+        entries = np.array(block, dtype=float)
+        for i, j in zip(*np.nonzero(entries), strict=True):
+            self.matrix[row + i, column + j] += entries[i, j]
+
+    def load(self, row: int, values: Iterable[float]) -> None:
+        for i, value in enumerate(values):
+            self.rhs[row + i] += value
+
+
+def _names(model: Model, size: int, chosen: Sequence[int]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """The blocks of rows and of columns."""
+    rows, columns = [], []
+    for body in model.bodies:
+        at = 6 * (body.index - 1)
+        rows.append(Block(f"Newton-Euler {body.link.name}", at, 6))
+        columns.append(Block(f"dV {body.link.name}", at, 6))
+    for body in model.bodies:
+        at = size + 6 * (body.index - 1)
+        rows.append(Block(f"joint {body.joint.name}", at, 6))
+        columns.append(Block(f"W {body.joint.name}", at, 6))
+    at = 2 * size
+    for joint in model.moving:
+        rows.append(Block(f"torque {joint.name}", at, joint.kind.nv))
+        columns.append(Block(f"qdd {joint.name}", at, joint.kind.nv))
+        at += joint.kind.nv
+    owners = [model.rows[place].name for place in chosen]
+    for name in dict.fromkeys(owners):
+        rows.append(Block(f"constraint {name}", at, owners.count(name)))
+        columns.append(Block(f"lambda {name}", at, owners.count(name)))
+        at += owners.count(name)
+    return tuple(rows), tuple(columns)

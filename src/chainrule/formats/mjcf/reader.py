@@ -1,0 +1,231 @@
+"""MJCF, MuJoCo's XML format, read with MuJoCo's own meaning.
+
+The coordinates of the model are MuJoCo's qpos and qvel, in the same order, but for two conventions of this library:
+quaternions have their scalar last, and the velocity of a free joint is the body's twist in its own axes, angular part
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from chainrule.formats.mjcf.couplings import with_mimics, with_rotors
+from chainrule.formats.mjcf.defaults import MAIN, Defaults
+from chainrule.formats.mjcf.document import Document, flag
+from chainrule.formats.mjcf.geoms import Geoms, between
+from chainrule.formats.mjcf.inertia import Placed, link_of, scaled_to, world
+from chainrule.formats.mjcf.joints import WELDED, Jointed, joint_of
+from chainrule.formats.mjcf.loops import constraints_of, equalities
+from chainrule.formats.mjcf.settings import Settings
+from chainrule.formats.source import read
+from chainrule.formats.xml import Node, parse
+from chainrule.model import Frame, Free, Joint, Link, Model
+from chainrule.spatial import Transform, Vector
+
+REFUSED = {
+    "composite": "MuJoCo 4 has removed it; write out the bodies, or save the model compiled by an older MuJoCo",
+    "flexcomp": "deformable bodies are not supported; remove it, or replace it by rigid bodies",
+    "replicate": "write out the copies, or save the compiled model with mujoco.mj_saveLastXML and load that",
+    "attach": "write out the attached model, or save the compiled model with mujoco.mj_saveLastXML and load that",
+    "plugin": "forces of plugins are not supported; remove it",
+    "skin": "remove it; a skin belongs into <deformable>",
+}
+IGNORED = ("camera", "light")
+
+
+def from_mjcf(path_or_text: str | PathLike[str]) -> Model:
+    """The robot that an MJCF file or text describes; its base is the link "world"."""
+    content, source, path = read(path_or_text)
+    return model_of(parse(content, source), None if path is None else path.parent)
+
+
+def model_of(root: Node, folder: Path | None) -> Model:
+    """The robot under a <mujoco> element; included files and meshes are looked for from `folder`."""
+    document = Document(root, folder)
+    reader = _Reader(document)
+    notes = reader.notes
+    for section in document.sections("worldbody"):
+        reader.read(section)
+    joints = with_rotors(reader.joints, document, reader.defaults, reader.settings, notes)
+    settings = reader.settings
+    nodes = [*equalities(document, reader.defaults, settings)]
+    joints = with_mimics(joints, reader.refs, document, nodes, notes)
+    constraints = constraints_of(nodes, reader.places, reader.sites)
+    if settings.fluid:
+        notes.append("the forces of the fluid around the model (option density and viscosity) are not modelled")
+    gravity = settings.gravity if settings.enabled("gravity") else Vector(0.0, 0.0, 0.0)
+    links = [world(), *scaled_to(reader.links, settings.total_mass)]
+    name = root.get("model") or "robot"
+    return Model.build(name, links, joints, reader.frames(), gravity, notes=notes, constraints=constraints)
+
+
+@dataclass
+class _Contents:
+    """What a body holds, sorted, with the frames between it and the body already multiplied out."""
+
+    inertial: Placed | None = None
+    joints: list[Placed] = field(default_factory=list)
+    geoms: list[Placed] = field(default_factory=list)
+    sites: list[Placed] = field(default_factory=list)
+    bodies: list[tuple[Node, Transform, str]] = field(default_factory=list)
+
+
+class _Reader:
+    """Walks the bodies in the file's order and gathers links, joints, sites and notes."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.defaults = Defaults(document)
+        self.settings = Settings.of(document)
+        self.geoms = Geoms(document, self.defaults, self.settings)
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+        self.refs: dict[str, float] = {}
+        self.sites: list[Frame] = []
+        self.places = {"world": Transform.identity()}
+        self.notes: list[str] = []
+        self._link_names = _Names({"world"}, document.names("body"), "body")
+        self._joint_names = _Names(set(), document.names("joint") | document.names("freejoint"), "joint")
+
+    def read(self, section: Node) -> None:
+        """A <worldbody>, depth first and without recursion, so that chains may be as long as the XML is deep."""
+        for attribute in section.element.attrib:
+            raise section.error(
+                f"has the attribute {str(attribute)!r}, but the world has none; put it on a <body> or <frame>"
+            )
+        held = self._sorted(section, MAIN)
+        for node, _ in (*held.joints, *((held.inertial,) if held.inertial else ())):
+            raise node.error("belongs into a <body>: the world does not move")
+        self._place_sites("world", held)
+        waiting = [("world", *body) for body in reversed(held.bodies)]
+        while waiting:
+            parent, node, T, style = waiting.pop()
+            style = self.defaults.child_class(node, style)
+            held = self._sorted(node, style)
+            name = self._body(parent, node, T * self.settings.pose(node), held)
+            waiting += [(name, *body) for body in reversed(held.bodies)]
+
+    def _sorted(self, body: Node, style: str) -> _Contents:
+        held = _Contents()
+        for node, T, own_style in self._flattened(body, style):
+            if node.tag == "body":
+                held.bodies.append((node, T, own_style))
+            elif node.tag == "inertial":
+                if held.inertial is not None:
+                    raise node.error("is the second <inertial> of its body; keep one")
+                held.inertial = (node, T)
+            elif node.tag == "freejoint":
+                held.joints.append((node, T))
+            elif node.tag in ("joint", "geom", "site"):
+                kept = {"joint": held.joints, "geom": held.geoms, "site": held.sites}[node.tag]
+                kept.append((self.defaults.styled(node, own_style), T))
+            elif node.tag in REFUSED:
+                raise node.error(f"is not supported: {REFUSED[node.tag]}")
+            elif node.tag not in IGNORED:
+                raise node.error("is not an element that a body has; check its spelling")
+        return held
+
+    def _flattened(self, body: Node, style: str) -> Iterator[tuple[Node, Transform, str]]:
+        """What is in a body, and in frames in it, with the pose of those frames and the class they hand on."""
+        waiting = [(child, Transform.identity(), style) for child in reversed([*self.document.children(body)])]
+        while waiting:
+            node, T, inherited = waiting.pop()
+            if node.tag != "frame":
+                yield node, T, inherited
+                continue
+            if any(node.get(key) is not None for key in ("scale", "massscale")):
+                raise node.error("scales what it contains, which is not supported; write the sizes and masses out")
+            inner, handed = T * self.settings.pose(node), self.defaults.child_class(node, inherited)
+            waiting += [(child, inner, handed) for child in reversed([*self.document.children(node)])]
+
+    def _body(self, parent: str, node: Node, T: Transform, held: _Contents) -> str:
+        """Add a body's link, joints and sites, and return the link's name."""
+        name = self._link_names.of(node)
+        self.places[name] = self.places[parent] * T
+        if flag(node, "mocap"):
+            if held.joints or parent != "world":
+                raise node.error("is a mocap body, which must be a child of the world and have no joints")
+            self.notes.append(f"mocap body {name!r} is fixed where the file puts it")
+        if node.number("gravcomp", 0.0):
+            self.notes.append(
+                f"the gravity compensation (gravcomp) of body {name!r} is not modelled: it has its full weight"
+            )
+        jointed = [joint_of(element, inner, self.settings) for element, inner in held.joints]
+        _refuse_bound(node, parent, jointed)
+        for (element, _), joint in zip(held.joints, jointed, strict=True):
+            joint_name = self._joint_names.of(element)
+            last = joint is jointed[-1]
+            child = name if last else self._link_names.fresh(f"{name}/{joint_name}")
+            if not last:
+                self.links.append(Link(child))
+            # A free body is placed in the world by its coordinates alone, whatever its pose in the file.
+            origin = joint.before if isinstance(joint.kind, Free) else T * joint.before
+            self._join(joint_name, parent, child, joint, origin)
+            parent, T = child, Transform.identity()
+        if not jointed:
+            self._join(self._joint_names.fresh(f"{name}_fixed"), parent, name, WELDED, T)
+        self.links.append(link_of(name, held.inertial, held.geoms, self.geoms, self.settings))
+        self._place_sites(name, held)
+        return name
+
+    def _join(self, name: str, parent: str, child: str, joint: Jointed, origin: Transform) -> None:
+        self.joints.append(Joint(name, parent, child, joint.kind, origin, joint.dofs))
+        self.notes += [f"joint {name!r}: {note}" for note in joint.notes]
+        if joint.kind.nq == 1:
+            self.refs[name] = joint.ref
+
+    def _place_sites(self, link: str, held: _Contents) -> None:
+        for node, T in held.sites:
+            name = node.get("name")
+            if name:
+                pose = self.settings.pose(node) if node.get("fromto") is None else between(node)[0]
+                self.sites.append(Frame(name, link, T * pose))
+
+    def frames(self) -> list[Frame]:
+        """The named sites; one with the name of a link is called "site/..."."""
+        clashing = {"world", *(link.name for link in self.links)}
+        names = _Names(clashing, {site.name for site in self.sites}, "site")
+        return [
+            Frame(names.fresh(f"site/{site.name}"), site.link, site.origin) if site.name in clashing else site
+            for site in self.sites
+        ]
+
+
+def _refuse_bound(node: Node, parent: str, jointed: list[Jointed]) -> None:
+    """A free body is placed in the world, by one joint alone."""
+    if any(isinstance(joint.kind, Free) for joint in jointed):
+        if len(jointed) > 1:
+            raise node.error("has a free joint and others; a free joint must be the only one of its body")
+        if parent != "world":
+            raise node.error("has a free joint, but is carried by another body; only children of the world can be free")
+
+
+class _Names:
+    """Hands out names that no other element has; numbers count from the reserved ones on, as MuJoCo's ids do."""
+
+    def __init__(self, reserved: set[str], given: set[str], word: str) -> None:
+        self._taken = reserved | given
+        self._used = set(reserved)
+        self._word = word
+        self._count = len(reserved)
+
+    def of(self, node: Node) -> str:
+        """The element's own name, or one from its number in the file."""
+        name = node.get("name")
+        index = self._count
+        self._count += 1
+        if not name:
+            return self.fresh(f"{self._word}{index}")
+        if name in self._used:
+            raise node.error(f"has a name that another {self._word} has; give each a name of its own")
+        self._used.add(name)
+        return name
+
+    def fresh(self, wanted: str) -> str:
+        while wanted in self._taken:
+            wanted += "_"
+        self._taken.add(wanted)
+        return wanted

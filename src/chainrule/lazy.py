@@ -1,0 +1,44 @@
+"""Public names that import their module when they are first used.
+
+A package lists its names once, in the `__init__.pyi` beside its `__init__.py`: type checkers and editors read the
+stub as it is, and `attach` makes the same names available at run time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package, from the stub beside its `__init__.py`."""
+    homes = _names_of(Path(file).with_suffix(".pyi"))
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, attribute = homes[name]
+        home = import_module(module)
+        value = import_module(f"{module}.{attribute}") if module == package else getattr(home, attribute)
+        setattr(import_module(package), name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(import_module(package)), *homes})
+
+    return load, names, list(homes)
+
+
+def _names_of(stub: Path) -> dict[str, tuple[str, str]]:
+    """Public name -> (module, name there), for every `from module import name as public`."""
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    return {
+        alias.asname: (node.module, alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+        if alias.asname
+    }

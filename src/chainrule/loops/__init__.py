@@ -1,0 +1,1 @@
+"""Robots with closed loops: closing them, their mobility, motions and forces."""

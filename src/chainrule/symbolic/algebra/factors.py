@@ -1,0 +1,180 @@
+"""A trigonometric polynomial as a product.
+
+Powers of z = e^(i q) factor like any polynomial. An angle that stands alone in a factor is found by comparing the
+coefficients of its powers; what is left is given to SymPy, over the Gaussian numbers, if it is small.
+"""
+
+from __future__ import annotations
+
+import cmath
+from typing import Any
+
+import sympy as sp
+
+from chainrule.symbolic.algebra.ring import BITS, TINY, Element
+
+FEW = 24
+"""Terms up to which SymPy is asked for factors."""
+
+
+def factors(x: Element) -> list[Element]:
+    """Trigonometric polynomials, real ones, whose product is x up to rounding; x alone where none are found."""
+    found, rest = [], x.pruned()
+    for place in x.ring.turns.values():
+        for root in (1.0, 1j):  # z^2 = 1 where the sine vanishes, z^2 = -1 where the cosine does
+            while len(rest.terms) > 1 and _vanishes(rest, place, root) and _vanishes(rest, place, -root):
+                found.append(Element(x.ring, {1 << (BITS * place): 1.0, -(1 << (BITS * place)): -(root * root).real}))
+                rest = _divided(rest, place, (root * root).real)
+        alone, others = _separated(rest, place)
+        if alone is not None and len(others.terms) > 0:
+            found.append(alone)
+            rest = others
+    made = [*found, *_by_sympy(rest)]
+    real = [_real(factor) for factor in made]
+    if any(factor is None for factor in real):
+        return [x]
+    known = [-factor if factor.sympy().could_extract_minus_sign() else factor for factor in real if factor is not None]
+    return [factor for factor in known if _turns(factor)] + [_constant(x, known)]
+
+
+def _turns(x: Element) -> bool:
+    """Whether it holds anything but parameters."""
+    return len(x.terms) > 1 or any(any(x.ring.exponents(m)) for m in x.terms)
+
+
+def _constant(x: Element, known: list[Element]) -> Element:
+    """The number that the product of the factors lacks."""
+    product: Any = x.ring.constant(1)
+    for factor in known:
+        product = product * factor
+    monomial = max(x.terms, key=lambda m: abs(x.terms[m]))
+    other = product.terms.get(monomial, 0)
+    return x.ring.constant((x.terms[monomial] / other).real if other else 1.0)
+
+
+def _by_power(x: Element, place: int) -> dict[int, dict[int, complex]]:
+    """The coefficients of each power of one z."""
+    rows: dict[int, dict[int, complex]] = {}
+    for monomial, c in x.terms.items():
+        power = x.ring.exponents(monomial)[place]
+        rows.setdefault(power, {})[monomial - (power << (BITS * place))] = c
+    return rows
+
+
+def _vanishes(x: Element, place: int, z: complex) -> bool:
+    """Whether nothing is left when z is set to a number."""
+    total: dict[int, complex] = {}
+    for power, row in _by_power(x, place).items():
+        for monomial, c in row.items():
+            total[monomial] = total.get(monomial, 0) + c * z**power
+    largest = max(map(abs, x.terms.values()))
+    return all(abs(c) < 1e3 * TINY * largest for c in total.values())
+
+
+def _divided(x: Element, place: int, square: float) -> Element:
+    """By z - square / z, which divides it."""
+    rows = _by_power(x, place)
+    result: dict[int, complex] = {}
+    for power in range(max(rows), min(rows), -1):
+        for monomial, c in list(rows.get(power, {}).items()):
+            result[monomial + ((power - 1) << (BITS * place))] = c
+            below = rows.setdefault(power - 2, {})
+            below[monomial] = below.get(monomial, 0) + square * c
+    return Element(x.ring, result).pruned()
+
+
+def _separated(x: Element, place: int) -> tuple[Element | None, Element]:
+    """A factor in one angle alone, and the rest: all its powers have the same coefficients, up to a number."""
+    rows = _by_power(x, place)
+    if len(rows) < 2:
+        return None, x
+    first = rows[max(rows)]
+    pivot = max(first, key=lambda m: abs(first[m]))
+    scales: dict[int, complex] = {}
+    for power, row in rows.items():
+        scale = row.get(pivot, 0) / first[pivot]
+        if row.keys() != first.keys() or any(abs(row[m] - scale * c) > 1e3 * TINY * abs(c) for m, c in first.items()):
+            return None, x
+        scales[power] = scale
+    alone = Element(x.ring, {power << (BITS * place): scale for power, scale in scales.items()})
+    return alone, Element(x.ring, dict(first))
+
+
+def _by_sympy(x: Element) -> list[Element]:
+    """Factors by SymPy, of polynomials with few terms and exact coefficients."""
+    ring = x.ring
+    places = [p for p in ring.turns.values() if any(ring.exponents(m)[p] for m in x.terms)]
+    if len(places) < 1 or len(x.terms) > FEW or not all(_is_exact(c) for c in x.terms.values()):
+        return [x]
+    z = {p: sp.Symbol(f"z{p}") for p in places}
+    lowest = {p: min(ring.exponents(m)[p] for m in x.terms) for p in places}
+    symbols = {place: symbol for symbol, place in ring.digits.items()}
+    total = []
+    for monomial, c in x.terms.items():
+        exponents = ring.exponents(monomial)
+        powers = [z[p] ** (exponents[p] - lowest[p]) for p in places]
+        powers += [symbols[k] ** e for k, e in enumerate(exponents) if e and k in symbols]
+        total.append(sp.Mul(sp.nsimplify(c.real) + sp.I * sp.nsimplify(complex(c).imag), *powers))
+    number, parts = sp.factor_list(sp.Add(*total), gaussian=True)
+    found = [ring.constant(complex(number))]
+    back = {symbol: p for p, symbol in z.items()}
+    for part, power in parts:
+        element = _element(ring, part, back)
+        found += [element] * int(power)
+    return found
+
+
+def _element(ring: Any, polynomial: sp.Expr, places: dict[sp.Symbol, int]) -> Element:
+    total = ring.constant(0)
+    for term in sp.Add.make_args(sp.expand(polynomial)):
+        c, powers = term.as_coeff_Mul()
+        piece = ring.constant(complex(c))
+        for factor in sp.Mul.make_args(powers):
+            base, exponent = factor.as_base_exp()
+            if factor == sp.I:
+                piece = piece * 1j
+            elif base in places:
+                piece = piece * Element(ring, {int(exponent) << (BITS * places[base]): 1.0})
+            elif base != 1:
+                piece = piece * ring.variable(base) ** int(exponent)
+        total = total + piece
+    return total
+
+
+def _is_exact(c: complex) -> bool:
+    c = complex(c)
+    return all(abs(part * 64 - round(part * 64)) < TINY for part in (c.real, c.imag))
+
+
+def _real(x: Element) -> Element | None:
+    """The same up to a power of z and a number, so that it is real: powers symmetric, coefficients conjugate."""
+    ring = x.ring
+    shift = 0
+    for place in ring.turns.values():
+        powers = [ring.exponents(m)[place] for m in x.terms]
+        if (min(powers) + max(powers)) % 2:
+            return None
+        shift += (min(powers) + max(powers)) // 2 << (BITS * place)
+    centred = {m - shift: complex(c) for m, c in x.terms.items()}
+    turned = [ring.turns[a] for a in ring.turns]
+
+    def mirrored(monomial: int) -> int:
+        exponents = ring.exponents(monomial)
+        return monomial - sum(2 * exponents[k] << (BITS * k) for k in turned)
+
+    monomial = max(centred, key=lambda m: (abs(centred[m]), m))
+    other = centred.get(mirrored(monomial))
+    if other is None:
+        return None
+    unit = cmath.sqrt(other.conjugate() / centred[monomial])
+    unit /= abs(unit)
+    scale = (0.5 if any(mirrored(m) != m for m in centred) else 1.0) / min(map(abs, centred.values()))
+    made = {m: c * unit * scale for m, c in centred.items()}
+    for m, c in made.items():
+        if abs(made.get(mirrored(m), 0) - c.conjugate()) > 1e3 * TINY * abs(c):
+            return None
+    cleaned = {
+        m: complex(round(c.real * 1e12) / 1e12, round(c.imag * 1e12) / 1e12) if _is_exact(c) else c
+        for m, c in made.items()
+    }
+    return Element(ring, {m: c if c.imag else c.real for m, c in cleaned.items()})

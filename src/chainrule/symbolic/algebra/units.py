@@ -1,0 +1,147 @@
+"""Units of expressions: every term of a sum must have the same, and angles have none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from chainrule.errors import ChainruleError
+from chainrule.model import Model
+from chainrule.symbolic.algebra.ring import Element
+
+Unit = tuple[Fraction, Fraction, Fraction]
+"""Powers of kg, m and s."""
+
+NONE: Unit = (Fraction(0), Fraction(0), Fraction(0))
+BASIC = {
+    "1": (0, 0, 0), "rad": (0, 0, 0), "kg": (1, 0, 0), "m": (0, 1, 0), "s": (0, 0, 1), "N": (1, 1, -2), "J": (1, 2, -2),
+}  # fmt: skip
+FACTOR = re.compile(r"([A-Za-z1]+)(?:\^(-?\d+))?")
+
+
+class UnitError(ChainruleError, ValueError):
+    """Terms of different units in one sum, or a sine of something that is no angle."""
+
+
+def unit(text: str) -> Unit:
+    """The powers of kg, m and s in a unit such as "N m", "kg*m^2" or "rad/s^2".
+
+    >>> unit("N*m*s/rad") == unit("kg m^2/s")
+    True
+    """
+    total = NONE
+    for k, part in enumerate(text.split("/")):
+        for name, power in FACTOR.findall(part):
+            if name not in BASIC:
+                raise UnitError(f"{name!r} in {text!r} is not among the units that are known: {', '.join(BASIC)}")
+            total = _plus(total, BASIC[name], (-1 if k else 1) * int(power or 1))
+    return total
+
+
+def unit_of(expression: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
+    """The unit of an expression, each term checked; none of zero, which has any.
+
+    >>> m, v = sp.symbols("m v")
+    >>> unit_of(m * v**2 / 2, {m: unit("kg"), v: unit("m/s")}) == unit("J")
+    True
+    """
+    if expression == 0:
+        return None
+    if isinstance(expression, sp.Symbol):
+        if expression not in units:
+            raise UnitError(f"the unit of {expression} is not known")
+        return units[expression]
+    if expression.is_number:
+        return NONE
+    if isinstance(expression, sp.Add):
+        return _same(expression, expression.args, units)
+    if isinstance(expression, sp.Mul):
+        total = NONE
+        for factor in expression.args:
+            total = _plus(total, unit_of(factor, units) or NONE)
+        return total
+    if isinstance(expression, sp.Pow) and expression.exp.is_Rational:
+        return _plus(
+            NONE, unit_of(expression.base, units) or NONE, Fraction(int(expression.exp.p), int(expression.exp.q))
+        )
+    if isinstance(expression, sp.Piecewise):
+        return _same(expression, [piece for piece, _ in expression.args], units)
+    if isinstance(expression, sp.sign):
+        return NONE
+    if isinstance(expression, (sp.sin, sp.cos)):
+        if unit_of(expression.args[0], units) not in (NONE, None):
+            raise UnitError(f"the argument of {expression} has a unit; only angles have a sine")
+        return NONE
+    raise UnitError(f"the unit of {expression!s:.60} cannot be told")
+
+
+def _same(whole: Any, terms: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
+    found: Unit | None = None
+    for term in terms:
+        this = unit_of(term, units)
+        if found is not None and this is not None and this != found:
+            raise UnitError(f"the terms of {whole!s:.80} differ in units: {shown(found)} and {shown(this)} ({term})")
+        found = this if found is None else found
+    return found
+
+
+def _plus(a: Unit, b: Any, times: Fraction | int = 1) -> Unit:
+    x, y, z = (Fraction(i) + Fraction(j) * times for i, j in zip(a, b, strict=True))
+    return x, y, z
+
+
+def shown(powers: Unit) -> str:
+    """A unit in words: those of a table, or kg, m and s with their powers."""
+    for name in ("1", "kg", "m", "s", "N", "N m", "kg m^2", "m/s", "m/s^2", "rad/s", "rad/s^2"):
+        if unit(name) == powers:
+            return name
+    words = zip(("kg", "m", "s"), powers, strict=True)
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in words if power)
+
+
+def parameter_units(model: Model) -> dict[sp.Symbol, str]:
+    """The units of a symbolic model's own symbols, from where each of them stands."""
+    found: dict[sp.Symbol, str] = {}
+
+    def note(x: Any, text: str) -> Any:
+        if isinstance(x, Element):
+            angle = text == "1"
+            for symbol in x.sympy().free_symbols:
+                found.setdefault(symbol, "rad" if angle else text.replace("*", " "))
+        return x
+
+    model.map(note)
+    for joint in model.joints:  # a rotor is given on the joint's side: of a sliding joint it is a mass
+        for dof, coordinate in zip(joint.dofs, joint.kind.units, strict=True):
+            if isinstance(dof.rotor, Element) and coordinate == "m":
+                found |= dict.fromkeys(dof.rotor.sympy().free_symbols, "kg")
+    return found
+
+
+def has_bare_numbers(model: Model) -> bool:
+    """Whether numbers that have a unit stand in a symbolic model without one."""
+    found = []
+
+    def note(x: Any, text: str) -> Any:
+        found.append(text not in ("1", "1/m") and not isinstance(x, Element) and x != 0)
+        return x
+
+    model.map(note)
+    return any(found)
+
+
+def rescaled(model: Model, factors: tuple[float, float, float]) -> Model:
+    """The same robot in other units: kg, m and s are so many of the new ones."""
+    return model.map(lambda x, text: x * scale(unit(text), factors))
+
+
+def scale(powers: Unit, factors: tuple[float, float, float]) -> float:
+    """By what a quantity's number changes with the units."""
+    result = 1.0
+    for power, factor in zip(powers, factors, strict=True):
+        result *= factor ** float(power)
+    return result

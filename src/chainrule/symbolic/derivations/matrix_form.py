@@ -1,0 +1,107 @@
+"""The closed matrix form: Jacobians of the links, the mass matrix from them, Christoffel's symbols, gravity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from chainrule.algorithms.matrix_form import matrix_form
+from chainrule.spatial.scalar import is_zero
+from chainrule.symbolic.derivations.names import at
+from chainrule.symbolic.derivations.setting import Setting, expression, terms, too_large
+from chainrule.symbolic.documents.document import Block, Equation, Formula, Heading, Paragraph
+
+READABLE = 6000
+"""Terms in all Jacobians beyond which they are not written out."""
+
+DUST = 1e-14
+"""What rounding leaves of zeros."""
+
+
+def matrices(setting: Setting) -> list[Block]:
+    """From the stacked equations of all links to M, C and g."""
+    form = matrix_form(setting.model, *setting.symbols[:2])
+    size = terms(x for row in form.J for x in row)
+    if size > READABLE:
+        raise too_large(setting.robot, f"its Jacobians have {size} terms")
+    return [*_stacked(), *_jacobians(setting, form), *_christoffel(setting)]
+
+
+def _stacked() -> list[Block]:
+    return [
+        Heading("The equations of all links at once"),
+        Paragraph((
+            "Twists ", Formula("V = (\\omega, v)"), " and wrenches ", Formula("W = (m, f)"), " of all links in one "
+            "column each, with the screws of the joints in ", Formula("S"), ", the adjoints from parents to links in ",
+            Formula("A"), ", and spatial inertias in ", Formula("G"), ":",
+        )),
+        Equation((Formula("V"), Formula(r"A V + S \dot{q}"))),
+        Equation((Formula(r"\dot{V}"), Formula(r"A \dot{V} + \dot{A} V + S \ddot{q}"))),
+        Equation((Formula("W"), Formula(r"G \dot{V} - \mathrm{ad}_V^T G V + A^T W"))),
+        Equation((Formula(r"\tau"), Formula("S^T W"))),
+        Paragraph((
+            "A link comes after its parent, so that ", Formula("1 - A"), " has the inverse ", Formula("\\Lambda"),
+            ", and all but the joints can be eliminated:",
+        )),
+        Equation((Formula("J"), Formula(r"\Lambda S"))),
+        Equation((Formula("M"), Formula("J^T G J"))),
+        Equation((Formula(r"\tau"), Formula(r"M \ddot{q} + C \dot{q} + g"))),
+    ]  # fmt: skip
+
+
+def _jacobians(setting: Setting, form: Any) -> list[Block]:
+    """The rows of J and the block of G for every link."""
+    kernel = setting.robot.without_friction().matrix_form(*setting.state[:2])
+    blocks: list[Block] = [
+        Heading("Jacobians and inertias of the links"),
+        Paragraph((
+            "The twist of link ", Formula("i"), " in its own frame is ", Formula(r"V_i = J_i \dot{q}"),
+            "; angular rows first, and beside the symbols the numbers at the sample state. ", Formula("G_i"),
+            " is its inertia about the origin of that frame.",
+        )),
+    ]  # fmt: skip
+    for body in setting.model.bodies:
+        i, rows = body.index, slice(6 * (body.index - 1), 6 * body.index)
+        J = sp.Matrix([[expression(x) for x in row] for row in form.J[rows]])
+        G = sp.Matrix([[expression(x) for x in row[rows]] for row in form.inertia[rows]])
+        numbers = [(at("J", i), kernel.J[rows]), (at("G", i), kernel.inertia[rows, rows])]
+        for (name, values), matrix in zip(numbers, (J, G), strict=True):
+            setting.agreeing(name, matrix, values)
+        blocks += [
+            Heading(f"Link {i}: {body.link.name}", 2),
+            Equation((Formula(at("J", i)), J, _numbers(kernel.J[rows]))),
+            Equation((Formula(at("G", i)), G)),
+        ]
+    return blocks
+
+
+def _numbers(matrix: Any) -> sp.Matrix:
+    """A matrix of numbers, without what rounding has left."""
+    return sp.Matrix([[0 if abs(x) < DUST else float(x) for x in row] for row in matrix])
+
+
+def _christoffel(setting: Setting) -> list[Block]:
+    """The symbols that are not zero."""
+    rule = (
+        r"\frac{1}{2} \left(\frac{\partial M_{ij}}{\partial q_k} + \frac{\partial M_{ik}}{\partial q_j}"
+        r" - \frac{\partial M_{jk}}{\partial q_i}\right)"
+    )
+    blocks: list[Block] = [
+        Heading("Christoffel's symbols"),
+        Paragraph("They make the Coriolis matrix from the mass matrix; those that are not listed are zero."),
+        Equation((Formula(r"\Gamma_{ijk}"), Formula(rule))),
+        Equation((Formula("C_{ij}"), Formula(r"\sum_k \Gamma_{ijk} \dot{q}_k"))),
+    ]
+    symbols = setting.equations.elements.christoffel
+    n = len(symbols)
+    if sum(terms(row) for plane in symbols for row in plane) > READABLE:
+        raise too_large(setting.robot, "its Christoffel symbols have too many terms")
+    for i in range(n):
+        for j in range(n):
+            for k in range(j + 1):
+                x = symbols[i][j][k]
+                if not is_zero(x) and expression(x) != 0:
+                    names = [f"\\Gamma_{{{i + 1}{a + 1}{b + 1}}}" for a, b in dict.fromkeys([(k, j), (j, k)])]
+                    blocks.append(Equation((*(Formula(name) for name in names), expression(x))))
+    return blocks

@@ -1,0 +1,158 @@
+"""The Newton-Euler equations of a robot, iteration by iteration, as the lecture notes write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainrule.algorithms import vector_form
+from chainrule.algorithms.vector_form import UNITS, LinkRow
+from chainrule.model import Body
+from chainrule.model.joints import Screw
+from chainrule.spatial import Vector
+from chainrule.symbolic.derivations.names import at, of_link
+from chainrule.symbolic.derivations.setting import (
+    Quantity,
+    Setting,
+    column,
+    expression,
+    terms,
+    too_large,
+)
+from chainrule.symbolic.documents.document import Block, Equation, Formula, Heading, Paragraph
+
+OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
+INWARD = ("f", "n")
+READABLE = 6000
+"""Terms in all rows beyond which they are not written out."""
+
+
+def newton_euler(setting: Setting) -> list[Block]:
+    """Outward, inward, and the torques."""
+    rows, torques = vector_form.newton_euler(setting.model, *setting.symbols)
+    size = sum(terms(getattr(row, name)) for row in rows for name in UNITS)
+    if size > READABLE:
+        raise too_large(setting.robot, f"its Newton-Euler equations have {size} terms")
+    table = setting.robot.without_friction().newton_euler_table(*setting.state)
+    bodies = setting.model.bodies
+    blocks: list[Block] = [Heading("Outward iterations: from the base to the tips"), *_outward_rule(bodies)]
+    for body, row in zip(bodies, rows, strict=True):
+        blocks += _link(setting, body, row, table, OUTWARD)
+    blocks += [Heading("Inward iterations: from the tips to the base"), *_inward_rule()]
+    for body, row in list(zip(bodies, rows, strict=True))[::-1]:
+        blocks += _link(setting, body, row, table, INWARD)
+    blocks += [Heading("Joint torques and forces"), *_torque_rule(bodies)]
+    quantities = [
+        Quantity(at(r"\tau", i + 1), expression(tau), effort, table.tau[i])
+        for i, (tau, effort) in enumerate(zip(torques, setting.efforts, strict=True))
+    ]
+    blocks += [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
+    return [*blocks, setting.numbers(quantities)]
+
+
+def _link(setting: Setting, body: Body, row: LinkRow, table: object, names: Sequence[str]) -> list[Block]:
+    i = body.index
+    quantities = []
+    for name in names:
+        kernel = getattr(table, name)[i - 1]
+        quantities.append(Quantity(of_link(name, i), column(getattr(row, name)), UNITS[name], kernel))
+    equations = [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
+    return [Heading(f"Link {i}: {body.link.name}", 2), *equations, setting.numbers(quantities)]
+
+
+def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
+    """The general equations, for the kinds of joints that are there."""
+    carried, spun = r"R_i^T \omega_p", r"R_i^T \dot{\omega}_p"
+    moved = (
+        r"R_i^T \left(\dot{\omega}_p \times P_i + \omega_p \times \left(\omega_p \times P_i\right) + \dot{v}_p\right)"
+    )
+    blocks: list[Block] = [
+        Paragraph((
+            "Link ", Formula("i"), " on its parent ", Formula("p"), ". The base is at rest, and gravity is an "
+            "acceleration of it upwards:",
+        )),
+        Equation((Formula(r"\omega_0 = \dot{\omega}_0 = 0, \quad \dot{v}_0"), Formula("-g_0"))),
+    ]  # fmt: skip
+    kinds = {_sort(body) for body in bodies}
+    if "turns" in kinds:
+        turned = rf" + {carried} \times \hat{{z}}_i \dot{{q}}_i + \hat{{z}}_i \ddot{{q}}_i"
+        blocks += [
+            Paragraph(("A joint that turns about the axis ", Formula(r"\hat{z}_i"), ":")),
+            _rule(r"\omega_i", carried + r" + \hat{z}_i \dot{q}_i", "rad/s"),
+            _rule(r"\dot{\omega}_i", spun + turned, "rad/s^2"),
+            _rule(r"\dot{v}_i", moved, "m/s^2"),
+        ]  # fmt: skip
+    if "slides" in kinds:
+        slid = r" + 2 \omega_i \times \hat{z}_i \dot{q}_i + \hat{z}_i \ddot{q}_i"
+        blocks += [
+            Paragraph(("A joint that slides along the axis ", Formula(r"\hat{z}_i"), ":")),
+            _rule(r"\omega_i", carried, "rad/s"),
+            _rule(r"\dot{\omega}_i", spun, "rad/s^2"),
+            _rule(r"\dot{v}_i", moved + slid, "m/s^2"),
+        ]
+    if "other" in kinds:
+        slid = r" + 2 \left(R_i^T \omega_p\right) \times v_J + \omega_J \times v_J + \dot{v}_J"
+        blocks += [
+            Paragraph((
+                "Any other joint, with the screws ", Formula("S_i"), " in the frame of the link: its twist and the "
+                "rate of that are",
+            )),
+            Equation((Formula(r"\left(\omega_J, v_J\right)"), Formula(r"S_i \dot{q}_i"))),
+            Equation((
+                Formula(r"\left(\dot{\omega}_J, \dot{v}_J\right)"), Formula(r"S_i \ddot{q}_i + \dot{S}_i \dot{q}_i"),
+            )),
+            _rule(r"\omega_i", carried + r" + \omega_J", "rad/s"),
+            _rule(r"\dot{\omega}_i", spun + rf" + {carried} \times \omega_J + \dot{{\omega}}_J", "rad/s^2"),
+            _rule(r"\dot{v}_i", moved + slid, "m/s^2"),
+        ]  # fmt: skip
+    com = r"\dot{\omega}_i \times P_{Ci} + \omega_i \times \left(\omega_i \times P_{Ci}\right) + \dot{v}_i"
+    return [
+        *blocks,
+        Paragraph("Then the centre of mass, and what Newton and Euler say of it:"),
+        _rule(r"\dot{v}_{Ci}", com, "m/s^2"),
+        _rule("F_i", r"m_i \dot{v}_{Ci}", "N"),
+        _rule("N_i", r"I_i \dot{\omega}_i + \omega_i \times I_i \omega_i", "N m"),
+    ]
+
+
+def _inward_rule() -> list[Block]:
+    text = (
+        "Link ",
+        Formula("i"),
+        " gives its motion what it takes, and every link ",
+        Formula("k"),
+        " that it carries:",
+    )
+    return [
+        Paragraph(text),
+        _rule("f_i", r"F_i + \sum_k R_k f_k", "N"),
+        _rule("n_i", r"N_i + P_{Ci} \times F_i + \sum_k \left(R_k n_k + P_k \times R_k f_k\right)", "N m"),
+    ]
+
+
+def _torque_rule(bodies: Sequence[Body]) -> list[Block]:
+    kinds = {_sort(body) for body in bodies}
+    text = (
+        "The motor supplies what goes along the axis of its joint; rotors and springs add theirs, and friction follows "
+        "below."
+    )
+    blocks: list[Block] = [Paragraph(text)]
+    if "turns" in kinds:
+        blocks.append(_rule(r"\tau_i", r"n_i \cdot \hat{z}_i", "N m, a joint that turns"))
+    if "slides" in kinds:
+        blocks.append(_rule(r"\tau_i", r"f_i \cdot \hat{z}_i", "N, a joint that slides"))
+    if "other" in kinds:
+        blocks.append(_rule(r"\tau_i", r"S_i^T \left(n_i, f_i\right)", "N m or N"))
+    return blocks
+
+
+def _rule(name: str, formula: str, unit_text: str) -> Equation:
+    return Equation((Formula(name), Formula(formula)), unit_text)
+
+
+def _sort(body: Body) -> str:
+    kind = body.joint.kind
+    if not isinstance(kind, Screw) or body.joint.mimic:
+        return "other"
+    if not kind.turns:
+        return "slides"
+    return "turns" if kind.linear == Vector.zero() else "other"

@@ -1,0 +1,39 @@
+"""A check of units that needs no symbols: what is measured again in other units must change as its unit says."""
+
+from __future__ import annotations
+
+from chainrule.algorithms import vector_form
+from chainrule.algorithms.vector_form import UNITS
+from chainrule.model import Model, edits
+from chainrule.symbolic.algebra.units import UnitError, rescaled, scale, unit
+from chainrule.symbolic.derivations.setting import Setting
+
+OTHER_UNITS = (2.2046226218487757, 3.280839895013123, 1 / 60)
+"""Pounds, feet and minutes in a kilogram, a metre and a second."""
+
+
+def check_by_other_units(setting: Setting) -> None:
+    """Refuse a robot whose Newton-Euler equations change otherwise in pounds, feet and minutes."""
+    model = edits.map_dofs(edits.merge_fixed(setting.robot.model), lambda dof: dof.without_friction())
+    q, qd, qdd = ([float(x) for x in part] for part in setting.state)
+    first = _columns(model, q, qd, qdd)
+    rates = [[scale(unit(f"{u}{per}"), OTHER_UNITS) for u in setting.coordinates] for per in ("", "/s", "/s^2")]
+    q, qd, qdd = (
+        [x * factor for x, factor in zip(part, factors, strict=True)]
+        for part, factors in zip((q, qd, qdd), rates, strict=True)
+    )
+    again = _columns(rescaled(model, OTHER_UNITS), q, qd, qdd)
+    units = {name: [text] * len(first[name]) for name, text in UNITS.items()} | {"tau": setting.efforts}
+    for name, texts in units.items():
+        expected = [x * scale(unit(text), OTHER_UNITS) for x, text in zip(first[name], texts, strict=True)]
+        size = max(map(abs, expected), default=0.0)
+        for x, y, text in zip(again[name], expected, texts, strict=True):
+            if abs(x - y) > 1e-9 * size:
+                raise UnitError(f"{name} is not in {text}: in pounds, feet and minutes it is {x}, instead of {y}")
+
+
+def _columns(model: Model, q: list[float], qd: list[float], qdd: list[float]) -> dict[str, list[float]]:
+    """The Newton-Euler table by columns, and the torques."""
+    rows, tau = vector_form.newton_euler(model, q, qd, qdd)
+    columns = {name: [float(x) for row in rows for x in getattr(row, name)] for name in UNITS}
+    return columns | {"tau": [float(x) for x in tau]}

@@ -1,0 +1,1 @@
+"""Documents of text and formulas, and the formats they are written in."""

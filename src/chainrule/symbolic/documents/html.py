@@ -1,0 +1,92 @@
+"""Documents as pages that need nothing else: MathML for formulas, and a little style."""
+
+from __future__ import annotations
+
+from html import escape
+
+from chainrule.symbolic.documents.breaking import display, math
+from chainrule.symbolic.documents.document import (
+    Block,
+    Document,
+    Equation,
+    Heading,
+    Paragraph,
+    Table,
+    Text,
+    pieces,
+)
+from chainrule.symbolic.documents.mathml import mathml
+from chainrule.symbolic.documents.printing import Style, raised
+
+CSS = """
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2.5rem auto; padding: 0 1.25rem;
+  color: #1b1f24; background: #fff; }
+h1 { font-size: 1.7rem; margin-bottom: 1.5rem; }
+h2 { font-size: 1.3rem; margin: 2.4rem 0 .8rem; border-bottom: 1px solid #d5dae0; padding-bottom: .25rem; }
+h3 { font-size: 1.05rem; margin: 1.6rem 0 .5rem; }
+math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", math, serif; }
+.equation { display: flex; align-items: center; gap: 1.5rem; overflow-x: auto; padding: .55rem .9rem; margin: .5rem 0;
+  background: #f6f7f9; border-left: 3px solid #8aa4c8; }
+.equation math { font-size: 1.1rem; flex: 0 0 auto; margin: 0; }
+.equation .unit { margin-left: auto; color: #5b6673; font-size: .85rem; white-space: nowrap; }
+mtable.lines mtd { padding: .2em .1em; }
+mtable.bracketed { margin: 0 .15em; padding: .1em .3em; border: solid; border-width: 0 1.3px;
+  --tick: linear-gradient(currentColor, currentColor);
+  background: var(--tick) 0 0 / .35em 1.3px no-repeat, var(--tick) 0 100% / .35em 1.3px no-repeat,
+    var(--tick) 100% 0 / .35em 1.3px no-repeat, var(--tick) 100% 100% / .35em 1.3px no-repeat; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: .8rem 0; font-size: .93rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .8rem; border-bottom: 1px solid #dfe3e8; text-align: left; white-space: nowrap; }
+th { border-bottom: 2px solid #b9c1cb; font-weight: 600; }
+pre { background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .88rem; }
+@media print {
+  body { margin: 0; max-width: none; font-size: 11px; }
+  .equation { break-inside: avoid; overflow: visible; }
+  h2, h3 { break-after: avoid; }
+}
+"""
+
+
+def page(document: Document) -> str:
+    """A whole page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en" xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta charset="utf-8"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
+        f"<title>{_plain(document.title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n{fragment(document)}\n"
+        "</body>\n</html>\n"
+    )
+
+
+def fragment(document: Document) -> str:
+    """What a page has in its body, to be put into another one."""
+    blocks = (_block(block, document.style) for block in document.blocks)
+    return "\n".join([f"<h1>{_plain(document.title)}</h1>", *blocks])
+
+
+def _plain(text: str) -> str:
+    """Text without markup, and without the control characters that no page may have."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+
+
+def _text(text: Text, style: Style) -> str:
+    return "".join(_plain(p) if isinstance(p, str) else mathml(math(p, style), drawn=True) for p in pieces(text))
+
+
+def _block(block: Block, style: Style) -> str:
+    if isinstance(block, Heading):
+        level = min(block.level + 1, 6)
+        return f"<h{level}>{_text(block.text, style)}</h{level}>"
+    if isinstance(block, Paragraph):
+        return f"<p>{_text(block.text, style)}</p>"
+    if isinstance(block, Equation):
+        unit = f'<span class="unit">{_plain(raised(block.unit))}</span>' if block.unit else ""
+        return f'<div class="equation">{mathml(display(block, style), display=True, drawn=True)}{unit}</div>'
+    if isinstance(block, Table):
+        return _table(block, style)
+    return f"<pre><code>{escape(block.text)}</code></pre>"
+
+
+def _table(table: Table, style: Style) -> str:
+    head = "".join(f"<th>{_text(cell, style)}</th>" for cell in table.header)
+    rows = "".join("<tr>" + "".join(f"<td>{_text(cell, style)}</td>" for cell in row) + "</tr>\n" for row in table.rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>'

@@ -1,0 +1,189 @@
+"""Expressions as a textbook prints them: factors and terms in its order, short numbers, c_12 for cos(q_1 + q_2)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+NUMBER, MASS, LENGTH, GRAVITY, COORDINATE, TURNED, RATE, ACCELERATION = range(8)
+"""The order of factors in a product: 2 m l g q cos(q) qd qdd."""
+
+HEADS = {"m": MASS, "I": MASS, "J": MASS, "g": GRAVITY, "q": COORDINATE, "qdot": RATE, "qddot": ACCELERATION}
+COORDINATE_NAME = re.compile(r"q_(\d+)")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How expressions are written: with c_12 and s_12 for cosines and sines or not, and with how many digits."""
+
+    shorthand: bool = False
+    digits: int = 6
+
+
+PLAIN = Style()
+
+
+def latex(expression: Any, style: Style = PLAIN) -> str:
+    r"""An expression or matrix in LaTeX.
+
+    >>> q, m, g = sp.symbols("q_1 m_1 g")
+    >>> latex(g * sp.cos(q) * 2.50 * m)
+    '2.5 m_{1} g \\cos{\\left(q_{1} \\right)}'
+    >>> latex(g * sp.cos(q) * m, Style(shorthand=True))
+    'm_{1} g c_{1}'
+    """
+    return str(sp.latex(arranged(expression, style), order="none"))
+
+
+def mathml(expression: Any, style: Style = PLAIN) -> str:
+    """An expression or matrix in presentation MathML, as browsers draw it."""
+    from chainrule.symbolic.documents.mathml import mathml as of_latex
+
+    return of_latex(latex(expression, style))
+
+
+def pretty(expression: Any, style: Style = PLAIN) -> str:
+    """An expression or matrix in Unicode, over several lines where it needs them."""
+    return str(sp.pretty(arranged(expression, style), order="none", use_unicode=True, wrap_line=False))
+
+
+def arranged(expression: Any, style: Style = PLAIN) -> Any:
+    """The same expression with its factors and terms in a textbook's order; to be printed, not to be computed with."""
+    if isinstance(expression, sp.MatrixBase):
+        return sp.Matrix(expression.rows, expression.cols, [arranged(x, style) for x in expression])
+    whole = sp.sympify(expression)
+    return _arranged(shortened(whole) if style.shorthand else whole, style.digits)
+
+
+def shortened(expression: Any, coordinates: Iterable[sp.Symbol] | None = None) -> Any:
+    """With c_12 for cos(q_1 + q_2) and s_1 for sin(q_1), in these coordinates or in all.
+
+    >>> a, b = sp.symbols("q_1 q_2")
+    >>> shortened(sp.cos(a + b) * sp.sin(a - b) + sp.cos(2 * a))
+    c_12*s_1-2 + cos(2*q_1)
+    """
+    return expression.xreplace({turned: short for short, turned in _short_names(expression, coordinates).items()})
+
+
+def definitions(expressions: Iterable[Any]) -> list[tuple[sp.Symbol, sp.Expr]]:
+    """What the short names in these expressions stand for, simplest first."""
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for expression in expressions:
+        found |= _short_names(expression)
+    return sorted(found.items(), key=lambda pair: (len(pair[0].name), pair[0].name[1:], pair[0].name))
+
+
+def _short_names(whole: Any, coordinates: Iterable[sp.Symbol] | None = None) -> dict[sp.Symbol, sp.Expr]:
+    taken = {symbol.name for symbol in whole.free_symbols}
+    allowed = None if coordinates is None else set(coordinates)
+    names = {}
+    for turned in whole.atoms(sp.sin, sp.cos):
+        name = _indices(turned.args[0])
+        if name is None or (allowed is not None and not turned.free_symbols <= allowed):
+            continue
+        letter = "s" if isinstance(turned, sp.sin) else "c"
+        names[sp.Symbol(f"{letter.upper() if f'{letter}_{name}' in taken else letter}_{name}", real=True)] = turned
+    return names
+
+
+def _indices(angle: sp.Expr) -> str | None:
+    """12 of q_1 + q_2, and 1-2 of q_1 - q_2; nothing of other sums."""
+    name = ""
+    for term in sorted(sp.Add.make_args(angle), key=_index):
+        sign, symbol = term.as_coeff_Mul()
+        match = COORDINATE_NAME.fullmatch(getattr(symbol, "name", ""))
+        if match is None or sign not in (1, -1):
+            return None
+        comma = "," if name and int(match[1]) > 9 else ""
+        name += f"{'-' if sign < 0 else comma}{match[1]}"
+    return name or None
+
+
+def _arranged(x: sp.Basic, digits: int) -> sp.Basic:
+    if isinstance(x, sp.Float):
+        return rounded(x, digits)
+    if not x.args:
+        return x
+    args = [_arranged(arg, digits) for arg in x.args]
+    if isinstance(x, sp.Mul):
+        return _product(args)
+    if isinstance(x, sp.Add):
+        return sp.Add._from_args(sorted((a for a in args if a != 0), key=_term_key))
+    if isinstance(x, sp.Pow):
+        return args[0] if args[1] == 1 else sp.Pow(*args, evaluate=False)
+    return x.func(*args, evaluate=False) if isinstance(x, (sp.sin, sp.cos)) else x.func(*args)
+
+
+def rounded(x: Any, digits: int = 6) -> sp.Expr:
+    """A number with at most so many digits, and no zeros after them."""
+    text = f"{float(x):.{digits}g}"
+    value = float(text)
+    if not math.isfinite(value):
+        return sp.Float(value)
+    return sp.Integer(int(value)) if value == int(value) and abs(value) < 1e15 else sp.Float(text)
+
+
+def raised(unit: str) -> str:
+    """A unit with its powers raised.
+
+    >>> raised("kg m^2")
+    'kg m²'
+    """
+    return unit.replace("^2", "²").replace("^3", "³")
+
+
+def _product(factors: list[sp.Basic]) -> sp.Basic:
+    number: sp.Expr = sp.Integer(1)
+    rest: list[sp.Basic] = []
+    for factor in factors:
+        for part in sp.Mul.make_args(factor):
+            if part.is_Number:
+                number = number * part
+            else:
+                rest.append(part)
+    if number == 0 or not rest:
+        return number
+    rest.sort(key=_factor_key)
+    ordered = rest if number == 1 else [number, *rest]
+    return ordered[0] if len(ordered) == 1 else sp.Mul._from_args(ordered)
+
+
+def _rank(x: sp.Basic) -> int:
+    """The place of a factor by what it is made of."""
+    if isinstance(x, sp.Symbol):
+        head = x.name.partition("_")[0]
+        return TURNED if head in "cCsS" and x.name[2:3].isdigit() else HEADS.get(head, LENGTH)
+    if isinstance(x, (sp.sin, sp.cos)):
+        return TURNED
+    return max((_rank(arg) for arg in x.args), default=NUMBER)
+
+
+def _factor_key(x: sp.Basic) -> tuple[Any, ...]:
+    base = x.base if isinstance(x, sp.Pow) else x
+    return _rank(x), isinstance(base, sp.Add), str(base)
+
+
+def _term_key(x: sp.Basic) -> tuple[Any, ...]:
+    """Accelerations before velocities before the rest; constants before sines and cosines."""
+    moving = {ACCELERATION: 0, RATE: 1}.get(_rank(x), 2)
+    factors = sp.Mul.make_args(x)
+    angles = [f for f in factors if _rank(f) == TURNED]
+    rates = sorted(name for f in factors for name in _rates(f))
+    return moving, rates, len(angles), sum(len(str(a)) for a in angles), str(x).lstrip("-")
+
+
+def _rates(factor: sp.Basic) -> list[str]:
+    """The velocities or accelerations that a factor counts for: a square for two, a sum for its first."""
+    if isinstance(factor, sp.Pow):
+        return _rates(factor.base) * (int(factor.exp) if factor.exp.is_Integer and factor.exp > 0 else 1)
+    return sorted(s.name for s in factor.free_symbols if _rank(s) in (RATE, ACCELERATION))[:1]
+
+
+def _index(term: sp.Basic) -> tuple[int, str]:
+    match = COORDINATE_NAME.search(str(term))
+    return (int(match[1]) if match else 0, str(term))

@@ -1,0 +1,137 @@
+"""Where a system can rest: g(q) = f + J^T lambda, with the constraints, all at zero velocity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from chainrule.errors import ModelError, UnknownNameError
+from chainrule.symbolic.algebra.textbook import canonical
+from chainrule.symbolic.lagrange.coordinates import TIME, expression_of
+
+if TYPE_CHECKING:
+    from chainrule.symbolic.lagrange.lagrangian import Lagrangian
+
+Solution = dict[sp.Symbol, sp.Expr]
+
+
+def equilibria(system: Lagrangian, inputs: Mapping[Any, Any] | None = None) -> list[Solution]:
+    """All configurations of rest, in closed form."""
+    values = dict.fromkeys(system.inputs, sp.S.Zero) | given_inputs(system, inputs)
+    rows = [canonical(row, system._angles) for row in balance(system).subs(values)]
+    rows = [row for row in (*rows, *system.constraints) if row != 0]
+    if any(row.has(TIME) for row in rows):
+        raise ModelError("the system depends on time, so that it rests nowhere; replace t by a constant first")
+    unknowns = [s for s in (*system.q, *system.multipliers) if any(row.has(s) for row in rows)]
+    if not unknowns:
+        if rows:
+            raise ModelError(f"the system rests nowhere: {rows[0]} would have to be zero; give inputs= that balance it")
+        return [{}]
+    found = _by_functions(rows, unknowns)
+    if found is None:
+        found = _by_solving(rows, unknowns)
+    return [{s: _wrapped(x, s in system._angles) for s, x in solution.items()} for solution in _distinct(found)]
+
+
+def balance(system: Lagrangian) -> sp.Matrix:
+    """What is left of the equations at rest, zero in equilibrium; dry friction counts as none."""
+    still = dict.fromkeys((*system.qd, *system.qdd), 0)
+    tied = system.J.T * sp.Matrix(len(system.multipliers), 1, system.multipliers)
+    return sp.Matrix((system.c + system.g + system.friction - system.f - tied).subs(still))
+
+
+def given_inputs(system: Lagrangian, inputs: Mapping[Any, Any] | None) -> Solution:
+    """Inputs by symbol, from a dictionary by symbol or name."""
+    known = {symbol.name: symbol for symbol in system.inputs}
+    values: Solution = {}
+    for key, value in (inputs or {}).items():
+        if str(key) not in known:
+            raise UnknownNameError.of("input", str(key), known, "the Lagrangian")
+        values[known[str(key)]] = expression_of(value, f"the input {key}")
+    return values
+
+
+def _by_functions(rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol]) -> list[Solution] | None:
+    """Solve for the sines, cosines and coordinates that occur, if the rows are linear in them; then for the angles.
+
+    Nothing, where the rows are not of this kind, or where they do not settle each of those.
+    """
+    moving = set(unknowns)
+    functions = sorted({f for row in rows for f in row.atoms(sp.sin, sp.cos) if f.free_symbols & moving}, key=str)
+    stand_ins = {f: sp.Dummy() for f in functions}
+    replaced = [row.xreplace(stand_ins) for row in rows]
+    loose = [s for s in unknowns if any(row.has(s) for row in replaced)]
+    places = [*stand_ins.values(), *loose]
+    arguments = sp.Matrix(len(functions), 1, [f.args[0] for f in functions])
+    slopes = arguments.jacobian(list(unknowns)) if functions else sp.zeros(0, 0)
+    independent = not slopes.free_symbols & moving and slopes.rank() == len(functions)
+    if not independent or any(not _linear(row, places) for row in replaced):
+        return None
+    values = next(iter(sp.linsolve(replaced, places)), None)
+    if values is None:
+        return []
+    if any(value.has(*places) for value in values):
+        return None
+    branches = [_branches(f, values[k]) for k, f in enumerate(functions)]
+    fixed = [s - value for s, value in zip(loose, values[len(functions) :], strict=True)]
+    solutions: list[Solution] = []
+    for choice in product(*branches):
+        for values_found in sp.linsolve([*choice, *fixed], list(unknowns)):
+            pairs = zip(unknowns, values_found, strict=True)
+            solutions.append({s: x for s, x in pairs if x != s})
+    return solutions
+
+
+def _linear(row: sp.Expr, places: Sequence[sp.Symbol]) -> bool:
+    return all(not row.diff(a).has(*places) for a in places)
+
+
+def _branches(function: sp.Expr, value: sp.Expr) -> list[sp.Expr]:
+    """The angle less its values, of which a sine or a cosine has two."""
+    angle = function.args[0]
+    if value.is_number and not (abs(value) <= 1):
+        return []
+    if isinstance(function, sp.sin):
+        principal = sp.asin(value)
+        return [angle - principal, angle - (sp.pi - principal)]
+    principal = sp.acos(value)
+    return [angle - principal, angle + principal]
+
+
+def _by_solving(rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol]) -> list[Solution]:
+    """What SymPy's solver finds."""
+    try:
+        found = sp.solve([sp.factor(sp.expand_trig(row)) for row in rows], list(unknowns), dict=True)
+    except (NotImplementedError, ValueError):
+        found = []
+    real = [solution for solution in found if all(x.is_real is not False for x in solution.values())]
+    if not real:
+        raise ModelError(
+            "no closed form of the equilibria was found for "
+            + ", ".join(f"{row} = 0" for row in rows)
+            + "; give numbers for the parameters with .subs in the energies, or find one with sympy.nsolve and pass it "
+            "to linearise"
+        )
+    return real
+
+
+def _wrapped(x: sp.Expr, angle: bool) -> sp.Expr:
+    """An angle within (-pi, pi]; anything else as it is."""
+    whole = sp.expand(x)
+    if not angle:
+        return whole
+    number = whole.as_independent(*whole.free_symbols, as_Add=True)[0] if whole.free_symbols else whole
+    if not number.is_real:
+        return whole
+    return sp.expand(whole - 2 * sp.pi * sp.ceiling((number - sp.pi) / (2 * sp.pi)))
+
+
+def _distinct(solutions: Sequence[Solution]) -> list[Solution]:
+    found: list[Solution] = []
+    for solution in solutions:
+        if solution not in found:
+            found.append(solution)
+    return found

@@ -1,0 +1,1 @@
+"""Source code of symbolic matrices in several languages."""

@@ -1,0 +1,143 @@
+"""Source code of symbolic matrices, with common subexpressions shared.
+
+A function for each matrix. No name from a robot's file reaches the text as it is: every identifier is made here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.symbolic.source_code.dialects import DIALECTS, Assignment, Routine
+
+if TYPE_CHECKING:
+    from chainrule.symbolic.closed_form.equations import Equations
+
+ARGUMENTS = {
+    "M": ("q",), "C": ("q", "qd"), "c": ("q", "qd"), "centrifugal": ("q", "qd"), "coriolis": ("q", "qd"), "g": ("q",),
+    "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
+}  # fmt: skip
+"""What each term of the equations of motion is a function of."""
+
+USUAL = ("M", "c", "g", "tau")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A matrix to be written as a function, of named groups of symbols."""
+
+    matrix: sp.Matrix
+    arguments: Mapping[str, Sequence[sp.Symbol]]
+
+
+def export_equations(
+    equations: Equations, language: str, names: Sequence[str] = USUAL, prefix: str | None = None
+) -> str:
+    """The terms of the equations of motion as source code: C, NumPy, Octave (or MATLAB), Julia or Modelica.
+
+    Parameters are constants at the top of every function, to be changed there.
+
+    >>> import chainrule as cr
+    >>> from chainrule.symbolic.closed_form import equations
+    >>> print(export_equations(equations(cr.load("pendulum")), "octave", ["M"]))  # doctest: +ELLIPSIS
+    % Written by chainrule: pendulum...
+    """
+    groups = {"q": equations.q, "qd": equations.qd, "qdd": equations.qdd}
+    sources = {}
+    for name in names:
+        if name not in ARGUMENTS:
+            raise UnknownNameError.of("term", name, ARGUMENTS, "the equations of motion")
+        matrix = sp.Matrix(getattr(equations, name))
+        sources[name] = Source(matrix, {group: groups[group] for group in ARGUMENTS[name]})
+    return export(sources, language, equations.parameters, prefix or equations.robot.name)
+
+
+def export(
+    sources: Mapping[str, Source | sp.Matrix],
+    language: str,
+    constants: Mapping[sp.Symbol, float] | None = None,
+    prefix: str = "robot",
+    arguments: Mapping[str, Sequence[sp.Symbol]] | None = None,
+) -> str:
+    """Named matrices as source code, a function each.
+
+    A plain matrix is a function of all the given arguments. Every symbol must be in an argument or have a constant.
+    """
+    if language not in DIALECTS:
+        raise UnknownNameError.of("language", language, DIALECTS, "chainrule")
+    values = dict(constants or {})
+    start = identifier(prefix)
+    routines = []
+    for name, given in sources.items():
+        source = given if isinstance(given, Source) else Source(sp.Matrix(given), dict(arguments or {}))
+        routines.append(_routine(f"{start}_{identifier(name)}", name, source, values))
+    return DIALECTS[language](start, routines)
+
+
+def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
+    """A name of letters, digits and underscores like the given one, not among those that are taken.
+
+    >>> identifier("left arm/1"), identifier("int"), identifier("3R")
+    ('left_arm_1', 'int_', 'r_3R')
+    """
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", str(name)) or "robot"
+    plain = plain if plain[0].isalpha() else f"r_{plain}"
+    plain = f"{plain}_" if plain in RESERVED else plain
+    unique, k = plain, 2
+    while unique in taken:
+        unique, k = f"{plain}_{k}", k + 1
+    return unique
+
+
+WORDS = """
+algorithm and annotation as assert async auto await baremodule begin block break case catch char class connect connector
+const constant continue def default del der do double elif else elseif elsewhen encapsulated end endfunction endif enum
+equation except export extends extern external false final finally float flow for from function global goto if import in
+inline inner input int is lambda let local long loop macro model module nonlocal not operator or outer output package
+parameter partial pass persistent protected public quote raise record redeclare register replaceable restrict return
+short signed sizeof static struct switch then true try type typedef union unsigned until unwind_protect using void
+volatile when while with within yield
+e i j pi E I Boolean Integer Real abs cos float64 main np numpy out pow q qd qdd sign sin sqrt zeros
+"""
+RESERVED = frozenset(WORDS.split())
+"""Words of some language, and names that the written code uses itself."""
+
+
+def _routine(own: str, words: str, source: Source, constants: Mapping[sp.Symbol, float]) -> Routine:
+    places: dict[sp.Symbol, tuple[str, int]] = {}
+    for group, symbols in source.arguments.items():
+        if identifier(group) not in (group, f"{group}_"):
+            raise ShapeError(f"the argument {group!r} must be named by letters, digits and underscores")
+        places |= {symbol: (group, i) for i, symbol in enumerate(symbols)}
+    free = source.matrix.free_symbols
+    unknown = sorted(str(s) for s in free - places.keys() - constants.keys())
+    if unknown:
+        raise ShapeError(f"{words!r} has the symbol {unknown[0]!r}, which is no argument and has no number")
+    shared, (reduced,) = sp.cse(
+        [source.matrix], symbols=sp.numbered_symbols("x", exclude=free, real=True), order="none"
+    )
+    used = sorted((s for s in constants if s in free), key=str)
+    names: dict[sp.Symbol, str] = {}
+    taken = set(source.arguments)
+    for symbol in (*used, *(s for s, _ in shared)):
+        names[symbol] = identifier(symbol.name, frozenset(taken))
+        taken.add(names[symbol])
+    return Routine(
+        own,
+        {group: len(symbols) for group, symbols in source.arguments.items()},
+        places,
+        names,
+        [Assignment(names[s], float(constants[s])) for s in used]
+        + [Assignment(names[s], value) for s, value in shared],
+        sp.Matrix(reduced),
+    )
+
+
+def suffix(language: str) -> str:
+    """The usual ending of a file in this language."""
+    return {"c": ".c", "numpy": ".py", "octave": ".m", "julia": ".jl", "modelica": ".mo"}[language]

@@ -1,1 +1,0 @@
-"""Derivations of the equations of motion, step by step, a file for each method."""

@@ -1,1 +1,0 @@
-"""Formats that a document can be written in, a file for each."""
