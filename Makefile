@@ -1,60 +1,90 @@
-# The two commands of the README, `make demo` and `make test`, need Python 3.11 or newer and nothing else.
+# `make demo` and `make test` need Python 3.11 or newer and nothing else. A comment after ## is the help of its target.
 PYTHON ?= python3
 BIN := .venv/bin
+ifeq ($(OS),Windows_NT)
+PYTHON := python
+BIN := .venv/Scripts
+endif
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics
 
-.PHONY: demo test test-all tools lint bench docs lock clean
+.DEFAULT_GOAL := help
+.PHONY: help demo fast test test-all coverage types lint format hooks bench bench-compare docs lock clean tools
 
-demo: .venv/run
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
+
+demo: .venv/run ## a tour of a robot in seconds
 	$(BIN)/chainrule demo
 
-test: .venv/dev tools lint
+fast: .venv/dev ## tests of what was changed and a smoke set, within a minute
+	$(BIN)/python .ci/fast.py
+
+test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones
 	$(BIN)/pytest -n auto -m "not slow"
 
-test-all: .venv/dev tools lint
+test-all: .venv/dev tools lint types ## the slow tests too
 	$(BIN)/pytest -n auto
 
-# The exported C is compiled in the tests, by whatever gcc there is or else Debian's.
-tools:
-	@command -v gcc > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev)
+coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
+	@mkdir -p build
+	$(BIN)/pytest -n auto -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
 
-lint: .venv/dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+types: .venv/dev ## the type checker, strict
 	$(BIN)/mypy
 
-bench: .venv/dev
-	$(BIN)/chainrule bench panda --output benchmarks/results
-	$(BIN)/python benchmarks/first_call.py
-	$(BIN)/python benchmarks/humanoid.py
-	$(BIN)/python benchmarks/reference_path.py
-	$(BIN)/python benchmarks/rollouts.py
-	$(BIN)/python benchmarks/inverse_kinematics.py
-	$(BIN)/python benchmarks/integrators.py
-	$(BIN)/python benchmarks/called_from_python.py
-	$(BIN)/python benchmarks/forward_kinematics.py
-	$(BIN)/python benchmarks/equations.py $(if $(TOOLBOX),--toolbox $(TOOLBOX))
+lint: .venv/dev ## the linter, and the format of all files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
-docs: .venv/dev
+format: .venv/dev ## formats all files, and repairs what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+hooks: .venv/dev ## lint and types before each commit, the fast tests before each push
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
+
+# Robotics Toolbox takes part where TOOLBOX names a Python that has it; its recorded figures stay otherwise.
+define run-benchmarks
+	$(BIN)/chainrule bench panda --output $(1)
+	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py --output $(1) || exit 1; done
+	for name in inverse_kinematics equations; do \
+		$(BIN)/python benchmarks/$$name.py --output $(1) $(if $(TOOLBOX),--toolbox $(TOOLBOX)) || exit 1; done
+endef
+
+bench: .venv/dev ## all benchmarks, recorded in benchmarks/results [TOOLBOX=a Python with Robotics Toolbox]
+	$(call run-benchmarks,benchmarks/results)
+
+bench-compare: .venv/dev ## all benchmarks, compared with those in benchmarks/results: old, new, ratio
+	rm -rf build/benchmarks
+	$(call run-benchmarks,build/benchmarks)
+	$(BIN)/python benchmarks/compare.py benchmarks/results build/benchmarks
+
+docs: .venv/dev ## API pages in build/docs
 	$(BIN)/python docs/build.py
 
-# Locked versions; `make lock` writes them anew from pyproject.toml.
-.venv/run: requirements/run.txt pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/run.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
-
-.venv/dev: .venv/run requirements/dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/dev.txt
-	touch $@
-
-lock:
+lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools
 	$(COMPILE) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
 
-clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## removes the environment and all caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+
+# Exported C is compiled in the tests, by whatever gcc there is or else Debian's.
+tools:
+	@command -v gcc > /dev/null || ! command -v apt-get > /dev/null || \
+	(apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev)
+
+.venv/run: requirements/run.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) --requirement requirements/run.txt
+	$(PIP) --no-deps --editable .
+	touch $@
+
+.venv/dev: .venv/run requirements/dev.txt
+	$(PIP) --requirement requirements/dev.txt
+	touch $@

@@ -1,14 +1,16 @@
 """Closed forms of robots: how long they take, and how much arithmetic is left in them, beside two peers.
 
-    python benchmarks/equations.py [--quick] [--limit SECONDS] [--toolbox PYTHON] [--robots NAME ...]
+    python benchmarks/equations.py [--quick] [--limit SECONDS] [--toolbox PYTHON] [--robots NAME ...] [--output FOLDER]
 
 The mass matrix and all torques of seven robots, once with symbols for masses, lengths and inertias, once with numbers.
 Peers get the same robot and the same symbols: Kane's method of SymPy's mechanics, and the symbolic recursion of
-Robotics Toolbox, run by another Python that has it and SymPy (--toolbox). Each has so many seconds a robot (--limit).
+Robotics Toolbox, run by another Python that has it and SymPy (--toolbox). Each has a time limit for a robot (--limit).
 What they return is counted as it comes, and again after sympy.simplify where that ends in a quarter of that time.
 Operations are counted after sympy.cse in all cases but "intermediate variables", which share by themselves; those of
 base parameters do not include what it takes to compute these, once, from masses and lengths. Every form is evaluated
 at one state, and must give what the robot's own functions give.
+
+A file that is already in the folder keeps its figures of peers that are not installed now, and of other robots.
 """
 
 from __future__ import annotations
@@ -26,12 +28,11 @@ from typing import Any
 import sympy as sp
 
 ROBOTS = ("planar_2r", "planar_rp", "planar_3r", "spatial_3r", "scara", "stanford", "puma560")
-RESULTS = Path(__file__).parent / "results" / "equations.json"
 KINDS = ("additions", "multiplications", "trigonometric", "total")
 WANTED = ("mass_matrix", "inverse_dynamics")
 
 
-def counted(matrix: sp.Matrix) -> dict[str, int]:
+def count_operations(matrix: sp.Matrix) -> dict[str, int]:
     """Operations of a matrix with common subexpressions shared; a power is one multiplication."""
     shared, reduced = sp.cse(list(matrix))
     total = sp.Add(*(sp.count_ops(x, visual=True) for x in (*(e for _, e in shared), *reduced)))
@@ -58,7 +59,7 @@ def peer(name: str, limit: float) -> None:
         spent = time.perf_counter() - began
         numbers = sp.lambdify(list(values), list(matrix), cse=True)(*values.values())
         line = {"form": form, "what": what, "seconds": spent, "numbers": [float(x) for x in numbers]}
-        print(json.dumps({**line, "operations": counted(matrix)}), flush=True)
+        print(json.dumps({**line, "operations": count_operations(matrix)}), flush=True)
 
     state = [[symbols[f"{letter}_{k + 1}"] for k in range(len(robot["dh"]))] for letter in ("q", "qdot", "qddot")]
     import_module("sympy.physics.mechanics" if name == "kane" else "roboticstoolbox")  # not part of the time
@@ -88,7 +89,7 @@ def kane(robot: dict[str, Any], state: Any, read: Any) -> Any:
     def vector(frame: Any, entries: Any) -> Any:
         return sum((x * e for x, e in zip(entries, (frame.x, frame.y, frame.z), strict=True)), me.Vector(0))
 
-    def turned(frame: Any, rows: Any, name: str) -> Any:
+    def rotated_frame(frame: Any, rows: Any, name: str) -> Any:
         if sp.Matrix(rows) == sp.eye(3):
             return frame
         result = me.ReferenceFrame(name)
@@ -96,7 +97,7 @@ def kane(robot: dict[str, Any], state: Any, read: Any) -> Any:
         result.set_ang_vel(frame, 0)
         return result
 
-    def moved(frame: Any, point: Any, entries: Any, name: str) -> Any:
+    def offset_point(frame: Any, point: Any, entries: Any, name: str) -> Any:
         step = vector(frame, entries)
         if step == 0:
             return point
@@ -108,8 +109,8 @@ def kane(robot: dict[str, Any], state: Any, read: Any) -> Any:
     gravity = vector(world, read(robot["gravity"]))
     for k, body in enumerate(robot["bodies"]):
         parent, point = at[body["parent"]]
-        point = moved(parent, point, read(body["origin"][1]), f"A{k}")
-        parent = turned(parent, read(body["origin"][0]), f"F{k}")
+        point = offset_point(parent, point, read(body["origin"][1]), f"A{k}")
+        parent = rotated_frame(parent, read(body["origin"][0]), f"F{k}")
         axis = vector(parent, read(body["axis"]))
         if body["kind"] == "revolute":
             frame = me.ReferenceFrame(f"B{k}")
@@ -120,10 +121,10 @@ def kane(robot: dict[str, Any], state: Any, read: Any) -> Any:
             point = fixed.locatenew(f"S{k}", q[k] * axis)
             point.set_vel(frame, u[k] * axis)
             point.v1pt_theory(fixed, world, frame)
-        point = moved(frame, point, read(body["offset"][1]), f"P{k}")
-        frame = turned(frame, read(body["offset"][0]), f"E{k}")
+        point = offset_point(frame, point, read(body["offset"][1]), f"P{k}")
+        frame = rotated_frame(frame, read(body["offset"][0]), f"E{k}")
         at.append((frame, point))
-        centre = moved(frame, point, read(body["com"]), f"C{k}")
+        centre = offset_point(frame, point, read(body["com"]), f"C{k}")
         mass, (xx, yy, zz, xy, xz, yz) = read(body["mass"]), read(body["inertia"])
         tensor = me.inertia(frame, xx, yy, zz, xy, yz, xz)
         bodies.append(me.RigidBody(f"L{k}", centre, frame, mass, (tensor, centre)))
@@ -171,8 +172,10 @@ ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
 DH = ("a", "alpha", "d", "theta", "mass", "com", "inertia")
 
 
-def asked(python: str, name: str, robot: dict[str, Any], limit: float) -> dict[str, Any]:
-    """What a peer has found before its time is over."""
+def ask_peer(python: str, name: str, robot: dict[str, Any], limit: float) -> dict[str, Any]:
+    """The forms that a peer returns within its time."""
+    from chainrule.cli.benchmark.figures import NOT_INSTALLED
+
     command = [python, str(Path(__file__).resolve()), "--peer", name, "--limit", str(limit)]
     gave_up, errors = 0.0, ""
     try:
@@ -186,7 +189,7 @@ def asked(python: str, name: str, robot: dict[str, Any], limit: float) -> dict[s
         text, gave_up = out.decode() if isinstance(out, bytes) else out, limit
     found: dict[str, Any] = {"gave_up": gave_up}
     if errors:
-        found["error"] = "not installed" if "No module named" in errors else errors.strip().splitlines()[-1]
+        found["error"] = NOT_INSTALLED if "No module named" in errors else errors.strip().splitlines()[-1]
     for line in text.splitlines():
         if line.startswith("{") and line.endswith("}"):
             piece = json.loads(line)
@@ -207,7 +210,7 @@ def load(name: str) -> Any:
     return robot.without_friction().without_rotors().without_springs()
 
 
-def described(robot: Any, parameters: str, state: dict[str, float]) -> dict[str, Any]:
+def describe(robot: Any, parameters: str, state: dict[str, float]) -> dict[str, Any]:
     """The robot for peers: bodies and joints over the symbols of its equations, and a Denavit-Hartenberg table."""
     from chainrule.model import Moved
     from chainrule.symbolic.algebra.ring import Element, exact
@@ -288,7 +291,7 @@ def denavit_hartenberg(robot: Any, symbols: bool, values: dict[str, float]) -> d
     return {"dh": rows, "dh_gravity": [f"{round(x / np.abs(down).max())}*{size}" for x in down]}
 
 
-def ours(robot: Any, parameters: str, state: tuple[Any, Any, Any]) -> dict[str, Any]:
+def measure_own_forms(robot: Any, parameters: str, state: tuple[Any, Any, Any]) -> dict[str, Any]:
     """Seconds, operations and values of our own forms."""
     terms = dict(zip(WANTED, ("M", "tau"), strict=True))
     began = time.perf_counter()
@@ -308,7 +311,10 @@ def ours(robot: Any, parameters: str, state: tuple[Any, Any, Any]) -> dict[str, 
     for form, variant in variants.items():
         for what, term in terms.items():
             numbers = variant.lambdify(term)(*state)
-            forms[form][what] |= {"operations": counted(variant.term(term)), "numbers": numbers.ravel().tolist()}
+            forms[form][what] |= {
+                "operations": count_operations(variant.term(term)),
+                "numbers": numbers.ravel().tolist(),
+            }
     forms["intermediate variables"] = {}
     for what in terms:
         began = time.perf_counter()
@@ -328,20 +334,22 @@ def ours(robot: Any, parameters: str, state: tuple[Any, Any, Any]) -> dict[str, 
 # --- the table ---
 
 
-def compared(name: str, parameters: str, limit: float, python: str | None) -> dict[str, Any]:
+def compare_forms(name: str, parameters: str, limit: float, python: str | None) -> dict[str, Any]:
     """All forms of one robot, checked against its own functions."""
     import numpy as np
+
+    from chainrule.cli.benchmark.figures import NOT_INSTALLED
 
     robot = load(name)
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-1, 1, size=(3, robot.n))
     expected = {"mass_matrix": robot.mass_matrix(q).ravel(), "inverse_dynamics": robot.inverse_dynamics(q, qd, qdd)}
-    found: dict[str, Any] = dict(ours(robot, parameters, (q, qd, qdd)))
+    found: dict[str, Any] = dict(measure_own_forms(robot, parameters, (q, qd, qdd)))
     letters = (("q", q), ("qdot", qd), ("qddot", qdd))
     state = {f"{letter}_{k + 1}": float(x) for letter, part in letters for k, x in enumerate(part)}
-    description = described(robot, parameters, state)
+    description = describe(robot, parameters, state)
     for label, peer_name, interpreter in (("SymPy, Kane", "kane", sys.executable), ("Toolbox, rne", "toolbox", python)):
-        heard = asked(interpreter, peer_name, description, limit) if interpreter else {"error": "not installed"}
+        heard = ask_peer(interpreter, peer_name, description, limit) if interpreter else {"error": NOT_INSTALLED}
         for form in ("as it comes", "simplified"):
             found[f"{label}, {form}"] = heard.get(form, {})
         if heard.get("gave_up"):
@@ -349,6 +357,8 @@ def compared(name: str, parameters: str, limit: float, python: str | None) -> di
             found[f"{label}, {last}"]["gave_up_after"] = heard["gave_up"]
         if "error" in heard:
             found[f"{label}, as it comes"]["error"] = heard["error"]
+        if heard.get("error") == NOT_INSTALLED:
+            found[f"{label}, simplified"]["error"] = NOT_INSTALLED
     for form, entry in found.items():
         for what in WANTED:
             if what in entry:
@@ -361,7 +371,7 @@ def compared(name: str, parameters: str, limit: float, python: str | None) -> di
     return found
 
 
-def line(form: str, entry: dict[str, Any]) -> str:
+def table_row(form: str, entry: dict[str, Any]) -> str:
     cells = []
     for what in WANTED:
         if what in entry:
@@ -375,29 +385,29 @@ def line(form: str, entry: dict[str, Any]) -> str:
     return f"  {form:26}" + "  |".join(cells)
 
 
-def main(names: list[str], limit: float, python: str | None, write: bool) -> None:
+def main(names: list[str], limit: float, python: str | None, output: str | None) -> None:
     import chainrule as cr
+    from chainrule.cli.benchmark.figures import NOT_RUN, write_figures
 
     cr.load("pendulum").equations().tau  # what is imported and compiled once  # noqa: B018
     header = f"{'seconds':>10} " + " ".join(f"{short:>6}" for short in ("+ -", "* /", "sin", "all"))
     print(f"{'':28}{'mass matrix':^38}   {'inverse dynamics':^38}\n{'':28}{header}   {header}")
-    results: dict[str, Any] = {}
+    results: dict[str, Any] = {name: {"error": NOT_RUN} for name in ROBOTS if name not in names}
     for name in names:
         for parameters in ("symbolic", "numeric"):
             print(f"{name}, {parameters} parameters", flush=True)
-            found = compared(name, parameters, limit, python)
+            found = compare_forms(name, parameters, limit, python)
             results.setdefault(name, {})[parameters] = found
             for form, entry in found.items():
-                if "simplified" in form and not entry:
+                if "simplified" in form and (not entry or "error" in entry):
                     continue
-                print(line(form, entry), flush=True)
-            verdict(found)
-    if write:
-        RESULTS.write_text(json.dumps({"limit": limit, "robots": results}, indent=1) + "\n")
-        print(f"written: {RESULTS}")
+                print(table_row(form, entry), flush=True)
+            print_ratios(found)
+    if output:
+        print(f"written: {write_figures(output, 'equations', {'limit': limit, 'robots': results})}")
 
 
-def verdict(found: dict[str, Any]) -> None:
+def print_ratios(found: dict[str, Any]) -> None:
     """Our operations as a ratio to the fewest of each peer, in the same symbols; base parameters are not."""
     for label in ("SymPy", "Toolbox"):
         theirs = [entry for form, entry in found.items() if form.startswith(label)]
@@ -415,16 +425,15 @@ def verdict(found: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="only the planar arm of two joints; nothing is written")
+    parser.add_argument("--quick", action="store_true", help="only the planar arm of two joints")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds that a peer may take for a robot")
     parser.add_argument("--toolbox", help="a Python that has roboticstoolbox and sympy")
-    parser.add_argument(
-        "--robots", nargs="+", default=list(ROBOTS), choices=ROBOTS, help="only these; nothing is written"
-    )
+    parser.add_argument("--robots", nargs="+", default=list(ROBOTS), choices=ROBOTS, help="only these")
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the figures, as JSON")
     parser.add_argument("--peer", choices=("kane", "toolbox"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peer:
         peer(options.peer, options.limit)
     else:
         chosen = ["planar_2r"] if options.quick else options.robots
-        main(chosen, options.limit, options.toolbox, write=chosen == list(ROBOTS))
+        main(chosen, options.limit, options.toolbox, options.output)

@@ -1,14 +1,17 @@
 """What a new process waits for: the import, and the first call with an empty cache and with a warm one.
 
-python benchmarks/first_call.py
+python benchmarks/first_call.py [--rounds N] [--output FOLDER]
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
+
+from chainrule.cli.benchmark.figures import write_figures
 
 CODE = """
 import time
@@ -30,7 +33,7 @@ def run(folder: str) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
-def main(rounds: int = 5) -> None:
+def main(rounds: int, output: str | None) -> None:
     cold, warm = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
@@ -38,8 +41,21 @@ def main(rounds: int = 5) -> None:
             warm.append(run(folder))
     best = [min(column) for column in zip(*cold, strict=True)]
     print(f"import chainrule and numpy {best[0]:.3f} s, load a robot {best[1]:.3f} s, best of {rounds}")
-    print(f"first call: {best[2]:.3f} s with an empty cache, {min(row[2] for row in warm):.3f} s with a warm one")
+    last = min(row[2] for row in warm)
+    print(f"first call: {best[2]:.3f} s with an empty cache, {last:.3f} s with a warm one")
+    if output:
+        figures = {
+            "import": best[0],
+            "load": best[1],
+            "first call, empty cache": best[2],
+            "first call, warm cache": last,
+        }
+        write_figures(output, "first_call", figures)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the figures, as JSON")
+    options = parser.parse_args()
+    main(options.rounds, options.output)

@@ -1,6 +1,6 @@
 """Poses of a million postures on one thread, against a loop over Pinocchio's forward kinematics.
 
-    python benchmarks/forward_kinematics.py [--robot panda] [--postures N] [--rounds R]
+    python benchmarks/forward_kinematics.py [--robot panda] [--postures N] [--rounds R] [--output FOLDER]
 
 Both fill an array (N, 4, 4) with the end-effector's poses, and agree; Pinocchio's loop is measured with the copy into
 that array and without it, on a part of the postures. Then a whole workspace with its manipulability, on all threads.
@@ -16,11 +16,12 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.cli.bench import urdf
+from chainrule.cli.benchmark.figures import write_figures
+from chainrule.cli.benchmark.peers import urdf
 
 
 def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
-    """The best of so many runs of each, taken in turn, so that whatever else the machine does meets all of them."""
+    """Seconds of each call, the best of several rounds; calls take turns, so that other load slows all of them."""
     spent = []
     for _ in range(rounds):
         for call in calls:
@@ -30,7 +31,7 @@ def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
     return np.reshape(spent, (rounds, -1)).min(axis=0).tolist()
 
 
-def main(name: str, postures: int, rounds: int) -> None:
+def main(name: str, postures: int, rounds: int, output: str | None) -> None:
     robot = cr.load(name)
     model = pin.buildModelFromXML(urdf(robot))
     data, frame = model.createData(), model.getFrameId(robot.end_effector)
@@ -49,8 +50,8 @@ def main(name: str, postures: int, rounds: int) -> None:
 
     cr.set_threads(1)
     ours = robot.pose(q)
-    kernel = robot.kernel("pose")
-    calls = [lambda: robot.pose(q), lambda: kernel._double_ufunc(q, out=ours), joints_only, loop]
+    ufunc = robot.kernel("pose").ufunc
+    calls = [lambda: robot.pose(q), lambda: ufunc(q, out=ours), joints_only, loop]
     spent = np.divide(seconds(calls, rounds), [postures, postures, len(some), len(some)])
     into, peers = spent[:2], spent[2:]
     off = float(np.abs(ours[: len(some)] - theirs).max())
@@ -65,6 +66,10 @@ def main(name: str, postures: int, rounds: int) -> None:
     robot.workspace(1000)
     (whole,) = seconds([lambda: robot.workspace(postures)], rounds)
     print(f"  workspace of {postures:,} postures, with manipulability, on all threads: {whole:.2f} s")
+    if output:
+        labels = ("robot.pose", "into an array", "pinocchio", "pinocchio, copied out")
+        figures = {label: own * 1e9 for label, own in zip(labels, spent, strict=True)}
+        write_figures(output, "forward_kinematics", {**figures, "workspace": whole})
 
 
 if __name__ == "__main__":
@@ -72,5 +77,6 @@ if __name__ == "__main__":
     parser.add_argument("--robot", default="panda")
     parser.add_argument("--postures", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the figures, as JSON")
     options = parser.parse_args()
-    main(options.robot, options.postures, options.rounds)
+    main(options.robot, options.postures, options.rounds, options.output)

@@ -1,11 +1,11 @@
 """A floating humanoid of 38 degrees of freedom (Talos): compile time, and inverse dynamics against Pinocchio.
 
-python benchmarks/humanoid.py
+python benchmarks/humanoid.py [--output FOLDER]
 """
 
 from __future__ import annotations
 
-import os
+import argparse
 import warnings
 from pathlib import Path
 
@@ -13,10 +13,13 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.cli.bench import best
+from chainrule.cli.benchmark.figures import write_figures
+from chainrule.cli.benchmark.kernels import without_cache
+from chainrule.cli.benchmark.timing import best
+from chainrule.functions.table import FUNCTIONS
 
 
-def main() -> None:
+def main(output: str | None) -> None:
     prefix = next(parent for parent in Path(pin.__file__).parents if parent.name == "cmeel.prefix")
     path = prefix / "share" / "example-robot-data" / "robots" / "talos_data" / "robots" / "talos_reduced.urdf"
     warnings.simplefilter("ignore", cr.ModelWarning)
@@ -27,21 +30,28 @@ def main() -> None:
     q, v, a = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq)), *rng.normal(size=(2, model.nv))
     states = 16384
     ours = robot.random_state(rng, (states,)), *rng.normal(size=(2, states, robot.nv))
-    os.environ["CHAINRULE_CACHE"] = "off"
     cr.set_threads(1)
     assert robot.n == model.nv
     print(f"Talos, floating, {robot.n} degrees of freedom")
+    figures = {}
     for name, theirs in (("inverse_dynamics", pin.rnea), ("mass_matrix", pin.crba), ("forward_dynamics", pin.aba)):
-        arguments = ours[:1] if name == "mass_matrix" else ours
-        kernel = robot.kernel(name)
-        out = kernel.spread(list(arguments))
-        batch = best(lambda k=kernel, x=arguments, o=out: k._double_ufunc(*x, out=o), 1.0) / states
-        peer = best(lambda f=theirs, m=name: f(model, data, q) if m == "mass_matrix" else f(model, data, q, v, a), 1.0)
+        count = len(FUNCTIONS[name].arguments)
+        arguments, state = ours[:count], (q, v, a)[:count]
+        with without_cache():
+            kernel = robot.kernel(name)
+            out, ufunc = kernel.spread(list(arguments)), kernel.ufunc
+        batch = best(lambda f=ufunc, x=arguments, o=out: f(*x, out=o), 1.0) / states
+        peer = best(lambda f=theirs, x=state: f(model, data, *x), 1.0)
         print(
             f"{name:18} compiled in {kernel.compile_seconds:.2f} s, {kernel.instructions} instructions; "
             f"{batch * 1e9:.0f} ns a state, Pinocchio {peer * 1e9:.0f} ns a call: {peer / batch:.1f}x"
         )
+        figures[name] = {"compile": kernel.compile_seconds, "batch": batch * 1e9, "pinocchio": peer * 1e9}
+    if output:
+        write_figures(output, "humanoid", figures)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the figures, as JSON")
+    main(parser.parse_args().output)

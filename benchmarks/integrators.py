@@ -2,14 +2,13 @@
 
     python benchmarks/integrators.py [--small] [--output FOLDER]
 
-Prints tables with the order of each method as it is measured; writes integrators.json, integrators.png and
-long_run.png. The error is the largest change of energy, as a share of the range of the kinetic energy.
+Prints tables with the order of each method as it is measured, and writes integrators.json, integrators.png and
+long_run.png into a folder. The error is the largest change of energy, as a share of the range of the kinetic energy.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from pathlib import Path
@@ -17,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 import chainrule as cr
-from chainrule.simulation.integrators import METHODS
-from chainrule.simulation.request import ADAPTIVE
+from chainrule.cli.benchmark.figures import write_figures
+from chainrule.simulation.integrators import ADAPTIVE, METHODS
 
 SWINGS = {  # robot: start, seconds
     "double_pendulum": ([1.5, 0.5], 2.0),
@@ -36,7 +35,7 @@ def drift(motion: cr.Trajectory) -> np.ndarray:
     return motion.energy_error / np.ptp(motion.kinetic_energy)
 
 
-def measured(robot: cr.Robot, start: list[float], duration: float, rounds: int, **options: object) -> dict[str, float]:
+def measure(robot: cr.Robot, start: list[float], duration: float, rounds: int, **options: object) -> dict[str, float]:
     """The energy error of a motion, and how long it takes to compute, compiling left out."""
     spent = np.inf
     for _ in range(rounds + 1):
@@ -64,13 +63,13 @@ def swings(steps: tuple[float, ...], tolerances: tuple[float, ...], rounds: int)
         robot = cr.load(name).without_friction()
         rows: dict[str, dict] = {}
         for method in ORDERS:
-            runs = [measured(robot, start, duration, rounds, method=method, dt=h) for h in steps]
+            runs = [measure(robot, start, duration, rounds, method=method, dt=h) for h in steps]
             errors, seconds = ([run[key] for run in runs] for key in ("error", "seconds"))
             rows[method] = {"dt": steps, "error": errors, "seconds": seconds, "order": order(steps, errors)}
         robot.simulate(start, None, 0.01, method="dop853")  # compiles what all three call
         for method in ADAPTIVE:
             runs = [
-                measured(robot, start, duration, rounds // 3, method=method, dt=1e-2, rtol=tol, atol=tol / 100)
+                measure(robot, start, duration, rounds // 3, method=method, dt=1e-2, rtol=tol, atol=tol / 100)
                 for tol in tolerances
             ]
             errors, seconds = ([run[key] for run in runs] for key in ("error", "seconds"))
@@ -93,7 +92,7 @@ def long_run(duration: float, dt: float) -> dict:
     return {"dt": dt, "duration": duration, "methods": results}
 
 
-def show(results: dict[str, dict], runs: list[dict]) -> None:
+def print_tables(results: dict[str, dict], runs: list[dict]) -> None:
     """Tables of the errors."""
     for name, result in results.items():
         methods = result["methods"]
@@ -116,11 +115,11 @@ def show(results: dict[str, dict], runs: list[dict]) -> None:
 
 # --- pictures ---
 
-COLOURS = {
+COLORS = {
     "euler": "tab:brown", "semi_implicit_euler": "tab:orange", "implicit_midpoint": "tab:green", "rk4": "tab:blue",
     "dop853": "tab:purple", "radau": "tab:red", "lsoda": "tab:gray",
 }  # fmt: skip
-MARKS = dict(zip(COLOURS, "vso^DPX", strict=True))
+MARKS = dict(zip(COLORS, "vso^DPX", strict=True))
 
 
 def figure(rows: int, columns: int, size: tuple[float, float]) -> tuple:
@@ -132,14 +131,14 @@ def figure(rows: int, columns: int, size: tuple[float, float]) -> tuple:
     return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
 
 
-def draw(results: dict[str, dict], path: Path) -> None:
+def draw_swings(results: dict[str, dict], path: Path) -> None:
     """Energy error against step, tolerance and computing time, a row of pictures for each robot."""
     drawn, axes = figure(len(results), 3, (15, 4.6 * len(results)))
     for (name, result), (left, middle, right) in zip(results.items(), axes, strict=True):
         for method, row in result["methods"].items():
             axis, x = (left, np.array(row["dt"]) * 1e3) if "dt" in row else (middle, row["rtol"])
             label = f"{method}, order {row['order']:.1f}" if "order" in row else method
-            style = {"color": COLOURS[method], "marker": MARKS[method], "markersize": 5}
+            style = {"color": COLORS[method], "marker": MARKS[method], "markersize": 5}
             axis.loglog(x, row["error"], label=label, **style)
             per_second = np.array(row["seconds"]) / result["duration"] * 1e3
             right.loglog(per_second, row["error"], label=method, **style)
@@ -161,7 +160,7 @@ def draw_long_runs(runs: list[dict], path: Path) -> None:
     drawn, (axes,) = figure(1, len(runs), (6.5 * len(runs), 4.8))
     for axis, run in zip(axes, runs, strict=True):
         for method, row in run["methods"].items():
-            axis.semilogy(row["t"], row["largest"], color=COLOURS[method], label=method)
+            axis.semilogy(row["t"], row["largest"], color=COLORS[method], label=method)
         axis.set(xlabel="time, s", xlim=(0, run["duration"]), ylim=(1e-8, 3))
         axis.set_title(f"double pendulum in steps of {1e3 * run['dt']:g} ms")
         axis.grid(which="major", alpha=0.3)
@@ -170,22 +169,22 @@ def draw_long_runs(runs: list[dict], path: Path) -> None:
     drawn.savefig(path, dpi=110)
 
 
-def main(small: bool, output: Path) -> None:
+def main(small: bool, output: Path | None) -> None:
     warnings.simplefilter("ignore", cr.SimulationWarning)  # the errors are what is shown
     assert set(ORDERS) == set(METHODS)
     steps, tolerances, rounds = (STEPS[1:4], (1e-4, 1e-6), 0) if small else (STEPS, TOLERANCES, 3)
     results = swings(steps, tolerances, rounds)
     runs = [long_run(20.0 if small else 1000.0, dt) for dt in (5e-3, 2e-2)]
-    show(results, runs)
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "integrators.json").write_text(json.dumps({"swings": results, "long_runs": runs}, indent=1) + "\n")
-    draw(results, output / "integrators.png")
-    draw_long_runs(runs, output / "long_run.png")
+    print_tables(results, runs)
+    if output:
+        write_figures(output, "integrators", {"swings": results, "long_runs": runs})
+        draw_swings(results, output / "integrators.png")
+        draw_long_runs(runs, output / "long_run.png")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="few steps, a short run: seconds instead of minutes")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="a folder for the figures and pictures")
     options = parser.parse_args()
     main(options.small, options.output)

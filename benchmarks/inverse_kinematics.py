@@ -1,6 +1,6 @@
 """Inverse kinematics: how many of random reachable poses are solved, how fast, and what is said about unreachable ones.
 
-    python benchmarks/inverse_kinematics.py [--targets N] [--peer-targets N] [--toolbox PYTHON]
+    python benchmarks/inverse_kinematics.py [--targets N] [--peer-targets N] [--toolbox PYTHON] [--output FOLDER]
 
 One thread. The same targets and limits for all: a damped least-squares loop around Pinocchio, and, where --toolbox
 names a Python that has it, the compiled `ik_LM` of Robotics Toolbox. "Solved" is within 1e-6 m and 1e-6 rad and within
@@ -20,6 +20,7 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
+from chainrule.cli.benchmark.figures import NOT_INSTALLED, write_figures
 from chainrule.inverse_kinematics.analytic.axes import axes_of
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.result import measured_errors
@@ -29,7 +30,8 @@ TOLERANCE = 1e-6
 STARTS, ITERATIONS = 101, 60
 
 
-def solved(robot: cr.Robot, q: np.ndarray, T: np.ndarray) -> float:
+def share_solved(robot: cr.Robot, q: np.ndarray, T: np.ndarray) -> float:
+    """The share of targets that q reaches within the tolerance and the limits."""
     numbers = np.concatenate([T[:, :3, :3].reshape(-1, 9), T[:, :3, 3]], axis=1)
     error = measured_errors(Goal(robot.end_effector), robot.pose(q), numbers)
     within = ((q >= robot.limits.lower) & (q <= robot.limits.upper)).all(axis=1)
@@ -37,8 +39,8 @@ def solved(robot: cr.Robot, q: np.ndarray, T: np.ndarray) -> float:
 
 
 def between_axes(robot: cr.Robot) -> np.ndarray:
-    """The chain as peers are told it: a frame on every joint axis, z along it, seen from the one before."""
-    axes = axes_of(robot._merged, robot.end_effector, "benchmark")
+    """The chain for peers: the transform from each joint axis to the next, z along the axis."""
+    axes = axes_of(robot.merged, robot.end_effector, "benchmark")
     frames = [np.eye(4)]
     for h, o in zip(axes.h, axes.o, strict=True):
         across = np.linalg.svd(h[None])[2][1]
@@ -113,7 +115,7 @@ def toolbox(python: str, robot: cr.Robot, T: np.ndarray) -> tuple[float, float]:
         np.savez(given, between=between, targets=T, limits=limits)
         subprocess.run([python, "-c", TOOLBOX, str(given), str(answer)], check=True)
         result = np.load(answer)
-        return solved(robot, result["q"], T), float(result["seconds"])
+        return share_solved(robot, result["q"], T), float(result["seconds"])
 
 
 def beyond_reach(robot: cr.Robot, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -143,8 +145,9 @@ def beyond_reach(robot: cr.Robot, rng: np.random.Generator, count: int) -> tuple
     return np.concatenate(poses), np.tile(apart, centres)
 
 
-def main(count: int, peers: int, python: str | None) -> None:
+def main(count: int, peers: int, python: str | None, output: str | None) -> None:
     cr.set_threads(1)
+    figures: dict[str, dict] = {}
     print(
         f"{'':8} {'solved':>9} {'us':>6} | {'Pinocchio loop':>17} {'ratio':>6} | {'Toolbox ik_LM':>17} {'ratio':>6}",
         end="",
@@ -159,17 +162,23 @@ def main(count: int, peers: int, python: str | None) -> None:
             began = time.perf_counter()
             answer = robot.inverse_kinematics(T)
             best = min(best, (time.perf_counter() - began) / count)
-        rate = solved(robot, answer.q, T)
+        rate = share_solved(robot, answer.q, T)
         assert rate == answer.success.mean(), "success is what forward kinematics says"
         print(f"{name:8} {rate:9.4%} {best * 1e6:6.2f}", end=" | ")
         loop = DampedLeastSquares(robot)
         began = time.perf_counter()
         found = np.array([loop(target) for target in T[:peers]])
         spent = (time.perf_counter() - began) / peers
-        print(f"{solved(robot, found, T[:peers]):7.2%} {spent * 1e6:6.0f} us {spent / best:6.0f}", end=" | ")
+        print(f"{share_solved(robot, found, T[:peers]):7.2%} {spent * 1e6:6.0f} us {spent / best:6.0f}", end=" | ")
+        row = figures[name] = {
+            "chainrule": {"solved": rate, "microseconds": best * 1e6},
+            "pinocchio": {"solved": share_solved(robot, found, T[:peers]), "microseconds": spent * 1e6},
+            "toolbox": {"error": NOT_INSTALLED},
+        }
         if python:
             share, seconds = toolbox(python, robot, T[:peers])
             print(f"{share:7.2%} {seconds * 1e6:6.0f} us {seconds / best:6.0f}", end=" | ")
+            row["toolbox"] = {"solved": share, "microseconds": seconds * 1e6}
         else:
             print(f"{'not measured':>17} {'':>6}", end=" | ")
         beyond, apart = beyond_reach(robot, rng, max(8, count // 50 // 8 * 8))
@@ -180,6 +189,8 @@ def main(count: int, peers: int, python: str | None) -> None:
             f"{(~outside.success).mean():.0%} failed, "
             f"nearest found {farther.min():.3f} to {farther.max():.3f} times as far"
         )
+    if output:
+        write_figures(output, "inverse_kinematics", figures)
 
 
 if __name__ == "__main__":
@@ -187,5 +198,6 @@ if __name__ == "__main__":
     parser.add_argument("--targets", type=int, default=10_000)
     parser.add_argument("--peer-targets", type=int, default=300)
     parser.add_argument("--toolbox", default=None, metavar="PYTHON")
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the figures, as JSON")
     options = parser.parse_args()
-    main(options.targets, options.peer_targets, options.toolbox)
+    main(options.targets, options.peer_targets, options.toolbox, options.output)

@@ -1,15 +1,13 @@
 """Simulation against its peers, on the Panda: a batch beside mujoco.rollout, one motion beside a loop over pinocchio.
 
-python benchmarks/rollouts.py [--quick]
+    python benchmarks/rollouts.py [--quick] [--output FOLDER]
 
 The states at the end are compared as well: both sides integrate the same equations by the same rule.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
+import argparse
 
 import mujoco
 import mujoco.rollout
@@ -17,7 +15,9 @@ import numpy as np
 import pinocchio as pin
 
 import chainrule as cr
-from chainrule.cli.bench import best, urdf
+from chainrule.cli.benchmark.figures import write_figures
+from chainrule.cli.benchmark.peers import urdf
+from chainrule.cli.benchmark.timing import best
 
 SECONDS = 5.0
 
@@ -92,8 +92,7 @@ def against_pinocchio(robot: cr.Robot, steps: int, seconds: float) -> dict[str, 
     return taken
 
 
-def main() -> None:
-    quick = "--quick" in sys.argv
+def main(quick: bool, output: str | None) -> None:
     rows, steps, long, seconds = (64, 20, 50, 0.05) if quick else (1024, 500, 10_000, SECONDS)
     robot = cr.load("panda").without_friction()
     batch = against_mujoco(robot, rows, steps, seconds)
@@ -108,11 +107,14 @@ def main() -> None:
     print(f"one Panda, RK4, {long} steps, computed torque:")
     print(f"  chainrule {each['chainrule']:.2f} us a step, a loop over pinocchio {each['pinocchio']:.1f} us a step: "
           f"{one['pinocchio'] / one['chainrule']:.1f}x; apart by {one['difference']:.1g} rad at most")  # fmt: skip
-    if not quick:
-        results = {"mujoco_rollout": batch, "pinocchio_loop": one, "rows": rows, "steps": steps, "long": long}
-        path = Path(__file__).parent / "results" / "rollouts.json"
-        path.write_text(json.dumps(results, indent=1) + "\n")
+    if output:
+        figures = {"mujoco_rollout": batch, "pinocchio_loop": one, "rows": rows, "steps": steps, "long": long}
+        write_figures(output, "rollouts", figures)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few steps, short runs: seconds instead of minutes")
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the figures, as JSON")
+    options = parser.parse_args()
+    main(options.quick, options.output)

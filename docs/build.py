@@ -8,10 +8,11 @@ import pdoc
 import chainrule
 
 OUTPUT = Path(__file__).parents[1] / "build" / "docs"
-INNER = {"chainrule.cli.main", "chainrule.cli.console", "chainrule.__main__"}
+LEFT_OUT = ("chainrule.cli", "chainrule.__main__")
+"""Modules without an API: the command line explains itself with `chainrule --help`."""
 
 if __name__ == "__main__":
-    found = (module.name for module in walk_packages(chainrule.__path__, "chainrule."))
+    names = [module.name for module in walk_packages(chainrule.__path__, "chainrule.")]
     pdoc.render.configure(docformat="markdown")
-    pdoc.pdoc("chainrule", *(name for name in found if name not in INNER), output_directory=OUTPUT)
+    pdoc.pdoc("chainrule", *(name for name in names if not name.startswith(LEFT_OUT)), output_directory=OUTPUT)
     print(f"open {OUTPUT / 'index.html'}")

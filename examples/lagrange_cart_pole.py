@@ -13,14 +13,14 @@ M, m, l, g, b, F = sp.symbols("M m l g b F", positive=True)
 cart, bob = PointMass(M, (x, 0)), PointMass(m, (x + l * sp.sin(theta), l * sp.cos(theta)))
 free = Lagrangian.of_bodies([x, theta], [cart, bob], gravity=(0, -g), forces=0)
 print(free)
-for name, expression, reason in free.conserved():
+for name, expression, reason in free.conserved_quantities():
     print(f"{name}: {expression}, because {reason}")
 
 driven = Lagrangian.of_bodies(
     [x, theta], [cart, bob], gravity=(0, -g), forces={x: F}, friction={x: Friction(viscous=b)}
 )
 print("at rest:", driven.equilibria())
-upright = driven.linearise({x: 0, theta: 0})
+upright = driven.linearize({x: 0, theta: 0})
 sp.pprint(upright.A)
 
 # a regulator from it, on the equations themselves

@@ -3,7 +3,10 @@
 import pytest
 
 REFERENCE = {
-    "test_identities", "test_peers", "test_edits", "test_formats", "test_bad_input", "test_mjcf", "test_scalars", "test_numbers",
+    "algorithms.test_identities", "algorithms.test_peers", "algorithms.test_printed_numbers", "model.test_edits",
+    "spatial.test_scalars", "formats.test_formats", "formats.test_mjcf", "formats.test_bad_files",
+    "formats.test_bad_native", "formats.test_bad_tables", "formats.test_bad_urdf", "formats.test_large_files",
+    "core.test_bad_arguments", "robot.test_bad_edits", "robot.test_bad_human", "cli.test_bad_commands",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
-from chainrule.core.validation import checked
+from chainrule.core.validation import validate
 
 EXPECTED = {
     "pendulum": 1, "double_pendulum": 2, "planar_2r": 2, "planar_3r": 3, "planar_rp": 2, "cartesian_3p": 3, "scara": 4,
@@ -22,7 +22,7 @@ def test_the_promised_robots_are_there():
 def test_a_robot_is_possible_and_moves(name):
     robot = cr.load(name)
     assert robot.name == name
-    checked(robot.model, check=name != "puma560", warn=False)
+    validate(robot.model, check=name != "puma560", warn=False)
     assert len(robot.model.notes) >= 2
     rng = np.random.default_rng(0)
     q, qd, qdd = robot.random_state(rng), *rng.normal(size=(2, robot.n))

@@ -28,8 +28,15 @@ from chainrule.robot.library import load as load
 from chainrule.robot.library import robots as robots
 from chainrule.robot.robot import Robot as Robot
 from chainrule.simulation.events import Event as Event
-from chainrule.simulation.request import Impacts as Impacts
-from chainrule.simulation.request import Stops as Stops
+from chainrule.simulation.impacts import Impacts as Impacts
+from chainrule.simulation.impacts import Stops as Stops
+from chainrule.simulation.integrators import DOP853 as DOP853
+from chainrule.simulation.integrators import LSODA as LSODA
+from chainrule.simulation.integrators import RK4 as RK4
+from chainrule.simulation.integrators import Euler as Euler
+from chainrule.simulation.integrators import ImplicitMidpoint as ImplicitMidpoint
+from chainrule.simulation.integrators import Radau as Radau
+from chainrule.simulation.integrators import SemiImplicitEuler as SemiImplicitEuler
 from chainrule.simulation.sources import Samples as Samples
 from chainrule.simulation.traced import traceable as traceable
 from chainrule.simulation.trajectory import Trajectory as Trajectory

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chainrule.errors import ShapeError
+from chainrule.errors import ChainruleError, ShapeError, UnknownNameError
 from chainrule.spatial import Symmetric, Transform, Vector
 
 Array = NDArray[np.float64]
+
+ROTATION_TOLERANCE = 1e-6
+"""The largest entry of R^T R - 1 with which a matrix R still counts as a rotation."""
+LAST_ROW_TOLERANCE = 1e-12
+"""How far the last row of a homogeneous matrix may be from 0 0 0 1."""
 
 
 def real_array(value: Any, what: str) -> Array:
@@ -40,7 +45,23 @@ def number(value: Any, what: str) -> float:
     return float(array)
 
 
-def listed(value: Any, what: str) -> list[Any]:
+def positive(value: Any, what: str, words: str = "positive", error: type[ChainruleError] = ShapeError) -> float:
+    """A finite number above zero; `words` say in the message what it must be."""
+    x = number(value, what)
+    if not x > 0:
+        raise error(f"{what} must be {words}, got {value!r}")
+    return x
+
+
+def whole_number(value: Any, what: str, least: int = 0) -> int:
+    """A whole number, at least `least`."""
+    count = number(value, what)
+    if isinstance(value, bool) or count != int(count) or count < least:
+        raise ShapeError(f"{what} must be a whole number, at least {least}, got {value!r}")
+    return int(count)
+
+
+def as_list(value: Any, what: str) -> list[Any]:
     """The entries of anything that can be gone through."""
     try:
         return list(value)
@@ -100,18 +121,49 @@ def transform(value: ArrayLike | Transform, what: str) -> Transform:
     T = real_array(value, what)
     if T.shape != (4, 4):
         raise ShapeError(f"{what} must be a 4-by-4 homogeneous matrix, got shape {T.shape}")
-    refuse_nonfinite(T, what)
-    R = T[:3, :3]
-    error = float(np.abs(R.T @ R - np.eye(3)).max())
-    if error > 1e-6 or np.linalg.det(R) < 0:
-        flipped = ", and mirrors" if np.linalg.det(R) < 0 else ""
+    return Transform.of(rigid_transforms(T, what).tolist())
+
+
+def rigid_transforms(value: ArrayLike, what: str, *, finite: bool = True) -> Array:
+    """Rigid transforms (..., 4, 4), refused if one of them is not rigid.
+
+    With finite=False, a matrix with an entry that is not finite becomes nan as a whole.
+    """
+    T = real_array(value, what).astype(float)
+    if T.shape[-2:] != (4, 4):
+        raise ShapeError(f"{what} must be 4-by-4 homogeneous matrices, got shape {T.shape}")
+    if finite:
+        refuse_nonfinite(T, what)
+    else:
+        T = np.where(np.isfinite(T).all(axis=(-1, -2), keepdims=True), T, np.nan)
+    refuse_improper_rotations(T[..., :3, :3], what)
+    with np.errstate(invalid="ignore"):
+        wrong = np.argwhere(np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(axis=-1) > LAST_ROW_TOLERANCE)
+    if len(wrong):
+        row = T[tuple(wrong[0])][3]
+        raise ShapeError(f"{what} must have the last row 0 0 0 1, got {row.tolist()}{_row(wrong[0])}")
+    return T
+
+
+def refuse_improper_rotations(R: Array, what: str) -> None:
+    """Refuse matrices (..., 3, 3) that are not rotations; those that are not finite pass."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        deviation = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-1, -2), initial=0.0)
+        mirrors = (np.cross(R[..., 0], R[..., 1]) * R[..., 2]).sum(axis=-1) < 0
+        wrong = np.argwhere(((deviation > ROTATION_TOLERANCE) | mirrors) & np.isfinite(R).all(axis=(-1, -2)))
+    if len(wrong):
+        first = tuple(wrong[0])
+        one = "has a matrix that is" if first else "is"
+        fault = "mirrors" if mirrors[first] else f"is off by {deviation[first]:.2g} from orthogonal"
         raise ShapeError(
-            f"{what} is not a rigid transform: its rotation is off by {error:.2g} from orthogonal{flipped}; give its "
-            "upper left 3-by-3 block orthonormal columns that form a right-handed frame"
+            f"{what} {one} not a rigid transform{_row(wrong[0])}: its rotation {fault}; give its upper left 3-by-3 "
+            "block orthonormal columns that form a right-handed frame"
         )
-    if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-12:
-        raise ShapeError(f"{what} must have the last row 0 0 0 1, got {T[3].tolist()}")
-    return Transform.of(T.tolist())
+
+
+def _row(place: NDArray[np.intp]) -> str:
+    """The place in a batch, in words; none where there is no batch."""
+    return f" (row {', '.join(map(str, place))})" if len(place) else ""
 
 
 def symmetric(value: Any, what: str) -> Symmetric:
@@ -151,3 +203,11 @@ def names(value: Any, what: str) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
     return tuple(value)
+
+
+def one_of(known: Iterable[str], value: Any, what: str) -> str:
+    """A word that is among the known ones."""
+    words = tuple(known)
+    if value not in words:
+        raise UnknownNameError.of(what, value, words, "chainrule")
+    return str(value)

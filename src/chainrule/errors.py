@@ -1,41 +1,43 @@
-"""What can go wrong, and how it is said: what was expected, what came, what to do."""
+"""Errors and warnings. A message says what was expected, what came, and what to do."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class ChainruleError(Exception):
-    """Anything that chainrule refuses."""
+    """Base class of all errors that chainrule raises on purpose."""
 
 
 class ModelError(ChainruleError, ValueError):
-    """A robot that cannot be."""
+    """The model is not a valid robot."""
 
 
 class FormatError(ModelError):
-    """A file or table that does not describe a robot."""
+    """The file or table does not describe a valid robot."""
 
 
 class ShapeError(ChainruleError, ValueError):
-    """An argument of the wrong length, shape or type."""
+    """The argument has the wrong length, shape or type."""
 
 
 class UnknownNameError(ChainruleError, ValueError, LookupError):
-    """A link, joint, frame or robot that is not there."""
+    """No link, joint, frame, robot or option has this name."""
 
     @classmethod
     def of(cls, what: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
-        """The error for a name that is not among the known ones, with the nearest of them."""
+        """The error for a name that is not among the known names; it suggests the nearest of them."""
         names = list(known)
         close = get_close_matches(str(name), names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are: {shown(names)}"
+        hint = f"did you mean {close[0]!r}?" if close else f"there are: {quoted(names)}"
         return cls(f"{where} has no {what} named {name!r}; {hint}")
 
 
 class SimulationError(ChainruleError, ArithmeticError):
-    """A motion that cannot be followed any further; `trajectory` is what was computed up to there."""
+    """The simulation cannot continue; `trajectory` is the motion up to there."""
 
     def __init__(self, message: str, trajectory: object = None) -> None:
         super().__init__(message)
@@ -43,15 +45,23 @@ class SimulationError(ChainruleError, ArithmeticError):
 
 
 class SimulationWarning(UserWarning):
-    """A motion that was computed, and is not to be trusted."""
+    """The simulation finished, but its result may be wrong."""
 
 
 class ModelWarning(UserWarning):
-    """A robot that loads, with something its user should know."""
+    """The robot loads, but its file has a property that the user should know of."""
 
 
-def shown(names: Iterable[str], most: int = 12) -> str:
-    """A list of names for a message, cut where it gets long."""
+def quoted(names: Iterable[str], most: int = 12) -> str:
+    """List of names for a message: each in quotes, at most `most` of them."""
     names = list(names)
     text = ", ".join(repr(n) for n in names[:most]) or "none"
     return text if len(names) <= most else f"{text}, ... ({len(names)} in all)"
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """A warning that points at the line of the user's own code which led to it, not at a line of the library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "chainrule":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

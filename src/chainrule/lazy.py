@@ -6,11 +6,13 @@ stub as it is, and `attach` makes the same names available at run time.
 
 from __future__ import annotations
 
-import ast
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+LINE = re.compile(r"^from ([\w.]+) import (\w+) as (\w+)$", re.MULTILINE)
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -33,12 +35,6 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
 
 
 def _names_of(stub: Path) -> dict[str, tuple[str, str]]:
-    """Public name -> (module, name there), for every `from module import name as public`."""
-    tree = ast.parse(stub.read_text(encoding="utf-8"))
-    return {
-        alias.asname: (node.module, alias.name)
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-        if alias.asname
-    }
+    """Public name -> (module, name there), for every line `from module import name as public`."""
+    found = LINE.findall(stub.read_text(encoding="utf-8"))
+    return {public: (module, name) for module, name, public in found}

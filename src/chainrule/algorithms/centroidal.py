@@ -1,6 +1,6 @@
-"""Centre of mass and momentum of the whole robot, the base link left out.
+"""Center of mass and momentum of the whole robot without its base link.
 
-A rotor that its gear turns is part of the joint's inertia, not of a body: it adds nothing here.
+The inertia of a rotor belongs to its joint, not to a body: rotors add nothing here.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.algorithms.kinematics import poses_of, twists_of
-from chainrule.model import Model, Placed
+from chainrule.model import Model, PosedBody
 from chainrule.spatial import (
     Force,
     Inertia,
@@ -22,9 +22,9 @@ Scalars = Sequence[Scalar]
 
 
 def center_of_mass(model: Model, q: Scalars) -> Vector:
-    """Of all moving links together, in the base frame (m)."""
+    """Center of mass of all moving links, in the base frame (m)."""
     bodies = model.at(q)
-    return _composites(bodies, poses_of(bodies))[0].com
+    return _composite_inertias(bodies, poses_of(bodies))[0].com
 
 
 def momentum(model: Model, q: Scalars, qd: Scalars) -> Force:
@@ -38,15 +38,15 @@ def momentum(model: Model, q: Scalars, qd: Scalars) -> Force:
 
 
 def centroidal_momentum(model: Model, q: Scalars, qd: Scalars) -> Force:
-    """The same about the centre of mass."""
+    """Angular momentum about the center of mass and linear momentum, in base axes (kg m^2/s, kg m/s)."""
     return _at(center_of_mass(model, q)).inv * momentum(model, q, qd)
 
 
 def momentum_matrix(model: Model, q: Scalars, about: Vector) -> list[Force]:
-    """Columns whose combination by qd is the momentum about a point, in base axes."""
+    """Matrix A, by columns, with A qd the momentum about a point, in base axes."""
     bodies = model.at(q)
     T = poses_of(bodies)
-    composite = _composites(bodies, T)
+    composite = _composite_inertias(bodies, T)
     columns = [Force.zero()] * model.nv
     for body in bodies:
         for i, S in body.S:
@@ -55,15 +55,15 @@ def momentum_matrix(model: Model, q: Scalars, about: Vector) -> list[Force]:
 
 
 def centroidal_momentum_matrix(model: Model, q: Scalars) -> list[Force]:
-    """A_G with A_G qd the centroidal momentum (Orin & Goswami 2008, angular part first)."""
+    """Matrix A_G, by columns, with A_G qd the centroidal momentum (Orin & Goswami 2008, angular part first)."""
     return momentum_matrix(model, q, center_of_mass(model, q))
 
 
 def center_of_mass_jacobian(model: Model, q: Scalars) -> list[Vector]:
-    """Columns whose combination by qd is the velocity of the centre of mass, in base axes."""
+    """Jacobian J, by columns, with J qd the velocity of the center of mass, in base axes."""
     bodies = model.at(q)
     T = poses_of(bodies)
-    composite = _composites(bodies, T)
+    composite = _composite_inertias(bodies, T)
     mass = composite[0].mass
     columns = [Vector.zero()] * model.nv
     for body in bodies:
@@ -72,8 +72,8 @@ def center_of_mass_jacobian(model: Model, q: Scalars) -> list[Vector]:
     return columns
 
 
-def _composites(bodies: Sequence[Placed], T: Sequence[Transform]) -> list[Inertia]:
-    """The inertia of each link with all it carries, in the base frame; entry 0 is that of all moving links."""
+def _composite_inertias(bodies: Sequence[PosedBody], T: Sequence[Transform]) -> list[Inertia]:
+    """Inertia of each link with all links it carries, in the base frame; entry 0 is that of all moving links."""
     I = [Inertia.zero(), *(T[body.index] * body.inertia for body in bodies)]
     for body in reversed(bodies):
         I[body.parent] = I[body.parent] + I[body.index]

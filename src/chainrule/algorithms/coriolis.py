@@ -2,8 +2,8 @@
 
 For a particle, M = m J^T J and C = m J^T dJ/dt have that property, and so has their sum over a body. A body that
 moves with the twist V = (omega, v) then needs, of its mass distribution, only its linear momentum p and the matrix
-K, the integral of u r^T dm over its points r with their velocities u. Everything is in the base frame, so that
-composites are plain sums.
+K, the integral of u r^T dm over its points r with their velocities u. All quantities are in the base frame, so
+that composites are plain sums.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ Scalars = Sequence[Scalar]
 
 
 @dataclass(frozen=True, slots=True)
-class Carrying:
-    """B: the wrench that keeps a body's points on course while the screw S of a joint turns them."""
+class BodyCoriolis:
+    """B of one body: B S is the wrench that turns the velocities of its points at the rate of the screw S."""
 
     momentum: Vector
     K: Matrix
 
     @staticmethod
-    def of(I: Inertia, V: Motion) -> Carrying:
-        """Of a body with inertia I and twist V, both in the base frame."""
+    def of(I: Inertia, V: Motion) -> BodyCoriolis:
+        """B of a body with inertia I and twist V, both in the base frame."""
         second = Symmetric.scaled_identity(I.inertia.trace() / 2) - I.inertia  # the integral of r r^T dm
-        return Carrying((I * V).force, Matrix.outer(V.linear, I.moment) + V.angular.skew() @ second.matrix())
+        return BodyCoriolis((I * V).force, Matrix.outer(V.linear, I.moment) + V.angular.skew() @ second.matrix())
 
-    def __add__(self, other: Carrying) -> Carrying:
-        return Carrying(self.momentum + other.momentum, self.K + other.K)
+    def __add__(self, other: BodyCoriolis) -> BodyCoriolis:
+        return BodyCoriolis(self.momentum + other.momentum, self.K + other.K)
 
     def __mul__(self, S: Motion) -> Force:
         """The integral over the body of (r x f, f), with f = omega_S x u dm."""
@@ -49,12 +49,12 @@ class Carrying:
 
 
 def coriolis_matrix(model: Model, q: Scalars, qd: Scalars) -> list[list[Scalar]]:
-    """C(q, qd), with C qd the centrifugal and Coriolis torques."""
+    """Coriolis matrix C(q, qd), with C qd the centrifugal and Coriolis torques."""
     bodies = model.at(q)
     T, V = poses_of(bodies), twists_of(bodies, qd)
     I = [Inertia.zero()] + [T[body.index] * body.inertia for body in bodies]
     V0 = [T_i * V_i for T_i, V_i in zip(T, V, strict=True)]
-    B = [Carrying.of(I_i, V_i) for I_i, V_i in zip(I, V0, strict=True)]
+    B = [BodyCoriolis.of(I_i, V_i) for I_i, V_i in zip(I, V0, strict=True)]
     for body in reversed(bodies):
         I[body.parent] = I[body.parent] + I[body.index]
         B[body.parent] = B[body.parent] + B[body.index]

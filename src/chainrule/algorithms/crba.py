@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.algorithms.joint_forces import armature
-from chainrule.model import Model, Placed
+from chainrule.model import Model, PosedBody
 from chainrule.spatial import Inertia, Scalar
 
 Scalars = Sequence[Scalar]
 
 
 def mass_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """M(q), rotors included: M_ij = S_i . F, F being the wrench that unit acceleration of joint j takes."""
+    """Mass matrix M(q), rotors included: M_ij = S_i . F, with F the wrench of a unit acceleration of joint j."""
     bodies = model.at(q)
-    composite = composites(bodies)
+    composite = composite_inertias(bodies)
     M: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
     for i, J in enumerate(armature(model)):
         M[i][i] = J
@@ -36,8 +36,8 @@ def mass_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     return M
 
 
-def composites(bodies: Sequence[Placed]) -> list[Inertia]:
-    """The inertia of each link together with all it carries, in the link's frame; entry 0 stays empty."""
+def composite_inertias(bodies: Sequence[PosedBody]) -> list[Inertia]:
+    """Inertia of each link with all links it carries, in the link's frame; entry 0 stays empty."""
     I = [Inertia.zero(), *(body.inertia for body in bodies)]
     for body in reversed(bodies):
         if body.parent:

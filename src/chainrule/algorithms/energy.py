@@ -14,7 +14,7 @@ Scalars = Sequence[Scalar]
 
 
 def kinetic_energy(model: Model, q: Scalars, qd: Scalars) -> Scalar:
-    """The sum of V^T G V / 2 over the links, and J qd^2 / 2 over the rotors: qd^T M qd / 2."""
+    """Kinetic energy qd^T M qd / 2: the sum of V^T G V / 2 over the links and of J qd^2 / 2 over the rotors."""
     bodies = model.at(q)
     V = twists_of(bodies, qd)
     energy: Scalar = 0
@@ -27,7 +27,7 @@ def kinetic_energy(model: Model, q: Scalars, qd: Scalars) -> Scalar:
 
 
 def potential_energy(model: Model, q: Scalars) -> Scalar:
-    """-m g . c over all links but the base, zero with them at its origin, and the energy of the springs."""
+    """Potential energy of gravity on all links but the base, -m g . c, and of the springs."""
     bodies = model.at(q)
     T = poses_of(bodies)
     energy = spring_energy(model, q)

@@ -1,6 +1,6 @@
 """Three angles for an orientation, in any order of axes, and their rates.
 
-An order such as "zyz" names the axes in turn, each one of the frame that has turned already: R = Rz(a) Ry(b) Rz(c).
+An order such as "zyz" names the axes in turn, each an axis of the frame after the turns before: R = Rz(a) Ry(b) Rz(c).
 "rpy" is roll, pitch and yaw about the fixed x, y and z axes, which are the angles of "zyx" read backwards.
 
 With i, j, k the axes of an order, m the one that is neither i nor j, and e = +-1 the sign of the permutation (i, j, m):
@@ -16,18 +16,18 @@ from chainrule.spatial import Rotation, Scalar, Vector
 from chainrule.spatial.scalar import atan2, cos, sin, sqrt, where
 
 ORDERS = ("rpy", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
-LOST = 1e-9
-"""Sine or cosine of the second angle below which the first and the third turn about the same axis."""
+MIN_SINE = 1e-9
+"""Sine or cosine of the second angle below which the first and the third angle count as about the same axis."""
 
 
 def axes_of(order: str) -> tuple[int, int, int, int]:
-    """i, j, m and e of an order of moving axes."""
+    """Axes i, j and m and the sign e of an order of moving axes."""
     i, j = "xyz".index(order[0]), "xyz".index(order[1])
     return i, j, 3 - i - j, 1 if (j - i) % 3 == 1 else -1
 
 
 def angles(R: Rotation, order: str) -> list[Scalar]:
-    """The three angles; where the first and the third turn about one axis, the last of the order's letters is 0.
+    """The three angles; where two of them turn about one axis, the one about the last axis of the order is 0.
 
     >>> [round(a, 3) for a in angles(Rotation.from_rpy(0.1, 0.2, 0.3), "rpy")]
     [0.1, 0.2, 0.3]
@@ -44,7 +44,7 @@ def angles(R: Rotation, order: str) -> list[Scalar]:
         s = sqrt(r[i][i] * r[i][i] + r[i][j] * r[i][j])
         second = atan2(e * r[i][m], s)
         first, third = atan2(-e * r[j][m], r[m][m]), atan2(-e * r[i][j], r[i][i])
-    regular = s > LOST
+    regular = s > MIN_SINE
     return [where(regular, first, atan2(e * r[m][j], r[j][j])), second, where(regular, third, 0.0)]
 
 

@@ -18,14 +18,14 @@ FRAMES = ("space", "body", "world")
 
 
 def jacobian(model: Model, q: Scalars, name: str, frame: str = "space") -> list[Motion]:
-    """J with J qd the twist of the link or frame `name` (Lynch & Park, section 5.1)."""
+    """Jacobian J, by columns, with J qd the twist of the link or frame `name` (Lynch & Park, section 5.1)."""
     index, offset = model.locate(name)
     T = Transform.identity()
     columns = [Motion.zero()] * model.nv
     for body in model.ancestors(index):
-        placed = body.at(q)
-        T = T * placed.T
-        for i, S in placed.S:
+        posed = body.at(q)
+        T = T * posed.T
+        for i, S in posed.S:
             columns[i] = columns[i] + T * S
     T = T * offset
     if frame == "space":
@@ -37,15 +37,15 @@ def jacobian(model: Model, q: Scalars, name: str, frame: str = "space") -> list[
 
 
 def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "space") -> list[Motion]:
-    """dJ/dt: in the base frame, every screw is carried along by the twist of the link it is fixed to."""
+    """Rate dJ/dt: in the base frame, every screw moves with the twist of the link it is fixed to."""
     index, offset = model.locate(name)
     T, V = Transform.identity(), Motion.zero()
     columns, rates = [Motion.zero()] * model.nv, [Motion.zero()] * model.nv
     for body in model.ancestors(index):
-        placed = body.at(q)
-        T = T * placed.T
-        V = V + T * placed.along(qd)
-        for (i, S), ring in zip(placed.S, placed.S_rate(qd), strict=True):
+        posed = body.at(q)
+        T = T * posed.T
+        V = V + T * posed.along(qd)
+        for (i, S), ring in zip(posed.S, posed.S_rate(qd), strict=True):
             in_base = T * S
             columns[i] = columns[i] + in_base
             rates[i] = rates[i] + V.cross(in_base) + T * ring
@@ -60,7 +60,7 @@ def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame:
 
 
 def analytic_jacobian(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[list[Scalar]]:
-    """Rows (x, y, z, and three angles): the rates of the pose vector of the lecture notes, in base axes."""
+    """Jacobian of the pose vector, by rows (x, y, z, and three angles), in base axes."""
     at = angles(pose(model, q, name).rotation, order)
     world = jacobian(model, q, name, "world")
     turning = [rates(S.angular, at, order) for S in world]
@@ -71,6 +71,6 @@ def analytic_jacobian(model: Model, q: Scalars, name: str, order: str = "rpy") -
 
 
 def pose_vector(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[Scalar]:
-    """(x, y, z, and three angles) of a link or frame."""
+    """Pose vector (x, y, z, and three angles) of a link or frame."""
     T = pose(model, q, name)
     return [*T.translation, *angles(T.rotation, order)]

@@ -1,7 +1,8 @@
-"""What acts along a joint's own axis: rotor, spring and friction."""
+"""Torques along a joint's own axis: rotor, spring, friction and the stops at its limits."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from chainrule.model import Model
@@ -9,17 +10,16 @@ from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import is_zero, maximum, where
 
 Scalars = Sequence[Scalar]
-INFINITE = float("inf")
 
 
 def drive_torque(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """Torques for rotors, springs and friction together."""
+    """Torques that rotors, springs and friction need together."""
     parts = (rotor_torque(model, qdd), spring_torque(model, q), friction_torque(model, qd))
     return [a + b + c for a, b, c in zip(*parts, strict=True)]
 
 
 def armature(model: Model) -> list[Scalar]:
-    """The rotors' inertia on the joint side, gear^2 J: what they add to the diagonal of M."""
+    """Inertia of the rotors on the joint side, gear^2 J: their part of the diagonal of M."""
     total: list[Scalar] = [0] * model.nv
     for body in model.bodies:
         for i, k, dof in body.dofs:
@@ -29,11 +29,12 @@ def armature(model: Model) -> list[Scalar]:
 
 
 def rotor_torque(model: Model, qdd: Scalars) -> list[Scalar]:
+    """Torques gear^2 J qdd that accelerate the rotors."""
     return [0 if is_zero(J) else J * a for J, a in zip(armature(model), qdd, strict=True)]
 
 
 def spring_torque(model: Model, q: Scalars) -> list[Scalar]:
-    """k (q - rest): what it takes to hold the springs."""
+    """Torques k (q - rest) that hold the springs."""
     tau: list[Scalar] = [0] * model.nv
     for body in model.bodies:
         for (i, k, dof), x in zip(body.dofs, body.coordinates(q), strict=False):
@@ -43,7 +44,7 @@ def spring_torque(model: Model, q: Scalars) -> list[Scalar]:
 
 
 def spring_energy(model: Model, q: Scalars) -> Scalar:
-    """k (q - rest)^2 / 2, in J."""
+    """Energy of the springs, k (q - rest)^2 / 2, in J."""
     energy: Scalar = 0
     for body in model.bodies:
         for (_, _, dof), x in zip(body.dofs, body.coordinates(q), strict=False):
@@ -53,13 +54,13 @@ def spring_energy(model: Model, q: Scalars) -> Scalar:
 
 
 def friction_torque(model: Model, qd: Scalars) -> list[Scalar]:
-    """Viscous and Coulomb friction to be overcome; Coulomb friction is zero at rest."""
+    """Torques that overcome viscous and Coulomb friction; the latter is zero at rest."""
     dry = dry_friction(model, qd)
     return [a + b for a, b in zip(viscous_torque(model, qd), dry, strict=True)]
 
 
 def viscous_torque(model: Model, qd: Scalars) -> list[Scalar]:
-    """Friction in proportion to the velocity, to be overcome."""
+    """Torques that overcome the friction in proportion to the velocity."""
     tau: list[Scalar] = [0] * model.nv
     for body in model.bodies:
         for (i, k, dof), rate in zip(body.dofs, body.rates(qd), strict=True):
@@ -69,7 +70,7 @@ def viscous_torque(model: Model, qd: Scalars) -> list[Scalar]:
 
 
 def dry_friction(model: Model, direction: Scalars) -> list[Scalar]:
-    """Coulomb friction to be overcome while moving in the direction of the given signs."""
+    """Torques that overcome Coulomb friction in a motion with the signs of `direction`."""
     return [
         0 if is_zero(up) and is_zero(down) else where(d > 0, up, where(d < 0, -down, 0 * up))
         for d, up, down in zip(direction, *coulomb_limits(model), strict=True)
@@ -77,7 +78,7 @@ def dry_friction(model: Model, direction: Scalars) -> list[Scalar]:
 
 
 def coulomb_limits(model: Model) -> tuple[list[Scalar], list[Scalar]]:
-    """The most that Coulomb friction takes of each torque: of a positive one, and of a negative one."""
+    """Largest Coulomb friction of each velocity: against positive motion, and against negative motion."""
     up: list[Scalar] = [0] * model.nv
     down: list[Scalar] = [0] * model.nv
     for body in model.bodies:
@@ -90,12 +91,12 @@ def coulomb_limits(model: Model) -> tuple[list[Scalar], list[Scalar]]:
 
 
 def stop_torque(model: Model, q: Scalars, qd: Scalars, stiffness: Scalars, damping: Scalars) -> list[Scalar]:
-    """What stops at the joint limits take: k depth + d rate while that pushes back, nothing within the limits."""
+    """Torques into stops at the joint limits: k depth + d rate while that pushes back, zero within the limits."""
     tau: list[Scalar] = [0] * model.nv
     for body in model.bodies:
         for (i, k, dof), x, rate in zip(body.dofs, body.coordinates(q), body.rates(qd), strict=False):
             for limit, sign in ((dof.upper, 1), (dof.lower, -1)):
-                if abs(limit) < INFINITE:
+                if abs(limit) < math.inf:
                     depth = (x - limit) * sign
                     push = stiffness[i] * depth + damping[i] * rate * sign
                     tau[i] = tau[i] + where(depth > 0, maximum(push, 0 * push), 0 * push) * (k * sign)

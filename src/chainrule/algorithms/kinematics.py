@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.model import Model, Placed
+from chainrule.model import Model, PosedBody
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 
 Scalars = Sequence[Scalar]
 
 
 def poses(model: Model, q: Scalars) -> list[Transform]:
-    """T_0i of every link: the product of exponentials (Lynch & Park, eq. 4.14)."""
+    """Poses T_0i of all links in the base frame: the product of exponentials (Lynch & Park, eq. 4.14)."""
     return poses_of(model.at(q))
 
 
-def poses_of(bodies: Sequence[Placed]) -> list[Transform]:
+def poses_of(bodies: Sequence[PosedBody]) -> list[Transform]:
+    """Poses T_0i of all links, for bodies in one configuration."""
     T = [Transform.identity()]
     for body in bodies:
         T.append(T[body.parent] * body.T)
@@ -26,7 +27,7 @@ def poses_of(bodies: Sequence[Placed]) -> list[Transform]:
 
 
 def pose(model: Model, q: Scalars, name: str) -> Transform:
-    """The pose in the base frame of one link or frame."""
+    """Pose of one link or frame in the base frame."""
     index, offset = model.locate(name)
     T = Transform.identity()
     for body in model.ancestors(index):
@@ -35,11 +36,12 @@ def pose(model: Model, q: Scalars, name: str) -> Transform:
 
 
 def twists(model: Model, q: Scalars, qd: Scalars) -> list[Motion]:
-    """V_i of every link in its own frame (Lynch & Park, eq. 8.50)."""
+    """Twists V_i of all links, each in its own frame (Lynch & Park, eq. 8.50)."""
     return twists_of(model.at(q), qd)
 
 
-def twists_of(bodies: Sequence[Placed], qd: Scalars) -> list[Motion]:
+def twists_of(bodies: Sequence[PosedBody], qd: Scalars) -> list[Motion]:
+    """Twists V_i of all links, for bodies in one configuration."""
     V = [Motion.zero()]
     for body in bodies:
         V.append(body.T.inv * V[body.parent] + body.along(qd))
@@ -47,13 +49,13 @@ def twists_of(bodies: Sequence[Placed], qd: Scalars) -> list[Motion]:
 
 
 def accelerations(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Motion]:
-    """A_i = dV_i/dt of every link in its own frame."""
+    """Rates A_i = dV_i/dt of the twists of all links, each in its own frame."""
     _, A = outward(model.at(q), qd, qdd, Motion.zero())
     return A
 
 
-def outward(bodies: Sequence[Placed], qd: Scalars, qdd: Scalars, base: Motion) -> tuple[list[Motion], list[Motion]]:
-    """V_i and A_i, with the base accelerating as given (Lynch & Park, eqs. 8.50-8.51)."""
+def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Motion) -> tuple[list[Motion], list[Motion]]:
+    """Twists V_i and their rates A_i, for a given acceleration of the base (Lynch & Park, eqs. 8.50-8.51)."""
     V, A = [Motion.zero()], [base]
     for body in bodies:
         VJ = body.along(qd)
@@ -63,6 +65,6 @@ def outward(bodies: Sequence[Placed], qd: Scalars, qdd: Scalars, base: Motion) -
     return V, A
 
 
-def held(model: Model) -> Motion:
-    """The acceleration of a base that is held against gravity, -g: with it, every link feels its weight."""
+def gravity_as_base_acceleration(model: Model) -> Motion:
+    """Acceleration -g of the base, which has the same effect on every link as gravity."""
     return Motion(Vector.zero(), -model.gravity)

@@ -14,16 +14,16 @@ Scalars = Sequence[Scalar]
 
 
 def manipulability(model: Model, q: Scalars, name: str, axes: Sequence[int], columns: bool) -> Scalar:
-    """w = sqrt(det(J J^T)) of some rows of the world Jacobian, or sqrt(det(J^T J)) if its columns are fewer."""
+    """Volume sqrt(det(J J^T)) for some rows of the world Jacobian, or sqrt(det(J^T J)) for its columns."""
     J = [list(S) for S in jacobian(model, q, name, "world")]
     rows = [row for i, row in enumerate(transpose(J)) if i in axes]
     return volume(transpose(rows) if columns else rows)
 
 
 def volume(vectors: Sequence[Scalars]) -> Scalar:
-    """Of the parallelepiped that vectors span: the product of what is new in each of them (Gram-Schmidt, modified).
+    """Volume of the parallelepiped that vectors span, by the modified Gram-Schmidt process.
 
-    The product of the singular values of the matrix of these rows, without the squares of a determinant.
+    It is the product of the singular values of the matrix with these rows.
 
     >>> volume([[2.0, 0.0], [5.0, 3.0]])
     6.0

@@ -2,7 +2,7 @@
 
 V = A V + S qd, dV/dt = A dV/dt + dA/dt V + S qdd, W = I dV/dt - ad_V^T I V + A^T W, tau = S^T W; and with
 L = (1 - A)^-1 and J = L S, tau = M qdd + C qd + g (lecture notes on fixed-base manipulators; Lynch & Park, section
-8.4). Matrices are lists of rows; six rows for each link.
+8.4). Matrices are lists of rows, with six rows for each link.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainrule.algorithms.joint_forces import armature
-from chainrule.algorithms.kinematics import held, twists_of
-from chainrule.model import Model, Placed
+from chainrule.algorithms.kinematics import gravity_as_base_acceleration, twists_of
+from chainrule.model import Model, PosedBody
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import multiply, transpose
 
@@ -22,7 +22,7 @@ Rows = list[list[Scalar]]
 
 @dataclass(frozen=True, slots=True)
 class MatrixForm:
-    """The stacked matrices, and what they reduce to."""
+    """The stacked matrices, and the M, C and g that follow from them."""
 
     S: Rows
     A: Rows
@@ -38,7 +38,7 @@ class MatrixForm:
 
 
 def matrix_form(model: Model, q: Scalars, qd: Scalars) -> MatrixForm:
-    """Every matrix of the closed form. M includes the rotors; friction and springs stay outside, as in the notes."""
+    """All matrices of the closed form; M includes the rotors, friction and springs stay outside."""
     bodies = model.at(q)
     V = twists_of(bodies, qd)
     size = 6 * len(bodies)
@@ -56,23 +56,23 @@ def matrix_form(model: Model, q: Scalars, qd: Scalars) -> MatrixForm:
             _add(A, row, column, Ad)
             _add(A_dot, row, column, [[-x for x in r] for r in multiply(body.along(qd).ad(), Ad)])
         else:
-            _add(base, row, 0, multiply(Ad, [[x] for x in held(model)]))
+            _add(base, row, 0, multiply(Ad, [[x] for x in gravity_as_base_acceleration(model)]))
         _add(inertia, row, row, body.inertia.matrix())
         _add(ad_V, row, row, V[body.index].ad())
-    L = _unrolled(bodies)
+    L = _propagation(bodies)
     J = multiply(L, S)
     JT, JI = transpose(J), multiply(transpose(J), inertia)
     rotors = _diagonal(armature(model))
     M = _plus(multiply(JI, J), rotors)
-    carried = multiply(L, _plus(multiply(A_dot, J), S_dot))
+    velocity_part = multiply(L, _plus(multiply(A_dot, J), S_dot))
     bracket = multiply(JT, multiply(transpose(ad_V), multiply(inertia, J)))
-    C = _plus(multiply(JI, carried), [[-x for x in row] for row in bracket])
+    C = _plus(multiply(JI, velocity_part), [[-x for x in row] for row in bracket])
     g = [row[0] for row in multiply(JI, multiply(L, base))]
     return MatrixForm(S, A, A_dot, L, J, inertia, ad_V, rotors, M, C, g)
 
 
-def _unrolled(bodies: Sequence[Placed]) -> Rows:
-    """L = (1 - A)^-1 by its closed form: block (i, j) is the adjoint from link j to the link i that it carries."""
+def _propagation(bodies: Sequence[PosedBody]) -> Rows:
+    """Matrix L = (1 - A)^-1: block (i, j) is the adjoint from link j to the link i that it carries."""
     L = _zeros(6 * len(bodies), 6 * len(bodies))
     for body in bodies:
         row = 6 * (body.index - 1)
@@ -98,7 +98,7 @@ def _plus(A: Rows, B: Rows) -> Rows:
 
 
 def _add(target: Rows, row: int, column: int, block: Rows) -> None:
-    """Fill a block of a matrix that is still being made."""
+    """Add a block to a matrix, in place."""
     for i, values in enumerate(block):
         for j, value in enumerate(values):
             target[row + i][column + j] = target[row + i][column + j] + value

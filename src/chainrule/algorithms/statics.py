@@ -10,5 +10,5 @@ from chainrule.spatial import Force, Scalar
 
 
 def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force) -> list[Scalar]:
-    """tau = J_b^T F, for a wrench F that the frame `name` applies to the world, in its own axes."""
+    """Torques tau = J_b^T F for a wrench F that the frame `name` applies to the world, in its own axes."""
     return [S.dot(wrench) for S in jacobian(model, q, name, "body")]

@@ -1,12 +1,12 @@
-"""The joint torque taken apart into named terms."""
+"""The terms of the joint torques: inertial, centrifugal, Coriolis, gravity, friction, spring and loop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from chainrule.algorithms.joint_forces import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.algorithms.loop_equations import Rows
-from chainrule.algorithms.loop_torques import shared_torque
 from chainrule.algorithms.rnea import body_torque, gravity_torque, velocity_torque
 from chainrule.model import Model
 from chainrule.spatial import Motion, Scalar
@@ -16,16 +16,16 @@ TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring",
 
 
 def term_names(model: Model) -> tuple[str, ...]:
-    """The terms of a robot's torques; closed loops are another one."""
+    """Names of the terms of a robot's torques; closed loops add one."""
     return (*TERMS[:-1], "loop", TERMS[-1]) if model.constraints else TERMS
 
 
 def torque_terms(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, rows: Rows = None, actuated: Sequence[int] = ()
 ) -> dict[str, list[Scalar]]:
-    """inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring; their total.
+    """Terms by name: inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring.
 
-    With closed loops there is one more, what their forces take over: -G^T lambda.
+    "total" is their sum. Closed loops add the term "loop", -G^T lambda, the part that the constraint forces carry.
     """
     rest = [0] * model.nv
     inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
@@ -46,7 +46,7 @@ def torque_terms(
     for term in terms.values():
         total = add(total, term)
     if model.constraints:
-        tau, _ = shared_torque(model, q, total, rows, actuated)
+        tau, _ = actuated_torque(model, q, total, rows, actuated)
         terms["loop"] = [a - b for a, b in zip(tau, total, strict=True)]
         total = tau
     return {**terms, "total": total}

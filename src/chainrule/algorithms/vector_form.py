@@ -1,7 +1,7 @@
 """The Newton-Euler equations in vector form, link by link, as in Craig's Introduction to Robotics (chapter 6).
 
-The same physics as `rnea`, written with the three-vectors that the lecture notes tabulate. No linear velocity is
-needed, which makes it the cheapest way to the torques: it is what `Robot.inverse_dynamics` evaluates.
+`Robot.inverse_dynamics`, `bias` and `newton_euler_table` evaluate this text, because it needs no linear velocities and
+about a fifth fewer operations than `rnea`, which has the same equations in a shorter form.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainrule.algorithms.joint_forces import drive_torque
-from chainrule.algorithms.rnea import Wrenches
+from chainrule.algorithms.loads import Wrenches
 from chainrule.model import Model
 from chainrule.spatial import Scalar, Vector
-from chainrule.spatial.vector import euler_moment, turning
+from chainrule.spatial.vector import acceleration_matrix, euler_moment
 
 Scalars = Sequence[Scalar]
 
@@ -21,13 +21,16 @@ UNITS = {
     "omega": "rad/s", "omega_dot": "rad/s^2", "v_dot": "m/s^2", "v_dot_com": "m/s^2",
     "F": "N", "N": "N m", "f": "N", "n": "N m",
 }  # fmt: skip
-"""The columns of the table, in the order in which they are computed."""
+"""Units of the columns of the table, in the order in which they are computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """One link's quantities, in its own frame: angular velocity and acceleration, linear acceleration of the origin
-    and of the centre of mass, force and moment on the centre of mass, force and moment from the parent."""
+    """Quantities of one link, in its own frame.
+
+    Angular velocity and acceleration; linear acceleration of the origin and of the center of mass; force and moment
+    on the center of mass; force and moment from the parent.
+    """
 
     omega: Vector
     omega_dot: Vector
@@ -54,22 +57,22 @@ def newton_euler(
     bodies = model.at(q)
     omega, omega_dot, v_dot = [zero], [zero], [-model.gravity]
     v_dot_com, F, N = [zero], [zero], [zero]
-    K = [turning(zero, zero)]  # K r = omega-dot x r + omega x (omega x r)
+    K = [acceleration_matrix(zero, zero)]  # K r = omega-dot x r + omega x (omega x r)
     for body in bodies:
         R, P, i = body.T.rotation.inv, body.T.translation, body.parent
         joint, joint_dot = body.along(qd), body.along(qdd) + body.velocity_product(qd)
-        carried = R * omega[i]
-        w = carried + joint.angular
-        w_dot = R * omega_dot[i] + carried.cross(joint.angular) + joint_dot.angular
+        w_parent = R * omega[i]
+        w = w_parent + joint.angular
+        w_dot = R * omega_dot[i] + w_parent.cross(joint.angular) + joint_dot.angular
         a = (
             R * (K[i] * P + v_dot[i])
-            + carried.cross(joint.linear) * 2
+            + w_parent.cross(joint.linear) * 2
             + joint.angular.cross(joint.linear)
             + joint_dot.linear
         )
         link = body.body.link
         c, I = link.com, link.inertia
-        K_link = turning(w, w_dot)
+        K_link = acceleration_matrix(w, w_dot)
         a_com = K_link * c + a
         omega.append(w)
         omega_dot.append(w_dot)

@@ -1,31 +1,34 @@
-"""A kernel: one function of one robot, as machine code, behind a NumPy generalised ufunc."""
+"""A kernel: one function of one robot, as machine code, behind a NumPy generalized ufunc."""
 
 from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainrule import __version__
-from chainrule.compile.emit import batch_loop, elementary, single_call
-from chainrule.compile.emit.lanes import Lanes, core, scratch_size
-from chainrule.compile.load import cache, engine, gufunc, threads
+from chainrule.compile import memory
+from chainrule.compile.emit.batch_loop import Signature
+from chainrule.compile.emit.lanes import Lanes
+from chainrule.compile.emit.module import batch_module
+from chainrule.compile.load import cache, engine, gufunc, numpy_abi, threads
 from chainrule.compile.parameters import parameter_length
 from chainrule.compile.tape import Tape
-from chainrule.functions.table import FUNCTIONS, argument_lengths, shape
+from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 
-PLAIN = 50_000
-"""Instructions beyond which a call on one state takes the way of a batch."""
+T = TypeVar("T")
+
+MAX_SINGLE_CALL_INSTRUCTIONS = 50_000
+"""Size beyond which a call on one state takes the way of a batch."""
 
 
 class Kernel:
-    """The compiled function, and what is known of it.
+    """A compiled function, with its signature, size and code.
 
     Call it like any NumPy ufunc, with `out=`, `dtype=` and broadcasting; large batches are spread over threads.
 
@@ -39,15 +42,17 @@ class Kernel:
         self.name = name
         self.robot = model.name
         self._model, self._options, self._fingerprint = model, options, fingerprint
+        self._made: dict[str, Any] = {}
         parameters = options.get("parameters", ())
-        lengths = argument_lengths(model, name, options.get("loads", ()))
+        entry = FUNCTIONS[name]
+        lengths = entry.argument_lengths(model, options.get("loads", ()))
         lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
-        starts = tuple(at for _, at in model.quaternions) if FUNCTIONS[name].arguments[0] in ("q", "q0") else ()
-        self._shape = batch_loop.Signature(lengths, shape(model, name, **options), starts)
+        quaternions = tuple(at for _, at in model.quaternions) if entry.takes[0].is_configuration else ()
+        self._shape = Signature(lengths, entry.shape(model, options), quaternions)
         started = time.perf_counter()
         self._double, facts, self.cached = self._code(64)
         self.compile_seconds = time.perf_counter() - started
-        """What it took to trace and compile it, or to load it from the cache; `cached` tells which."""
+        """Time spent on tracing and compiling it, or on loading it from the cache; `cached` tells which."""
         self.instructions: int = facts["instructions"]
         self.flops: int = facts["flops"]
         """Floating-point operations for one state."""
@@ -55,20 +60,33 @@ class Kernel:
 
     @property
     def signature(self) -> str:
-        """Core dimensions, as a generalised ufunc writes them."""
+        """Core dimensions, as a generalized ufunc writes them."""
         return self._shape.numpy
 
     @property
     def lanes(self) -> int:
         """States that one vector of doubles holds."""
-        return _wide(64).width
+        return _lanes(64).width
 
-    @cached_property
+    @property
     def tape(self) -> Tape:
         """The arithmetic itself."""
-        from chainrule.compile.trace import trace
 
-        return trace(self._model, self.name, **self._options)
+        def build() -> Tape:
+            from chainrule.compile.trace import trace
+
+            return trace(self._model, self.name, **self._options)
+
+        return self._made_once("tape", build)
+
+    def _made_once(self, what: str, build: Callable[[], T]) -> T:
+        """Something that is built when it is first asked for, under the lock of all compilations."""
+        if what not in self._made:
+            with memory.building():
+                if what not in self._made:
+                    self._made[what] = build()
+        thing: T = self._made[what]
+        return thing
 
     def _code(self, bits: int) -> tuple[engine.Code, dict[str, Any], bool]:
         """Machine code for one precision, from the cache or made now, and what is known of it."""
@@ -91,50 +109,43 @@ class Kernel:
         return engine.Code(entry.code), facts, False
 
     def ir(self, bits: int = 64) -> str:
-        """The LLVM IR that the code is made from: for doubles, with the plain call on one state; or for floats."""
-        tape, lanes = self.tape, _wide(bits)
-        parts = [elementary.SYSTEM, batch_loop.DECLARATIONS, _functions(tape, lanes, "core"), batch_loop.masked(lanes)]
-        loop = batch_loop.batch_loop(self._shape, lanes, "core", scratch_size(tape, lanes), "loop")
-        parts += [batch_loop.pack(lanes), batch_loop.unpack(lanes), loop]
-        if bits == 64:
-            one = Lanes(64, 1)
-            parts.append(_functions(tape, one, "core_one"))
-            parts.append(single_call.plain_call(self._shape, "core_one", scratch_size(tape, one), "call"))
-        return "".join([*parts, elementary.LIKELY])
+        """The LLVM IR that the code is made from: for doubles, with the call on one state; or for floats."""
+        return batch_module(self.tape, self._shape, _lanes(bits), single=bits == 64)
 
     def assembly(self, bits: int = 64) -> str:
         """The machine code, as assembly text."""
         return engine.assembly(self.ir(bits))
 
-    @cached_property
+    @property
     def _single(self) -> engine.Code:
-        return self._code(32)[0]
+        return self._made_once("single", lambda: self._code(32)[0])
 
-    @cached_property
+    @property
     def _double_ufunc(self) -> np.ufunc:
-        return self._ufunc(self._double)
+        found: np.ufunc | None = self._made.get("double ufunc")
+        return found or self._made_once("double ufunc", lambda: self._ufunc(self._double))
 
-    @cached_property
+    @property
     def _single_ufunc(self) -> np.ufunc:
-        return self._ufunc(None, self._single)
+        return self._made_once("single ufunc", lambda: self._ufunc(None, self._single))
 
-    @cached_property
+    @property
     def ufunc(self) -> np.ufunc:
-        """The generalised ufunc, with loops for floats and for doubles."""
-        return self._ufunc(self._double, self._single)
+        """The generalized ufunc, with loops for floats and for doubles."""
+        return self._made_once("ufunc", lambda: self._ufunc(self._double, self._single))
 
     def _ufunc(self, double: engine.Code | None, single: engine.Code | None = None) -> np.ufunc:
         doc = f"{self.name} of robot {self.robot}, compiled"
         floats, doubles = (code.address("loop") if code else None for code in (single, double))
-        return gufunc.generalised_ufunc(floats, doubles, self.name, doc, self.signature, keep=(single, double))
+        return gufunc.generalized_ufunc(floats, doubles, self.name, doc, self.signature, keep=(single, double))
 
     @property
     def has_plain_call(self) -> bool:
-        """Whether one state can be computed by a plain call: not where its scratch memory would strain a stack."""
-        return gufunc.plain_calls_possible() and self.instructions <= PLAIN
+        """Whether a builtin can compute one state: not where its scratch memory would strain a stack."""
+        return self.instructions <= MAX_SINGLE_CALL_INSTRUCTIONS and numpy_abi.single_calls_possible()
 
     def plain_call(self, fallback: Callable[..., Any], doc: str) -> Any:
-        """A builtin function for one state, which hands everything else to `fallback`."""
+        """A builtin function for one state, with the signature of `fallback`, to which everything else goes."""
         code = self._double
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(gufunc.setup_table()))
         return gufunc.python_function(code.address("call"), fallback, self.name, doc, keep=self._double_ufunc)
@@ -150,7 +161,7 @@ class Kernel:
         lengths = self._shape.inputs
         return len(arrays) == len(lengths) and all(a.shape[-1] == n for a, n in zip(arrays, lengths, strict=True))
 
-    def spread(self, arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    def spread(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """The result for arrays whose shapes fit; in single precision if all of them are."""
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
         single = all(a.dtype == np.float32 for a in arrays)
@@ -163,10 +174,5 @@ class Kernel:
         return f"<Kernel {self.name} of {self.robot!r} {self.signature}: {size}>"
 
 
-def _wide(bits: int) -> Lanes:
+def _lanes(bits: int) -> Lanes:
     return Lanes(bits, engine.vector_bits() // bits)
-
-
-def _functions(tape: Tape, lanes: Lanes, name: str) -> str:
-    """A core with all that it calls."""
-    return elementary.functions(lanes, [tape]) + core(tape, lanes, name)

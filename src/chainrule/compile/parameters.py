@@ -1,9 +1,9 @@
-"""Numbers of a robot that stay open when its code is made: one kernel then serves a family of robots.
+"""Parameters: numbers of a robot that stay open when its code is made, so that one kernel serves a family of robots.
 
 A parameter is named by a string, and becomes an argument of the kernel after the state:
 
 - "gravity": the gravity vector, 3 numbers;
-- "link:NAME": a link's mass, centre of mass (3) and inertia about it (xx, yy, zz, xy, xz, yz), 10 numbers, in place of
+- "link:NAME": a link's mass, center of mass (3) and inertia about it (xx, yy, zz, xy, xz, yz), 10 numbers, in place of
   its own;
 - "payload:NAME": the same 10 numbers of a body welded to a link or frame, in its frame, besides what is there.
 """
@@ -19,7 +19,7 @@ from chainrule.spatial import Inertia, Scalar, Symmetric, Vector
 
 
 def parameter_length(model: Model, parameter: str) -> int:
-    """How many numbers a parameter has; an error if there is no such parameter."""
+    """The number of numbers that a parameter has; an error if there is no such parameter."""
     kind, _, name = parameter.partition(":") if isinstance(parameter, str) else ("", "", "")
     if kind == "gravity" and not name:
         return 3
@@ -31,7 +31,7 @@ def parameter_length(model: Model, parameter: str) -> int:
     return 10
 
 
-def opened(model: Model, parameters: Sequence[str], values: Sequence[Sequence[Scalar]]) -> Model:
+def with_parameters(model: Model, parameters: Sequence[str], values: Sequence[Sequence[Scalar]]) -> Model:
     """The model with the parameters' numbers in place."""
     for parameter, numbers in zip(parameters, values, strict=True):
         kind, _, name = parameter.partition(":")

@@ -82,7 +82,7 @@ class Outliner:
     def _end(self, outputs: Symbols, calls: str | None) -> None:
         self.segments.append(Segment(tape([*self.inputs, *self.results], outputs), calls))
 
-    def finished(self, outputs: Symbols) -> Program:
-        """The program whose result these are."""
+    def program(self, outputs: Symbols) -> Program:
+        """The program with this result."""
         self._end(outputs, None)
         return Program(self.lengths, self.functions, tuple(self.segments))

@@ -1,8 +1,4 @@
-"""A program repeated in time, over a batch: LLVM IR text, machine code, and the call of it.
-
-For as many rows as there are lanes at once, the state is taken into tiles, moved on step by step, recorded every so
-many steps, and written back. Nothing leaves the tiles between two records.
-"""
+"""A program repeated in time, over a batch: machine code, and the call of it."""
 
 from __future__ import annotations
 
@@ -12,45 +8,57 @@ from concurrent.futures import wait
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile.emit import batch_loop, elementary
-from chainrule.compile.emit.lanes import Lanes, core, scratch_size
+from chainrule.compile.emit.lanes import Lanes
+from chainrule.compile.emit.time_loop import FIELDS, time_loop_module
 from chainrule.compile.load import cache, engine, threads
 from chainrule.compile.program import Program
 
 Array = NDArray[np.float64]
 
-FIELDS = (
-    "rows", "steps", "every", "state", "state_stride", "parameters", "parameters_stride", "signals", "signals_stride",
-    "records", "records_stride", "scratch",
-)  # fmt: skip
-"""The arguments of the compiled loop: counts, addresses and strides in bytes between rows, all 64 bits wide."""
-
 
 class Rollout:
     """A compiled program: inputs (parameters, state, signals of three stages), result (state, record)."""
 
-    def __init__(self, program: Program, record: int, width: int, label: str) -> None:
+    def __init__(self, program: Program, record: int, width: int, name: str, label: str) -> None:
         self.lanes = Lanes(64, width)
-        self.parameters, self.state, three = program.inputs
-        self.signals = three // 3
         self.record = record
-        text, self._scratch = loop_text(program, record, self.lanes)
-        entry = cache.compiled(text, {"robot": label, "function": "rollout", "bits": 64})
+        text, self._scratch_bytes = time_loop_module(program, record, self.lanes)
+        entry = cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
         self._code = engine.Code(entry.code)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address("rollout"))
 
-    def __call__(self, state: Array, parameters: Array, signals: Array, steps: int, every: int, records: Array) -> None:
-        """Move the states (rows, state) on by so many steps, in place; write a record before every `every`-th.
+    def __call__(
+        self,
+        state: Array,
+        parameters: Array,
+        steps: int,
+        signals: Array | None = None,
+        records: Array | None = None,
+        every: int = 1,
+    ) -> None:
+        """Move the states (rows, state) on by `steps` repetitions, in place; write the record of every `every`-th.
 
         parameters (rows, count); signals (rows, 3 steps, count), at the start, half way and at the end of each step;
         records (rows, n, record). Rows of parameters and signals may be broadcast. Rows are spread over threads.
         """
         rows = len(state)
+        if not rows:
+            return
+        if state.strides[1] != state.itemsize:
+            adjacent = np.ascontiguousarray(state)
+            self(adjacent, parameters, steps, signals, records, every)
+            state[:] = adjacent
+            return
+        nothing = np.zeros((rows, 1, 0))
+        given = _with_adjacent_numbers(parameters)
+        ahead = nothing if signals is None else _with_adjacent_numbers(signals)
+        if records is None:
+            records, every = nothing, max(steps, 1)
         parts = min(threads.threads(), -(-rows // self.lanes.width))
         size = -(-rows // parts // self.lanes.width) * self.lanes.width
         pieces = [slice(i, min(i + size, rows)) for i in range(0, rows, size)]
         pool = threads.pool() if len(pieces) > 1 else None
-        arguments = [(state[p], parameters[p], signals[p], steps, every, records[p]) for p in pieces]
+        arguments = [(state[p], given[p], ahead[p], steps, every, records[p]) for p in pieces]
         jobs = [pool.submit(self._run, *rest) for rest in arguments[1:]] if pool else []
         try:
             self._run(*arguments[0])
@@ -60,7 +68,7 @@ class Rollout:
             job.result()
 
     def _run(self, state: Array, parameters: Array, signals: Array, steps: int, every: int, records: Array) -> None:
-        scratch = np.empty(self._scratch + 64, dtype=np.uint8)
+        scratch = np.empty(self._scratch_bytes + 64, dtype=np.uint8)
         values = (
             len(state), steps, every, state.ctypes.data, state.strides[0], parameters.ctypes.data,
             parameters.strides[0], signals.ctypes.data, signals.strides[0], records.ctypes.data, records.strides[0],
@@ -70,152 +78,7 @@ class Rollout:
         self._call(ctypes.addressof(packed))
 
 
-def loop_text(program: Program, record: int, lanes: Lanes) -> tuple[str, int]:
-    """The IR of `rollout`, and how many bytes of scratch memory it needs."""
-    tapes = {f"call.{name}": tape for name, tape in program.functions.items()}
-    tapes |= {f"segment.{k}": segment.tape for k, segment in enumerate(program.segments)}
-    parts = [elementary.SYSTEM, batch_loop.DECLARATIONS, elementary.functions(lanes, tapes.values())]
-    parts += [core(tape, lanes, name) for name, tape in tapes.items()]
-    if lanes.width > 1:
-        parts += [batch_loop.masked(lanes), batch_loop.pack(lanes), batch_loop.unpack(lanes)]
-    scratch = max(scratch_size(tape, lanes) for tape in tapes.values())
-    loop = _Loop(program, record, lanes, scratch)
-    parts += [MEMCPY, loop.text(), elementary.LIKELY]
-    return "".join(parts), loop.size
-
-
-MEMCPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
-
-
-class _Loop:
-    def __init__(self, program: Program, record: int, lanes: Lanes, scratch: int) -> None:
-        self.program, self.record, self.lanes = program, record, lanes
-        self.size = 0
-        self.buffers: list[tuple[str, int]] = []
-        self.place("scratch", scratch)
-        self.inputs = [self.tile(f"in{k}", n) for k, n in enumerate(program.inputs)]
-        self.results = [
-            self.tile(f"result{k}", len(program.functions[segment.calls].outputs))
-            for k, segment in enumerate(program.segments)
-            if segment.calls
-        ]
-        self.out = self.tile("out", max(len(segment.tape.outputs) for segment in program.segments))
-
-    def place(self, name: str, size: int) -> str:
-        self.buffers.append((name, self.size))
-        self.size += (size + 63) // 64 * 64
-        return f"%{name}"
-
-    def tile(self, name: str, entries: int) -> str:
-        """A buffer for so many vectors; tiles are filled and read in squares, which may reach beyond their end."""
-        wide = self.lanes.width
-        return self.place(name, (-(-entries // wide) + 1) * wide * self.lanes.size)
-
-    def text(self) -> str:
-        lanes, program = self.lanes, self.program
-        fields = "".join(
-            f"  %at.{name} = getelementptr i64, ptr %arguments, i64 {i}\n  %{name} = load i64, ptr %at.{name}\n"
-            for i, name in enumerate(FIELDS)
-        )
-        buffers = "".join(
-            f"  %i.{name} = add i64 %scratch.base, {at}\n  %{name} = inttoptr i64 %i.{name} to ptr\n"
-            for name, at in self.buffers
-        )
-        fields = fields.replace("%scratch =", "%scratch.base =")
-        parameters, state, three = program.inputs
-        signals = three // 3
-        size = lanes.bits // 8
-        take_signals = "" if not signals else (
-            f"  %sig.k = mul i64 %k, {3 * signals * size}\n  %sig.at = add i64 %sig.row, %sig.k\n"
-            + self.taken("%sig.at", "%signals_stride", three, "%in2", "sig")
-        )  # fmt: skip
-        names = {"par": "parameters", "sta": "state", "sig": "signals", "rec": "records"}
-        start = "".join(self.row(f"{short}.row", field) for short, field in names.items())
-        start += self.taken("%par.row", "%parameters_stride", parameters, "%in0", "par")
-        start += self.taken("%sta.row", "%state_stride", state, "%in1", "sta")
-        return f"""define void @rollout(ptr %arguments) nounwind {{
-entry:
-{fields}{buffers}  br label %tiles
-tiles:
-  %base = phi i64 [ 0, %entry ], [ %base.next, %written ]
-  %more = icmp slt i64 %base, %rows
-  br i1 %more, label %tile, label %done
-tile:
-  %left = sub i64 %rows, %base
-  %live = call i64 @llvm.smin.i64(i64 %left, i64 {lanes.width})
-{start}  br label %times
-times:
-  %k = phi i64 [ 0, %tile ], [ %k.next, %moved ]
-  %record.k = phi i64 [ 0, %tile ], [ %record.next, %moved ]
-  %phase = phi i64 [ 0, %tile ], [ %phase.next, %moved ]
-  %going = icmp slt i64 %k, %steps
-  br i1 %going, label %step, label %finished
-step:
-{take_signals}{self.segments()}  %due = icmp eq i64 %phase, 0
-  br i1 %due, label %record, label %moved
-record:
-  %rec.k = mul i64 %record.k, {self.record * size}
-  %rec.at = add i64 %rec.row, %rec.k
-  %rec.from = getelementptr i8, ptr %out, i64 {state * lanes.size}
-{self.given("%rec.from", "%rec.at", "%records_stride", self.record, "rec")}  br label %moved
-moved:
-  %due.int = zext i1 %due to i64
-  %record.next = add i64 %record.k, %due.int
-  call void @llvm.memcpy.p0.p0.i64(ptr %in1, ptr %out, i64 {state * lanes.size}, i1 false)
-  %phase.one = add i64 %phase, 1
-  %wraps = icmp eq i64 %phase.one, %every
-  %phase.next = select i1 %wraps, i64 0, i64 %phase.one
-  %k.next = add i64 %k, 1
-  br label %times
-finished:
-{self.given("%in1", "%sta.row", "%state_stride", state, "end")}  br label %written
-written:
-  %base.next = add i64 %base, {lanes.width}
-  br label %tiles
-done:
-  ret void
-}}
-"""
-
-    def row(self, name: str, field: str) -> str:
-        """The address of the first row of this tile in one of the arrays."""
-        return f"  %{name}.o = mul i64 %base, %{field}_stride\n  %{name} = add i64 %{name}.o, %{field}\n"
-
-    def taken(self, address: str, stride: str, count: int, tile: str, name: str) -> str:
-        """Rows of adjacent numbers into a tile."""
-        if not count:
-            return ""
-        lanes = self.lanes
-        source = f"  %{name}.src = inttoptr i64 {address} to ptr\n"
-        if lanes.width == 1:
-            moved = (
-                f"  call void @llvm.memcpy.p0.p0.i64(ptr {tile}, ptr %{name}.src, i64 {count * lanes.size}, i1 false)\n"
-            )
-        else:
-            arguments = f"ptr %{name}.src, i64 {stride}, i64 {lanes.bits // 8}, i64 {count}, i64 %live, ptr {tile}"
-            moved = f"  call void @pack.{lanes.suffix}({arguments})\n"
-        return source + moved
-
-    def given(self, tile: str, address: str, stride: str, count: int, name: str) -> str:
-        """A tile out to rows of adjacent numbers."""
-        lanes = self.lanes
-        target = f"  %{name}.dst = inttoptr i64 {address} to ptr\n"
-        if lanes.width == 1:
-            moved = (
-                f"  call void @llvm.memcpy.p0.p0.i64(ptr %{name}.dst, ptr {tile}, i64 {count * lanes.size}, i1 false)\n"
-            )
-        else:
-            arguments = f"ptr {tile}, ptr %{name}.dst, i64 {stride}, i64 {lanes.bits // 8}, i64 {count}, i64 %live"
-            moved = f"  call void @unpack.{lanes.suffix}({arguments})\n"
-        return target + moved
-
-    def segments(self) -> str:
-        """Every segment writes the arguments of its call, whose result the next ones read."""
-        lines = []
-        for k, segment in enumerate(self.program.segments):
-            read = ", ".join(f"ptr {name}" for name in (*self.inputs, *self.results[:k]))
-            lines.append(f"  call void @segment.{k}({read}, ptr %out, ptr %scratch)\n")
-            if segment.calls:
-                result = self.results[k]
-                lines.append(f"  call void @call.{segment.calls}(ptr %out, ptr {result}, ptr %scratch)\n")
-        return "".join(lines)
+def _with_adjacent_numbers(array: Array) -> Array:
+    """The array, copied unless the numbers of a row are adjacent; rows may be broadcast."""
+    row = array[:1]
+    return array if row.flags.c_contiguous else np.ascontiguousarray(array)

@@ -8,10 +8,27 @@ from dataclasses import dataclass, replace
 Value = int
 """The index of an instruction."""
 
-ARITHMETIC = {"add": 1, "sub": 1, "mul": 1, "neg": 1, "div": 1, "sqrt": 1}
-"""Operations that count as one flop each; a sine or cosine counts as the polynomial that computes it does."""
+SYSTEM_FUNCTIONS = {
+    "atan2": 2, "pow": 2, "exp": 1, "log": 1, "tan": 1, "tanh": 1, "sinh": 1, "cosh": 1, "asin": 1, "acos": 1,
+    "atan": 1,
+}  # fmt: skip
+"""Operations that are functions of the system, being rare here, and the number of operands of each."""
+
+OPERATIONS = {
+    "add": 2, "sub": 2, "mul": 2, "div": 2, "neg": 1, "sqrt": 1, "abs": 1, "sin": 1, "cos": 1,
+    "lt": 2, "le": 2, "eq": 2, "ne": 2, "and": 2, "or": 2, "not": 1, "choose": 2, **SYSTEM_FUNCTIONS,
+}  # fmt: skip
+"""All operations with operands, and the number of operands of each.
+
+Comparisons and logic give 1 or 0; any number but 0 is true. `choose` gives its second operand where the first is true,
+else 0. Besides these there are `input`, an entry of an argument, and `constant`.
+"""
+
+ARITHMETIC = ("add", "sub", "mul", "neg", "div", "sqrt")
+"""Operations that count as one flop each."""
 
 TRIGONOMETRIC_FLOPS = 20
+"""Flops of the polynomial that computes a sine or a cosine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +44,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Tape:
-    """What a function computes.
+    """The arithmetic of a function.
 
     `inputs` are the lengths of its arguments, `outputs` the values it returns, in row-major order.
     """
@@ -37,7 +54,7 @@ class Tape:
     outputs: tuple[Value, ...]
 
     def counts(self) -> Counter[str]:
-        """How often each operation occurs."""
+        """The number of times that each operation occurs."""
         return Counter(i.operation for i in self.instructions)
 
     def flops(self) -> int:

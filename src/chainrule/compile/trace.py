@@ -7,11 +7,11 @@ from typing import Any
 
 import casadi
 
-from chainrule.compile.parameters import opened, parameter_length
+from chainrule.compile.parameters import parameter_length, with_parameters
 from chainrule.compile.tape import Instruction, Tape, Value, with_shared_reciprocals
 from chainrule.errors import ChainruleError
 from chainrule.functions.reference import leaves
-from chainrule.functions.table import FUNCTIONS, argument_lengths
+from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 
 _BINARY = {
@@ -28,22 +28,23 @@ _UNARY = {
 
 
 class UnsupportedOperationError(ChainruleError, NotImplementedError):
-    """Arithmetic that no machine code is made for."""
+    """An operation that has no machine code."""
 
 
 def _name_of(code: int) -> str:
-    """What CasADi calls an operation."""
+    """CasADi's name of an operation."""
     return next((name for name in dir(casadi) if name.startswith("OP_") and getattr(casadi, name) == code), str(code))
 
 
 def trace(model: Model, name: str, parameters: Sequence[str] = (), **options: Any) -> Tape:
     """The tape of a function of the table, for this model; the parameters' numbers become further inputs."""
-    own = argument_lengths(model, name, options.get("loads", ()))
+    entry = FUNCTIONS[name]
+    own = entry.argument_lengths(model, options.get("loads", ()))
     lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))
     symbols = [casadi.SX.sym(f"x{i}", n) for i, n in enumerate(lengths)]
     scalars = [_split(s) for s in symbols]
-    family = opened(model, parameters, scalars[len(own) :])
-    result = FUNCTIONS[name].compute(family, *scalars[: len(own)], **options)
+    family = with_parameters(model, parameters, scalars[len(own) :])
+    result = entry.compute(family, *scalars[: len(own)], **options)
     outputs = casadi.vertcat(*(casadi.SX(leaf) for leaf in leaves(result)))
     return tape_of(casadi.Function("f", symbols, casadi.cse([outputs])), lengths)
 
@@ -55,7 +56,7 @@ def _split(symbol: casadi.SX) -> list[casadi.SX]:
 def tape_of(function: casadi.Function, lengths: tuple[int, ...]) -> Tape:
     """The instructions of a CasADi function, with its reused work entries turned into values that are set once."""
     instructions: list[Instruction] = []
-    held: dict[int, Value] = {}
+    work: dict[int, Value] = {}
     outputs: list[Value | None] = [None] * function.numel_out(0)
     constants: dict[float, Value] = {}
 
@@ -72,31 +73,31 @@ def tape_of(function: casadi.Function, lengths: tuple[int, ...]) -> Tape:
         code = function.instruction_id(k)
         into, of = function.instruction_output(k), function.instruction_input(k)
         if code == casadi.OP_INPUT:
-            held[into[0]] = append("input", argument=of[0], entry=of[1])
+            work[into[0]] = append("input", argument=of[0], entry=of[1])
         elif code == casadi.OP_OUTPUT:
-            outputs[into[1]] = held[of[0]]
+            outputs[into[1]] = work[of[0]]
         elif code == casadi.OP_CONST:
-            held[into[0]] = constant(function.instruction_constant(k))
+            work[into[0]] = constant(function.instruction_constant(k))
         elif code in _BINARY:
-            held[into[0]] = append(_BINARY[code], held[of[0]], held[of[1]])
+            work[into[0]] = append(_BINARY[code], work[of[0]], work[of[1]])
         elif code in _UNARY:
-            held[into[0]] = append(_UNARY[code], held[of[0]])
+            work[into[0]] = append(_UNARY[code], work[of[0]])
         elif code == casadi.OP_SQ:
-            held[into[0]] = append("mul", held[of[0]], held[of[0]])
+            work[into[0]] = append("mul", work[of[0]], work[of[0]])
         elif code == casadi.OP_TWICE:
-            held[into[0]] = append("add", held[of[0]], held[of[0]])
+            work[into[0]] = append("add", work[of[0]], work[of[0]])
         elif code == casadi.OP_INV:
-            held[into[0]] = append("div", constant(1.0), held[of[0]])
+            work[into[0]] = append("div", constant(1.0), work[of[0]])
         elif code in (casadi.OP_FMIN, casadi.OP_FMAX):
-            a, b = (held[i] for i in of) if code == casadi.OP_FMIN else (held[i] for i in reversed(of))
+            a, b = (work[i] for i in of) if code == casadi.OP_FMIN else (work[i] for i in reversed(of))
             less = append("lt", a, b)  # the smaller where it is the first; for the larger, the roles change
-            kept, other = (held[of[0]], held[of[1]])
-            held[into[0]] = append("add", append("choose", less, kept), append("choose", append("not", less), other))
+            first, second = work[of[0]], work[of[1]]
+            work[into[0]] = append("add", append("choose", less, first), append("choose", append("not", less), second))
         elif code == casadi.OP_SIGN:
             zero_ = constant(0.0)
-            held[into[0]] = append("sub", append("lt", zero_, held[of[0]]), append("lt", held[of[0]], zero_))
+            work[into[0]] = append("sub", append("lt", zero_, work[of[0]]), append("lt", work[of[0]], zero_))
         elif code == casadi.OP_ASSIGN:
-            held[into[0]] = held[of[0]]
+            work[into[0]] = work[of[0]]
         else:
             raise UnsupportedOperationError(f"CasADi's operation {_name_of(code)} has no translation")
     zero = None

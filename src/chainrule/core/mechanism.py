@@ -1,284 +1,253 @@
-"""How a robot computes: arguments checked, then a compiled kernel, or the reference path."""
+"""A model and its functions, evaluated: all state and machinery of a robot, without hooks.
+
+`Robot` is this class with a table of contents. Subjects (kinematics, dynamics, loops, simulation, ..) are files of free
+functions over a Mechanism: they read arguments with `read`, evaluate functions of the table with `evaluate`, and keep
+what is computed once with `remember`.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from chainrule.algorithms.euler import ORDERS
-from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import Array, named_dofs, names, rows_of, together
+from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
+from chainrule.core.closure import Closure
+from chainrule.core.dask import is_lazy, lazily
+from chainrule.core.loads import NO_LOADS, Loads, read_loads
+from chainrule.core.requirements import describe_lack
+from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
-from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, shown
-from chainrule.functions import reference
-from chainrule.functions.table import FUNCTIONS, length, shape, unrolled
-from chainrule.model import Model, edits
+from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError
+from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
+from chainrule.model import Layout, Model, edits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.compile.kernel import Kernel
 
-
-def kernels_enabled() -> bool:
-    """Whether robots use compiled kernels: CHAINRULE_KERNELS=off makes them all run the reference path."""
-    return os.environ.get("CHAINRULE_KERNELS", "").lower() not in ("off", "0", "none", "no", "false")
+T = TypeVar("T")
 
 
-class Evaluation:
-    """A robot's functions, evaluated."""
+class Mechanism:
+    """An immutable model and the functions of its state.
 
-    model: Model
-    _compiled = True
+    States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
+    dimensions are a batch of the user's, and broadcast. SI units throughout. Spatial vectors have their angular
+    part first.
+    """
 
-    def __init__(self, model: Model) -> None:
-        raise NotImplementedError
+    def __init__(self, model: Model, backend: Backend = COMPILED) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"a Robot is made of a Model, not of {model!r:.60}; cr.load takes names and paths")
+        self._model = model
+        self._backend = backend
+
+    # --- what it is ---
+
+    @property
+    def model(self) -> Model:
+        """The links, joints, frames and constraints: immutable. An edit returns a new robot."""
+        return self._model
+
+    @property
+    def backend(self) -> Backend:
+        """The evaluation of functions: compiled, or as they are written."""
+        return self._backend
+
+    @property
+    def name(self) -> str:
+        """The robot's name."""
+        return self.model.name
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates in q."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """The number of degrees of freedom."""
+        return self.model.nv
+
+    @property
+    def n(self) -> int:
+        """The number of degrees of freedom, nv."""
+        return self.model.nv
+
+    @property
+    def layout(self) -> Layout:
+        """One record for each number of q and of qd: its joint, name, unit, limits and neutral value."""
+        return self.model.layout
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints with coordinates of their own, in the order of those in q; neither fixed nor mimic ones."""
+        return self.layout.joint_names
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The name of each number of q: "elbow", or "base.x" and "base.qw" for a joint with several."""
+        return self.layout.coordinate_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """The name of each number of qd, qdd and tau: "elbow", or "base.wx" for a joint with several."""
+        return self.layout.velocity_names
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """All links, the base first."""
+        return tuple(link.name for link in self.model.links)
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """The constraints that close loops, in order."""
+        return tuple(constraint.name for constraint in self.model.constraints)
+
+    @property
+    def end_effector(self) -> str:
+        """The link or frame that functions take when none is named."""
+        return self.model.tip
+
+    @property
+    def gravity(self) -> Array:
+        """The gravity vector in base axes, in m/s^2."""
+        return np.array(list(self.model.gravity), dtype=float)
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all links but the base, in kg."""
+        return float(sum(link.mass for link in self.merged.links[1:]))
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Limits on position, speed and effort: an array of (n,) each, infinite where there are none."""
+        dofs = self.layout.dofs
+        return Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
+
+    @cached_property
+    def merged(self) -> Model:
+        """The model with its fixed joints welded: what dynamics is computed on."""
+        return edits.merge_fixed(self.model)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of every number and name of the model."""
+        return fingerprint(self.model)
+
+    @cached_property
+    def merged_fingerprint(self) -> str:
+        """A digest of every number and name of the merged model."""
+        return fingerprint(self.merged)
+
+    @cached_property
+    def actuated(self) -> tuple[int, ...]:
+        """The places in qd of the velocities that can be driven: those whose effort limit is not zero."""
+        return tuple(velocity.index for velocity in self.layout.velocities if velocity.dof.effort != 0)
+
+    @cached_property
+    def closure(self) -> Closure:
+        """The closing of its loops."""
+        return Closure(self.model, self.evaluate)
+
+    @property
+    def independent_rows(self) -> tuple[int, ...]:
+        """Equations of the constraints that do not follow from others, chosen greedily in listed order."""
+        return self.closure.independent_rows
+
+    @cached_property
+    def has_mass(self) -> bool:
+        """Whether anything that moves has a mass, an inertia or a rotor."""
+        return has_mass(self.merged)
+
+    @cached_property
+    def idle_joints(self) -> tuple[str, ...]:
+        """Joints that move no mass, so that the mass matrix is singular."""
+        return tuple(idle_joints(self.merged))
 
     @cached_property
     def reference(self) -> Self:
         """This robot, evaluated by the algorithms as they are written: slow, transparent, and the measure of others."""
-        robot = type(self)(self.model)
-        robot._compiled = False
-        return robot
+        return type(self)(self.model, INTERPRETED)
 
-    def kernel(self, name: str, target: str = "cpu", *, parameters: Sequence[str] = (), **options: Any) -> Kernel:
-        """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}: {self.n} degrees of freedom, {len(self.link_names)} links>"
 
-        Options are those of the method of the same name: link and frame of a Jacobian; `loads`, the links that
-        wrenches act on, each then an argument of six numbers; with closed loops, the independent `rows` of the
-        constraints and the places of the `actuated` velocities. Parameters are numbers of the robot that become
-        arguments as well, so that one kernel serves a family of robots: "gravity" (3 numbers), "link:NAME" and
-        "payload:NAME" (mass, centre of mass, inertia about it: 10 numbers).
-        """
-        if target != "cpu":
-            raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
-        _refuse_unknown(name)
-        if not self.model.nv:
-            raise ModelError(f"robot {self.model.name!r} has no degrees of freedom, so there is nothing to compile")
-        if FUNCTIONS[name].masses:
-            self._require_masses(name)
-        defaults = self._defaults(name, options)
-        for option in options:
-            if option not in defaults:
-                raise UnknownNameError.of("option", option, defaults, f"the kernel {name!r}")
-        chosen = {**defaults, **options}
-        if names(parameters, "parameters"):
-            chosen["parameters"] = tuple(parameters)
-        jacobian_frame(chosen.get("frame", "space"))
-        angle_order(chosen.get("order", "rpy"))
-        for link in [*([chosen["link"]] if "link" in chosen else []), *names(chosen.get("loads", ()), "loads")]:
-            self.model.locate(link)
-        for joint in names(chosen.get("joints", ()), "joints"):
-            edits.find_joint(self.model, joint)
-        if name == "static_torque" and len(chosen["loads"]) != 1:
-            raise ShapeError(f"static_torque takes one load, the link that applies the wrench, got {chosen['loads']!r}")
-        self._check_loop_options(chosen)
-        return self._kernel(name, chosen)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self.model == other.model
 
-    def _loop_options(self, function: str) -> dict[str, Any]:
-        """The options that closed loops add to those of a function."""
-        return {}
-
-    def _check_loop_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse options of closed loops that make no sense."""
-
-    def export(
-        self, target: str, *, functions: Sequence[str] = ("inverse_dynamics",), path: str | PathLike[str]
-    ) -> list[Path]:
-        """Write functions of this robot as source code, and return the files written.
-
-        target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads
-        arguments from its input and prints results. Functions are named as the methods are, prefixed with the file's
-        name; end-effector and Jacobian frame are the defaults.
-        """
-        from chainrule.compile.emit import c
-        from chainrule.compile.trace import trace
-
-        if target != "c":
-            raise ShapeError(f"code can be exported to the target 'c', got {target!r}")
-        if not names(functions, "functions"):
-            raise ShapeError(f"functions must be a list of names, such as ['mass_matrix'], got {functions!r}")
-        place = Path(path)
-        if place.suffix != ".c":
-            raise ShapeError(f"path must end in .c, got {str(path)!r}")
-        tapes = {}
-        for name in functions:
-            _refuse_unknown(name)
-            tapes[name] = trace(self._model_for(name), name, **self._defaults(name))
-        prefix = c.identifier(place.stem)
-        texts = {
-            place: c.source(prefix, tapes),
-            place.with_name(f"{prefix}.h"): c.header(prefix, tapes),
-            place.with_name(f"{place.stem}_main.c"): c.program(prefix, tapes),
-        }
-        for file, text in texts.items():
-            file.write_text(text, encoding="ascii")
-        return list(texts)
-
-    def _defaults(self, name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The options of a function that a plain call of the method means; those given need no default."""
-        options: dict[str, Any] = {"loads": ()} if FUNCTIONS[name].loaded else {}
-        if name in ("pose", "jacobian", "jacobian_derivative", "analytic_jacobian", "pose_vector"):
-            options["link"] = given["link"] if given and "link" in given else self.model.tip
-        if name in ("jacobian", "jacobian_derivative"):
-            options["frame"] = "space"
-        if name in ("analytic_jacobian", "pose_vector"):
-            options["order"] = "rpy"
-        if name == "joint_wrenches":
-            options["joints"] = tuple(joint.name for joint in self.model.moving)
-        if name == "static_torque":
-            options["loads"] = given["loads"] if given and "loads" in given else (self.model.tip,)
-        return {**options, **self._loop_options(name)}
-
-    def _kernel(self, name: str, options: dict[str, Any]) -> Kernel:
-        key = (name, *sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items()))
-        if key not in self._kernels:
-            from chainrule.compile.kernel import Kernel
-
-            print_ = self._print if FUNCTIONS[name].whole else self._merged_print
-            with BUILDING:
-                if key not in self._kernels:
-                    kernel = Kernel(self._model_for(name), name, print_, options)
-                    self._shorten(name, options, kernel)
-                    self._kernels[key] = kernel
-        return self._kernels[key]
-
-    @cached_property
-    def _kernels(self) -> dict[tuple[Any, ...], Kernel]:
-        return {}
-
-    def _shorten(self, name: str, options: dict[str, Any], kernel: Kernel) -> None:
-        """Let a plain call on one state go straight to machine code, and anything else to the method as before."""
-        method = getattr(type(self), name, None)
-        if getattr(method, "__qualname__", "") != f"Robot.{name}" or name in INDIRECT or not FUNCTIONS[name].shape:
-            return  # somebody's own method, or one that does more
-        if not (self._compiled and kernels_enabled() and kernel.has_plain_call):
-            return
-        if name == "inverse_dynamics" and self.model.constraints:
-            return  # with closed loops, the method looks whether there are such torques
-        if name == "difference" and self.model.quaternions:
-            return  # the plain call looks for zero quaternions in its first argument only
-        try:
-            plain = options == self._defaults(name)
-        except ChainruleError:  # no end-effector to take when none is named
-            return
-        if plain and method is not None:
-            self.__dict__[name] = kernel.plain_call(method.__get__(self), method.__doc__ or "")
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"model": self.model, "_compiled": self._compiled}
+        return {"model": self.model, "compiled": self.backend.compiles}
 
-    @cached_property
-    def _merged(self) -> Model:
-        """What dynamics is computed on: the same robot with its fixed joints welded."""
-        return edits.merge_fixed(self.model)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._model = state["model"]
+        self._backend = COMPILED if state["compiled"] else INTERPRETED
 
-    def _model_for(self, function: str) -> Model:
-        """The merged model, or the whole one where every link counts."""
-        return self.model if FUNCTIONS[function].whole else self._merged
+    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The result of `compute`, computed once for this robot."""
+        memory: dict[Hashable, Any] = self.__dict__.setdefault("_remembered", {})
+        if key not in memory:
+            memory[key] = compute()
+        value: T = memory[key]
+        return value
 
-    @cached_property
-    def _print(self) -> str:
-        return fingerprint(self.model)
+    # --- what users pass in ---
 
-    @cached_property
-    def _merged_print(self) -> str:
-        return fingerprint(self._merged)
+    def link(self, name: str | None = None) -> str:
+        """The link or frame of this name, or the end-effector where none is named; an unknown name is refused."""
+        chosen = self.model.tip if name is None else name
+        self.model.locate(chosen)
+        return chosen
 
-    def _name(self, link: str | None) -> str:
-        name = edits.meant(self.model, link)
-        self.model.locate(name)
-        return name
+    def find_joints(self, joints: Sequence[str]) -> tuple[str, ...]:
+        """Names of joints, fixed and mimic ones too; an unknown name is refused."""
+        chosen = names(joints, "joints")
+        known = {joint.name for joint in self.model.joints}
+        for name in chosen:
+            if name not in known:
+                edits.find_joint(self.model, name)
+        return chosen
 
-    def _evaluate(self, function: str, arguments: Mapping[str, ArrayLike], **options: Any) -> Array:
-        """Check the arguments and compute."""
-        options = {**self._loop_options(function), **options}
-        if any(is_lazy(a) for a in arguments.values()):
-            return self._lazy(function, arguments, options)
-        arrays = self._arguments(function, arguments)
-        if FUNCTIONS[function].masses:
-            self._require_masses(function)
-        if self._compiled and self._worth_compiling(function, options):
-            with np.errstate(all="ignore"):
-                return self._kernel(function, options).spread(arrays)
-        return reference.evaluate(self._model_for(function), function, arrays, **options)
+    def find_velocities(self, caller: str, joints: Sequence[str]) -> tuple[int, ...]:
+        """The places in qd of joints, by their names; those without coordinates of their own are refused."""
+        for name in joints:
+            edits.find_joint(self.model, name)
+            if name not in self.layout.by_joint:
+                raise ModelError(f"{caller}: joint {name!r} has no coordinate of its own to hold")
+        return self.layout.velocities_of(joints)
 
-    def _worth_compiling(self, function: str, options: dict[str, Any]) -> bool:
-        """Not for a robot that cannot move, an empty answer, or code that would take minutes to make."""
-        if not (self.model.nv and kernels_enabled()) or 0 in shape(self._model_for(function), function, **options):
-            return False
-        return unrolled(self._merged, function) <= UNROLLED
+    def read(self, caller: str, /, **arguments: ArrayLike) -> list[Array]:
+        """Arguments as arrays with equal batch dimensions, checked; errors name the caller and the argument."""
+        arrays = {name: self.read_one(caller, name, value) for name, value in arguments.items()}
+        return together(arrays, caller)
 
-    def _lazy(self, function: str, arguments: Mapping[str, ArrayLike], options: dict[str, Any]) -> Any:
-        """The same on Dask arrays: nothing is computed now, and the robot travels to where it will be."""
-        import dask.array
-
-        shape_ = shape(self._model_for(function), function, **options)
-        inputs = ",".join(f"(i{k})" for k in range(len(arguments)))
-        outputs = ",".join(f"o{k}" for k in range(len(shape_)))
-
-        def compute(*arrays: Array) -> Array:
-            return self._evaluate(function, dict(zip(arguments, arrays, strict=True)), **options)
-
-        return dask.array.apply_gufunc(
-            compute,
-            f"{inputs}->({outputs})",
-            *arguments.values(),
-            output_dtypes=np.float64,
-            output_sizes={f"o{k}": n for k, n in enumerate(shape_)},
-            allow_rechunk=True,
-        )
-
-    def _loaded(
-        self,
-        function: str,
-        arguments: dict[str, ArrayLike],
-        tip_wrench: ArrayLike | None,
-        wrenches: Mapping[str, ArrayLike] | None,
-        **options: Any,
-    ) -> Array:
-        if wrenches is not None and not isinstance(wrenches, Mapping):
-            raise ShapeError(
-                f"{function}: wrenches must be a dictionary of link names and wrenches, got {wrenches!r:.60}"
-            )
-        loads: list[str] = []
-        loaded = dict(arguments)
-        for name, wrench in (wrenches or {}).items():
-            self.model.locate(name)
-            loads.append(name)
-            loaded[f"wrenches[{name!r}]"] = wrench
-        if tip_wrench is not None:
-            loads.append(self.model.tip)
-            loaded["tip_wrench"] = -rows_of(tip_wrench, 6, f"{function}: tip_wrench", "moment and force")
-        return self._evaluate(function, loaded, loads=tuple(loads), **options)
-
-    def _arguments(self, function: str, arguments: Mapping[str, ArrayLike]) -> list[Array]:
-        arrays = {name: self._argument(function, name, value) for name, value in arguments.items()}
-        return together(arrays, function)
-
-    def _argument(self, function: str, name: str, value: ArrayLike) -> Array:
-        what = f"{function}: {name}"
-        if "wrench" in name:
-            return rows_of(value, 6, what, "moment and force")
-        array = rows_of(value, length(self.model, name), what, self._coordinates)
-        if name in ("q", "q0", "q1"):
-            self._refuse_zero_quaternions(array, what)
+    def read_one(self, caller: str, name: str, value: ArrayLike) -> Array:
+        """One argument as an array whose last dimension has the right length."""
+        argument = ARGUMENTS[name]
+        length = argument.length(self.model)
+        if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == length:
+            array = value
+        else:
+            array = rows_of(value, length, f"{caller}: {name}", self.describe_coordinates())
+        if argument.is_configuration and self.model.quaternions:
+            self.refuse_zero_quaternions(array, f"{caller}: {name}")
         return array
 
-    @cached_property
-    def _coordinates(self) -> str:
-        """Whose numbers an argument holds, for messages about its length."""
-        return f"robot {self.model.name!r}: {named_dofs([joint.name for joint in self.model.moving])}"
+    def describe_coordinates(self) -> str:
+        """The joints whose numbers an argument holds, for messages about its length."""
+        return f"robot {self.name!r}: {named_dofs(self.joint_names)}"
 
-    def _refuse_zero_quaternions(self, q: Array, what: str) -> None:
+    def refuse_zero_quaternions(self, q: Array, what: str) -> None:
+        """Raise where a quaternion in q is zero, which is no orientation."""
         for joint, i in self.model.quaternions:
             with np.errstate(all="ignore"):
                 squares = (q[..., i : i + 4] ** 2).sum(axis=-1)
@@ -288,77 +257,137 @@ class Evaluation:
                     "orientation; robot.neutral() has (0, 0, 0, 1) there"
                 )
 
-    def _require_masses(self, function: str) -> None:
-        if self.model.nv and not self._weighs:
-            raise ModelError(
-                f"{function}: robot {self.model.name!r} has no masses, so it has no dynamics; give its links masses "
-                "and inertias"
-            )
-        if function in INVERTING and self._idle:
-            raise ModelError(
-                f"{function}: the mass matrix of robot {self.model.name!r} is singular, because {shown(self._idle)} "
-                "moves no mass; give its link an inertia, or the joint a rotor, or lock it"
-            )
+    def loads(
+        self, caller: str, tip_wrench: ArrayLike | None = None, wrenches: Mapping[str, ArrayLike] | None = None
+    ) -> Loads:
+        """The wrenches of a call, checked."""
+        return read_loads(self.model, caller, tip_wrench, wrenches)
+
+    def require(self, function: str) -> None:
+        """Raise where the robot lacks what a function needs: masses, or a mass matrix that can be inverted."""
+        needs = FUNCTIONS[function].needs
+        if needs is Needs.NOTHING or not self.nv:
+            return
+        if not self.has_mass or (needs is Needs.INVERTIBLE_MASS and self.idle_joints):
+            raise ModelError(describe_lack(function, self.model, self.idle_joints if self.has_mass else ()))
+
+    # --- evaluation ---
+
+    def evaluate(self, function: str, loads: Loads = NO_LOADS, /, **arguments: Any) -> Array:
+        """A function of the table, batched; `arguments` are its vectors and its options by name."""
+        entry = FUNCTIONS[function]
+        vectors = {name: arguments.pop(name) for name in entry.arguments}
+        if entry.loaded:
+            arguments["loads"] = loads.links
+        call = self._call(function, arguments)
+        if any(is_lazy(value) for value in (*vectors.values(), *loads.wrenches)):
+            return self._evaluate_lazily(call, loads, vectors)
+        arrays = {name: self.read_one(function, name, value) for name, value in vectors.items()}
+        if loads.links:
+            arrays |= zip(loads.labels, loads.wrenches, strict=True)
+        backend = active(self.backend)
+        result = backend.evaluate(call, together(arrays, function))
+        if backend.compiles and call not in self._single_state_calls:
+            self._install_single_state_call(call)
+        return result
+
+    def _call(self, function: str, options: Mapping[str, Any]) -> Call:
+        """A function with its options, checked once, on the model that it is computed on."""
+        try:
+            return self.remember((function, *options.items()), lambda: self._new_call(function, options))
+        except TypeError:  # a list among the options
+            return self._new_call(function, options)
+
+    def _new_call(self, function: str, options: Mapping[str, Any]) -> Call:
+        self.require(function)
+        chosen = self.options(function, options)
+        if FUNCTIONS[function].whole:
+            return Call.of(self.model, self.fingerprint, function, chosen)
+        return Call.of(self.merged, self.merged_fingerprint, function, chosen)
+
+    def options(self, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a function: those given, checked, and the defaults of the others."""
+        known = FUNCTIONS[function].options_for(self.model)
+        chosen: dict[str, Any] = {}
+        for name, option in known.items():
+            value = given.get(name)
+            chosen[name] = option.default(self, chosen) if value is None else option.check(self, value)
+        for name in given:
+            if name not in known:
+                raise UnknownNameError.of("option", name, known, f"the kernel {function!r}")
+        return chosen
+
+    def _evaluate_lazily(self, call: Call, loads: Loads, vectors: Mapping[str, Any]) -> Any:
+        """The same on Dask arrays."""
+        count, options = len(vectors), dict(call.options)
+        rest = {name: value for name, value in options.items() if name != "loads"}
+
+        def compute(*arrays: Array) -> Array:
+            state = dict(zip(vectors, arrays[:count], strict=True))
+            return self.evaluate(call.function, loads._replace(wrenches=arrays[count:]), **state, **rest)
+
+        shape = FUNCTIONS[call.function].shape(call.model, options)
+        return lazily(compute, (*vectors.values(), *loads.wrenches), shape)
+
+    def kernel(self, name: str, target: str = "cpu", *, parameters: Sequence[str] = (), **options: Any) -> Kernel:
+        """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
+
+        Parameters
+        ----------
+        name
+            A function of the table, named as the method is.
+        target
+            "cpu".
+        parameters
+            Numbers of the robot that become arguments as well, so that one kernel serves a family of robots:
+            "gravity" (3 numbers), "link:NAME" and "payload:NAME" (mass, center of mass, inertia about it: 10 numbers).
+        options
+            Those of the method: link and frame of a Jacobian; `loads`, the links that wrenches act on, each then an
+            argument of six numbers; with closed loops, the independent `rows` of the constraints and the places of
+            the `actuated` velocities.
+        """
+        if target != "cpu":
+            raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
+        entry_of(name)
+        if not self.model.nv:
+            raise ModelError(f"robot {self.name!r} has no degrees of freedom, so there is nothing to compile")
+        call = self._call(name, options)
+        if names(parameters, "parameters"):
+            chosen = dict(call.options) | {"parameters": tuple(parameters)}
+            call = Call.of(call.model, call.fingerprint, name, chosen)
+        kernel = COMPILED.kernel(call)
+        if active(self.backend).compiles and call not in self._single_state_calls:
+            self._install_single_state_call(call)
+        return kernel
 
     @cached_property
-    def _weighs(self) -> bool:
-        return has_mass(self._merged)
+    def _single_state_calls(self) -> set[Call]:
+        """The calls for which a single-state call has been installed, or has been found impossible."""
+        return set()
 
-    @cached_property
-    def _idle(self) -> list[str]:
-        return idle_joints(self._merged)
-
-
-BUILDING = threading.RLock()
-"""Kernels are built one at a time."""
-
-
-def _start_anew() -> None:
-    """In a forked child, whoever held the lock is gone."""
-    global BUILDING  # noqa: PLW0603
-    BUILDING = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
-
-UNROLLED = 4000
-"""Functions that would unroll to more than so many visits of bodies run the reference path instead."""
-
-INVERTING = frozenset(
-    (
-        "forward_dynamics", "apply_inverse_mass", "constraint_forces", "closing_step", "consistent_velocity",
-        "consistent_acceleration",
-    )
-)  # fmt: skip
-"""Functions that divide by the mass matrix."""
-
-INDIRECT = frozenset(("torque_terms", "static_torque", "joint_wrenches"))
-"""Functions whose methods do more than evaluate them."""
+    def _install_single_state_call(self, call: Call) -> None:
+        """Let a plain call of the method on one state go straight to machine code, and anything else to the method."""
+        self._single_state_calls.add(call)
+        name, entry = call.function, FUNCTIONS[call.function]
+        method = getattr(type(self), name, None)
+        if method is None or not entry.gives or not entry.is_direct(self.model) or not is_worth_compiling(call):
+            return
+        if not getattr(method, "__module__", "").startswith("chainrule."):
+            return  # somebody's own method of the same name, in a subclass
+        try:
+            if call != self._call(name, {}):
+                return
+        except ChainruleError:  # no end-effector to take when none is named
+            return
+        kernel = COMPILED.kernel(call)
+        if kernel.has_plain_call:
+            self.__dict__[name] = kernel.plain_call(method.__get__(self), method.__doc__ or "")
 
 
-def _refuse_unknown(function: str) -> None:
-    if function not in FUNCTIONS:
-        raise UnknownNameError.of("function", function, FUNCTIONS, "chainrule")
-
-
-def jacobian_frame(frame: str) -> str:
-    """The name of a frame that a Jacobian may be in."""
-    if frame not in FRAMES:
-        raise UnknownNameError.of("frame of a Jacobian", frame, FRAMES, "chainrule")
-    return frame
-
-
-def angle_order(order: str) -> str:
-    """The name of an order of three angles."""
-    if order not in ORDERS:
-        raise UnknownNameError.of("order of angles", order, ORDERS, "chainrule")
-    return order
-
-
-def is_lazy(value: object) -> bool:
-    """Whether this is a Dask array, which is to stay one."""
-    return type(value).__module__.partition(".")[0] == "dask"
+def _read_only(values: Sequence[float]) -> Array:
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
+    return array
 
 
 def fingerprint(model: Model) -> str:

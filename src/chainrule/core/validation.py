@@ -1,17 +1,17 @@
-"""Whether a model can be a robot: numbers that are numbers, bodies that could exist, joints that can be moved."""
+"""Validation of a model: finite numbers, bodies that can exist, joints that move some mass."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from chainrule.algorithms.configuration import integrate
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.errors import ModelError, ModelWarning, shown
-from chainrule.formats.exact import points
+from chainrule.errors import ModelError, ModelWarning, quoted, warn_user
+from chainrule.formats.exact import has_direction
 from chainrule.model import (
     Composite,
     Constraint,
@@ -27,11 +27,11 @@ from chainrule.model.tree import refuse_duplicates
 from chainrule.spatial import Transform
 from chainrule.spatial.physical import nearest_physical, objection
 
-LARGE = 300
-"""Above so many degrees of freedom, a robot with massless links is not tested for a singular mass matrix."""
+MAX_TESTED_DOFS = 300
+"""Degrees of freedom above which a robot with massless links is not tested for a singular mass matrix."""
 
 
-def checked(model: Model, *, check: bool = True, repair: bool = False, warn: bool = True) -> Model:
+def validate(model: Model, *, check: bool = True, repair: bool = False, warn: bool = True) -> Model:
     """The model, if nothing is wrong with it.
 
     Numbers that are not finite, zero axes and crossed limits are always refused. `check=False` lets physically
@@ -48,7 +48,7 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
     for constraint in model.constraints:
         _check_constraint(constraint, f"{where}, constraint {constraint.name!r}")
     notes: list[str] = []
-    links = [_checked_link(link, where, check and i > 0, repair, notes) for i, link in enumerate(model.links)]
+    links = [_validate_link(link, where, check and i > 0, repair, notes) for i, link in enumerate(model.links)]
     model = replace(model, links=tuple(links))
     if not has_mass(model):
         if model.nv:
@@ -57,7 +57,7 @@ def checked(model: Model, *, check: bool = True, repair: bool = False, warn: boo
         _refuse_massless(model, where)
     for note in notes:
         if warn:
-            warnings.warn(note, ModelWarning, stacklevel=3)
+            warn_user(note, ModelWarning)
     return replace(model, notes=tuple(dict.fromkeys((*model.notes, *notes))))
 
 
@@ -90,7 +90,7 @@ def _check_joint(joint: Joint, where: str) -> None:
     for part in kind.parts if isinstance(kind, Composite) else (kind,):
         if isinstance(part, Screw):
             _refuse_numbers("axis", (*part.angular, *part.linear), where)
-            if not points(part.angular if part.turns else part.linear):
+            if not has_direction(part.angular if part.turns else part.linear):
                 raise ModelError(f"{where} has a zero axis; give the direction it moves along, such as 0 0 1")
     if isinstance(kind, Composite) and kind.name == "universal" and _parallel(*kind.parts):
         raise ModelError(f"{where} is universal, but its two axes are parallel; turn one of them")
@@ -142,7 +142,7 @@ def _check_dof(dof: Dof, joint: Joint, where: str) -> None:
         raise ModelError(f"{where}: a {joint.type} joint cannot carry a spring; its coordinates are not angles")
 
 
-def _checked_link(link: Link, where: str, check: bool, repair: bool, notes: list[str]) -> Link:
+def _validate_link(link: Link, where: str, check: bool, repair: bool, notes: list[str]) -> Link:
     here = f"{where}, link {link.name!r}"
     _refuse_numbers("mass", [link.mass], here)
     _refuse_numbers("centre of mass", link.com, here)
@@ -172,29 +172,27 @@ def _refuse_massless(model: Model, where: str) -> None:
     if names:
         carried = [joint.child for joint in model.joints if joint.name in names]
         raise ModelError(
-            f"{where}: joint{'s' if len(names) > 1 else ''} {shown(names)} move{'' if len(names) > 1 else 's'} no mass "
-            f"(links {shown(carried)}), so the mass matrix is singular; give the link an inertia or the joint a rotor, "
-            "lock the joint, or pass check=False to use the kinematics alone"
+            f"{where}: joint{'s' if len(names) > 1 else ''} {quoted(names)} move{'' if len(names) > 1 else 's'} no "
+            f"mass (links {quoted(carried)}), so the mass matrix is singular; give the link an inertia or the joint a "
+            "rotor, lock the joint, or pass check=False to use the kinematics alone"
         )
 
 
 def idle_joints(model: Model) -> list[str]:
     """Joints that move nothing, alone or together: they make the mass matrix singular in every configuration."""
     merged = merge_fixed(model)
-    if all(_resists_everything(body.link) for body in merged.bodies) or merged.nv > LARGE:
+    if all(_resists_everything(body.link) for body in merged.bodies) or merged.nv > MAX_TESTED_DOFS:
         return []
     rng = np.random.default_rng(0)
-    q: list[float] = []
-    for joint in merged.moving:
-        step = rng.uniform(-1, 1, joint.kind.nv).tolist()
-        q += [float(x) for x in joint.kind.integrate(joint.kind.neutral(), step)]
+    steps = (rng.uniform(-1, 1, places.joint.kind.nv).tolist() for places in merged.layout.joints)
+    q = integrate(merged, merged.layout.neutral, [x for step in steps for x in step])
     M = np.array(mass_matrix(merged, q), dtype=float)
     if not np.isfinite(M).all():
         raise ModelError(
             f"robot {model.name!r}: the mass matrix is not finite; some masses or lengths are far too large"
         )
     diagonal = np.diag(M)
-    owners = [joint.name for joint in merged.moving for _ in range(joint.kind.nv)]
+    owners = [velocity.joint for velocity in merged.layout.velocities]
     scale = diagonal.max(initial=0.0)
     idle = [owners[i] for i in range(merged.nv) if diagonal[i] <= 1e-14 * scale or diagonal[i] <= 0]
     if not idle:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,10 +23,16 @@ from scipy.sparse import linalg
 
 from chainrule.algorithms import loop_equations as loops
 from chainrule.algorithms.joint_forces import armature, friction_torque, spring_torque
-from chainrule.algorithms.kinematics import held, outward
+from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
+from chainrule.algorithms.loads import on_links
 from chainrule.arguments import Array
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError
 from chainrule.model import Model
 from chainrule.spatial import Force, Motion
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Block(NamedTuple):
@@ -38,7 +44,7 @@ class Block(NamedTuple):
 
     @property
     def places(self) -> slice:
-        """Where they are."""
+        """Their place in the system."""
         return slice(self.start, self.start + self.size)
 
 
@@ -56,7 +62,7 @@ class DAESolution:
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """What is left when the unknowns are eliminated one after the other, each step a field.
+    """The equations that are left when unknowns are eliminated one after the other, each step a field.
 
     dV = L (S qdd + c) = J qdd + dV0, with L = (1 - A)^-1; W = L^T (I dV + p - C^T lambda); tau = S^T W + .. gives
     M qdd + h = tau + G^T lambda, and the constraints become G qdd + gamma = 0.
@@ -155,6 +161,34 @@ class DAE:
 
 
 def dae(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> DAE:
+    """The equations of motion of one state with nothing eliminated: links, joints and constraints in one system.
+
+    Links on fixed joints are part of what carries them. `solve()` gives every unknown, `reduce()` the steps that
+    lead to M and h.
+
+    >>> import chainrule as cr
+    >>> system = cr.load("planar_2r").dae([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> system.solve().qdd.round(3).tolist()
+    [-9.81, 9.81]
+    """
+    arrays = robot.read("dae", q=q, qd=qd, tau=tau)
+    robot.require("forward_dynamics")
+    if arrays[0].ndim != 1:
+        raise ShapeError(f"dae takes one state, got a batch of shape {arrays[0].shape[:-1]}")
+    loads = robot.loads("dae", tip_wrench, wrenches)
+    wrenches_on_links = on_links(robot.merged, loads.links, [wrench.tolist() for wrench in loads.wrenches])
+    state, rates, torques = (array.tolist() for array in arrays)
+    return assemble(robot.merged, state, rates, torques, wrenches_on_links, robot.independent_rows)
+
+
+def assemble(
     model: Model,
     q: Sequence[float],
     qd: Sequence[float],
@@ -166,7 +200,7 @@ def dae(
     bodies, n = model.at(q), model.nv
     size = 6 * len(bodies)
     V, drift = outward(bodies, qd, [0.0] * n, Motion.zero())
-    base = held(model)
+    base = gravity_as_base_acceleration(model)
     _, felt = outward(bodies, [0.0] * n, [0.0] * n, base)
     system = _System(2 * size + n + len(chosen))
     for body in bodies:
@@ -237,11 +271,11 @@ def _names(model: Model, size: int, chosen: Sequence[int]) -> tuple[tuple[Block,
         at = size + 6 * (body.index - 1)
         rows.append(Block(f"joint {body.joint.name}", at, 6))
         columns.append(Block(f"W {body.joint.name}", at, 6))
-    at = 2 * size
-    for joint in model.moving:
-        rows.append(Block(f"torque {joint.name}", at, joint.kind.nv))
-        columns.append(Block(f"qdd {joint.name}", at, joint.kind.nv))
-        at += joint.kind.nv
+    for places in model.layout.joints:
+        at, count = 2 * size + places.v.start, places.joint.kind.nv
+        rows.append(Block(f"torque {places.joint.name}", at, count))
+        columns.append(Block(f"qdd {places.joint.name}", at, count))
+    at = 2 * size + model.nv
     owners = [model.rows[place].name for place in chosen]
     for name in dict.fromkeys(owners):
         rows.append(Block(f"constraint {name}", at, owners.count(name)))

@@ -1,1 +1,1 @@
-"""Text to models and back: URDF, MJCF, DH and screw tables, and chainrule's own format."""
+"""File formats of robots: URDF, MJCF, DH and screw tables, chainrule's own, and the registry of all of them."""

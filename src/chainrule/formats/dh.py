@@ -1,4 +1,4 @@
-"""Denavit-Hartenberg tables, standard and modified, read and derived."""
+"""Denavit-Hartenberg tables, standard and modified: robots from tables, and tables of robots."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from chainrule.arguments import listed, number
+from chainrule.arguments import as_list, number
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError
-from chainrule.formats.exact import snapped
+from chainrule.formats.exact import snap
 from chainrule.model import (
     Dof,
     Frame,
@@ -47,11 +47,11 @@ def _along(axis: Vector, distance: float) -> Transform:
 
 
 def _about(axis: Vector, angle: float) -> Transform:
-    return Transform(snapped(Rotation.about(axis, angle)), Vector(0.0, 0.0, 0.0))
+    return Transform(snap(Rotation.about(axis, angle)), Vector(0.0, 0.0, 0.0))
 
 
 def link_transform(row: Sequence[float], convention: str) -> Transform:
-    """T_{i-1,i} at q = 0."""
+    """Transform T_{i-1,i} at q = 0."""
     a, alpha, d, theta = row
     if convention == "standard":
         return _about(Z, theta) * _along(Z, d) * _along(X, a) * _about(X, alpha)
@@ -102,7 +102,7 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
     else:
         if len(columns) != 4 or set(columns) != set(COLUMNS):
             raise FormatError(f"columns must be a, alpha, d and theta in some order, got {tuple(columns)}")
-        given = listed(row, f"DH row {i + 1}")
+        given = as_list(row, f"DH row {i + 1}")
         if len(given) != 4:
             raise ShapeError(f"DH row {i + 1} must have 4 numbers ({', '.join(columns)}), got {len(given)}")
         values = [given[list(columns).index(key)] for key in COLUMNS]
@@ -110,7 +110,7 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
 
 
 def _types(types: str | Sequence[str] | None, count: int) -> list[str]:
-    words = ["R"] * count if types is None else [str(word).upper() for word in listed(types, "types")]
+    words = ["R"] * count if types is None else [str(word).upper() for word in as_list(types, "types")]
     if len(words) != count:
         raise ShapeError(f"types must have a letter for each of the {count} rows, got {len(words)} ({types!r})")
     for word in words:
@@ -133,14 +133,14 @@ def to_dh(model: Model, tip: str, convention: str) -> DHTable:
     T = Transform.identity()
     home = _home(model)
     for body in model.ancestors(index):
-        placed = body.at(home)
-        T = T * placed.T
+        posed = body.at(home)
+        T = T * posed.T
         if body.joint.kind.nv:
             axes.append(_axis(body.joint, T, axes))
             types += "R" if body.joint.kind.units == ("rad",) else "P"
     if not axes:
         raise ModelError(f"{tip!r} does not move: there is no joint between it and the base")
-    base, rows, last = (_standard if convention == "standard" else _modified)(axes, _normals(axes))
+    base, rows, last = (_standard_table if convention == "standard" else _modified_table)(axes, _normals(axes))
     return DHTable(tuple(rows), types, convention, base, last.inv * (T * offset))
 
 
@@ -211,8 +211,8 @@ def _normals(axes: Sequence[Axis]) -> list[Normal]:
     return normals
 
 
-def _modified(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
-    """Frame i on axis i, x_i towards axis i + 1; frame 0 is frame 1 at q = 0."""
+def _modified_table(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
+    """Rows with frame i on axis i, x_i towards axis i + 1; frame 0 is frame 1 at q = 0."""
     start = Normal(axes[0].p, axes[0].p, _perpendicular(X, axes[0].z))
     before = [normals[0] if normals else start, *normals]
     rows: list[Row] = [(0.0, 0.0, 0.0, 0.0)]
@@ -227,8 +227,8 @@ def _modified(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transfor
     return base, rows, _product(base, rows, "modified")
 
 
-def _standard(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
-    """Frame i on axis i + 1, x_i from axis i; the last frame stays on the last axis."""
+def _standard_table(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
+    """Rows with frame i on axis i + 1, x_i from axis i; the last frame stays on the last axis."""
     origin, x = (normals[0].A, normals[0].x) if normals else (axes[0].p, _perpendicular(X, axes[0].z))
     base = _pose(origin, x, axes[0].z)
     rows: list[Row] = []
@@ -251,7 +251,7 @@ def _angle(u: Vector, v: Vector, about: Vector) -> float:
 
 
 def _perpendicular(x: Vector, z: Vector) -> Vector:
-    """x made perpendicular to z, or some perpendicular if it is along z."""
+    """The part of x that is perpendicular to z, or any perpendicular if x is along z."""
     for candidate in (x, X, Vector(0.0, 1.0, 0.0)):
         flat = candidate - z * candidate.dot(z)
         if flat.norm() > 1e-6:

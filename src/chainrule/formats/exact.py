@@ -1,4 +1,4 @@
-"""Rotations as files give them, with the rounding dust of sines and cosines removed."""
+"""Rotations from files, with the rounding errors of sines and cosines removed."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Sequence
 
 from chainrule.spatial import Rotation, Transform, Vector
 
-DUST = 1e-14
-"""An entry of a rotation this near to 0 or 1 is 0 or 1. An angle of fewer digits than a float has is used as it is."""
+ROUNDING_TOLERANCE = 1e-14
+"""Distance from 0 or 1 up to which an entry of a rotation is rounded to it."""
 
-SHORTEST = 1e-100
-"""An axis shorter than this, or longer than its inverse, has no direction that could be trusted."""
+MIN_AXIS_LENGTH = 1e-100
+"""Length below which, and above whose inverse, the direction of an axis is not trusted."""
 
 
-def snapped(R: Rotation) -> Rotation:
-    """The rotation with its near zeros and ones made exact, so that they fold away later."""
-    rows = (Vector(*(_meant(x) for x in row)) for row in R)
+def snap(R: Rotation) -> Rotation:
+    """The rotation with its entries near 0 and 1 made exact, so that they fold away later."""
+    rows = (Vector(*(_snap_entry(x) for x in row)) for row in R)
     return Rotation(*rows)
 
 
-def _meant(x: float) -> float:
+def _snap_entry(x: float) -> float:
     nearest = round(x)
-    return float(nearest) if abs(x - nearest) < DUST else x
+    return float(nearest) if abs(x - nearest) < ROUNDING_TOLERANCE else x
 
 
-def points(axis: Vector) -> bool:
+def has_direction(axis: Vector) -> bool:
     """Whether an axis has a direction: it is neither zero nor so short or long that its square is lost."""
-    return SHORTEST < axis.norm() < 1 / SHORTEST
+    return MIN_AXIS_LENGTH < axis.norm() < 1 / MIN_AXIS_LENGTH
 
 
-def placed(xyz: Sequence[float], rpy: Sequence[float]) -> Transform:
+def pose(xyz: Sequence[float], rpy: Sequence[float]) -> Transform:
     """A pose from a translation and roll-pitch-yaw angles."""
-    return Transform(snapped(Rotation.from_rpy(*rpy)), Vector(*xyz))
+    return Transform(snap(Rotation.from_rpy(*rpy)), Vector(*xyz))

@@ -1,4 +1,4 @@
-"""Triangle meshes: read from STL, OBJ and MSH files, and weighed."""
+"""Triangle meshes: readers of STL, OBJ and MSH files, and the inertia of a mesh."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _numbers(rows: list[list[bytes]], source: str) -> Points:
         raise FormatError(f"{source} has a vertex that is not three numbers") from None
 
 
-def weighed(mesh: Mesh, mode: str) -> Inertia:
+def mesh_inertia(mesh: Mesh, mode: str) -> Inertia:
     """The inertia of a mesh of density one, about the origin of its vertices, by one of MuJoCo's four rules.
 
     "exact": the solid that a closed surface bounds. "convex": the solid hull. "shell": the surface alone, with unit
@@ -163,7 +163,7 @@ def weighed(mesh: Mesh, mode: str) -> Inertia:
 
 
 def _refuse_open(mesh: Mesh) -> None:
-    """Every edge must be walked once in each direction."""
+    """Refuse a mesh unless its triangles use every edge once in each direction."""
     edges = Counter((int(t[a]), int(t[b])) for t in mesh.triangles for a, b in ((0, 1), (1, 2), (2, 0)))
     if any(count > 1 or edges[b, a] != 1 for (a, b), count in list(edges.items())):
         raise FormatError("is not closed, or its triangles are not all oriented outwards, as inertia='exact' needs")

@@ -1,18 +1,18 @@
-"""chainrule's own format: a robot as readable TOML, or the same document as JSON. The round trip is exact."""
+"""chainrule's own format: a robot as readable TOML, or the same document as JSON. Writing and reading are exact."""
 
 from __future__ import annotations
 
 import json
 import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats.exact import placed, points, snapped
+from chainrule.formats.exact import has_direction, pose, snap
 from chainrule.formats.source import path_of, read, write
 from chainrule.model import (
     GRAVITY,
@@ -39,13 +39,44 @@ GEOMETRY: dict[str, tuple[str, ...]] = {
     "fixed": (), "cylindrical": ("axis",), "universal": ("axis", "axis2"), "planar": ("axis",), "spherical": (),
     "free": (),
 }  # fmt: skip
-"""The types of joints, and the keys that say along what each of them moves."""
+"""Types of joints, and the keys for the geometry of each."""
 SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
-"""The types that can say it with the key `screw` instead."""
+"""Types of joints that can have the key `screw` instead."""
 DOF_KEYS = tuple(field.name for field in fields(Dof))
 JOINT_KEYS = (
     "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "mimic", "dof", *DOF_KEYS,
 )  # fmt: skip
+
+
+class KindFormat(NamedTuple):
+    """How joints of a kind from outside the package are written and read: by a table of numbers and texts."""
+
+    keys: tuple[str, ...]
+    read: Callable[[Mapping[str, Any]], Kind]
+    write: Callable[[Any], Mapping[str, Any]]
+
+
+KINDS: dict[str, KindFormat] = {}
+"""Kinds of joints from outside the package, by type."""
+
+
+def register_kind(
+    type_: str,
+    keys: Sequence[str],
+    read: Callable[[Mapping[str, Any]], Kind],
+    write: Callable[[Any], Mapping[str, Any]],
+) -> None:
+    """Let robot files hold joints of a new kind.
+
+    `keys` are the keys of the joint's table that belong to the kind. `read` makes the kind from these entries, `write`
+    gives the entries of a kind. They must hold every number of the kind, since compiled kernels are kept by them.
+    """
+    clash = [key for key in keys if key in JOINT_KEYS]
+    if type_ in GEOMETRY or clash:
+        raise FormatError(f"the joint type {type_!r} or its keys {clash} are those of the format; choose other names")
+    KINDS[type_] = KindFormat(tuple(keys), read, write)
+
+
 PARTS = ("link", "joint", "frame", "constraint")
 """The lists of a document, in the order in which they are written."""
 
@@ -56,14 +87,14 @@ PARTS = ("link", "joint", "frame", "constraint")
 def from_native(path_or_text: str | PathLike[str]) -> Model:
     """The robot in a .toml or .json file, or in the text of one."""
     content, source, _ = read(path_or_text)
-    return model_of(_parsed(content, source), source)
+    return model_of(_parse(content, source), source)
 
 
-def _parsed(content: bytes, source: str) -> dict[str, Any]:
+def _parse(content: bytes, source: str) -> dict[str, Any]:
     try:
         text = content.decode("utf-8-sig")
         is_json = source.lower().endswith(".json") or text.lstrip().startswith("{")
-        document = json.loads(text, object_pairs_hook=_without_repeats) if is_json else tomllib.loads(text)
+        document = json.loads(text, object_pairs_hook=_refuse_repeated_keys) if is_json else tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise FormatError(
             f"{source} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
@@ -81,8 +112,8 @@ def _parsed(content: bytes, source: str) -> dict[str, Any]:
     return document
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; what JSON does not forbid, TOML does: the same key twice."""
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a key given twice is refused, as in TOML."""
     table = dict(pairs)
     if len(table) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -176,7 +207,7 @@ class _Table:
             if "rpy" in table.entries:
                 raise table.error("gives both rpy and rotation; keep one")
             return Transform(table.rotation("rotation"), xyz)
-        return placed(list(xyz), table.numbers("rpy", 3) if "rpy" in table.entries else (0.0, 0.0, 0.0))
+        return pose(list(xyz), table.numbers("rpy", 3) if "rpy" in table.entries else (0.0, 0.0, 0.0))
 
     def rotation(self, key: str) -> Rotation:
         rows = self.entries[key]
@@ -189,11 +220,11 @@ class _Table:
                 f"{key} is not a rotation matrix: it is off by {error:.2g} from orthogonal, or mirrors; give it "
                 "orthonormal rows that form a right-handed frame"
             )
-        return snapped(R)
+        return snap(R)
 
 
 def _is_number(x: Any) -> bool:
-    """Whether a float can hold it; TOML and JSON also have integers of any length."""
+    """Whether this is a number that a float can hold; TOML and JSON also have integers of any length."""
     return isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1 << 1023)
 
 
@@ -225,7 +256,8 @@ def _link(table: _Table) -> Link:
 
 
 def _joint(table: _Table) -> Joint:
-    table.only(*JOINT_KEYS)
+    type_ = table.entries.get("type")
+    table.only(*JOINT_KEYS, *(KINDS[type_].keys if isinstance(type_, str) and type_ in KINDS else ()))
     kind = _kind(table)
     mimic = None
     if "mimic" in table.entries:
@@ -247,13 +279,22 @@ def _joint(table: _Table) -> Joint:
 
 def _kind(table: _Table) -> Kind:
     type_ = table.text("type")
-    if type_ not in GEOMETRY:
-        raise UnknownNameError.of("joint type", type_, GEOMETRY, f"{table.where}: the format")
-    kind = _placed_kind(table, type_)
+    if type_ not in GEOMETRY and type_ not in KINDS:
+        raise UnknownNameError.of("joint type", type_, [*GEOMETRY, *KINDS], f"{table.where}: the format")
+    kind = _kind_from_keys(table, type_) if type_ in KINDS else _kind_from_geometry(table, type_)
     return Moved(kind, table.transform("offset")) if "offset" in table.entries else kind
 
 
-def _placed_kind(table: _Table, type_: str) -> Kind:
+def _kind_from_keys(table: _Table, type_: str) -> Kind:
+    """A joint of a kind from outside the package."""
+    keys, read_kind, _ = KINDS[type_]
+    try:
+        return read_kind({key: table.entries[key] for key in keys if key in table.entries})
+    except (KeyError, TypeError, ValueError) as error:
+        raise table.error(f"is no {type_} joint, which takes {' and '.join(keys) or 'no keys'}: {error}") from error
+
+
+def _kind_from_geometry(table: _Table, type_: str) -> Kind:
     own = ("screw",) if type_ in SCREWS and "screw" in table.entries else GEOMETRY[type_]
     for key in ("axis", "axis2", "pitch", "screw"):
         if key in table.entries and key not in own:
@@ -287,7 +328,7 @@ def _placed_kind(table: _Table, type_: str) -> Kind:
 
 def _unit(table: _Table, key: str) -> Vector:
     axis = table.vector(key)
-    if not points(axis):
+    if not has_direction(axis):
         raise table.error(f"has a zero {key}; give the direction it moves along, such as [0, 0, 1]")
     length = axis.norm()
     return axis if abs(length - 1) < 1e-12 else axis / length
@@ -347,7 +388,7 @@ def _origin_entry(key: str, T: Transform) -> dict[str, Any]:
     entry: dict[str, Any] = {"xyz": _floats(T.translation)}
     if T.rotation != Rotation.identity():
         rpy = _floats(T.rotation.rpy())
-        exact = placed((0.0, 0.0, 0.0), rpy).rotation == T.rotation
+        exact = pose((0.0, 0.0, 0.0), rpy).rotation == T.rotation
         entry |= {"rpy": rpy} if exact else {"rotation": [_floats(row) for row in T.rotation]}
     return {key: entry}
 
@@ -390,6 +431,13 @@ def _axes_entry(kind: Kind) -> dict[str, Any]:
             return {"axis": _floats(kind.parts[2].angular)}
         second = {"axis2": _floats(kind.parts[1].angular)} if kind.name == "universal" else {}
         return {"axis": _floats(kind.parts[0].angular), **second}
+    if kind.name in KINDS:
+        return dict(KINDS[kind.name].write(kind))
+    if not isinstance(kind, Fixed | Spherical | Free):
+        raise FormatError(
+            f"joints of the kind {kind.name!r} cannot be written; describe their numbers with "
+            "chainrule.formats.native.register_kind"
+        )
     return {}
 
 
@@ -403,12 +451,12 @@ def _dof_entry(dof: Dof) -> dict[str, float]:
 
 
 def to_json(model: Model) -> str:
-    """JSON text; infinities cannot occur, since only limits may be infinite, and those are left out."""
+    """JSON text of a model; it has no infinities, since infinite limits are left out."""
     return json.dumps(document_of(model), indent=1, allow_nan=False) + "\n"
 
 
 def to_toml(model: Model) -> str:
-    """TOML text, one table for each link, joint, frame and constraint."""
+    """TOML text of a model, with one table for each link, joint, frame and constraint."""
     document = document_of(model)
     lines = [f"{key} = {_toml(value)}" for key, value in document.items() if key not in PARTS]
     for key in PARTS:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.arguments import Array, listed, real_array, refuse_nonfinite, transform
+from chainrule.arguments import Array, as_list, real_array, refuse_nonfinite, transform
 from chainrule.errors import FormatError, ModelError, ShapeError
-from chainrule.formats.exact import points, snapped
+from chainrule.formats.exact import has_direction, snap
 from chainrule.model import Frame, Joint, Link, Model, Screw
 from chainrule.model.edits import merge_fixed
 from chainrule.spatial import Motion, Symmetric, Transform, Vector
@@ -20,7 +20,7 @@ class ScrewTable:
     """A serial robot as product of exponentials.
 
     home: the end-effector's pose at q = 0; screws: (6, n), a column for each joint, angular part first; frames:
-    M01, M12, .. Mn,n+1, the link frames at the centres of mass; inertias: the 6-by-6 G of each link.
+    M01, M12, .. Mn,n+1, the link frames at the centers of mass; inertias: the 6-by-6 G of each link.
     """
 
     home: Array
@@ -37,7 +37,7 @@ def from_screws(
     inertias: Sequence[object] | None,
     gravity: Vector,
     axes: str,
-    normalise: bool,
+    normalize: bool,
 ) -> Model:
     """A serial robot from its screws. Without `frames`, every link frame is the base frame at q = 0."""
     T_home = _clean(transform(home, "home"))  # type: ignore[arg-type]
@@ -46,8 +46,8 @@ def from_screws(
         raise FormatError(f"axes must be 'space' or 'body', got {axes!r}")
     if axes == "body":
         columns = [T_home * S for S in columns]
-    if normalise:
-        columns = [_normalised(S) for S in columns]
+    if normalize:
+        columns = [_normalized(S) for S in columns]
     n = len(columns)
     steps = _steps(frames, n, T_home)
     links = _links(inertias, n)
@@ -72,22 +72,22 @@ def _columns(screws: object) -> list[Motion]:
         raise ShapeError(f"screws must have shape (6, n), one column for each joint, got {S.shape}{turned}")
     columns = [Motion.of(column) for column in S.T.tolist()]
     for i, column in enumerate(columns):
-        if not points(column.angular if any(column.angular) else column.linear):
+        if not has_direction(column.angular if any(column.angular) else column.linear):
             raise ModelError(f"screws: column {i} is zero; a joint needs an axis, (omega, v)")
     return columns
 
 
 def _exact(v: Vector) -> Vector:
-    """Without the rounding dust of a change of frame."""
+    """The vector without the rounding errors of a change of frame."""
     largest = max(map(abs, v))
     return Vector(*(0.0 if abs(x) < 1e-15 * max(largest, 1.0) else x for x in v))
 
 
 def _clean(T: Transform) -> Transform:
-    return Transform(snapped(T.rotation), T.translation)
+    return Transform(snap(T.rotation), T.translation)
 
 
-def _normalised(S: Motion) -> Motion:
+def _normalized(S: Motion) -> Motion:
     length = S.angular.norm() or S.linear.norm()
     return S * (1 / length)
 
@@ -95,7 +95,7 @@ def _normalised(S: Motion) -> Motion:
 def _steps(frames: Sequence[object] | None, n: int, home: Transform) -> list[Transform]:
     if frames is None:
         return [Transform.identity()] * n
-    given = listed(frames, "frames")
+    given = as_list(frames, "frames")
     if len(given) not in (n, n + 1):
         raise ShapeError(f"frames must have {n + 1} transforms, M01 to M{n},{n + 1}, for {n} screws, got {len(given)}")
     steps = [_clean(transform(M, f"frames[{i}]")) for i, M in enumerate(given)]
@@ -114,7 +114,7 @@ def _steps(frames: Sequence[object] | None, n: int, home: Transform) -> list[Tra
 def _links(inertias: Sequence[object] | None, n: int) -> list[Link]:
     if inertias is None:
         return [Link(f"link{i + 1}") for i in range(n)]
-    given = listed(inertias, "inertias")
+    given = as_list(inertias, "inertias")
     if len(given) != n:
         raise ShapeError(f"inertias must have a 6-by-6 matrix for each of the {n} screws, got {len(given)}")
     return [_link(f"link{i + 1}", G, f"inertias[{i}]") for i, G in enumerate(given)]
@@ -146,7 +146,7 @@ def _skew(h: Array) -> Array:
 
 
 def to_screws(model: Model, tip: str, axes: str = "space") -> ScrewTable:
-    """The table of the chain from the base to `tip`, fixed links merged, link frames at the centres of mass."""
+    """The table of the chain from the base to `tip`, fixed links merged, link frames at the centers of mass."""
     if axes not in ("space", "body"):
         raise FormatError(f"axes must be 'space' or 'body', got {axes!r}")
     merged = merge_fixed(model)
@@ -159,9 +159,9 @@ def to_screws(model: Model, tip: str, axes: str = "space") -> ScrewTable:
     for body in path:
         if body.joint.kind.nv != 1 or body.joint.mimic:
             raise ModelError(f"joint {body.joint.name!r} ({body.joint.type}) is not a single screw of its own")
-        placed = body.at(home)
-        T = T * placed.T
-        ((_, S),) = placed.S
+        posed = body.at(home)
+        T = T * posed.T
+        ((_, S),) = posed.S
         screws.append(list(T * S))
         link = body.link
         at_com = Transform(T.rotation, T * link.com)

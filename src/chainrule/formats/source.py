@@ -1,4 +1,4 @@
-"""Text from a path, or text itself."""
+"""Content of robot files, from a path or from the text itself."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from stat import S_ISDIR, S_ISREG
 
 from chainrule.errors import FormatError
 
-LARGEST = 256 * 1024 * 1024
-"""Files larger than this are refused: 256 MiB."""
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""Size of the largest file that is read: 256 MiB."""
 
 
 def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
@@ -19,7 +19,7 @@ def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
     if not text.strip():
         raise FormatError("the path or text of the robot is empty; give the path of a robot file, or its text")
     if isinstance(path_or_text, str) and is_text(text):
-        return _encoded(text), "the given text", None
+        return _encode(text), "the given text", None
     path = Path(text)
     try:
         status = path.stat()
@@ -29,8 +29,10 @@ def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
     if not S_ISREG(status.st_mode):
         what = "a folder; give the path of a robot file in it" if S_ISDIR(status.st_mode) else "not a regular file"
         raise FormatError(f"{text!r} is {what}")
-    if status.st_size > LARGEST:
-        raise FormatError(f"{text!r} has {status.st_size / 2**20:.0f} MiB; files over {LARGEST >> 20} MiB are not read")
+    if status.st_size > MAX_FILE_BYTES:
+        raise FormatError(
+            f"{text!r} has {status.st_size / 2**20:.0f} MiB; files over {MAX_FILE_BYTES >> 20} MiB are not read"
+        )
     try:
         return path.read_bytes(), path.name, path
     except OSError as error:
@@ -53,8 +55,8 @@ def is_text(text: str) -> bool:
     return "\n" in text or text.lstrip("\ufeff \t\r").startswith(("<", "{"))
 
 
-def _encoded(text: str) -> bytes:
-    """As UTF-8; an encoding that its XML declaration names was that of the file it came from."""
+def _encode(text: str) -> bytes:
+    """The text as UTF-8, without the encoding that an XML declaration names for the file it came from."""
     text = re.sub(r"""^(\s*<\?xml[^>]*?)\s+encoding=("[^"]*"|'[^']*')""", r"\1", text.lstrip("\ufeff"), count=1)
     try:
         return text.encode()
@@ -63,7 +65,7 @@ def _encoded(text: str) -> bytes:
 
 
 def write(path: str | PathLike[str], text: str) -> None:
-    """Text into a file, as UTF-8."""
+    """Write text to a file, as UTF-8."""
     try:
         Path(path).write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""URDF, read and written."""
+"""URDF files: reader and writer."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from os import PathLike
 
 from lxml import etree
 
-from chainrule.errors import FormatError, ModelWarning, shown
-from chainrule.formats.exact import placed, points
+from chainrule.errors import FormatError, ModelWarning, quoted
+from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
 from chainrule.model import (
@@ -30,7 +30,7 @@ from chainrule.model import (
     Screw,
     Spherical,
 )
-from chainrule.model.edits import unused
+from chainrule.model.edits import unused_name
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
@@ -53,12 +53,12 @@ EXTENDED = ("limit", "dynamics")
 """Elements to which other programs add attributes of their own."""
 
 
-ENDLESS = 1e300
-"""URDF has no infinity; a speed or effort this large means that there is no limit."""
+UNLIMITED = 1e300
+"""Speed (m/s, rad/s) or effort (N, N m) from which on there is no limit; URDF has no infinity."""
 
 
 def from_urdf(path_or_text: str | PathLike[str]) -> Model:
-    """The robot that a URDF file or text describes. Links without <inertial> are massless, and noted as such."""
+    """The robot that a URDF file or text describes; links without <inertial> have no mass, and the notes list them."""
     content, source, _ = read(path_or_text)
     return model_of(parse(content, source))
 
@@ -68,7 +68,7 @@ def model_of(root: Node) -> Model:
     if root.tag != "robot":
         hint = "; it looks like MJCF: use Robot.from_mjcf" if root.tag == "mujoco" else ""
         raise FormatError(f"{root.source} is not URDF: its root element is <{root.tag}>, not <robot>{hint}")
-    _refuse_misspelt(root)
+    _refuse_misspelled(root)
     name = root.get("name") or "robot"
     notes: list[str] = []
     links = [_link(node) for node in root.children("link")]
@@ -79,8 +79,8 @@ def model_of(root: Node) -> Model:
     return Model.build(name, links, joints, notes=[*massless, *notes])
 
 
-def _refuse_misspelt(node: Node) -> None:
-    """Refuse what would be passed over in silence though it was meant: misspelt elements, unknown attributes, xacro."""
+def _refuse_misspelled(node: Node) -> None:
+    """Refuse misspelled elements, unknown attributes and xacro, which a reader would otherwise skip in silence."""
     known = ELEMENTS[node.tag]
     for child in node.children():
         if child.tag not in known:
@@ -95,28 +95,28 @@ def _refuse_misspelt(node: Node) -> None:
 
 
 def _link(node: Node) -> Link:
-    _refuse_misspelt(node)
+    _refuse_misspelled(node)
     name = node.text("name")
     inertial = node.child("inertial")
     if inertial is None:
         return Link(name)
-    _refuse_misspelt(inertial)
+    _refuse_misspelled(inertial)
     T = _origin(inertial)
     mass = inertial.required("mass").number("value")
     matrix = inertial.required("inertia")
     entries = [matrix.number(entry, None if entry in ("ixx", "iyy", "izz") else 0.0) for entry in ATTRIBUTES["inertia"]]
-    return Link(name, mass, T.translation, Symmetric(*entries).rotated(T.rotation))
+    return Link(name, mass, T.translation, Symmetric(*entries).rotate(T.rotation))
 
 
 def _origin(node: Node) -> Transform:
     origin = node.child("origin")
     if origin is None:
-        return placed((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    return placed(origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
+        return pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    return pose(origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
 
 
 def _joint(node: Node, notes: list[str]) -> Joint:
-    _refuse_misspelt(node)
+    _refuse_misspelled(node)
     name = node.text("name")
     kind = _kind(node)
     mimic = node.child("mimic")
@@ -155,7 +155,7 @@ def _kind(node: Node) -> Kind:
 def _axis(node: Node) -> Vector:
     element = node.child("axis")
     axis = Vector(*(element.vector("xyz", 3) if element else (1.0, 0.0, 0.0)))
-    if not points(axis):
+    if not has_direction(axis):
         raise node.error("has a zero axis; give the direction it moves along, such as xyz='0 0 1'")
     length = axis.norm()
     return axis if abs(length - 1) < 1e-15 else axis / length
@@ -165,7 +165,7 @@ def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
     limit, dynamics = node.child("limit"), node.child("dynamics")
     damping, friction = (dynamics.number(key, 0.0) if dynamics else 0.0 for key in ("damping", "friction"))
     effort, velocity = (limit.number(key, math.inf) if limit else math.inf for key in ("effort", "velocity"))
-    effort, velocity = (math.inf if x >= ENDLESS else x for x in (effort, velocity))
+    effort, velocity = (math.inf if x >= UNLIMITED else x for x in (effort, velocity))
     lower, upper = -math.inf, math.inf
     if kind.name in ("revolute", "prismatic"):
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
@@ -179,13 +179,13 @@ def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
 
 
 def to_urdf(model: Model) -> str:
-    """URDF text of a model, refused where URDF has no words for it (rotors, springs, other joints, loops).
+    """URDF text of a model; refused if URDF cannot express it (rotors, springs, other joints, loops).
 
     Frames become links without mass. So does the far side of a joint whose axis misses the child's origin, with a
     fixed joint from there to the child. Gravity is not part of URDF.
     """
     if model.constraints:
-        loops = shown(constraint.name for constraint in model.constraints)
+        loops = quoted(constraint.name for constraint in model.constraints)
         raise FormatError(
             f"robot {model.name!r} has loops, closed by {loops}, which URDF cannot express; save it in chainrule's own "
             "format, or open them with robot.without_constraint(...)"
@@ -199,7 +199,7 @@ def to_urdf(model: Model) -> str:
     for joint in model.joints:
         plain, offset = _through_origin(joint)
         if offset is not None:
-            side = unused(f"{joint.child}_hinge", taken)
+            side = unused_name(f"{joint.child}_hinge", taken)
             links.append(Link(side))
             joints.append(Joint(f"{joint.name}_offset", side, joint.child, Fixed(), offset))
             plain = replace(plain, child=side)
@@ -251,7 +251,7 @@ def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> None:
 
 
 def _write_joint(robot: etree._Element, joint: Joint) -> None:
-    lost = _inexpressible(joint)
+    lost = _unsupported(joint)
     if lost:
         raise FormatError(
             f"joint {joint.name!r} has {', '.join(lost)}, which URDF cannot express; save it in chainrule's own "
@@ -276,8 +276,8 @@ def _write_joint(robot: etree._Element, joint: Joint) -> None:
         etree.SubElement(element, "mimic", {"joint": mimic.joint, **numbers})
 
 
-def _inexpressible(joint: Joint) -> list[str]:
-    """What URDF has no words for, if anything."""
+def _unsupported(joint: Joint) -> list[str]:
+    """Properties of a joint that URDF cannot express."""
     kind = joint.kind
     lost = []
     if kind.name not in {*TYPES, "free"} or (isinstance(kind, Screw) and kind.turns and kind.linear != Vector.zero()):
@@ -302,7 +302,10 @@ def _write_dof(element: etree._Element, dof: Dof) -> None:
     limits = {key: getattr(dof, key) for key in ("lower", "upper", "velocity", "effort")}
     finite = {key: repr(float(value)) for key, value in limits.items() if math.isfinite(value)}
     if finite:
-        both = {"velocity": repr(ENDLESS), "effort": repr(ENDLESS)}  # other readers want them wherever there is a limit
+        both = {
+            "velocity": repr(UNLIMITED),
+            "effort": repr(UNLIMITED),
+        }  # other readers want them wherever there is a limit
         etree.SubElement(element, "limit", {**both, **finite})
     if dof.viscous or dof.coulomb:
         etree.SubElement(element, "dynamics", damping=repr(float(dof.viscous)), friction=repr(float(dof.coulomb)))

@@ -1,4 +1,4 @@
-"""XML from files that nobody vouches for: no entities, no network, and errors that name the line."""
+"""XML from untrusted files: no entities, no network, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chainrule.errors import FormatError
 
 
 class Node:
-    """An element, with attributes read as what they should be."""
+    """An element whose attributes are read as texts, numbers or vectors."""
 
     def __init__(self, element: etree._Element, source: str) -> None:
         self.element = element

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.functions.table import FUNCTIONS, shape
+from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ def evaluate(model: Model, name: str, arguments: Sequence[Array], **options: Any
     scalars = [scalars_of(a) for a in arguments]
     with np.errstate(all="ignore"):
         result = FUNCTIONS[name].compute(model, *scalars, **options)
-    return stacked(result, batch, shape(model, name, **options))
+    return stack(result, batch, FUNCTIONS[name].shape(model, options))
 
 
 def scalars_of(a: Array) -> list[Any]:
@@ -32,7 +32,7 @@ def scalars_of(a: Array) -> list[Any]:
     return a.tolist() if a.ndim == 1 else [a[..., i] for i in range(a.shape[-1])]
 
 
-def stacked(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+def stack(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Nested lists of scalars as one array of shape (batch, shape)."""
     out = np.empty((*batch, *shape))
     flat = out.reshape((*batch, math.prod(shape)))

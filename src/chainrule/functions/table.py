@@ -1,76 +1,307 @@
-"""The functions of a robot's state: for each, the algorithm that computes it, its arguments and its options.
+"""The functions of a robot's state, in one table: the only truth about what each takes, gives, needs and costs.
 
-This table is what a robot evaluates, whatever does the evaluating. Arguments are lists of scalars; results are
-scalars in nested lists, whose nesting is the shape of the answer.
+An entry names the algorithm, its arguments, its options with defaults and checks, the shape of the answer, what it
+requires of the robot and how its cost grows. Evaluation, kernels, exports, benchmarks and tests read it; no other
+file decides anything by a function's name.
+
+How to add a function: write the algorithm in `algorithms/`, give it an entry here, and list a method of the same name
+and parameters in `robot/robot.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
 
 from chainrule.algorithms import (
     aba,
     centroidal,
+    configuration,
     coriolis,
     crba,
     energy,
     jacobians,
     joint_forces,
     kinematics,
+    loop_dynamics,
     loop_equations,
-    loop_torques,
+    loop_projection,
     manipulability,
     rnea,
     statics,
     terms,
     vector_form,
 )
+from chainrule.algorithms.euler import ORDERS
+from chainrule.algorithms.loads import add, on_links
+from chainrule.arguments import names, one_of
+from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.model import Model
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.linear import transpose
 
 Scalars = Sequence[Scalar]
 
+# --- arguments ---
+
+
+class Argument(NamedTuple):
+    """A vector that a function takes: its name, and how many numbers it has for a model."""
+
+    name: str
+    length: Callable[[Model], int]
+
+    @property
+    def is_configuration(self) -> bool:
+        """Whether it is a point of the configuration manifold, and may hold quaternions."""
+        return self.length is _nq
+
+
+def _nq(model: Model) -> int:
+    return model.nq
+
+
+def _nv(model: Model) -> int:
+    return model.nv
+
+
+Q, Q0, Q1 = (Argument(name, _nq) for name in ("q", "q0", "q1"))
+QD, QDD, TAU, V, X = (Argument(name, _nv) for name in ("qd", "qdd", "tau", "v", "x"))
+ARGUMENTS = {argument.name: argument for argument in (Q, Q0, Q1, QD, QDD, TAU, V, X, Argument("qd0", _nv))}
+"""Every argument that a function of a robot may take, by name."""
+
+WRENCH_LENGTH = 6
+
+# --- options ---
+
+
+@dataclass(frozen=True)
+class Option:
+    """A choice that is fixed before any number is known, and so a part of what a kernel is compiled for.
+
+    `default` is computed from the robot and the options before this one; `check` returns the value to use, or raises.
+    """
+
+    default: Callable[[Any, Mapping[str, Any]], Any]
+    check: Callable[[Any, Any], Any]
+    is_public: bool = True
+    """Whether the method of the function's name takes it as a parameter of the same name."""
+
+
+def _constant(value: Any) -> Callable[[Any, Mapping[str, Any]], Any]:
+    return lambda robot, options: value
+
+
+def _places(what: str, size: Callable[[Model], int]) -> Callable[[Any, Any], tuple[int, ...]]:
+    """A check of a list of places, each in range and named once."""
+
+    def check(robot: Any, value: Any) -> tuple[int, ...]:
+        most = size(robot.model)
+        if not isinstance(value, Sequence) or not all(isinstance(k, int) and 0 <= k < most for k in value):
+            raise ShapeError(f"{what} must be a list of places from 0 to {most - 1}, got {value!r:.60}")
+        if len(set(value)) < len(value):
+            raise UnknownNameError(f"{what} names a place twice: {value!r:.60}")
+        return tuple(value)
+
+    return check
+
+
+def _links(robot: Any, value: Any) -> tuple[str, ...]:
+    """A check of a list of links or frames."""
+    loads = names(value, "loads")
+    for name in loads:
+        robot.model.locate(name)
+    return loads
+
+
+def _one_link(robot: Any, value: Any) -> tuple[str, ...]:
+    loads = _links(robot, value)
+    if len(loads) != 1:
+        raise ShapeError(f"static_torque takes one load, the link that applies the wrench, got {value!r}")
+    return loads
+
+
+LINK = Option(lambda robot, options: robot.link(None), lambda robot, value: robot.link(value))
+FRAME = Option(_constant("space"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a Jacobian"))
+ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
+JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
+LOADS = Option(_constant(()), _links, is_public=False)
+ONE_LOAD = Option(lambda robot, options: (robot.link(None),), _one_link, is_public=False)
+ROWS = Option(lambda robot, options: robot.independent_rows, _places("rows", lambda m: len(m.rows)), is_public=False)
+ACTUATED = Option(lambda robot, options: robot.actuated, _places("actuated", _nv), is_public=False)
+HELD = Option(_constant(()), _places("held", _nv), is_public=False)
+TASK_ROWS = Option(
+    lambda robot, options: robot.task(options["link"]).spanning("manipulability").rows,
+    lambda robot, value: tuple(value),
+    is_public=False,
+)
+BY_COLUMNS = Option(
+    lambda robot, options: robot.task(options["link"]).spanning("manipulability").by_columns,
+    lambda robot, value: bool(value),
+    is_public=False,
+)
+
+# --- shapes ---
+
+Size = int | Callable[[Model, Mapping[str, Any]], int]
+"""A dimension of an answer: a number, or what it is for a model and options."""
+
+
+def N(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of degrees of freedom."""
+    return model.nv
+
+
+def NQ(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of coordinates."""
+    return model.nq
+
+
+def LINKS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of links, the base included."""
+    return len(model.links)
+
+
+def BODIES(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of links that a joint moves."""
+    return len(model.bodies)
+
+
+def CONSTRAINTS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of constraints."""
+    return len(model.constraints)
+
+
+def EQUATIONS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of equations of all constraints."""
+    return len(model.rows)
+
+
+def TERMS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of named terms of a torque."""
+    return len(terms.term_names(model))
+
+
+def CHOSEN_JOINTS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of joints that the option `joints` names."""
+    return len(options["joints"])
+
+
+# --- requirements and cost ---
+
+
+class Needs(Enum):
+    """Requirements of a function on a robot."""
+
+    NOTHING = 0
+    MASS = 1
+    """Some moving link has mass, or some joint a rotor."""
+    INVERTIBLE_MASS = 2
+    """Every joint moves some mass: the function divides by the mass matrix."""
+
+
+Cost = Callable[[Model], float]
+"""About how often straight-line code visits a body, for a model."""
+
+
+def per_body(times: float = 1.0) -> Cost:
+    """A number of visits of each body."""
+    return lambda model: times * len(model.bodies)
+
+
+def per_pair(times: float = 1.0) -> Cost:
+    """A number of visits for each pair of a joint and a joint that carries it: the square of the number in a chain."""
+
+    def cost(model: Model) -> float:
+        depth = [0]
+        for body in model.bodies:
+            depth.append(depth[body.parent] + body.joint.kind.nv)
+        return times * sum(depth[body.index] * body.joint.kind.nv for body in model.bodies)
+
+    return cost
+
+
+def per_joint_and_body(times: float = 1.0) -> Cost:
+    """A number of visits of each body for each degree of freedom."""
+    return lambda model: times * model.nv * len(model.bodies)
+
+
+def always(model: Model) -> bool:
+    """For every robot."""
+    return True
+
+
+def never(model: Model) -> bool:
+    """For no robot."""
+    return False
+
+
+def without_loops(model: Model) -> bool:
+    """For robots without closed loops."""
+    return not model.constraints
+
+
+def without_quaternions(model: Model) -> bool:
+    """For robots without spherical and free joints."""
+    return not model.quaternions
+
+
+# --- the table ---
+
 
 @dataclass(frozen=True)
 class Function:
-    """How to compute one quantity.
-
-    `arguments` name what it takes: configurations q, q0, q1, and vectors of nv numbers, qd, qdd, tau, v, x. `loaded`
-    says that it also takes wrenches, each as six scalars, on the links that the option `loads` names. Other options
-    are keywords of `compute`, fixed before any number is known. `shape` is that of the answer, with the number of
-    degrees of freedom as "n", of coordinates as "nq", of links as "links" or, without the base, "bodies", and of the
-    joints asked for as "joints", of constraints as "constraints", of their equations as "rows", of terms as "terms".
-    `whole` says that every link counts, those on fixed joints too, and `masses` that it means nothing for a robot
-    without any. `loops` are the options that closed loops add: the independent `rows`, the `actuated` velocities.
-    """
+    """One quantity, computed by `compute(model, *arguments, **options)` over scalars."""
 
     compute: Callable[..., Any]
-    arguments: tuple[str, ...]
-    shape: tuple[int | str, ...]
+    takes: tuple[Argument, ...]
+    gives: tuple[Size, ...]
+    """The shape of the answer for one state."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    needs: Needs = Needs.MASS
+    cost: Cost = per_body()
     loaded: bool = False
+    """Whether it also takes wrenches, six numbers each, on the links that the option `loads` names."""
     whole: bool = False
-    masses: bool = True
-    loops: tuple[str, ...] = ()
+    """Whether every link counts, those on fixed joints too; else fixed joints are merged first."""
+    loops: Mapping[str, Option] = field(default_factory=dict)
+    """Further options where the robot has closed loops."""
+    is_direct: Callable[[Model], bool] = always
+    """Whether the method on one state does nothing but call the kernel, so that the kernel can stand in for it."""
+    method: str | None = None
+    """The method that evaluates it, where its name is another one."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of its arguments, without wrenches."""
+        return tuple(argument.name for argument in self.takes)
+
+    def options_for(self, model: Model) -> Mapping[str, Option]:
+        """Its options for a model, those of closed loops included."""
+        return {**self.options, **self.loops} if model.constraints else self.options
+
+    def argument_lengths(self, model: Model, loads: Sequence[str] = ()) -> tuple[int, ...]:
+        """The length of each argument, wrenches included."""
+        return (*(argument.length(model) for argument in self.takes), *(WRENCH_LENGTH for _ in loads))
+
+    def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+        """The shape of the answer for one state."""
+        return tuple(size if isinstance(size, int) else size(model, options) for size in self.gives)
+
+    def visits(self, model: Model) -> float:
+        """About how often straight-line code would visit a body: the measure of how large it gets."""
+        looped = float((model.nv + len(model.rows)) ** 2) if model.constraints and self.loops else 0.0
+        return max(self.cost(model), looped)
 
 
-def _wrenches(model: Model, loads: Sequence[str], wrenches: Sequence[Scalars]) -> dict[int, Force]:
-    """Wrenches on named links and frames, gathered on the links that carry them."""
-    total: dict[int, Force] = {}
-    for name, wrench in zip(loads, wrenches, strict=True):
-        index, offset = model.locate(name)
-        total[index] = total.get(index, Force.zero()) + offset * Force.of(wrench)
-    return total
-
-
-def _loaded(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+def _with_named_wrenches(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     """Give an algorithm's wrenches names."""
 
-    def compute(model: Model, *arguments: Any, loads: Sequence[str] = (), **loops: Any) -> Any:
+    def compute(model: Model, *arguments: Any, loads: Sequence[str] = (), **options: Any) -> Any:
         state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
-        return algorithm(model, *state, wrenches=_wrenches(model, loads, wrenches), **loops)
+        return algorithm(model, *state, wrenches=on_links(model, loads, wrenches), **options)
 
     return compute
 
@@ -88,7 +319,7 @@ def _forward_dynamics(
     model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, **loops: Any
 ) -> list[Scalar]:
     if model.constraints:
-        return loop_equations.constrained_dynamics(model, q, qd, tau, wrenches, **loops)[0]
+        return loop_dynamics.constrained_dynamics(model, q, qd, tau, wrenches, **loops)[0]
     return aba.forward_dynamics(model, q, qd, tau, wrenches)
 
 
@@ -96,36 +327,34 @@ def _inverse_dynamics(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, **loops: Any
 ) -> list[Scalar]:
     if model.constraints:
-        return loop_torques.loop_torques(model, q, qd, qdd, wrenches, **loops)[0]
+        return loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, **loops)[0]
     return vector_form.inverse_dynamics(model, q, qd, qdd, wrenches)
 
 
 def _constraint_forces(
     model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, rows: Any = None
 ) -> list[list[Scalar]]:
-    _, forces, _ = loop_equations.constrained_dynamics(model, q, qd, tau, wrenches, rows)
+    _, forces, _ = loop_dynamics.constrained_dynamics(model, q, qd, tau, wrenches, rows)
     return _rows(loop_equations.constraint_wrenches(model, q, forces, rows))
 
 
 def _loop_forces(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, rows: Any = None, actuated: Any = ()
 ) -> list[list[Scalar]]:
-    _, forces = loop_torques.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
+    _, forces = loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
     return _rows(loop_equations.constraint_wrenches(model, q, forces, rows))
 
 
-def _with_loops(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+def _with_loop_forces(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     """Add the forces of closed loops to the wrenches of an algorithm."""
 
     def compute(
         model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, rows: Any = None, actuated: Any = ()
     ) -> Any:
-        total = dict(wrenches or {})
         if model.constraints:
-            _, forces = loop_torques.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
-            for index, wrench in loop_equations.loop_wrenches(model, q, forces, rows).items():
-                total[index] = total.get(index, Force.zero()) + wrench
-        return algorithm(model, q, qd, qdd, total)
+            _, forces = loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
+            wrenches = add(wrenches, loop_equations.loop_wrenches(model, q, forces, rows))
+        return algorithm(model, q, qd, qdd, wrenches)
 
     return compute
 
@@ -133,13 +362,13 @@ def _with_loops(algorithm: Callable[..., Any]) -> Callable[..., Any]:
 def _joint_wrenches(
     model: Model, *arguments: Scalars, loads: Sequence[str] = (), joints: Sequence[str], **loops: Any
 ) -> list[list[Scalar]]:
-    F = _loaded(_with_loops(rnea.joint_wrenches))(model, *arguments, loads=loads, **loops)
+    F = _with_named_wrenches(_with_loop_forces(rnea.joint_wrenches))(model, *arguments, loads=loads, **loops)
     moves = {body.joint.name: body.index for body in model.bodies}
     return [list(F[moves[joint]]) for joint in joints]
 
 
 def _newton_euler(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, **loops: Any) -> list[list[list[Scalar]]]:
-    rows, _ = _with_loops(vector_form.newton_euler)(model, q, qd, qdd, **loops)
+    rows, _ = _with_loop_forces(vector_form.newton_euler)(model, q, qd, qdd, **loops)
     return [[list(getattr(row, column)) for column in vector_form.UNITS] for row in rows]
 
 
@@ -149,156 +378,187 @@ def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
 
 def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str], **loops: Any) -> list[Scalar]:
     tau = statics.static_torque(model, q, loads[0], Force.of(wrench))
-    return loop_torques.shared_torque(model, q, tau, **loops)[0] if model.constraints else tau
+    return loop_dynamics.actuated_torque(model, q, tau, **loops)[0] if model.constraints else tau
 
 
-def _on_manifold(method: str) -> Callable[..., list[Scalar]]:
-    """Arithmetic of configurations, joint by joint."""
-
-    def compute(model: Model, first: Scalars, second: Scalars) -> list[Scalar]:
-        result: list[Scalar] = []
-        i = j = 0
-        for joint in model.moving:
-            wide = joint.kind.nq if method == "difference" else joint.kind.nv
-            result += getattr(joint.kind, method)(first[i : i + joint.kind.nq], second[j : j + wide])
-            i, j = i + joint.kind.nq, j + wide
-        return result
-
-    return compute
-
+_NOTHING = Needs.NOTHING
+_LOADS = {"loads": LOADS}
+_IN_LOOPS = {"rows": ROWS, "actuated": ACTUATED}
+_PROJECTED = {"rows": ROWS, "held": HELD}
 
 FUNCTIONS: dict[str, Function] = {
-    "pose": Function(lambda m, q, *, link: kinematics.pose(m, q, link).rows(), ("q",), (4, 4), masses=False),
+    # poses and velocities
+    "pose": Function(
+        lambda m, q, *, link: kinematics.pose(m, q, link).rows(), (Q,), (4, 4), {"link": LINK}, needs=_NOTHING
+    ),
     "poses": Function(
-        lambda m, q: [T.rows() for T in kinematics.poses(m, q)], ("q",), ("links", 4, 4), whole=True, masses=False
+        lambda m, q: [T.rows() for T in kinematics.poses(m, q)], (Q,), (LINKS, 4, 4), needs=_NOTHING, whole=True
     ),
     "twists": Function(
-        lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), ("q", "qd"), ("links", 6), whole=True, masses=False
+        lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), (Q, QD), (LINKS, 6), needs=_NOTHING, whole=True
     ),
     "accelerations": Function(
         lambda m, q, qd, qdd: _rows(kinematics.accelerations(m, q, qd, qdd)),
-        ("q", "qd", "qdd"),
-        ("links", 6),
+        (Q, QD, QDD),
+        (LINKS, 6),
+        needs=_NOTHING,
         whole=True,
-        masses=False,
     ),
     "jacobian": Function(
-        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)), ("q",), (6, "n"), masses=False
+        lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)),
+        (Q,),
+        (6, N),
+        {"link": LINK, "frame": FRAME},
+        needs=_NOTHING,
     ),
     "jacobian_derivative": Function(
         lambda m, q, qd, *, link, frame: _columns(jacobians.jacobian_derivative(m, q, qd, link, frame)),
-        ("q", "qd"),
-        (6, "n"),
-        masses=False,
+        (Q, QD),
+        (6, N),
+        {"link": LINK, "frame": FRAME},
+        needs=_NOTHING,
     ),
     "analytic_jacobian": Function(
-        lambda m, q, *, link, order: jacobians.analytic_jacobian(m, q, link, order), ("q",), (6, "n"), masses=False
+        lambda m, q, *, link, order: jacobians.analytic_jacobian(m, q, link, order),
+        (Q,),
+        (6, N),
+        {"link": LINK, "order": ORDER},
+        needs=_NOTHING,
     ),
     "pose_vector": Function(
-        lambda m, q, *, link, order: jacobians.pose_vector(m, q, link, order), ("q",), (6,), masses=False
+        lambda m, q, *, link, order: jacobians.pose_vector(m, q, link, order),
+        (Q,),
+        (6,),
+        {"link": LINK, "order": ORDER},
+        needs=_NOTHING,
     ),
     "manipulability": Function(
         lambda m, q, *, link, axes, columns: manipulability.manipulability(m, q, link, axes, columns),
-        ("q",),
+        (Q,),
         (),
-        masses=False,
+        {"link": LINK, "axes": TASK_ROWS, "columns": BY_COLUMNS},
+        needs=_NOTHING,
+        is_direct=never,
     ),
-    "inverse_dynamics": Function(
-        _loaded(_inverse_dynamics), ("q", "qd", "qdd"), ("n",), loaded=True, loops=("rows", "actuated")
+    # dynamics
+    "inverse_dynamics": Function(  # the vector form: fewer operations than the twist-wrench recursion of `rnea`
+        _with_named_wrenches(_inverse_dynamics),
+        (Q, QD, QDD),
+        (N,),
+        _LOADS,
+        loaded=True,
+        loops=_IN_LOOPS,
+        is_direct=without_loops,
     ),
-    "forward_dynamics": Function(_loaded(_forward_dynamics), ("q", "qd", "tau"), ("n",), loaded=True, loops=("rows",)),
-    "bias": Function(_loaded(_bias), ("q", "qd"), ("n",), loaded=True),
-    "mass_matrix": Function(crba.mass_matrix, ("q",), ("n", "n")),
-    "apply_inverse_mass": Function(aba.apply_inverse_mass, ("q", "x"), ("n",)),
-    "coriolis_matrix": Function(coriolis.coriolis_matrix, ("q", "qd"), ("n", "n")),
-    "gravity_torque": Function(rnea.gravity_torque, ("q",), ("n",)),
-    "friction_torque": Function(joint_forces.friction_torque, ("qd",), ("n",), masses=False),
-    "spring_torque": Function(joint_forces.spring_torque, ("q",), ("n",), masses=False),
+    "forward_dynamics": Function(
+        _with_named_wrenches(_forward_dynamics),
+        (Q, QD, TAU),
+        (N,),
+        _LOADS,
+        needs=Needs.INVERTIBLE_MASS,
+        loaded=True,
+        loops={"rows": ROWS},
+    ),
+    "bias": Function(_with_named_wrenches(_bias), (Q, QD), (N,), _LOADS, loaded=True),
+    "mass_matrix": Function(crba.mass_matrix, (Q,), (N, N), cost=per_pair()),
+    "apply_inverse_mass": Function(aba.apply_inverse_mass, (Q, X), (N,), needs=Needs.INVERTIBLE_MASS),
+    "coriolis_matrix": Function(coriolis.coriolis_matrix, (Q, QD), (N, N), cost=per_pair(3)),
+    "gravity_torque": Function(rnea.gravity_torque, (Q,), (N,)),
+    "friction_torque": Function(joint_forces.friction_torque, (QD,), (N,), needs=_NOTHING),
+    "spring_torque": Function(joint_forces.spring_torque, (Q,), (N,), needs=_NOTHING),
     "torque_terms": Function(
         lambda m, q, qd, qdd, **loops: list(terms.torque_terms(m, q, qd, qdd, **loops).values()),
-        ("q", "qd", "qdd"),
-        ("terms", "n"),
-        loops=("rows", "actuated"),
+        (Q, QD, QDD),
+        (TERMS, N),
+        cost=per_joint_and_body(4),
+        loops=_IN_LOOPS,
+        is_direct=never,
     ),
     "joint_wrenches": Function(
-        _joint_wrenches, ("q", "qd", "qdd"), ("joints", 6), loaded=True, whole=True, loops=("rows", "actuated")
+        _joint_wrenches,
+        (Q, QD, QDD),
+        (CHOSEN_JOINTS, 6),
+        {**_LOADS, "joints": JOINTS},
+        loaded=True,
+        whole=True,
+        loops=_IN_LOOPS,
+        is_direct=never,
     ),
-    "static_torque": Function(_static_torque, ("q",), ("n",), loaded=True, masses=False, loops=("rows", "actuated")),
-    "kinetic_energy": Function(energy.kinetic_energy, ("q", "qd"), ()),
-    "potential_energy": Function(energy.potential_energy, ("q",), (), whole=True),
-    "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), ("q",), (3,)),
-    "center_of_mass_jacobian": Function(
-        lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), ("q",), (3, "n")
+    "static_torque": Function(
+        _static_torque,
+        (Q,),
+        (N,),
+        {"loads": ONE_LOAD},
+        needs=_NOTHING,
+        loaded=True,
+        loops=_IN_LOOPS,
+        is_direct=never,
     ),
-    "momentum": Function(lambda m, q, qd: list(centroidal.momentum(m, q, qd)), ("q", "qd"), (6,)),
-    "centroidal_momentum": Function(lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)), ("q", "qd"), (6,)),
+    # energy and momentum
+    "kinetic_energy": Function(energy.kinetic_energy, (Q, QD), ()),
+    "potential_energy": Function(energy.potential_energy, (Q,), (), whole=True),
+    "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), (Q,), (3,)),
+    "center_of_mass_jacobian": Function(lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), (Q,), (3, N)),
+    "momentum": Function(lambda m, q, qd: list(centroidal.momentum(m, q, qd)), (Q, QD), (6,)),
+    "centroidal_momentum": Function(lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)), (Q, QD), (6,)),
     "centroidal_momentum_matrix": Function(
-        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), ("q",), (6, "n")
+        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), (Q,), (6, N)
     ),
-    "integrate": Function(_on_manifold("integrate"), ("q", "v"), ("nq",), masses=False),
-    "coordinate_rates": Function(_on_manifold("rates"), ("q", "v"), ("nq",), masses=False),
-    "difference": Function(_on_manifold("difference"), ("q0", "q1"), ("n",), masses=False),
+    # configurations
+    "integrate": Function(configuration.integrate, (Q, V), (NQ,), needs=_NOTHING),
+    "coordinate_rates": Function(configuration.coordinate_rates, (Q, V), (NQ,), needs=_NOTHING),
+    "difference": Function(configuration.difference, (Q0, Q1), (N,), needs=_NOTHING, is_direct=without_quaternions),
+    # the vector form
     "newton_euler": Function(
-        _newton_euler, ("q", "qd", "qdd"), ("bodies", len(vector_form.UNITS), 3), loops=("rows", "actuated")
+        _newton_euler,
+        (Q, QD, QDD),
+        (BODIES, len(vector_form.UNITS), 3),
+        loops=_IN_LOOPS,
+        is_direct=never,
+        method="newton_euler_table",
     ),
-    "constraint_residual": Function(loop_equations.residuals, ("q",), ("rows",), masses=False),
-    "constraint_jacobian": Function(loop_equations.constraint_jacobian, ("q",), ("rows", "n"), masses=False),
-    "constraint_velocity_terms": Function(loop_equations.velocity_terms, ("q", "qd"), ("rows",), masses=False),
+    # closed loops
+    "constraint_residual": Function(loop_equations.residuals, (Q,), (EQUATIONS,), needs=_NOTHING),
+    "constraint_jacobian": Function(loop_equations.constraint_jacobian, (Q,), (EQUATIONS, N), needs=_NOTHING),
+    "constraint_velocity_terms": Function(loop_equations.velocity_terms, (Q, QD), (EQUATIONS,), needs=_NOTHING),
     "constraint_poses": Function(
-        lambda m, q: [tie.X.rows() for tie in loop_equations.ties(m, q)], ("q",), ("constraints", 4, 4), masses=False
+        lambda m, q: [X.rows() for X in loop_equations.constraint_poses(m, q)],
+        (Q,),
+        (CONSTRAINTS, 4, 4),
+        needs=_NOTHING,
     ),
     "constraint_forces": Function(
-        _loaded(_constraint_forces), ("q", "qd", "tau"), ("constraints", 6), loaded=True, loops=("rows",)
+        _with_named_wrenches(_constraint_forces),
+        (Q, QD, TAU),
+        (CONSTRAINTS, 6),
+        _LOADS,
+        needs=Needs.INVERTIBLE_MASS,
+        loaded=True,
+        loops={"rows": ROWS},
     ),
     "loop_forces": Function(
-        _loaded(_loop_forces), ("q", "qd", "qdd"), ("constraints", 6), loaded=True, loops=("rows", "actuated")
+        _with_named_wrenches(_loop_forces), (Q, QD, QDD), (CONSTRAINTS, 6), _LOADS, loaded=True, loops=_IN_LOOPS
     ),
-    "closing_step": Function(loop_equations.closing_step, ("q",), ("n",), loops=("rows", "held")),
-    "consistent_velocity": Function(loop_equations.consistent_velocity, ("q", "qd"), ("n",), loops=("rows", "held")),
+    "closing_step": Function(loop_projection.closing_step, (Q,), (N,), needs=Needs.INVERTIBLE_MASS, loops=_PROJECTED),
+    "consistent_velocity": Function(
+        loop_projection.consistent_velocity,
+        (Q, QD),
+        (N,),
+        needs=Needs.INVERTIBLE_MASS,
+        loops=_PROJECTED,
+    ),
     "consistent_acceleration": Function(
-        loop_equations.consistent_acceleration, ("q", "qd", "qdd"), ("n",), loops=("rows", "held")
+        loop_projection.consistent_acceleration,
+        (Q, QD, QDD),
+        (N,),
+        needs=Needs.INVERTIBLE_MASS,
+        loops=_PROJECTED,
     ),
 }
 
 
-def length(model: Model, argument: str) -> int:
-    """How many scalars an argument has."""
-    return model.nq if argument in ("q", "q0", "q1") else model.nv
-
-
-def argument_lengths(model: Model, name: str, loads: Sequence[str] = ()) -> tuple[int, ...]:
-    """How many scalars each argument of a function has, wrenches included."""
-    return (*(length(model, argument) for argument in FUNCTIONS[name].arguments), *(6 for _ in loads))
-
-
-def unrolled(model: Model, name: str) -> float:
-    """About how many times its bodies a function visits: those that pair joints grow with the square of their number.
-
-    Straight-line code for more than a few thousand visits would take minutes to make.
-    """
-    if name == "torque_terms":
-        return 4.0 * model.nv * len(model.bodies)
-    if model.constraints and FUNCTIONS[name].loops:
-        return float((model.nv + len(model.rows)) ** 2)
-    if name in ("mass_matrix", "coriolis_matrix"):
-        depth = [0]
-        for body in model.bodies:
-            depth.append(depth[body.parent] + body.joint.kind.nv)
-        pairs = sum(depth[body.index] * body.joint.kind.nv for body in model.bodies)
-        return pairs * (1.0 if name == "mass_matrix" else 3.0)
-    return float(len(model.bodies))
-
-
-def shape(model: Model, name: str, *, joints: Sequence[str] = (), **_: object) -> tuple[int, ...]:
-    """The shape of a function's answer for one state."""
-    sizes = {
-        "n": model.nv,
-        "nq": model.nq,
-        "links": len(model.links),
-        "bodies": len(model.bodies),
-        "joints": len(joints),
-        "constraints": len(model.constraints),
-        "rows": len(model.rows),
-        "terms": len(terms.term_names(model)),
-    }
-    return tuple(sizes[size] if isinstance(size, str) else size for size in FUNCTIONS[name].shape)
+def entry_of(function: str) -> Function:
+    """The entry of a function, by its name."""
+    if function not in FUNCTIONS:
+        raise UnknownNameError.of("function", function, FUNCTIONS, "chainrule")
+    return FUNCTIONS[function]

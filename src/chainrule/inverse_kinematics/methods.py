@@ -6,7 +6,9 @@ Levenberg and Marquardt's method, the default, takes the step d that solves
 
 with the damping in proportion to the cost (Fan & Yuan, 2005; Sugihara, 2011), and keeps it if the cost falls. A joint
 that stands at a limit and would be pushed further is left out of the system, so that the others do not wait for it.
-The other three are the textbook's: a step after the other, the best configuration remembered.
+The other three are those of the textbooks: one step after the other, and the best configuration is remembered.
+
+The state of an iteration is a flat list of numbers: the configuration, its `Summary`, and the memory of the method.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from chainrule.functions.table import FUNCTIONS
-from chainrule.inverse_kinematics.goals import Goal, measured
+from chainrule.inverse_kinematics.goals import Goal, goal_residual
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot, transpose
@@ -25,74 +28,94 @@ from chainrule.spatial.scalar import maximum, sqrt, where
 Scalars = Sequence[Scalar]
 
 METHODS = ("lm", "newton", "pseudo_inverse", "transpose")
-LEAST = 1e-11
+MIN_DAMPING = 1e-11
 """The smallest damping: it keeps a singular system solvable."""
-FAR = 1e300
+MIN_DAMPING_SHARE = 1e-6
+"""The smallest ratio of damping and cost, but for MIN_DAMPING."""
+UNKNOWN_COST = 1e300
 """The cost before anything is known."""
-EASED, RAISED = 0.4, 4.0
-"""How the damping's share of the cost changes after a step that was kept, and after one that was not."""
+DAMPING_DECREASE, DAMPING_INCREASE = 0.4, 4.0
+"""Factors of the damping's share of the cost after a step that was kept, and after one that was not."""
+MIN_SQUARED_LENGTH = 1e-24
+"""Squared lengths are divided by as if they were at least this."""
+DEPENDENT_ROW_TOLERANCE = 1e-10
+"""A row of J counts as dependent below this part of its size."""
+
+
+class Summary(NamedTuple):
+    """Four numbers about the configuration of an iteration."""
+
+    miss: Any
+    """The largest squared error in units of the squared tolerance: solved at 1 or less."""
+    cost: Any
+    damping_share: Any
+    """The ratio of damping and cost."""
+    iterations: Any
+    """Iterations until the configuration was solved."""
+
+
+SUMMARY_SIZE = len(Summary._fields)
+
+
+def unknown_summary(damping_share: float) -> Summary:
+    """The summary of a configuration before the first iteration."""
+    return Summary(UNKNOWN_COST, UNKNOWN_COST, damping_share, 0.0)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A robot, the goals of its links, and the method that looks for a configuration."""
+    """A robot, the goals of its links, and the method that searches for a configuration."""
 
     model: Model
     goals: tuple[Goal, ...]
     method: str = "lm"
 
     @cached_property
-    def moves(self) -> tuple[int, ...]:
-        """The velocities that move any of the links."""
+    def velocities(self) -> tuple[int, ...]:
+        """The places in qd of the velocities that move any of the links."""
         bodies = [body for goal in self.goals for body in self.model.ancestors(self.model.locate(goal.link)[0])]
         places = {body.first_v + k for body in bodies for k in range(body.joint.kind.nv)}
         return tuple(sorted(places))
 
     @cached_property
-    def flat(self) -> dict[int, int]:
-        """The place in q of every velocity that is the rate of one coordinate."""
-        places: dict[int, int] = {}
-        i = j = 0
-        for joint in self.model.moving:
-            if joint.kind.nq == joint.kind.nv:
-                places |= {j + k: i + k for k in range(joint.kind.nv)}
-            i, j = i + joint.kind.nq, j + joint.kind.nv
-        return places
+    def coordinate_of(self) -> dict[int, int]:
+        """The place in q of each velocity that is the rate of one coordinate."""
+        return {v.index: v.coordinate for v in self.model.layout.velocities if v.coordinate is not None}
 
     @cached_property
-    def coordinates(self) -> frozenset[int]:
-        """The places in q of what those velocities move."""
-        places: set[int] = set()
-        i = j = 0
-        for joint in self.model.moving:
-            if j in self.moves:
-                places |= set(range(i, i + joint.kind.nq))
-            i, j = i + joint.kind.nq, j + joint.kind.nv
-        return frozenset(places)
+    def coordinates(self) -> tuple[int, ...]:
+        """The places in q of the coordinates that move any of the links."""
+        moving = [places for places in self.model.layout.joints if places.v.start in self.velocities]
+        return tuple(i for places in moving for i in range(places.q.start, places.q.stop))
 
     @property
     def n(self) -> int:
-        """How many velocities there are to choose."""
-        return len(self.moves)
+        """The number of velocities to choose."""
+        return len(self.velocities)
 
     @cached_property
-    def targets(self) -> int:
+    def target_size(self) -> int:
         """Numbers in the targets of all goals."""
         return sum(goal.size for goal in self.goals)
 
     @property
-    def parameters(self) -> int:
-        """Squared tolerances of position and rotation, bounds of q, targets."""
-        return 2 + 2 * self.model.nq + self.targets
+    def parameter_size(self) -> int:
+        """Numbers in the parameters: squared tolerances of position and rotation, bounds of q, targets."""
+        return 2 + 2 * self.model.nq + self.target_size
 
     @property
-    def state(self) -> int:
-        """The configuration, a summary of it, and what the method remembers."""
+    def state_size(self) -> int:
+        """Numbers in the state: the configuration, its summary, and the memory of the method."""
         nq, n = self.model.nq, self.n
-        return nq + SUMMARY + (n + n * (n + 1) // 2 if self.method == "lm" else nq)
+        return nq + SUMMARY_SIZE + (n + triangle_size(n) if self.method == "lm" else nq)
 
-    def taken_apart(self, parameters: Scalars) -> tuple[Scalars, Scalars, Scalars, list[Scalars]]:
-        """Tolerances, lower and upper bounds, and the target of each goal."""
+    def split_state(self, state: Scalars) -> tuple[Scalars, Summary, Scalars]:
+        """The configuration, its summary, and the memory of the method."""
+        nq = self.model.nq
+        return state[:nq], Summary(*state[nq : nq + SUMMARY_SIZE]), state[nq + SUMMARY_SIZE :]
+
+    def split_parameters(self, parameters: Scalars) -> tuple[Scalars, Scalars, Scalars, list[Scalars]]:
+        """Squared tolerances, lower and upper bounds, and the target of each goal."""
         nq = self.model.nq
         targets, at = [], 2 + 2 * nq
         for goal in self.goals:
@@ -100,98 +123,105 @@ class Problem:
             at += goal.size
         return parameters[:2], parameters[2 : 2 + nq], parameters[2 + nq : 2 + 2 * nq], targets
 
-    def moved(self, q: Scalars, step: Scalars, lower: Scalars, upper: Scalars) -> list[Scalar]:
-        """q after a step of the velocities that matter, within the bounds."""
+    def step(self, q: Scalars, step: Scalars, lower: Scalars, upper: Scalars) -> list[Scalar]:
+        """q after a step of the velocities to choose, within the bounds."""
         whole: list[Scalar] = [0] * self.model.nv
-        for i, d in zip(self.moves, step, strict=True):
+        for i, d in zip(self.velocities, step, strict=True):
             whole[i] = d
         after = FUNCTIONS["integrate"].compute(self.model, q, whole)
-        for i in self.moves:
-            if i in self.flat:
-                k = self.flat[i]
+        for i in self.velocities:
+            if i in self.coordinate_of:
+                k = self.coordinate_of[i]
                 after[k] = where(after[k] < lower[k], lower[k], where(after[k] > upper[k], upper[k], after[k]))
         return after
 
 
-SUMMARY = 4
-"""Numbers that sum up a configuration: how far it misses (solved at 1), its cost, the damping, the iterations."""
-MISS, COST, SHARE, COUNT = range(SUMMARY)
-
-
 @dataclass(frozen=True)
-class Seen:
-    """All goals together, from one configuration."""
+class Residual:
+    """The errors of all goals in one configuration."""
 
     error: list[Scalar]
     rows: list[list[Scalar]]
+    """Rows of the Jacobian: the rate at which each error falls, for each velocity to choose."""
     cost: Scalar
     miss: Scalar
+    """The largest squared error in units of the squared tolerance."""
 
 
-def seen(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequence[Scalars]) -> Seen:
-    """Errors and Jacobian of all goals; `miss` is the largest error squared, in tolerances."""
+def residual(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequence[Scalars]) -> Residual:
+    """Errors and Jacobian of all goals, with the squared tolerances of position and rotation."""
     error: list[Scalar] = []
     rows: list[list[Scalar]] = []
     cost: Scalar = 0
     miss: Scalar = 0
     for goal, target in zip(problem.goals, targets, strict=True):
-        one = measured(problem.model, q, goal, target)
+        one = goal_residual(problem.model, q, goal, target)
         error += one.error
-        rows += [[row[i] for i in problem.moves] for row in one.rows]
+        rows += [[row[i] for i in problem.velocities] for row in one.rows]
         cost = cost + one.cost
-        miss = maximum(miss, maximum(one.distance / tolerances[0], one.turn / tolerances[1]))
-    return Seen(error, rows, cost, miss)
+        miss = maximum(miss, maximum(one.squared_distance / tolerances[0], one.squared_angle / tolerances[1]))
+    return Residual(error, rows, cost, miss)
 
 
 def iteration(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
     """The state after one iteration."""
-    return (_descended if problem.method == "lm" else _stepped)(problem, state, parameters)
+    return (_levenberg_marquardt if problem.method == "lm" else _textbook_step)(problem, state, parameters)
 
 
-def _descended(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
-    """A step of Levenberg and Marquardt's."""
+def _levenberg_marquardt(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+    """A step of Levenberg and Marquardt's method; its memory is J^T e and the lower triangle of J^T J."""
     nq, n = problem.model.nq, problem.n
-    q, summary, g, H = state[:nq], state[nq : nq + SUMMARY], state[nq + SUMMARY : nq + SUMMARY + n], state[-tri(n) :]
-    tolerances, lower, upper, targets = problem.taken_apart(parameters)
+    q, summary, memory = problem.split_state(state)
+    g, H = memory[:n], memory[n:]
+    tolerances, lower, upper, targets = problem.split_parameters(parameters)
     free = free_to_move(problem, q, g, lower, upper)
-    damping = summary[SHARE] * summary[COST] + LEAST
-    step = damped(H, g, free, damping)
-    tried = problem.moved(q, step, lower, upper)
-    there = seen(problem, tried, tolerances, targets)
+    damping = summary.damping_share * summary.cost + MIN_DAMPING
+    step = solve_damped(H, g, free, damping)
+    tried = problem.step(q, step, lower, upper)
+    there = residual(problem, tried, tolerances, targets)
     columns = transpose(there.rows)
     g_there = [dot(column, there.error) for column in columns]
     H_there = [dot(columns[i], columns[j]) for i in range(n) for j in range(i + 1)]
-    better = there.cost < summary[COST]
-    share = where(better, maximum(summary[SHARE] * EASED, 1e-6), summary[SHARE] * RAISED)
-    count = summary[COUNT] + where(summary[MISS] > 1, 1.0, 0.0)
-    before = [*q, summary[MISS], summary[COST], *g, *H]
+    better = there.cost < summary.cost
+    share = where(
+        better,
+        maximum(summary.damping_share * DAMPING_DECREASE, MIN_DAMPING_SHARE),
+        summary.damping_share * DAMPING_INCREASE,
+    )
+    before = [*q, summary.miss, summary.cost, *g, *H]
     after = [*tried, there.miss, there.cost, *g_there, *H_there]
-    kept = [where(better, b, a) for a, b in zip(before, after, strict=True)]
-    return [*kept[: nq + 2], share, count, *kept[nq + 2 :]]
+    best = [where(better, b, a) for a, b in zip(before, after, strict=True)]
+    kept = Summary(best[nq], best[nq + 1], share, _count(summary))
+    return [*best[:nq], *kept, *best[nq + 2 :]]
 
 
-def tri(n: int) -> int:
+def _count(summary: Summary) -> Scalar:
+    """Iterations after this one: a solved configuration counts no more."""
+    return summary.iterations + where(summary.miss > 1, 1.0, 0.0)
+
+
+def triangle_size(n: int) -> int:
     """Entries of a triangle of n rows."""
     return n * (n + 1) // 2
 
 
-def damped(H: Scalars, g: Scalars, free: Scalars, damping: Scalar) -> list[Scalar]:
-    """d with (H + damping 1) d = g for the free entries, and 0 for the others."""
+def solve_damped(H: Scalars, g: Scalars, free: Scalars, damping: Scalar) -> list[Scalar]:
+    """d with (H + damping 1) d = g for the free entries, and 0 for the others; H is a lower triangle by rows."""
     n = len(g)
     M: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for i in range(n):
         for j in range(i):
-            M[i][j] = M[j][i] = H[tri(i) + j] * free[i] * free[j]
-        M[i][i] = H[tri(i) + i] * free[i] + damping
+            M[i][j] = M[j][i] = H[triangle_size(i) + j] * free[i] * free[j]
+        M[i][i] = H[triangle_size(i) + i] * free[i] + damping
     return Factors(M).solve([a * f for a, f in zip(g, free, strict=True)])
 
 
 def free_to_move(problem: Problem, q: Scalars, g: Scalars, lower: Scalars, upper: Scalars) -> list[Scalar]:
-    """1 for every velocity but those that push a joint against the limit it stands at."""
+    """1 for each velocity, and 0 for those that push a joint against the limit it stands at."""
     free: list[Scalar] = []
-    for i, push in zip(problem.moves, g, strict=True):
-        if i in problem.flat:
-            k = problem.flat[i]
+    for i, push in zip(problem.velocities, g, strict=True):
+        if i in problem.coordinate_of:
+            k = problem.coordinate_of[i]
             up = where(q[k] < upper[k], 1.0, 0.0)
             down = where(q[k] > lower[k], 1.0, 0.0)
             free.append(where(push > 0, up, down))
@@ -200,18 +230,18 @@ def free_to_move(problem: Problem, q: Scalars, g: Scalars, lower: Scalars, upper
     return free
 
 
-def _stepped(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
-    """A step of a textbook's method from where the last one led, and the better of this place and the best so far."""
-    nq = problem.model.nq
-    best, summary, q = state[:nq], state[nq : nq + SUMMARY], state[nq + SUMMARY :]
-    tolerances, lower, upper, targets = problem.taken_apart(parameters)
-    here = seen(problem, q, tolerances, targets)
-    better = here.cost < summary[COST]
-    count = summary[COUNT] + where(summary[MISS] > 1, 1.0, 0.0)
+def _textbook_step(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+    """A step from where the last one led, which is the memory; the better of this place and the best so far is kept."""
+    best, summary, q = problem.split_state(state)
+    tolerances, lower, upper, targets = problem.split_parameters(parameters)
+    here = residual(problem, q, tolerances, targets)
+    better = here.cost < summary.cost
+    count = _count(summary)
     kept = [where(better, a, b) for a, b in zip(q, best, strict=True)]
-    miss, cost = (where(better, a, b) for a, b in zip((here.miss, here.cost), summary[:2], strict=True))
-    step = STEPS[problem.method](here.rows, here.error)
-    return [*kept, miss, cost, summary[SHARE], count, *problem.moved(q, step, lower, upper)]
+    miss, cost = where(better, here.miss, summary.miss), where(better, here.cost, summary.cost)
+    step = STEP_RULES[problem.method](here.rows, here.error)
+    after = Summary(miss, cost, summary.damping_share, count)
+    return [*kept, *after, *problem.step(q, step, lower, upper)]
 
 
 def newton(J: list[list[Scalar]], e: Scalars) -> list[Scalar]:
@@ -224,7 +254,7 @@ def newton(J: list[list[Scalar]], e: Scalars) -> list[Scalar]:
         for direction in Q:
             coefficients.append(dot(direction, rest))
             rest = [a - b * coefficients[-1] for a, b in zip(rest, direction, strict=True)]
-        length = sqrt(maximum(dot(rest, rest), 1e-24))
+        length = sqrt(maximum(dot(rest, rest), MIN_SQUARED_LENGTH))
         Q.append([a / length for a in rest])
         R.append([*coefficients, length])
     d: list[Scalar] = [dot(direction, e) for direction in Q]
@@ -239,21 +269,23 @@ def pseudo_inverse(J: list[list[Scalar]], e: Scalars) -> list[Scalar]:
     """J^T (J J^T)^-1 e, or (J^T J)^-1 J^T e where J has more rows than columns; dependent rows are left out."""
     columns = transpose(J)
     if len(J) <= len(columns):
-        f = Factors([[dot(a, b) for b in J] for a in J], 1e-10).solve(e)
+        f = Factors([[dot(a, b) for b in J] for a in J], DEPENDENT_ROW_TOLERANCE).solve(e)
         return [dot(column, f) for column in columns]
-    return Factors([[dot(a, b) for b in columns] for a in columns], 1e-10).solve([dot(c, e) for c in columns])
+    return Factors([[dot(a, b) for b in columns] for a in columns], DEPENDENT_ROW_TOLERANCE).solve(
+        [dot(c, e) for c in columns]
+    )
 
 
-def transposed(J: list[list[Scalar]], e: Scalars) -> list[Scalar]:
+def jacobian_transpose(J: list[list[Scalar]], e: Scalars) -> list[Scalar]:
     """a J^T e, with the a that would leave the least error if J stayed as it is."""
     d = [dot(column, e) for column in transpose(J)]
     f = [dot(row, d) for row in J]
-    length = dot(e, f) / maximum(dot(f, f), 1e-24)
+    length = dot(e, f) / maximum(dot(f, f), MIN_SQUARED_LENGTH)
     return [x * length for x in d]
 
 
-STEPS: dict[str, Callable[[list[list[Scalar]], Scalars], list[Scalar]]] = {
+STEP_RULES: dict[str, Callable[[list[list[Scalar]], Scalars], list[Scalar]]] = {
     "newton": newton,
     "pseudo_inverse": pseudo_inverse,
-    "transpose": transposed,
+    "transpose": jacobian_transpose,
 }

@@ -1,34 +1,37 @@
-"""A link along a path of poses: each configuration found from the one before, the whole path as one compiled loop."""
+"""Paths of poses: each configuration found from the one before, the whole path as one compiled loop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite
-from chainrule.compile.load import engine
-from chainrule.compile.program import Outliner
-from chainrule.compile.rollout import Rollout
-from chainrule.errors import ShapeError, shown
-from chainrule.functions.reference import scalars_of
-from chainrule.inverse_kinematics.iterate import LARGEST, kept
-from chainrule.inverse_kinematics.methods import FAR, SUMMARY, Problem, iteration
-from chainrule.inverse_kinematics.request import asked
+from chainrule.compile.backend import Caller, LoopShape, active
+from chainrule.errors import ShapeError, quoted
+from chainrule.inverse_kinematics.iterate import iteration_cost
+from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, iteration, unknown_summary
+from chainrule.inverse_kinematics.request import Request, read_starts
 from chainrule.inverse_kinematics.result import Truths
-from chainrule.inverse_kinematics.solve import measured, prepared, print_of, starts_of, within
+from chainrule.inverse_kinematics.search import iteration_parameters
+from chainrule.inverse_kinematics.solve import errors_by_link, solve
+from chainrule.kinematics.configurations import difference
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
-    from chainrule.robot.robot import Robot
+    from numpy.typing import ArrayLike
+
+    from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
 
-ITERATIONS = 12
+ITERATIONS_PER_POSE = 12
 """Iterations for each pose of a path."""
+DAMPING_SHARE_ON_PATHS = 0.01
+"""The ratio of damping and cost at the beginning, near the configuration before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,23 +39,23 @@ class FollowedPath:
     """Configurations along a path of poses."""
 
     q: Array
-    """(..., T, nq), in rad and m."""
+    """Configurations (..., T, nq), in rad and m."""
     success: Truths
     """Whether each pose is reached within the tolerance and the limits: (..., T)."""
     error: Array
-    """What is left of the error: m and rad, (..., T, 2)."""
+    """Remaining errors of position and orientation, in m and rad: (..., T, 2)."""
     steps: Array
-    """How far each velocity coordinate moves between one pose and the next: (..., T - 1, n)."""
+    """Displacement of each degree of freedom from one pose to the next: (..., T - 1, n)."""
     times: Array | None
-    """When each pose is due (T,), in s, if that was given."""
+    """The time of each pose (T,), in s, if given."""
     speed_limits: Array
-    """The joints' own (n,), in rad/s and m/s."""
+    """Speed limits of the joints (n,), in rad/s and m/s."""
     velocity_names: tuple[str, ...]
-    """The joint that each velocity coordinate belongs to."""
+    """The name of each degree of freedom."""
 
     @property
     def largest_step(self) -> float:
-        """The farthest that any joint moves between two poses, in rad or m."""
+        """The largest displacement of any joint between two poses, in rad or m."""
         return float(np.abs(self.steps).max(initial=0.0))
 
     @cached_property
@@ -64,7 +67,7 @@ class FollowedPath:
 
     @cached_property
     def too_fast(self) -> Truths:
-        """Where a mean speed exceeds the joint's limit: (..., T - 1, n)."""
+        """Whether a mean speed exceeds the joint's limit: (..., T - 1, n)."""
         fast: Truths = np.abs(self.speeds) > self.speed_limits
         return fast
 
@@ -74,71 +77,90 @@ class FollowedPath:
         ]
         if self.times is not None and self.too_fast.any():
             fast = np.asarray(self.too_fast.reshape(-1, len(self.velocity_names)).any(axis=0))
-            joints = [name for name, exceeds in zip(self.velocity_names, fast, strict=True) if exceeds]
-            lines.append(f"speed limits exceeded by {shown(dict.fromkeys(joints))}")
+            names = [name for name, exceeds in zip(self.velocity_names, fast, strict=True) if exceeds]
+            lines.append(f"speed limits exceeded by {quoted(names)}")
         return "; ".join(lines)
 
 
 def follow(
-    robot: Robot,
-    poses: Any,
-    q0: Any,
-    link: str | None,
-    times: Any,
-    limits: bool,
-    task: str,
-    axis: Any,
-    weights: Any,
-    tolerance: Any,
-    seed: int,
+    robot: Mechanism,
+    poses: ArrayLike,
+    q0: ArrayLike | None = None,
+    link: str | None = None,
+    *,
+    times: ArrayLike | None = None,
+    limits: bool = True,
+    task: str = "pose",
+    axis: ArrayLike = (0.0, 0.0, 1.0),
+    weights: ArrayLike | None = None,
+    tolerance: float | tuple[float, float] = 1e-6,
+    seed: int = 0,
 ) -> FollowedPath:
-    """See `Robot.follow`."""
+    """Configurations along a path of poses, each found from the one before, on the same branch.
+
+    Poses that are not reached are marked, and the path goes on from the nearest configuration found.
+
+    Parameters
+    ----------
+    poses
+        A path of T poses in the base frame (..., T, 4, 4); or of what else the task takes.
+    q0
+        The configuration (..., nq) at the beginning. Without it, the path begins at a configuration for its first
+        pose.
+    link
+        The link or frame; the end-effector unless one is named.
+    times
+        The time of each pose (T,), in s: gives the mean speeds between the poses, to be compared with the joints'
+        limits.
+    limits, task, axis, weights, tolerance
+        As in `inverse_kinematics`.
+    seed
+        Chooses the random configurations from which the first pose is tried.
+
+    Returns
+    -------
+    FollowedPath
+        `q` (..., T, nq), `success`, `error`, `steps`, and with times also `speeds` and `too_fast`.
+    """
     if isinstance(poses, Mapping):
         raise ShapeError("follow: poses must be the path of one link, an array; name the link with link=...")
-    wanted = asked(robot, "follow", poses, link, task, axis, weights, tolerance, "lm")
-    targets = wanted.targets
+    request = Request.read(
+        robot, "follow", poses, link, limits=limits, task=task, axis=axis, weights=weights, tolerance=tolerance,
+        seed=seed,
+    )  # fmt: skip
+    targets = request.targets
     if targets.ndim < 2 or not targets.shape[-2]:
         raise ShapeError(
             f"follow: poses must be a path (..., T, 4, 4) of at least one, got {targets.shape[:-1]} of them"
         )
     refuse_nonfinite(targets, "follow: poses")
-    search = prepared(robot, wanted, limits, 0, ITERATIONS, seed)
-    batch, count = targets.shape[:-2], targets.shape[-2]
-    when = _times(times, count)
-    start = _first(robot, poses, q0, link, limits, task, axis, weights, tolerance, seed)
+    batch, count, nq = targets.shape[:-2], targets.shape[-2], robot.nq
+    when = _read_times(times, count)
+    if q0 is None:
+        start = solve(robot, replace(request, targets=targets[..., 0, :])).q
+    else:
+        start = read_starts(robot, q0, "follow")
+        refuse_nonfinite(start, "follow: q0")
     try:
-        start = np.broadcast_to(np.clip(start, search.lower, search.upper), (*batch, robot.nq)).reshape(-1, robot.nq)
+        start = np.broadcast_to(request.bounds.clip(start), (*batch, nq)).reshape(-1, nq)
     except ValueError:
         raise ShapeError(f"follow: q0 {start.shape} does not fit the batch {batch} of paths") from None
     rows = targets.reshape(-1, count, targets.shape[-1])
-    q = tracker(search.problem, print_of(robot))(start, search.parameters(rows[:, 0]), rows)
-    flat, aims = q.reshape(-1, robot.nq), rows.reshape(-1, rows.shape[-1])
-    error = np.max(list(measured(robot, search, flat, aims).values()), axis=0)
-    success = (error <= search.tolerances).all(axis=-1) & within(search, flat)
-    q = q.reshape((*batch, count, robot.nq))
-    moved = robot.difference(q[..., :-1, :], q[..., 1:, :])
+    parameters = iteration_parameters(request.bounds, request.tolerances, rows[:, 0])
+    q = path_loop(request.problem, robot)(start, parameters, rows)
+    flat, aims = q.reshape(-1, nq), rows.reshape(-1, rows.shape[-1])
+    error = np.max(list(errors_by_link(robot, request.problem.goals, flat, aims).values()), axis=0)
+    success = (error <= request.tolerances).all(axis=-1) & request.bounds.contain(flat)
+    q = q.reshape((*batch, count, nq))
+    steps = difference(robot, q[..., :-1, :], q[..., 1:, :])
     shape = (*batch, count)
     return FollowedPath(
-        q, success.reshape(shape), error.reshape((*shape, 2)), moved, when, robot.limits.velocity,
-        tuple(joint.name for joint in robot.model.moving for _ in range(joint.kind.nv)),
+        q, success.reshape(shape), error.reshape((*shape, 2)), steps, when, robot.limits.velocity,
+        robot.layout.velocity_names,
     )  # fmt: skip
 
 
-def _first(robot: Robot, poses: Any, q0: Any, link: Any, limits: bool, *rest: Any) -> Array:
-    """The start: the one given, or a configuration for the first pose."""
-    if q0 is not None:
-        start = starts_of(robot, q0, "follow")
-        refuse_nonfinite(start, "follow: q0")
-        return start
-    task, axis, weights, tolerance, seed = rest
-    array = np.asarray(poses)
-    first = array[..., 0, :] if array.shape[-2:] != (4, 4) and task in ("position", "pointing") else array[..., 0, :, :]
-    return robot.inverse_kinematics(
-        first, None, link, limits=limits, task=task, axis=axis, weights=weights, tolerance=tolerance, seed=seed
-    ).q
-
-
-def _times(times: Any, count: int) -> Array | None:
+def _read_times(times: ArrayLike | None, count: int) -> Array | None:
     if times is None:
         return None
     array = real_array(times, "follow: times").astype(float)
@@ -154,58 +176,38 @@ Track = Callable[[Array, Array, Array], Array]
 """From starts (rows, nq), parameters (rows, count) and targets (rows, T, numbers), configurations (rows, T, nq)."""
 
 
-def tracked(problem: Problem, iterate: Callable[[Scalars], list[Scalar]], q: Scalars) -> list[Scalar]:
+def next_configuration(problem: Problem, iterate: Callable[[Scalars], Scalars], q: Scalars) -> Scalars:
     """The configuration for the next pose, from that of the one before."""
-    unknown = [0.0] * (problem.state - problem.model.nq - SUMMARY)
-    state: list[Scalar] = [*q, FAR, FAR, 0.01, 0.0, *unknown]
-    for _ in range(ITERATIONS):
+    unknown = [0.0] * (problem.state_size - problem.model.nq - SUMMARY_SIZE)
+    state: Scalars = [*q, *unknown_summary(DAMPING_SHARE_ON_PATHS), *unknown]
+    for _ in range(ITERATIONS_PER_POSE):
         state = iterate(state)
     return state[: problem.model.nq]
 
 
-class _Compiled:
-    def __init__(self, problem: Problem) -> None:
-        own = problem.parameters - problem.targets
-        outliner = Outliner((own, problem.model.nq, 3 * problem.targets))
-        parameters, q, signals = outliner.inputs
-        given = [*parameters, *signals[: problem.targets]]
+def path_loop(problem: Problem, robot: Mechanism) -> Track:
+    """The loop over the poses of a path, compiled or interpreted as the robot is."""
+    nq, own = problem.model.nq, problem.parameter_size - problem.target_size
 
-        def iterate(state: Scalars) -> list[Scalar]:
-            return outliner.call("iteration", lambda s, p: iteration(problem, s, p), state, given)
+    def text(call: Caller, parameters: Scalars, q: Scalars, signals: Scalars) -> list[Scalar]:
+        given = [*parameters, *signals[: problem.target_size]]
 
-        after = tracked(problem, iterate, q)
-        self.rollout = Rollout(
-            outliner.finished([*after, *after]), problem.model.nq, engine.vector_bits() // 64, problem.model.name
-        )
+        def iterate(state: Scalars) -> Scalars:
+            return call("iteration", lambda s, p: iteration(problem, s, p), state, given)
 
-    def __call__(self, start: Array, parameters: Array, targets: Array) -> Array:
-        rows, count, numbers = targets.shape
+        after = next_configuration(problem, iterate, q)
+        return [*after, *after]
+
+    backend = active(robot.backend)
+    key = (robot.merged_fingerprint, problem.goals, "path") if backend.compiles else None
+    shape, cost = LoopShape(own, nq, problem.target_size, nq), iteration_cost(problem)
+    loop = backend.loop(text, shape, key, problem.model.name, name="path", cost=cost)
+
+    def track(start: Array, parameters: Array, targets: Array) -> Array:
+        rows, count, _ = targets.shape
+        q = np.empty((rows, count, nq))
         signals = np.repeat(targets, 3, axis=1)  # the three stages of a step see the same pose
-        q = np.empty((rows, count, start.shape[1]))
-        own = np.ascontiguousarray(parameters[:, :-numbers])
-        self.rollout(np.array(start, order="C"), own, signals, count, 1, q)
+        loop(np.array(start, order="C"), parameters[:, :own], count, signals, q)
         return q
 
-
-class _Inline:
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-
-    def __call__(self, start: Array, parameters: Array, targets: Array) -> Array:
-        q = np.empty((len(start), targets.shape[1], start.shape[1]))
-        own, at = scalars_of(parameters[:, : -targets.shape[2]]), scalars_of(np.array(start))
-        with np.errstate(all="ignore"):
-            for k in range(targets.shape[1]):
-                given = [*own, *scalars_of(targets[:, k])]
-                at = tracked(self.problem, lambda state, given=given: iteration(self.problem, state, given), at)  # type: ignore[misc]
-                for i, value in enumerate(at):
-                    q[:, k, i] = value
-        return q
-
-
-def tracker(problem: Problem, print_: str | None) -> Track:
-    """What follows a path, compiled or inline."""
-    if print_ is None or problem.n > LARGEST:
-        return _Inline(problem)
-    built: _Compiled = kept((print_, problem.goals, "path"), lambda: _Compiled(problem))
-    return built
+    return track

@@ -1,41 +1,45 @@
-"""Whole turns: configurations that differ by them are the same pose."""
+"""Periods of coordinates: configurations that differ by whole revolutions of a joint are the same pose."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.model import Model
 from chainrule.model.joints import Kind
 
+PITCH_TOLERANCE = 1e-12
+"""The ratio of a screw's pitch and its length below which the joint counts as revolute."""
+
 
 def periods(model: Model) -> Array:
-    """How far each coordinate of q goes until the pose is the same again, infinite where it never is: (nq,)."""
-    led = {joint.mimic.joint for joint in model.joints if joint.mimic}
-    result: list[float] = []
-    for joint in model.moving:
-        closes = turns_only(joint.kind) and joint.name not in led
-        length = 2 * np.pi / float(joint.kind.columns([0.0])[0].angular.norm()) if closes else np.inf
-        result += [length] * joint.kind.nq
-    return np.array(result)
+    """The period of each coordinate of q (nq,), infinite where the pose never repeats."""
+    sources = {joint.mimic.joint for joint in model.joints if joint.mimic}
+    result = np.full(model.nq, np.inf)
+    for joint, q, _ in model.layout.joints:
+        if is_revolute(joint.kind) and joint.name not in sources:
+            result[q] = 2 * np.pi / float(joint.kind.columns([0.0])[0].angular.norm())
+    return result
 
 
-def turns_only(kind: Kind) -> bool:
-    """Whether a joint turns about one axis and does nothing else."""
+def is_revolute(kind: Kind) -> bool:
+    """Whether a joint rotates about one fixed axis and does nothing else."""
     if kind.nv != 1 or kind.units != ("rad",):
         return False
     S = kind.columns([0.0])[0]
-    return abs(float(S.angular.dot(S.linear))) <= 1e-12 * float(S.angular.dot(S.angular))
+    return abs(float(S.angular.dot(S.linear))) <= PITCH_TOLERANCE * float(S.angular.dot(S.angular))
 
 
-def unwound(model: Model, q: Array, near: Array, lower: Array, upper: Array) -> Array:
-    """q (..., nq) with whole turns taken out, each joint as near as it can be to `near` and within its limits."""
+def shift_by_periods(model: Model, q: Array, near: Array, bounds: Bounds) -> Array:
+    """The same poses with each coordinate of q (..., nq) as close to `near` as its period and the bounds allow."""
     period = periods(model)
-    turns = np.isfinite(period)
-    step = np.where(turns, period, 1.0)
+    repeats = np.isfinite(period)
+    step = np.where(repeats, period, 1.0)
+    lower, upper = bounds
     least = np.where(np.isfinite(lower), np.ceil((lower - q) / step), -np.inf)
     most = np.where(np.isfinite(upper), np.floor((upper - q) / step), np.inf)
     count = np.clip(np.round((near - q) / step), least, np.maximum(least, most))
-    moved = q + count * step
-    fits = turns & (moved >= lower) & (moved <= upper)
-    return np.where(fits, moved, q)
+    shifted = q + count * step
+    fits = repeats & (shifted >= lower) & (shifted <= upper)
+    return np.where(fits, shifted, q)

@@ -1,4 +1,4 @@
-"""What a redundant arm does with the freedom that its goals leave: come near a posture.
+"""Postures: what a redundant arm does with the freedom that its goals leave.
 
 Of all steps that reduce the error, the one nearest to z = posture - q solves (J^T J + damping 1) d = J^T e + damping z:
 for a small damping, the pseudo-inverse of the error plus z projected on the null space of J.
@@ -7,45 +7,58 @@ for a small damping, the pseudo-inverse of the error plus z projected on the nul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from chainrule.inverse_kinematics.iterate import Iterate, iterating
-from chainrule.inverse_kinematics.methods import Problem, damped, free_to_move, seen
+from chainrule.inverse_kinematics.iterate import Iterate, iterations
+from chainrule.inverse_kinematics.methods import Problem, free_to_move, residual, solve_damped
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import dot, transpose
 from chainrule.spatial.scalar import where
 
+if TYPE_CHECKING:
+    from chainrule.core.mechanism import Mechanism
+
 Scalars = Sequence[Scalar]
 
-DAMPING = 1e-5
+POSTURE_DAMPING = 1e-5
 """Small against J^T J, so that the posture gives way to the goals."""
-LONGEST = 0.2
-"""The farthest that a joint is pulled in one step, in rad or m."""
-STEPS = 60
+MAX_POSTURE_STEP = 0.2
+"""The longest step of a joint towards its posture, in rad or m."""
+POSTURE_ITERATIONS = 60
 """Steps towards a posture."""
 
 
-def settling(problem: Problem, q: Scalars, parameters: Scalars) -> list[Scalar]:
-    """A configuration after one step; the parameters are those of an iteration, a posture, and whether each counts."""
+def posture_step(problem: Problem, q: Scalars, parameters: Scalars) -> list[Scalar]:
+    """The configuration after one step towards a posture.
+
+    The parameters are those of an iteration, the posture, and 1 or 0 for each coordinate that counts or does not.
+    """
     nq = problem.model.nq
     own, posture, counts = parameters[: -2 * nq], parameters[-2 * nq : -nq], parameters[-nq:]
-    tolerances, lower, upper, targets = problem.taken_apart(own)
-    here = seen(problem, q, tolerances, targets)
+    tolerances, lower, upper, targets = problem.split_parameters(own)
+    here = residual(problem, q, tolerances, targets)
     columns = transpose(here.rows)
-    pull: list[Scalar] = []
-    for i in problem.moves:
-        z = (posture[problem.flat[i]] - q[problem.flat[i]]) * counts[problem.flat[i]] if i in problem.flat else 0.0
-        pull.append(where(z > LONGEST, LONGEST, where(z < -LONGEST, -LONGEST, z)) if i in problem.flat else z)
-    g = [dot(column, here.error) + DAMPING * z for column, z in zip(columns, pull, strict=True)]
+    displacements = [_towards(problem, i, q, posture, counts) for i in problem.velocities]
+    g = [dot(column, here.error) + POSTURE_DAMPING * z for column, z in zip(columns, displacements, strict=True)]
     H = [dot(columns[i], columns[j]) for i in range(problem.n) for j in range(i + 1)]
-    step = damped(H, g, free_to_move(problem, q, g, lower, upper), DAMPING)
-    return problem.moved(q, step, lower, upper)
+    step = solve_damped(H, g, free_to_move(problem, q, g, lower, upper), POSTURE_DAMPING)
+    return problem.step(q, step, lower, upper)
 
 
-def settler(problem: Problem, print_: str | None) -> Iterate:
-    """What takes such steps."""
+def _towards(problem: Problem, velocity: int, q: Scalars, posture: Scalars, counts: Scalars) -> Scalar:
+    """The displacement from q to the posture along one velocity, cut off; zero for joints with a quaternion."""
+    if velocity not in problem.coordinate_of:
+        return 0.0
+    k = problem.coordinate_of[velocity]
+    z = (posture[k] - q[k]) * counts[k]
+    return where(z > MAX_POSTURE_STEP, MAX_POSTURE_STEP, where(z < -MAX_POSTURE_STEP, -MAX_POSTURE_STEP, z))
+
+
+def posture_loop(problem: Problem, robot: Mechanism) -> Iterate:
+    """The loop of steps towards a posture."""
     nq = problem.model.nq
 
     def text(q: Scalars, parameters: Scalars) -> list[Scalar]:
-        return settling(problem, q, parameters)
+        return posture_step(problem, q, parameters)
 
-    return iterating(problem, text, nq, problem.parameters + 2 * nq, "posture", print_)
+    return iterations(problem, text, nq, problem.parameter_size + 2 * nq, "posture", robot)

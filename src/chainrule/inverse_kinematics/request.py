@@ -1,194 +1,237 @@
-"""What users ask for, turned into goals and the numbers of their targets, or into an error that says what is wrong."""
+"""Requests: the arguments of inverse kinematics, checked, as goals of links and the numbers of their targets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.arguments import (
+    Array,
+    real_array,
+    refuse_improper_rotations,
+    refuse_nonfinite,
+    rigid_transforms,
+    whole_number,
+)
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.inverse_kinematics.goals import TURNS, Goal
+from chainrule.inverse_kinematics.bounds import Bounds
+from chainrule.inverse_kinematics.goals import TASKS, Goal
 from chainrule.inverse_kinematics.methods import METHODS, Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
 
-RIGID = 1e-6
-"""How far from orthogonal a rotation may be; smaller errors are removed."""
+ROTATION_ROUNDING = 1e-13
+"""The largest entry of R^T R - 1 that is left in a target; larger ones are corrected."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Goals, and their targets side by side: (..., numbers); which of them are finite; tolerances in m and rad."""
+class Tolerances(NamedTuple):
+    """The largest errors of a solution."""
+
+    distance: float
+    """In m."""
+    angle: float
+    """In rad."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A request for configurations: what is to be reached, how closely, and how long to search for it."""
 
     problem: Problem
     targets: Array
-    finite: NDArray[np.bool_]
-    tolerances: tuple[float, float]
+    """The numbers of the targets of all goals, side by side: (..., numbers)."""
+    tolerances: Tolerances
+    bounds: Bounds
+    """The range of each coordinate of q."""
+    posture: Array | None = None
+    """The configuration to approach (nq,), nan for coordinates that do not count; None if there is none."""
+    restarts: int = 100
+    max_iterations: int = 60
+    """Iterations from one start."""
+    seed: int = 0
 
+    @staticmethod
+    def read(
+        robot: Mechanism,
+        caller: str,
+        target: Any,
+        link: Any = None,
+        method: str = "lm",
+        *,
+        limits: Any = True,
+        task: Any = "pose",
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        weights: Any = None,
+        tolerance: Any = 1e-6,
+        posture: Any = None,
+        restarts: Any = 100,
+        max_iterations: Any = 60,
+        seed: Any = 0,
+    ) -> Request:
+        """The request for arguments as users give them, checked.
 
-def asked(
-    robot: Robot,
-    where: str,
-    target: Any,
-    link: Any,
-    task: Any,
-    axis: ArrayLike,
-    weights: Any,
-    tolerance: Any,
-    method: str,
-) -> Asked:
-    """All of it checked."""
-    model = robot._merged
-    if method not in METHODS:
-        raise UnknownNameError.of("method", method, METHODS, where)
-    if model.constraints:
-        raise ModelError(
-            f"{where}: robot {model.name!r} has closed loops, for which there is no inverse kinematics; "
-            "robot.close(...) closes them from given joints"
+        Parameters
+        ----------
+        robot
+            The robot whose links have targets.
+        caller
+            The name with which errors begin.
+        target, link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed
+            As in `inverse_kinematics`.
+        """
+        model = robot.merged
+        if method not in METHODS:
+            raise UnknownNameError.of("method", method, METHODS, caller)
+        if model.constraints:
+            raise ModelError(
+                f"{caller}: robot {model.name!r} has closed loops, for which there is no inverse kinematics; "
+                "robot.close(...) closes them from given joints"
+            )
+        by_link = _targets_by_link(robot, caller, target, link)
+        _refuse_other_links(by_link, {"task": task, "weights": weights}, caller)
+        goals, arrays = [], []
+        for name, value in by_link.items():
+            goal = Goal(name, _task(task, name, caller), _axis(axis, caller), _weights(weights, name, caller))
+            _refuse_meaningless(goal, caller)
+            what = f"{caller}: target" if len(by_link) == 1 else f"{caller}: target[{name!r}]"
+            goals.append(goal)
+            arrays.append(target_numbers(goal, value, what))
+        batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
+        targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
+        problem = Problem(model, _normalize_weights(goals), method)
+        _refuse_immobile(problem, caller)
+        if method == "newton":
+            _refuse_not_square(problem, caller)
+        if not isinstance(limits, (bool, np.bool_)):
+            raise ShapeError(f"{caller}: limits must be True or False, got {limits!r:.60}")
+        return Request(
+            problem,
+            targets,
+            _tolerances(tolerance, caller),
+            Bounds.of_limits(robot) if limits else Bounds.infinite(model.nq),
+            _posture(robot, posture, caller),
+            whole_number(restarts, f"{caller}: restarts", 0),
+            whole_number(max_iterations, f"{caller}: max_iterations", 1),
+            whole_number(seed, f"{caller}: seed", 0),
         )
-    wanted = _by_link(robot, where, target, link)
-    _refuse_others(wanted, {"task": task, "weights": weights}, where)
-    goals, arrays = [], []
-    for name, value in wanted.items():
-        goal = Goal(name, _task(task, name, where), _axis(axis, where), _weights(weights, name, where))
-        _refuse_meaningless(goal, where)
-        what = f"{where}: target" if len(wanted) == 1 else f"{where}: target[{name!r}]"
-        goals.append(goal)
-        arrays.append(numbers_of(goal, value, what))
-    batch = _batch([array.shape[:-1] for array in arrays], list(wanted), where)
-    targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
-    problem = Problem(model, _scaled(goals), method)
-    _refuse_immobile(problem, where)
-    if method == "newton":
-        _refuse_not_square(problem, where)
-    return Asked(problem, targets, np.isfinite(targets).all(axis=-1), _tolerances(tolerance, where))
 
 
-def _by_link(robot: Robot, where: str, target: Any, link: Any) -> dict[str, Any]:
+def read_starts(robot: Mechanism, q0: ArrayLike, caller: str) -> Array:
+    """The configurations (..., nq) to start from."""
+    (starts,) = robot.read(caller, q0=q0)
+    return starts.astype(float)
+
+
+def _targets_by_link(robot: Mechanism, caller: str, target: Any, link: Any) -> dict[str, Any]:
     if isinstance(target, Mapping):
         if link is not None:
-            raise ShapeError(f"{where}: a dictionary of targets names its links; leave out link=...")
+            raise ShapeError(f"{caller}: a dictionary of targets names its links; leave out link=...")
         if not target:
-            raise ShapeError(f"{where}: target is an empty dictionary; give at least one link and its pose")
+            raise ShapeError(f"{caller}: target is an empty dictionary; give at least one link and its pose")
         for name in target:
             robot.model.locate(name)
         return dict(target)
-    return {robot._name(link): target}
+    return {robot.link(link): target}
 
 
-def _refuse_others(wanted: Mapping[str, Any], options: dict[str, Any], where: str) -> None:
+def _refuse_other_links(by_link: Mapping[str, Any], options: dict[str, Any], caller: str) -> None:
     for what, option in options.items():
         for name in option if isinstance(option, Mapping) else ():
-            if name not in wanted:
-                raise UnknownNameError.of(f"target for the {what}", name, wanted, where)
+            if name not in by_link:
+                raise UnknownNameError.of(f"target for the {what}", name, by_link, caller)
 
 
-def _scaled(goals: list[Goal]) -> tuple[Goal, ...]:
-    """Goals with weights of which the largest is one: how they compare is all that matters."""
-    most = max(w for goal in goals for w in _used(goal))
-    return tuple(replace(goal, weights=tuple(w / most for w in goal.weights)) for goal in goals)
+def _normalize_weights(goals: list[Goal]) -> tuple[Goal, ...]:
+    """Goals with weights of which the largest is one, since only the ratios of weights matter."""
+    largest = max(w for goal in goals for w in _weights_in_use(goal))
+    return tuple(replace(goal, weights=tuple(w / largest for w in goal.weights)) for goal in goals)
 
 
-def _task(task: Any, link: str, where: str) -> str:
+def _task(task: Any, link: str, caller: str) -> str:
     if isinstance(task, Mapping):
         if link not in task:
-            raise ShapeError(f"{where}: task is a dictionary without an entry for {link!r}")
+            raise ShapeError(f"{caller}: task is a dictionary without an entry for {link!r}")
         task = task[link]
-    if not isinstance(task, str) or task not in TURNS:
-        raise UnknownNameError.of("task", task, TURNS, where)
+    if not isinstance(task, str) or task not in TASKS:
+        raise UnknownNameError.of("task", task, TASKS, caller)
     return str(task)
 
 
-def _axis(axis: ArrayLike, where: str) -> tuple[float, float, float]:
-    array = real_array(axis, f"{where}: axis").astype(float)
+def _axis(axis: ArrayLike, caller: str) -> tuple[float, float, float]:
+    array = real_array(axis, f"{caller}: axis").astype(float)
     length = float(np.linalg.norm(array)) if array.shape == (3,) else 0.0
     if not 0 < length < np.inf:
-        raise ShapeError(f"{where}: axis must be a direction in the link's frame, three numbers, got {axis!r:.60}")
+        raise ShapeError(f"{caller}: axis must be a direction in the link's frame, three numbers, got {axis!r:.60}")
     x, y, z = (array / length).tolist()
     return x, y, z
 
 
-def _weights(weights: Any, link: str, where: str) -> tuple[float, ...]:
+def _weights(weights: Any, link: str, caller: str) -> tuple[float, ...]:
     if weights is None:
         return (1.0,) * 6
     if isinstance(weights, Mapping):
-        return _weights(weights.get(link), link, where)
-    array = real_array(weights, f"{where}: weights").astype(float)
+        return _weights(weights.get(link), link, caller)
+    array = real_array(weights, f"{caller}: weights").astype(float)
     if array.shape != (6,):
         raise ShapeError(
-            f"{where}: weights must be six numbers, three of the rotation and three of the position, got shape "
+            f"{caller}: weights must be six numbers, three of the rotation and three of the position, got shape "
             f"{array.shape}"
         )
-    refuse_nonfinite(array, f"{where}: weights")
+    refuse_nonfinite(array, f"{caller}: weights")
     if (array < 0).any() or not array.any():
-        raise ShapeError(f"{where}: weights must not be negative, and not all zero, got {array.tolist()}")
+        raise ShapeError(f"{caller}: weights must not be negative, and not all zero, got {array.tolist()}")
     return tuple(array.tolist())
 
 
-def _used(goal: Goal) -> tuple[float, ...]:
-    return (*(goal.weights[:3] if goal.turn else ()), *(goal.weights[3:] if goal.places else ()))
+def _weights_in_use(goal: Goal) -> tuple[float, ...]:
+    return (*(goal.weights[:3] if goal.orientation else ()), *(goal.weights[3:] if goal.has_position else ()))
 
 
-def _refuse_meaningless(goal: Goal, where: str) -> None:
-    if goal.turn == "axis" and len(set(goal.weights[:3])) > 1:
-        raise ShapeError(f"{where}: the task {goal.task!r} has one weight of the rotation, so give three equal ones")
-    if not any(_used(goal)):
-        raise ShapeError(f"{where}: all weights of the task {goal.task!r} are zero, so that nothing is asked for")
+def _refuse_meaningless(goal: Goal, caller: str) -> None:
+    if goal.orientation == "axis" and len(set(goal.weights[:3])) > 1:
+        raise ShapeError(f"{caller}: the task {goal.task!r} has one weight of the rotation, so give three equal ones")
+    if not any(_weights_in_use(goal)):
+        raise ShapeError(f"{caller}: all weights of the task {goal.task!r} are zero, so that nothing is asked for")
 
 
-def numbers_of(goal: Goal, value: Any, what: str) -> Array:
+def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     """The numbers of a goal's targets: (..., size). Rows that are not finite stay so."""
     array = real_array(value, what).astype(float)
-    pose = array.shape[-2:] == (4, 4)
-    if goal.turn == "whole" and not goal.places and array.shape[-2:] == (3, 3):
-        return rotations(array, what).reshape(*array.shape[:-2], 9)
-    if not pose and array.shape[-1:] == (3,) and goal.task in ("position", "pointing"):
-        return array if goal.places else _directions(array, what)
-    if not pose:
+    is_pose = array.shape[-2:] == (4, 4)
+    if goal.task == "orientation" and array.shape[-2:] == (3, 3):
+        refuse_improper_rotations(array, what)
+        return _orthonormalize(array).reshape(*array.shape[:-2], 9)
+    if not is_pose and array.shape[-1:] == (3,) and goal.task in ("position", "pointing"):
+        return array if goal.has_position else _directions(array, what)
+    if not is_pose:
         other = {"position": " or points (..., 3)", "orientation": " or rotations (..., 3, 3)"}
         other["pointing"] = " or directions (..., 3)"
         raise ShapeError(
             f"{what} must be poses (..., 4, 4){other.get(goal.task, '')} for the task {goal.task!r}, got shape "
             f"{array.shape}"
         )
-    array = np.where(np.isfinite(array).all(axis=(-1, -2), keepdims=True), array, np.nan)
-    with np.errstate(invalid="ignore"):
-        off = np.abs(array[..., 3, :] - [0, 0, 0, 1])
-    if (off > 1e-12).any():
-        raise ShapeError(f"{what} must have the last row 0 0 0 1, and one is off by {np.nanmax(off):.2g}")
-    R, p = rotations(array[..., :3, :3], what), array[..., :3, 3]
-    parts = {"whole": [R.reshape(*R.shape[:-2], 9)], "axis": [R @ np.array(goal.axis)], None: []}[goal.turn]
-    return np.concatenate([*parts, *([p] if goal.places else [])], axis=-1)
+    T = rigid_transforms(array, what, finite=False)
+    return goal.target_numbers(_orthonormalize(T[..., :3, :3]), T[..., :3, 3])
 
 
-def rotations(R: Array, what: str) -> Array:
-    """Rotations (..., 3, 3), their rounding errors removed; refused if they are more than that."""
+def _orthonormalize(R: Array) -> Array:
+    """Rotations (..., 3, 3) with their rounding errors removed: a Newton step towards the nearest rotation."""
     with np.errstate(invalid="ignore", over="ignore"):
         square = np.swapaxes(R, -1, -2) @ R
-        off = np.abs(square - np.eye(3)).max(axis=(-1, -2), initial=0.0)
-        mirrors = (np.cross(R[..., 0], R[..., 1]) * R[..., 2]).sum(axis=-1) < 0
-        wrong = ((off > RIGID) | mirrors) & np.isfinite(R).all(axis=(-1, -2))
-    bad = np.argwhere(wrong)
-    if len(bad):
-        row = f" (row {', '.join(map(str, bad[0]))})" if bad.shape[1] else ""
-        flipped = "mirrors" if mirrors[tuple(bad[0])] else f"is off by {off[tuple(bad[0])]:.2g} from orthogonal"
-        raise ShapeError(
-            f"{what} is not a rigid transform{row}: its rotation {flipped}; give its upper left 3-by-3 block "
-            "orthonormal columns that form a right-handed frame"
-        )
-    if (off > 1e-13).any():
-        R = R @ (1.5 * np.eye(3) - square / 2)  # a Newton step towards the nearest rotation
+        deviation = np.abs(square - np.eye(3)).max(axis=(-1, -2), initial=0.0)
+    if (deviation > ROTATION_ROUNDING).any():
+        return np.asarray(R @ (1.5 * np.eye(3) - square / 2))
     return R
 
 
 def _directions(array: Array, what: str) -> Array:
+    """Vectors (..., 3) of length one."""
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if (largest == 0).any():
         raise ShapeError(f"{what} has a direction of length zero")
@@ -197,50 +240,55 @@ def _directions(array: Array, what: str) -> Array:
     return array / np.linalg.norm(array, axis=-1, keepdims=True)
 
 
-def _batch(shapes: list[tuple[int, ...]], links: list[str], where: str) -> tuple[int, ...]:
+def _batch(shapes: list[tuple[int, ...]], links: list[str], caller: str) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         shown = ", ".join(f"{link} {shape}" for link, shape in zip(links, shapes, strict=True))
         raise ShapeError(
-            f"{where}: the leading (batch) dimensions of the targets do not fit together: {shown}"
+            f"{caller}: the leading (batch) dimensions of the targets do not fit together: {shown}"
         ) from None
 
 
-def _tolerances(tolerance: Any, where: str) -> tuple[float, float]:
-    array = real_array(tolerance, f"{where}: tolerance").astype(float)
+def _tolerances(tolerance: Any, caller: str) -> Tolerances:
+    array = real_array(tolerance, f"{caller}: tolerance").astype(float)
     if array.shape not in {(), (2,)} or not (np.isfinite(array).all() and (array > 0).all()):
         raise ShapeError(
-            f"{where}: tolerance must be a positive number, in m and rad, or two of them, got {tolerance!r:.60}"
+            f"{caller}: tolerance must be a positive number, in m and rad, or two of them, got {tolerance!r:.60}"
         )
-    metres, radians = np.broadcast_to(array, 2).tolist()
-    return metres, radians
+    return Tolerances(*np.broadcast_to(array, 2).tolist())
 
 
-def _refuse_immobile(problem: Problem, where: str) -> None:
+def _refuse_immobile(problem: Problem, caller: str) -> None:
     for goal in problem.goals:
-        if not Problem(problem.model, (goal,)).moves:
+        if not Problem(problem.model, (goal,)).velocities:
             raise ModelError(
-                f"{where}: no joint moves {goal.link!r}, so that it is where it is; name a link beyond a joint"
+                f"{caller}: no joint moves {goal.link!r}, so that it is where it is; name a link beyond a joint"
             )
 
 
-def _refuse_not_square(problem: Problem, where: str) -> None:
+def _refuse_not_square(problem: Problem, caller: str) -> None:
     rows = sum(
-        sum(w > 0 for w in goal.weights[:3]) * (goal.turn is not None)
-        + sum(w > 0 for w in goal.weights[3:]) * goal.places
+        sum(w > 0 for w in goal.weights[:3]) * (goal.orientation is not None)
+        + sum(w > 0 for w in goal.weights[3:]) * goal.has_position
         for goal in problem.goals
     )
     if rows != problem.n:
         raise ShapeError(
-            f"{where}: Newton's method needs as many joints as equations, and {problem.n} joints meet {rows} of them; "
+            f"{caller}: Newton's method needs as many joints as equations, and {problem.n} joints meet {rows} of them; "
             "use method='pseudo_inverse' or 'lm', or weights that leave out what cannot be had"
         )
 
 
-def whole_number(value: Any, what: str, least: int) -> int:
-    """A count."""
-    count = number(value, what)
-    if isinstance(value, bool) or count != int(count) or count < least:
-        raise ShapeError(f"{what} must be a whole number, at least {least}, got {value!r}")
-    return int(count)
+def _posture(robot: Mechanism, posture: Any, caller: str) -> Array | None:
+    """The posture to approach, nan for coordinates that do not count."""
+    if posture is None:
+        return None
+    if isinstance(posture, str):
+        if posture != "center":
+            raise ShapeError(f"{caller}: posture must be 'center' or a configuration, got {posture!r}")
+        return Bounds.of_limits(robot).center
+    array = real_array(posture, f"{caller}: posture").astype(float)
+    if array.shape != (robot.model.nq,):
+        raise ShapeError(f"{caller}: posture must have {robot.model.nq} numbers, got shape {array.shape}")
+    return array

@@ -8,102 +8,111 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.inverse_kinematics.iterate import Iterate, started
-from chainrule.inverse_kinematics.methods import COST, COUNT, FAR, MISS, Problem
+from chainrule.inverse_kinematics.bounds import Bounds
+from chainrule.inverse_kinematics.iterate import Iterate, initial_state
+from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, UNKNOWN_COST, Problem, Summary
+from chainrule.inverse_kinematics.request import Tolerances
+from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.seeds import Seeds
 
 Rows = NDArray[np.int64]
 
-FIRST, NEXT = 9, 5
-"""Iterations before looking for the first time at what is solved, and between later looks."""
-LAST = 5
-"""How many times as many iterations the best of all starts is given in the end."""
-WORTHWHILE = 0.3
-"""A start is given up when the cost falls by less than this factor between two looks."""
-MOST_AT_ONCE = 16
+ITERATIONS_TO_FIRST_CHECK, ITERATIONS_BETWEEN_CHECKS = 9, 5
+"""Iterations before the first check of what is solved, and between later checks."""
+FINAL_ITERATIONS_FACTOR = 5
+"""How many times as many iterations the best of all starts gets in the end."""
+MAX_COST_RATIO = 0.3
+"""A start is given up when its cost is more than this part of the cost at the check before."""
+MAX_STARTS_AT_ONCE = 16
 """Starts from which a target is tried side by side, at most."""
-MARGIN = 0.9
-"""The part of the tolerance that is aimed at, so that rounding does not undo what was found."""
+AIMED_TOLERANCE_RATIO = 0.9
+"""The part of the tolerance that is aimed at, so that rounding does not undo a solution."""
+UNSOLVED_PENALTY = 1e6
+"""Added to the cost of what is not solved, so that any solution ranks before it."""
+
+
+def iteration_parameters(bounds: Bounds, tolerances: Tolerances, targets: Array) -> Array:
+    """The parameters of an iteration for each row of the targets, in the order of `Problem.split_parameters`."""
+    ratio = AIMED_TOLERANCE_RATIO
+    squared = (ratio * tolerances.distance) ** 2, (2 * ratio * np.sin(min(tolerances.angle, np.pi) / 2)) ** 2
+    fixed = np.concatenate([squared, *bounds])
+    return np.concatenate([np.broadcast_to(fixed, (len(targets), len(fixed))), targets], axis=1)
 
 
 @dataclass(frozen=True)
 class Search:
-    """What stays the same for all targets of a call."""
+    """The search for the configurations of a request: its goals, loop, starts, bounds and effort."""
 
     problem: Problem
     iterate: Iterate
     seeds: Seeds
     home: Array
-    """Where joints stay that move no link with a target (nq,)."""
-    lower: Array
-    upper: Array
-    tolerances: tuple[float, float]
+    """The configuration (nq,) of joints that move no link with a target."""
+    bounds: Bounds
+    tolerances: Tolerances
     restarts: int
-    most: int
+    max_iterations: int
     """Iterations from one start."""
 
-    def parameters(self, targets: Array) -> Array:
-        """What the iteration reads, for each row."""
-        metres, radians = self.tolerances
-        aimed = (MARGIN * metres) ** 2, (2 * MARGIN * np.sin(min(radians, np.pi) / 2)) ** 2
-        fixed = np.concatenate([aimed, self.lower, self.upper])
-        return np.concatenate([np.broadcast_to(fixed, (len(targets), len(fixed))), targets], axis=1)
-
-    def found(self, targets: Array, q0: Array | None) -> Found:
-        """For every row of the targets (rows, numbers) a configuration, the best that was found."""
+    def run(self, targets: Array, q0: Array | None) -> BestSoFar:
+        """The best configuration found for each row of the targets (rows, numbers)."""
         rows = len(targets)
-        best = Found.nothing(rows, self.problem.model.nq)
-        parameters = self.parameters(targets)
-        first = self._drawn(targets, None, 0) if q0 is None else q0
-        best.take(np.arange(rows), self._run(first, parameters, self.most, patient=not self.restarts))
+        best = BestSoFar.empty(rows, self.problem.model.nq)
+        parameters = iteration_parameters(self.bounds, self.tolerances, targets)
+        first = self._random_starts(targets, None, 0) if q0 is None else q0
+        best.improve(np.arange(rows), self._iterate(first, parameters, self.max_iterations, patient=not self.restarts))
         tried = 1
         while tried <= self.restarts:
-            open_ = np.flatnonzero(best.miss > 1)
-            if not len(open_):
+            unsolved = np.flatnonzero(~best.solved)
+            if not len(unsolved):
                 return best
-            count = min(MOST_AT_ONCE, tried, self.restarts + 1 - tried)
-            resting = None if q0 is None else q0[open_]
-            starts = np.concatenate([self._drawn(targets[open_], resting, k) for k in range(tried, tried + count)])
-            found = self._run(starts, np.tile(parameters[open_], (count, 1)), self.most)
-            best.take(open_, found.chosen(count, resting))
+            count = min(MAX_STARTS_AT_ONCE, tried, self.restarts + 1 - tried)
+            near = None if q0 is None else q0[unsolved]
+            starts = [self._random_starts(targets[unsolved], near, k) for k in range(tried, tried + count)]
+            blocks = self._iterate(
+                np.concatenate(starts), np.tile(parameters[unsolved], (count, 1)), self.max_iterations
+            )
+            best.improve(unsolved, blocks.best_of_blocks(count, near))
             tried += count
-        open_ = np.flatnonzero(best.miss > 1)
+        unsolved = np.flatnonzero(~best.solved)
         if self.restarts:
-            best.take(open_, self._run(best.q[open_], parameters[open_], LAST * self.most, patient=True))
+            longer = FINAL_ITERATIONS_FACTOR * self.max_iterations
+            best.improve(unsolved, self._iterate(best.q[unsolved], parameters[unsolved], longer, patient=True))
         return best
 
-    def _drawn(self, targets: Array, resting: Array | None, k: int) -> Array:
-        """The k-th random start of each row; joints that move no link with a target rest."""
-        q = np.tile(self.home, (len(targets), 1)) if resting is None else resting.copy()
-        moved = sorted(self.problem.coordinates)
+    def _random_starts(self, targets: Array, near: Array | None, k: int) -> Array:
+        """The k-th random start of each row; joints that move no link with a target stay."""
+        q = np.tile(self.home, (len(targets), 1)) if near is None else near.copy()
+        moved = list(self.problem.coordinates)
         q[:, moved] = self.seeds.nearest(targets, k)[:, moved]
         return q
 
-    def _run(self, starts: Array, parameters: Array, most: int, patient: bool = False) -> Found:
-        """Iterations from one start each; Levenberg's and Marquardt's are given up where they stall, unless patient."""
+    def _iterate(self, starts: Array, parameters: Array, max_iterations: int, patient: bool = False) -> BestSoFar:
+        """Iterations from one start for each row; those of method "lm" stop where they stall, unless patient."""
         nq = self.problem.model.nq
-        done = Found.nothing(len(starts), nq)
-        going = np.arange(len(starts))
-        state, taken = started(self.problem, starts), 0
-        before = np.full(len(going), FAR)
-        while len(going) and taken < most:
-            count = min(NEXT if taken else FIRST, most - taken)
+        done = BestSoFar.empty(len(starts), nq)
+        active = np.arange(len(starts))
+        state, taken = initial_state(self.problem, starts), 0
+        cost_before = np.full(len(active), UNKNOWN_COST)
+        while len(active) and taken < max_iterations:
+            count = min(ITERATIONS_BETWEEN_CHECKS if taken else ITERATIONS_TO_FIRST_CHECK, max_iterations - taken)
             self.iterate(state, parameters, count)
             taken += count
-            miss, cost = state[:, nq + MISS], state[:, nq + COST]
-            ends = (miss <= 1) | (taken >= most)
+            summary = Summary(*state[:, nq : nq + SUMMARY_SIZE].T)
+            ends = (summary.miss <= 1) | (taken >= max_iterations)
             if not patient and self.problem.method == "lm":
-                ends |= cost > WORTHWHILE * before
-            q = state[ends, :nq]
-            done.put(going[ends], q, miss[ends], cost[ends], state[ends, nq + COUNT])
+                ends |= summary.cost > MAX_COST_RATIO * cost_before
+            miss, cost, _, iterations = (values[ends] for values in summary)
+            done.set_rows(active[ends], state[ends, :nq], miss, cost, iterations)
             stays = ~ends
-            going, state, parameters, before = going[stays], state[stays], parameters[stays], cost[stays]
+            cost_before = summary.cost[stays]
+            active, state, parameters = active[stays], state[stays], parameters[stays]
         return done
 
 
 @dataclass
-class Found:
-    """The best configuration of each row so far: q (rows, nq), how far it misses, its cost, iterations spent."""
+class BestSoFar:
+    """The best configuration of each row so far: q (rows, nq), its miss and cost, and iterations spent (rows,)."""
 
     q: Array
     miss: Array
@@ -111,27 +120,32 @@ class Found:
     iterations: Array
 
     @staticmethod
-    def nothing(rows: int, nq: int) -> Found:
+    def empty(rows: int, nq: int) -> BestSoFar:
         """Before anything is known."""
-        return Found(np.zeros((rows, nq)), np.full(rows, FAR), np.full(rows, np.inf), np.zeros(rows))
+        return BestSoFar(np.zeros((rows, nq)), np.full(rows, UNKNOWN_COST), np.full(rows, np.inf), np.zeros(rows))
 
-    def put(self, rows: Rows, q: Array, miss: Array, cost: Array, iterations: Array) -> None:
-        """These findings for these rows."""
+    @property
+    def solved(self) -> Truths:
+        """Whether each row is within the tolerances."""
+        return np.asarray(self.miss <= 1)
+
+    def set_rows(self, rows: Rows, q: Array, miss: Array, cost: Array, iterations: Array) -> None:
+        """Write some rows anew."""
         self.q[rows], self.miss[rows], self.cost[rows], self.iterations[rows] = q, miss, cost, iterations
 
-    def take(self, rows: Rows, other: Found) -> None:
-        """Whatever is better in another finding for these rows."""
+    def improve(self, rows: Rows, other: BestSoFar) -> None:
+        """Take over for these rows whatever is better in another result, and add its iterations."""
         self.iterations[rows] += other.iterations
         better = np.where((other.miss <= 1) == (self.miss[rows] <= 1), other.cost < self.cost[rows], other.miss <= 1)
         into = rows[better]
         self.q[into], self.miss[into], self.cost[into] = other.q[better], other.miss[better], other.cost[better]
 
-    def chosen(self, count: int, q0: Array | None) -> Found:
-        """One of `count` findings for each row, that lie in blocks: a solved one, the nearest to q0 or the first."""
+    def best_of_blocks(self, count: int, near: Array | None) -> BestSoFar:
+        """One of `count` results in blocks for each row: a solved one, the nearest to `near` or the first."""
         q, miss, cost = (a.reshape(count, -1, *a.shape[1:]) for a in (self.q, self.miss, self.cost))
-        rank = np.where(miss > 1, 1e6 + cost, 0.0)
-        if q0 is not None:
-            rank = np.where(miss > 1, rank, np.abs(q - q0).max(axis=-1))
+        rank = np.where(miss > 1, UNSOLVED_PENALTY + cost, 0.0)
+        if near is not None:
+            rank = np.where(miss > 1, rank, np.abs(q - near).max(axis=-1))
         place = (rank.argmin(axis=0), np.arange(q.shape[1]))
         iterations = self.iterations.reshape(count, -1).sum(axis=0)
-        return Found(q[place], miss[place], cost[place], iterations)
+        return BestSoFar(q[place], miss[place], cost[place], iterations)

@@ -1,71 +1,137 @@
-"""Inverse kinematics from beginning to end: arguments, search, and the check of what was found."""
+"""Inverse kinematics by iteration: configurations that bring links to their targets."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, rows_of
-from chainrule.core.mechanism import kernels_enabled
-from chainrule.errors import ModelError, ShapeError
-from chainrule.inverse_kinematics.iterate import kept, solver
-from chainrule.inverse_kinematics.periods import unwound
-from chainrule.inverse_kinematics.posture import STEPS, settler
-from chainrule.inverse_kinematics.request import Asked, asked, whole_number
+from chainrule.arguments import Array
+from chainrule.compile import memory
+from chainrule.compile.backend import active
+from chainrule.errors import ShapeError
+from chainrule.inverse_kinematics.bounds import Bounds
+from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.iterate import solver
+from chainrule.inverse_kinematics.periods import shift_by_periods
+from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
+from chainrule.inverse_kinematics.request import Request, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths, measured_errors
-from chainrule.inverse_kinematics.search import Found, Search
+from chainrule.inverse_kinematics.search import BestSoFar, Search, iteration_parameters
 from chainrule.inverse_kinematics.seeds import Seeds
+from chainrule.kinematics.configurations import neutral, random_state
+from chainrule.kinematics.poses import pose
 
 if TYPE_CHECKING:
-    from chainrule.robot.robot import Robot
+    from numpy.typing import ArrayLike
 
-WITHOUT_LIMITS = 4
-"""Starts without limits, to tell whether it was they that kept a target from being reached."""
+    from chainrule.core.mechanism import Mechanism
+
+RESTARTS_WITHOUT_LIMITS = 4
+"""Restarts without limits, to find out whether the limits keep a target from being reached."""
 
 
 def inverse_kinematics(
-    robot: Robot,
-    target: Any,
-    q0: Any,
-    link: Any,
-    method: str,
-    limits: bool,
-    task: Any,
-    axis: Any,
-    weights: Any,
-    tolerance: Any,
-    posture: Any,
-    restarts: int,
-    max_iterations: int,
-    seed: int,
+    robot: Mechanism,
+    target: ArrayLike | Mapping[str, ArrayLike],
+    q0: ArrayLike | None = None,
+    link: str | None = None,
+    method: str = "lm",
+    *,
+    limits: bool = True,
+    task: str | Mapping[str, str] = "pose",
+    axis: ArrayLike = (0.0, 0.0, 1.0),
+    weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    tolerance: float | tuple[float, float] = 1e-6,
+    posture: str | ArrayLike | None = None,
+    restarts: int = 100,
+    max_iterations: int = 60,
+    seed: int = 0,
 ) -> InverseKinematics:
-    """See `Robot.inverse_kinematics`."""
-    where = "inverse_kinematics"
-    wanted = asked(robot, where, target, link, task, axis, weights, tolerance, method)
-    starts = None if q0 is None else starts_of(robot, q0, where)
-    batch = wanted.targets.shape[:-1]
-    if starts is not None:
-        try:
-            batch = np.broadcast_shapes(batch, starts.shape[:-1])
-        except ValueError:
-            raise ShapeError(
-                f"{where}: the leading (batch) dimensions of target {batch} and q0 {starts.shape[:-1]} do not fit "
-                "together"
-            ) from None
-        starts = np.broadcast_to(starts, (*batch, robot.nq)).reshape(-1, robot.nq)
-    targets = np.ascontiguousarray(np.broadcast_to(wanted.targets, (*batch, wanted.targets.shape[-1])))
+    """Configurations that bring a link or frame to targets.
+
+    Forward kinematics decides about `success`: every error is within the tolerance and every joint within its limits.
+    Where it is false, `q` is the nearest configuration found and `reason` says why. Numbers that are not finite
+    concern their own row only.
+
+    Parameters
+    ----------
+    target
+        Poses in the base frame (..., 4, 4), batched; or a dictionary of links and their targets, all to be reached by
+        one configuration.
+    q0
+        Configurations (..., nq) to start from, moved to the nearest place within the limits. Without it, iterations
+        begin at the best of some random configurations.
+    link
+        The link or frame; the end-effector unless one is named.
+    method
+        "lm", Levenberg and Marquardt's method with the limits as bounds; or the steps of the textbooks, cut off at the
+        limits: "newton" (as many joints as equations), "pseudo_inverse" and "transpose".
+    limits
+        Whether solutions must keep the joints' limits.
+    task
+        "pose"; "position", also of points (..., 3); "orientation", also of rotations (..., 3, 3); "axis", the position
+        and the direction of the `axis`, with free rotation about it; "pointing", that direction alone, also of
+        directions (..., 3). Or a dictionary of links and their tasks.
+    axis
+        The direction in the link's frame that the tasks "axis" and "pointing" align.
+    weights
+        Six numbers, three of the rotation and three of the position, in the target's axes: how much each error counts,
+        where a meter counts as much as a radian. An error of weight zero is ignored.
+    tolerance
+        The largest error of a solution, in m and rad: one number, or two.
+    posture
+        A configuration (nq,) that a redundant arm approaches as far as the target allows, or "center" of the limits.
+    restarts
+        How many times targets that are not solved start again from random configurations. Of the solutions found
+        together, the nearest to q0 is taken.
+    max_iterations
+        Iterations from one start.
+    seed
+        Chooses the random configurations.
+
+    Returns
+    -------
+    InverseKinematics
+        `q` (..., nq), `success`, `error`, `iterations` and `reason`.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> arm.inverse_kinematics([0.0, 1.6, 0.0], q0=[0.1, 1.0], task="position").q.round(6).tolist()
+    [0.927295, 1.287002]
+    """
+    caller = "inverse_kinematics"
+    request = Request.read(
+        robot, caller, target, link, method, limits=limits, task=task, axis=axis, weights=weights,
+        tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
+    )  # fmt: skip
+    return solve(robot, request, None if q0 is None else _broadcast_starts(request, read_starts(robot, q0, caller)))
+
+
+def _broadcast_starts(request: Request, starts: Array) -> Array:
+    """Starts with the batch dimensions of the targets, and the other way round."""
+    batch = request.targets.shape[:-1]
+    try:
+        batch = np.broadcast_shapes(batch, starts.shape[:-1])
+    except ValueError:
+        raise ShapeError(
+            f"inverse_kinematics: the leading (batch) dimensions of target {batch} and q0 {starts.shape[:-1]} do not "
+            "fit together"
+        ) from None
+    return np.broadcast_to(starts, (*batch, starts.shape[-1]))
+
+
+def solve(robot: Mechanism, request: Request, starts: Array | None = None) -> InverseKinematics:
+    """The result for a request; starts (..., nq) have all batch dimensions of its targets."""
+    batch = request.targets.shape[:-1] if starts is None else starts.shape[:-1]
+    targets = np.ascontiguousarray(np.broadcast_to(request.targets, (*batch, request.targets.shape[-1])))
     targets = targets.reshape(-1, targets.shape[-1])
-    search = prepared(
-        robot,
-        wanted,
-        limits,
-        whole_number(restarts, f"{where}: restarts", 0),
-        whole_number(max_iterations, f"{where}: max_iterations", 1),
-        whole_number(seed, f"{where}: seed", 0),
-    )
-    q, iterations, reason, errors = _solved(robot, search, targets, starts, _posture(robot, posture, where))
+    rows = None if starts is None else starts.reshape(-1, starts.shape[-1])
+    q, iterations, reason, errors = _solve_rows(robot, search_of(robot, request), targets, rows, request.posture)
     error = np.max(list(errors.values()), axis=0)
     q, success, error, iterations, reason = (
         a.reshape((*batch, *a.shape[1:]))[()] for a in (q, reason == "", error, iterations, reason)
@@ -74,137 +140,87 @@ def inverse_kinematics(
     return InverseKinematics(q, success, error, iterations, reason, each)
 
 
-def _solved(
-    robot: Robot, search: Search, targets: Array, starts: Array | None, posture: Array | None
+def _solve_rows(
+    robot: Mechanism, search: Search, targets: Array, starts: Array | None, posture: Array | None
 ) -> tuple[Array, Any, Any, dict[str, Array]]:
     """Configurations, iterations, reasons and errors for rows of targets."""
     rows = len(targets)
     finite = np.isfinite(targets).all(axis=-1)
     if starts is not None:
         finite &= np.isfinite(starts).all(axis=-1)
-        near = np.where(np.isfinite(starts), np.clip(starts, search.lower, search.upper), search.home)
+        near = np.where(np.isfinite(starts), search.bounds.clip(starts), search.home)
     else:
         near = np.tile(search.home, (rows, 1))
     q, iterations, reason = near.copy(), np.zeros(rows, dtype=int), np.full(rows, "", dtype="<U16")
     reason[~finite] = "not finite"
     some = np.flatnonzero(finite)
     if len(some):
-        found = search.found(targets[some], None if starts is None else near[some])
+        best = search.run(targets[some], None if starts is None else near[some])
         if posture is not None:
-            _settle(robot, search, found, targets[some], posture)
-        q[some] = unwound(robot.model, found.q, near[some], search.lower, search.upper)
-        iterations[some] = found.iterations
-    errors = measured(robot, search, q, targets)
-    good = finite & within(search, q)
+            _approach_posture(robot, search, best, targets[some], posture)
+        q[some] = shift_by_periods(robot.model, best.q, near[some], search.bounds)
+        iterations[some] = best.iterations
+    errors = errors_by_link(robot, search.problem.goals, q, targets)
+    good = finite & search.bounds.contain(q)
     for error in errors.values():
         with np.errstate(invalid="ignore"):
             good &= (error <= search.tolerances).all(axis=-1)
     failed = np.flatnonzero(finite & ~good)
     reason[failed] = "not reached"
-    reason[failed[_stopped_by_limits(search, q[failed], targets[failed])]] = "limits"
+    reason[failed[_reachable_without_limits(search, q[failed], targets[failed])]] = "limits"
     return q, iterations, reason, errors
 
 
-def measured(robot: Robot, search: Search, q: Array, targets: Array) -> dict[str, Array]:
+def errors_by_link(robot: Mechanism, goals: Sequence[Goal], q: Array, targets: Array) -> dict[str, Array]:
     """Errors (rows, 2) of each link, by forward kinematics."""
     errors, at = {}, 0
-    for goal in search.problem.goals:
-        errors[goal.link] = measured_errors(goal, robot.pose(q, goal.link), targets[:, at : at + goal.size])
+    for goal in goals:
+        errors[goal.link] = measured_errors(goal, pose(robot, q, goal.link), targets[:, at : at + goal.size])
         at += goal.size
     return errors
 
 
-def within(search: Search, q: Array) -> Truths:
-    """Which configurations keep the limits."""
-    return np.asarray(((q >= search.lower) & (q <= search.upper)).all(axis=-1))
-
-
-def _stopped_by_limits(search: Search, q: Array, targets: Array) -> Truths:
-    """Which targets are reached as soon as the limits are lifted."""
-    if not len(q) or not (np.isfinite(search.lower) | np.isfinite(search.upper)).any():
+def _reachable_without_limits(search: Search, q: Array, targets: Array) -> Truths:
+    """Whether targets are reached from q once there are no limits."""
+    if not len(q) or not search.bounds.are_finite:
         return np.zeros(len(q), dtype=bool)
-    endless = np.full(len(search.lower), np.inf)
-    lifted = replace(search, lower=-endless, upper=endless, restarts=WITHOUT_LIMITS)
-    stopped: Truths = lifted.found(targets, q).miss <= 1
-    return stopped
+    unlimited = replace(search, bounds=Bounds.infinite(q.shape[1]), restarts=RESTARTS_WITHOUT_LIMITS)
+    return unlimited.run(targets, q).solved
 
 
-def _settle(robot: Robot, search: Search, found: Found, targets: Array, posture: Array) -> None:
-    """Move what is solved towards a posture, where that can be done without leaving the target."""
+def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets: Array, posture: Array) -> None:
+    """Move solutions towards a posture, where that is possible without leaving the target."""
     counts = np.isfinite(posture)
     goal = np.where(counts, posture, 0.0)
-    rows = np.flatnonzero(found.miss <= 1)
-    own = search.parameters(targets[rows])
-    extra = np.broadcast_to(np.concatenate([goal, counts]), (len(rows), 2 * robot.nq))
-    near = np.where(counts, goal, found.q[rows])
-    q = np.ascontiguousarray(unwound(robot.model, found.q[rows], near, search.lower, search.upper))
+    rows = np.flatnonzero(best.solved)
+    own = iteration_parameters(search.bounds, search.tolerances, targets[rows])
+    extra = np.broadcast_to(np.concatenate([goal, counts]), (len(rows), 2 * len(posture)))
+    near = np.where(counts, goal, best.q[rows])
+    q = np.ascontiguousarray(shift_by_periods(robot.model, best.q[rows], near, search.bounds))
     before = np.linalg.norm((q - goal) * counts, axis=-1)
-    settler(search.problem, print_of(robot))(q, np.concatenate([own, extra], axis=1), STEPS)
-    after = replace(search, restarts=0).found(targets[rows], np.where(np.isfinite(q), q, found.q[rows]))
-    nearer = (after.miss <= 1) & (np.linalg.norm((after.q - goal) * counts, axis=-1) <= before)
-    found.q[rows[nearer]] = after.q[nearer]
-    found.iterations[rows] += STEPS + after.iterations
+    posture_loop(search.problem, robot)(q, np.concatenate([own, extra], axis=1), POSTURE_ITERATIONS)
+    after = replace(search, restarts=0).run(targets[rows], np.where(np.isfinite(q), q, best.q[rows]))
+    nearer = after.solved & (np.linalg.norm((after.q - goal) * counts, axis=-1) <= before)
+    best.q[rows[nearer]] = after.q[nearer]
+    best.iterations[rows] += POSTURE_ITERATIONS + after.iterations
 
 
-def prepared(robot: Robot, wanted: Asked, limits: Any, restarts: int, most: int, seed: int) -> Search:
-    """The search for the configurations of a call."""
-    if not isinstance(limits, (bool, np.bool_)):
-        raise ShapeError(f"inverse_kinematics: limits must be True or False, got {limits!r:.60}")
-    problem, print_ = wanted.problem, print_of(robot)
-    lower, upper = bounds(robot, bool(limits))
-    make = robot._random_open
+def search_of(robot: Mechanism, request: Request) -> Search:
+    """The search for the configurations of a request."""
+    problem, bounds = request.problem, request.bounds
 
     def seeds() -> Seeds:
-        return Seeds(problem.goals, lambda rng, count: make(rng, (count,)), robot.pose, seed)
+        return Seeds(
+            problem.goals,
+            lambda rng, count: random_state(robot, rng, count),
+            lambda q, link: pose(robot, q, link),
+            request.seed,
+        )
 
-    chosen: Seeds = seeds() if print_ is None else kept((print_, problem.goals, "seeds", seed), seeds)
-    home = np.clip(robot.neutral(), lower, upper)
-    return Search(problem, solver(problem, print_), chosen, home, lower, upper, wanted.tolerances, restarts, most)
-
-
-def print_of(robot: Robot) -> str | None:
-    """What compiled code of a robot is known by; none on the reference path."""
-    return robot._merged_print if robot._compiled and kernels_enabled() else None
-
-
-def bounds(robot: Robot, limits: bool) -> tuple[Array, Array]:
-    """Lower and upper limits of every coordinate of q (nq,), infinite for quaternions."""
-    lower, upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
-    if limits:
-        i = j = 0
-        for joint in robot.model.moving:
-            nq, nv = joint.kind.nq, joint.kind.nv
-            if nq == nv:
-                lower[i : i + nq], upper[i : i + nq] = robot.limits.lower[j : j + nv], robot.limits.upper[j : j + nv]
-            i, j = i + nq, j + nv
-        crossed = np.flatnonzero(lower > upper)
-        if len(crossed):
-            raise ModelError(
-                f"robot {robot.name!r}: the lower limit of coordinate {crossed[0]} is above its upper one; with "
-                "limits=False they do not count"
-            )
-    return lower, upper
-
-
-def starts_of(robot: Robot, q0: Any, where: str) -> Array:
-    """The configurations (..., nq) to start from."""
-    starts = rows_of(q0, robot.nq, f"{where}: q0", robot._coordinates).astype(float)
-    robot._refuse_zero_quaternions(starts, f"{where}: q0")
-    return starts
-
-
-def _posture(robot: Robot, posture: Any, where: str) -> Array | None:
-    """The posture to come near, not a number for what does not count."""
-    if posture is None:
-        return None
-    if isinstance(posture, str):
-        if posture != "center":
-            raise ShapeError(f"{where}: posture must be 'center' or a configuration, got {posture!r}")
-        lower, upper = bounds(robot, True)
-        with np.errstate(invalid="ignore"):
-            middle: Array = (lower + upper) / 2
-        return np.where(np.isfinite(middle), middle, np.nan)
-    array = real_array(posture, f"{where}: posture").astype(float)
-    if array.shape != (robot.nq,):
-        raise ShapeError(f"{where}: posture must have {robot.nq} numbers, got shape {array.shape}")
-    return array
+    compiles = active(robot.backend).compiles
+    chosen = memory.keep((robot.merged_fingerprint, problem.goals, "seeds", request.seed, compiles), seeds)
+    home = bounds.clip(neutral(robot))
+    return Search(
+        problem, solver(problem, robot), chosen, home, bounds, request.tolerances, request.restarts,
+        request.max_iterations,
+    )  # fmt: skip

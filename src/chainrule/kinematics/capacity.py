@@ -1,4 +1,7 @@
-"""Forces at rest: what torques balance, and how much the effort limits let a robot push and carry."""
+"""Statics within effort limits: the wrench that torques balance, and how much a robot can push and carry.
+
+The robot is at rest: tau = g(q) + J^T F, |tau_i| <= effort_i. Friction is no help.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, rows_of, vector
+from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError
-from chainrule.kinematics.differential import Differential
-from chainrule.kinematics.tasks import pseudo_inverse
+from chainrule.kinematics.poses import pose
+from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, refuse_loops
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-NOTHING = 1e-12
-"""A torque for a unit wrench that is at most so much of the largest is rounding: the structure carries it."""
+TORQUE_ROUNDING = 1e-12
+"""A torque that is at most this part of the largest is rounding: the structure carries the wrench."""
 
 
 class Balance(NamedTuple):
@@ -25,107 +29,123 @@ class Balance(NamedTuple):
     residual: Array
 
 
-class Capacity(Differential):
-    """Statics within effort limits, the robot at rest: tau = g(q) + J^T F, |tau_i| <= effort_i. Friction is no help."""
+def balanced_wrench(
+    robot: Mechanism,
+    q: ArrayLike,
+    tau: ArrayLike,
+    link: str | None = None,
+    frame: str = "world",
+    *,
+    gravity: bool = True,
+) -> Balance:
+    """The wrench on its surroundings with which torques leave the robot at rest: J^T F = tau - g(q).
 
-    def balanced_wrench(
-        self, q: ArrayLike, tau: ArrayLike, link: str | None = None, frame: str = "world", *, gravity: bool = True
-    ) -> Balance:
-        """The wrench on its surroundings with which torques leave the robot at rest: J^T F = tau - g(q).
+    The smallest F (..., 6) that comes nearest, and the torques tau - g - J^T F (..., n) that it leaves: zero for
+    six independent joints, else what sets the robot in motion. frame: as of the Jacobian. The world pushes back
+    with -F.
+    """
+    refuse_loops(robot, "balanced_wrench")
+    q, tau = robot.read("balanced_wrench", q=q, tau=tau)
+    across = np.swapaxes(jacobian_rows(robot, q, link, "all", frame), -1, -2)
+    spare = tau - _holding_torque(robot, q) if gravity else tau
+    F = (pseudo_inverse(across) @ spare[..., None])[..., 0]
+    return Balance(F, spare - (across @ F[..., None])[..., 0])
 
-        The smallest F (..., 6) that comes nearest, and the torques tau - g - J^T F (..., n) that it leaves: zero for
-        six independent joints, else what sets the robot in motion. frame: as of the Jacobian. The world pushes back
-        with -F.
-        """
-        self._refuse_loops("balanced_wrench")
-        q, tau = self._arguments("balanced_wrench", {"q": q, "tau": tau})
-        across = np.swapaxes(self._rows(q, link, "all", frame), -1, -2)
-        spare = tau - self._holding(q) if gravity else tau
-        F = (pseudo_inverse(across) @ spare[..., None])[..., 0]
-        return Balance(F, spare - (across @ F[..., None])[..., 0])
 
-    def wrench_capacity(
-        self, q: ArrayLike, wrench: ArrayLike, link: str | None = None, frame: str = "world", *, gravity: bool = True
-    ) -> Array:
-        """The largest f with which a frame can apply f times a wrench (..., 6) to its surroundings at rest: (...).
+def wrench_capacity(
+    robot: Mechanism,
+    q: ArrayLike,
+    wrench: ArrayLike,
+    link: str | None = None,
+    frame: str = "world",
+    *,
+    gravity: bool = True,
+) -> Array:
+    """The largest f with which a frame can apply f times a wrench (..., 6) to its surroundings at rest: (...).
 
-        Each joint allows -effort <= g + f J^T F <= effort. Infinite where no motor feels the wrench, the structure
-        carrying it; nan where no f >= 0 will do, the robot being too weak to hold itself. frame: as of the Jacobian.
-        """
-        (q,) = self._arguments("wrench_capacity", {"q": q})
-        F = rows_of(wrench, 6, "wrench_capacity: wrench", "moment and force")
-        least, most = self._span(q, F, link, frame, gravity)
-        return np.where((least <= most) & (most >= 0), most, np.nan)
+    Each joint allows -effort <= g + f J^T F <= effort. Infinite where no motor feels the wrench, the structure
+    carrying it; nan where no f >= 0 will do, the robot being too weak to hold itself. frame: as of the Jacobian.
+    """
+    (q,) = robot.read("wrench_capacity", q=q)
+    F = rows_of(wrench, 6, "wrench_capacity: wrench", "moment and force")
+    least, most = _multiples(robot, q, F, link, frame, gravity)
+    return np.where((least <= most) & (most >= 0), most, np.nan)
 
-    def push_capacity(
-        self, q: ArrayLike, direction: ArrayLike, link: str | None = None, *, gravity: bool = True
-    ) -> Array:
-        """The largest force, in N, with which a frame can push in a direction (..., 3), in base axes, at rest: (...).
 
-        f = min_i (+-effort_i - g_i) / (J^T d)_i; it grows without bound towards singularities in which d is lost.
+def push_capacity(
+    robot: Mechanism, q: ArrayLike, direction: ArrayLike, link: str | None = None, *, gravity: bool = True
+) -> Array:
+    """The largest force, in N, with which a frame can push in a direction (..., 3), in base axes, at rest: (...).
 
-        >>> import chainrule as cr
-        >>> arm = cr.load("planar_2r").with_joint_properties(effort=10.0)
-        >>> arm.push_capacity([[0.0, 1.0], [0.0, 0.1]], [1, 0, 0], gravity=False).round(2).tolist()
-        [11.88, 100.17]
-        """
-        d = rows_of(direction, 3, "push_capacity: direction", "x, y, z")
-        length = np.linalg.norm(d, axis=-1, keepdims=True)
-        if not (length > 0).all():
-            raise ShapeError("push_capacity: direction must not be zero; give the way to push, such as (0, 0, -1)")
-        unit = np.concatenate([np.zeros_like(d), d / length], axis=-1)
-        return self.wrench_capacity(q, unit, link, gravity=gravity)
+    f = min_i (+-effort_i - g_i) / (J^T d)_i; it grows without bound towards singularities in which d is lost.
 
-    def payload_capacity(self, q: ArrayLike, link: str | None = None, *, com: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """The largest mass, in kg, that a frame can hold at rest within the effort limits: (...).
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_joint_properties(effort=10.0)
+    >>> arm.push_capacity([[0.0, 1.0], [0.0, 0.1]], [1, 0, 0], gravity=False).round(2).tolist()
+    [11.88, 100.17]
+    """
+    d = rows_of(direction, 3, "push_capacity: direction", "x, y, z")
+    length = np.linalg.norm(d, axis=-1, keepdims=True)
+    if not (length > 0).all():
+        raise ShapeError("push_capacity: direction must not be zero; give the way to push, such as (0, 0, -1)")
+    unit = np.concatenate([np.zeros_like(d), d / length], axis=-1)
+    return wrench_capacity(robot, q, unit, link, gravity=gravity)
 
-        com: where its centre of mass is, in the frame, in m. Zero where the robot can not even hold itself, infinite
-        where no motor feels the weight.
 
-        >>> import chainrule as cr
-        >>> arm = cr.load("planar_2r").with_joint_properties(effort=[60.0, 30.0])
-        >>> arm.payload_capacity([0.0, 0.0]).round(4).tolist()
-        1.5581
-        """
-        (q,) = self._arguments("payload_capacity", {"q": q})
-        g = np.array([float(x) for x in self.model.gravity])
-        if not g.any():
-            raise ModelError(
-                f"payload_capacity: robot {self.model.name!r} feels no gravity; set robot.with_gravity(...)"
-            )
-        R = self._evaluate("pose", {"q": q}, link=self._name(link))[..., :3, :3]
-        arm = R @ np.array(list(vector(com, "payload_capacity: com")), dtype=float)
-        weight = np.concatenate([np.cross(arm, -g), np.broadcast_to(-g, arm.shape)], axis=-1)
-        least, most = self._span(q, weight, link, "world", True)
-        return np.where(np.isnan(most), np.nan, np.where(least <= 0, np.maximum(most, 0.0), 0.0))
+def payload_capacity(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, com: ArrayLike = (0.0, 0.0, 0.0)
+) -> Array:
+    """The largest mass, in kg, that a frame can hold at rest within the effort limits: (...).
 
-    def _span(self, q: Array, F: Array, link: str | None, frame: str, gravity: bool) -> tuple[Array, Array]:
-        """The least and the largest multiple of a wrench that all joints allow: (...) each; least > most if none."""
-        self._refuse_loops("the capacity of its motors")
-        effort = self.limits.effort
-        if not np.isfinite(effort).any():
-            raise ModelError(
-                f"robot {self.model.name!r} has no effort limits, so nothing bounds its forces; give them with "
-                "robot.with_joint_properties(effort=...)"
-            )
-        J = self._rows(q, link, "all", frame)
-        try:
-            a = (F[..., None, :] @ J)[..., 0, :]
-        except ValueError:
-            raise ShapeError(f"the batches of q {q.shape} and of the wrenches {F.shape} do not fit together") from None
-        h = np.broadcast_to(self._holding(q), a.shape) if gravity else np.zeros_like(a)
-        size = np.linalg.norm(J, axis=(-2, -1)) * np.linalg.norm(F, axis=-1)
-        felt = np.abs(a) > NOTHING * size[..., None]
-        with np.errstate(all="ignore"):
-            ends = np.stack([-effort - h, effort - h]) / np.where(felt, a, 1.0)
-        free = np.where(np.abs(h) <= effort, np.inf, -np.inf)  # a joint that does not feel it allows all, or nothing
-        low = np.where(felt, ends.min(axis=0), -free).max(axis=-1)
-        high = np.where(felt, ends.max(axis=0), free).min(axis=-1)
-        broken = np.isnan(a).any(axis=-1)
-        return np.where(broken, np.nan, low), np.where(broken, np.nan, high)
+    com: where its centre of mass is, in the frame, in m. Zero where the robot can not even hold itself, infinite
+    where no motor feels the weight.
 
-    def _holding(self, q: Array) -> Array:
-        """Torques that hold the robot against gravity and its springs."""
-        if not self._weighs:
-            return self._evaluate("spring_torque", {"q": q})
-        return self._evaluate("bias", {"q": q, "qd": np.zeros(self.model.nv)}, loads=())
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_joint_properties(effort=[60.0, 30.0])
+    >>> arm.payload_capacity([0.0, 0.0]).round(4).tolist()
+    1.5581
+    """
+    (q,) = robot.read("payload_capacity", q=q)
+    g = np.array([float(x) for x in robot.model.gravity])
+    if not g.any():
+        raise ModelError(f"payload_capacity: robot {robot.name!r} feels no gravity; set robot.with_gravity(...)")
+    R = pose(robot, q, link)[..., :3, :3]
+    arm = R @ np.array(list(vector(com, "payload_capacity: com")), dtype=float)
+    weight = np.concatenate([np.cross(arm, -g), np.broadcast_to(-g, arm.shape)], axis=-1)
+    least, most = _multiples(robot, q, weight, link, "world", True)
+    return np.where(np.isnan(most), np.nan, np.where(least <= 0, np.maximum(most, 0.0), 0.0))
+
+
+def _multiples(
+    robot: Mechanism, q: Array, F: Array, link: str | None, frame: str, gravity: bool
+) -> tuple[Array, Array]:
+    """The least and the largest multiple of a wrench that all joints allow: (...) each; least > most if none."""
+    refuse_loops(robot, "the capacity of its motors")
+    effort = robot.limits.effort
+    if not np.isfinite(effort).any():
+        raise ModelError(
+            f"robot {robot.name!r} has no effort limits, so nothing bounds its forces; give them with "
+            "robot.with_joint_properties(effort=...)"
+        )
+    J = jacobian_rows(robot, q, link, "all", frame)
+    try:
+        a = (F[..., None, :] @ J)[..., 0, :]
+    except ValueError:
+        raise ShapeError(f"the batches of q {q.shape} and of the wrenches {F.shape} do not fit together") from None
+    h = np.broadcast_to(_holding_torque(robot, q), a.shape) if gravity else np.zeros_like(a)
+    size = np.linalg.norm(J, axis=(-2, -1)) * np.linalg.norm(F, axis=-1)
+    felt = np.abs(a) > TORQUE_ROUNDING * size[..., None]
+    with np.errstate(all="ignore"):
+        ends = np.stack([-effort - h, effort - h]) / np.where(felt, a, 1.0)
+    free = np.where(np.abs(h) <= effort, np.inf, -np.inf)  # a joint that does not feel it allows all, or nothing
+    low = np.where(felt, ends.min(axis=0), -free).max(axis=-1)
+    high = np.where(felt, ends.max(axis=0), free).min(axis=-1)
+    broken = np.isnan(a).any(axis=-1)
+    return np.where(broken, np.nan, low), np.where(broken, np.nan, high)
+
+
+def _holding_torque(robot: Mechanism, q: Array) -> Array:
+    """Torques that hold the robot against gravity and its springs."""
+    if not robot.has_mass:
+        return robot.evaluate("spring_torque", q=q)
+    return robot.evaluate("bias", q=q, qd=np.zeros(robot.nv))

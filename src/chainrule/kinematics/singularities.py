@@ -1,23 +1,34 @@
-"""What is lost in a singular configuration, and which joints have lined up."""
+"""Singular configurations: singular values, the motion that is lost, and the joints that have lined up.
+
+`part` of a frame's motion: as of `robot.task`. Closed loops count: only motions that keep them closed do.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chainrule.arguments import Array
-from chainrule.kinematics.tasks import decomposed
+from chainrule.arguments import Array, number
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError
+from chainrule.kinematics.poses import jacobian_derivative
+from chainrule.kinematics.tasks import PARTS, loop_jacobian, refuse_loops, svd, task, task_rank
 
-MOST = 20_000
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+MAX_JOINT_SETS = 20_000
 """Sets of joints that are tried in search of those that have lined up."""
 
 
 @dataclass(frozen=True)
 class Singularity:
-    """A configuration, and what can not be done in it.
+    """One configuration, and the motions that are impossible in it.
 
     `rank` directions are left of the `full_rank` that the frame has nearly everywhere. `lost` (k, 6) are unit twists
     (omega, v), in base axes at the frame's origin, that no joint velocity makes here; the same numbers as wrenches are
@@ -48,12 +59,80 @@ class Singularity:
         )
 
 
+def singular_values(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
+    """Singular values of the Jacobian, largest first: (..., k), k the smaller number of its rows and columns."""
+    (q,) = robot.read("singular_values", q=q)
+    return svd(loop_jacobian(robot, q, link, task(robot, link, part=part).part))[1]
+
+
+def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
+    """The largest singular value over the smallest of those the task has: (...); infinite where it is singular."""
+    s = singular_values(robot, q, link, part=part)
+    with np.errstate(all="ignore"):
+        return np.abs(s[..., 0] / s[..., task_rank(robot, link, part=part) - 1])  # LAPACK has zeros of either sign
+
+
+def is_singular(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None, tolerance: float = 1e-6
+) -> NDArray[np.bool_]:
+    """Whether the frame has lost a direction of motion that it has elsewhere: (...), booleans.
+
+    It has where the condition number exceeds 1/tolerance.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").is_singular([[0.3, 0.0], [0.3, 1.0], [0.3, 3.141592653589793]]).tolist()
+    [True, False, True]
+    """
+    s = singular_values(robot, q, link, part=part)
+    return np.asarray(s[..., task_rank(robot, link, part=part) - 1] <= _relative(tolerance) * s[..., 0])
+
+
+def singularity(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None, tolerance: float = 1e-6
+) -> Singularity:
+    """The motion that one configuration has lost: its twists, and the joints that have lined up.
+
+    >>> import chainrule as cr
+    >>> print(cr.load("planar_2r").singularity([0.0, 0.0]))
+    singular: rank 1 instead of 2
+    lost twist (omega, v): (0, 0, 0, 1, 0, 0)
+    joints that have lined up: joint1, joint2
+    no motion at qd = (-0.5, 1)
+    """
+    refuse_loops(robot, "singularity")
+    (q,) = robot.read("singularity", q=q)
+    if q.ndim != 1 or not np.isfinite(q).all():
+        raise ShapeError(f"singularity takes one configuration of finite numbers, got shape {q.shape}")
+    small, chosen = _relative(tolerance), task(robot, link, part=part)
+    full, rows = chosen.rank, list(PARTS[chosen.part])
+    J = loop_jacobian(robot, q, link, chosen.part)
+    s = svd(J)[1]
+    rank = int((s > small * s[0]).sum())
+    lost, motion = np.zeros((0, 6)), np.zeros(robot.nv)
+    joints: tuple[str, ...] = ()
+    if rank < full:
+        v = np.random.default_rng(0).normal(size=robot.nv)
+        rate = jacobian_derivative(robot, q, v, chosen.link, "world")[rows]
+        lost = np.zeros((full - rank, 6))
+        lost[:, rows] = lost_directions(J, rate, rank, full - rank)
+        columns, motion = dependent_columns(J, small)
+        joints = tuple(robot.velocity_names[i] for i in columns)
+    return Singularity(rank < full, chosen.part, rank, full, s, lost, joints, motion)
+
+
+def _relative(value: Any) -> float:
+    tolerance = number(value, "tolerance")
+    if not 0 <= tolerance < 1:
+        raise ShapeError(f"tolerance must be at least 0 and less than 1, got {value!r}")
+    return tolerance
+
+
 def lost_directions(J: Array, rate: Array, rank: int, missing: int) -> Array:
     """Directions (missing, m) that J does not have and that a small move, at which J changes by `rate`, gives back."""
-    U, _, _ = decomposed(J)
+    U, _, _ = svd(J)
     outside = U[:, rank:]
-    back, _, _ = decomposed(outside.T @ rate)
-    return _signed((outside @ back[:, :missing]).T)
+    back, _, _ = svd(outside.T @ rate)
+    return _largest_positive((outside @ back[:, :missing]).T)
 
 
 def dependent_columns(J: Array, tolerance: float) -> tuple[tuple[int, ...], Array]:
@@ -61,13 +140,13 @@ def dependent_columns(J: Array, tolerance: float) -> tuple[tuple[int, ...], Arra
     n = J.shape[1]
     largest = float(np.linalg.norm(J, 2))
     for size in range(1, n + 1):
-        if comb(n, size) > MOST:
+        if comb(n, size) > MAX_JOINT_SETS:
             break
         for columns in combinations(range(n), size):
             _, s, Vt = np.linalg.svd(J[:, columns])
             if size > len(s) or s[-1] <= tolerance * largest:
                 return columns, _spread(Vt[-1], columns, n)
-    _, _, Vt = decomposed(J)
+    _, _, Vt = svd(J)
     return tuple(int(i) for i in np.flatnonzero(np.abs(Vt[-1]) > tolerance)), _spread(Vt[-1], range(n), n)
 
 
@@ -77,7 +156,7 @@ def _spread(coefficients: Array, columns: tuple[int, ...] | range, n: int) -> Ar
     return motion
 
 
-def _signed(rows: Array) -> Array:
-    """Each row with its largest entry positive, and dust swept off."""
+def _largest_positive(rows: Array) -> Array:
+    """Rows whose largest entry is positive, with rounding errors set to zero."""
     largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
     return np.where(np.abs(rows) < 1e-14, 0.0, rows * np.sign(largest)[:, None])

@@ -1,20 +1,96 @@
-"""Tasks: which part of a frame's motion counts, and what singular values of its Jacobian say."""
+"""Tasks: which part of a frame's motion counts, its rank, and what singular values of its Jacobian say."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.errors import UnknownNameError
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ModelError, UnknownNameError, quoted
+from chainrule.kinematics.configurations import random_state
+from chainrule.kinematics.poses import jacobian
 
-Truths = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 PARTS = {"all": (0, 1, 2, 3, 4, 5), "rotational": (0, 1, 2), "translational": (3, 4, 5)}
 """The rows of a world Jacobian, (omega, v), that each part of a motion has."""
 
-RANK = 1e-9
-"""A singular value counts when it is more than so much of the largest."""
+RANK_TOLERANCE = 1e-9
+"""A singular value counts when it is more than this part of the largest."""
+
+RANK_SAMPLES = 6
+"""Random configurations in which a Jacobian's rank is looked at; it is less than full in hardly any."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The part of a frame's motion that counts.
+
+    `rank` is the number of independent directions in which the frame can move in nearly every configuration, and
+    `rows` are the rows of its Jacobian that are not zero everywhere.
+    """
+
+    robot: str
+    link: str
+    part: str
+    rank: int
+    rows: tuple[int, ...]
+    n: int
+    has_loops: bool
+
+    @property
+    def is_spanned(self) -> bool:
+        """Whether manipulability is a volume spanned by all rows of the Jacobian, or by all its columns."""
+        return not self.has_loops and self.rank in (len(self.rows), self.n)
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether it is the columns that span the volume."""
+        return self.rank != len(self.rows)
+
+    def spanning(self, function: str) -> Task:
+        """This task, refused where neither rows nor columns span a volume."""
+        if not self.is_spanned:
+            raise ModelError(
+                f"{function} of {self.link!r} of robot {self.robot!r} is spanned neither by the rows nor by the "
+                f"columns of its Jacobian, so it is no single kernel; robot.{function}(q) computes it"
+            )
+        return self
+
+
+def task(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> Task:
+    """The task of a link or frame, the end-effector unless one is named.
+
+    part: "all", six rows (omega, v) of its motion; "translational" or "rotational", three. Where it is left out, the
+    robot's own task is meant: the translation, if that tells all joint velocities of a robot with fewer than six
+    degrees of freedom, as for a planar 2R arm; else all.
+    """
+    name = robot.link(link)
+    if part is not None:
+        rows_of_part(part)
+        return robot.remember(("task", name, part), lambda: _measure_task(robot, name, part))
+    whole, moved = task(robot, name, part="all"), task(robot, name, part="translational")
+    return moved if moved.rank == whole.rank < 6 else whole
+
+
+def _measure_task(robot: Mechanism, link: str, part: str) -> Task:
+    q = random_state(robot, np.random.default_rng(0), (RANK_SAMPLES,))
+    J = loop_jacobian(robot, q, link, part)
+    size = np.abs(J).max(axis=(0, 2), initial=0.0)
+    rows = tuple(row for row, x in zip(PARTS[part], size, strict=True) if x > RANK_TOLERANCE * size.max())
+    rank = int(rank_of(J).max()) if robot.nv else 0
+    if part == "all" and not rank:
+        raise ModelError(f"no joint of robot {robot.name!r} moves {link!r}; name another link")
+    return Task(robot.name, link, part, rank, rows, robot.nv, bool(robot.model.constraints))
+
+
+def task_rank(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> int:
+    """In how many independent directions a frame can move, in nearly every configuration."""
+    return task(robot, link, part=part).rank
 
 
 def rows_of_part(part: str) -> tuple[int, ...]:
@@ -24,7 +100,52 @@ def rows_of_part(part: str) -> tuple[int, ...]:
     return PARTS[part]
 
 
-def decomposed(J: Array) -> tuple[Array, Array, Array]:
+def jacobian_rows(robot: Mechanism, q: ArrayLike, link: str | None, part: str, frame: str = "world") -> Array:
+    """The rows of a Jacobian that belong to a part of the motion: (..., k, n)."""
+    J = jacobian(robot, q, link, frame)
+    return J if part == "all" else J[..., rows_of_part(part), :]
+
+
+def loop_jacobian(robot: Mechanism, q: Array, link: str | None, part: str, frame: str = "world") -> Array:
+    """The rows of a Jacobian for velocities that keep loops closed: (..., k, n)."""
+    J = jacobian_rows(robot, q, link, part, frame)
+    return J @ loop_projector(robot, q) if robot.model.constraints else J
+
+
+def loop_projector(robot: Mechanism, q: Array) -> Array:
+    """The projector onto joint velocities that keep loops closed: (..., n, n), or (n, n) where there are none."""
+    identity = np.eye(robot.nv)
+    if not robot.model.constraints:
+        return identity
+    G = robot.evaluate("constraint_jacobian", q=q)
+    return identity - pseudo_inverse(G) @ G
+
+
+def refuse_loops(robot: Mechanism, function: str) -> None:
+    """Raise where a robot has closed loops and a function is for trees."""
+    if robot.model.constraints:
+        raise ModelError(
+            f"{function}: robot {robot.name!r} has closed loops ({quoted(robot.constraint_names)}); this is for "
+            "trees, so open them with robot.without_constraint(...)"
+        )
+
+
+def finite_limits(robot: Mechanism, which: str) -> Array:
+    """Limits of one kind ("velocity" or "effort"), refused where a joint has none: (n,)."""
+    limits: Array = getattr(robot.limits, which)
+    without = [name for name, x in zip(robot.velocity_names, limits, strict=True) if not 0 < x < np.inf]
+    if without:
+        raise ModelError(
+            f"robot {robot.name!r} has no {which} limit on {quoted(without)}; give them with "
+            f"robot.with_joint_properties({which}=...)"
+        )
+    return limits
+
+
+# --- singular values ---
+
+
+def svd(J: Array) -> tuple[Array, Array, Array]:
     """U (..., m, m), s (..., min(m, n)) and V^T (..., n, n) with J = U s V^T; nan where J is not finite."""
     whole = np.asarray(np.isfinite(J).all(axis=(-2, -1)))
     U, s, Vt = np.linalg.svd(np.where(whole[..., None, None], J, 0.0).astype(float, copy=False))
@@ -35,27 +156,27 @@ def decomposed(J: Array) -> tuple[Array, Array, Array]:
 
 def rank_of(J: Array) -> Array:
     """The number of singular values that count: (...)."""
-    _, s, _ = decomposed(J)
-    return (s > RANK * s[..., :1]).sum(axis=-1)
+    _, s, _ = svd(J)
+    return (s > RANK_TOLERANCE * s[..., :1]).sum(axis=-1)
 
 
-def inverted(s: Array, damping: float = 0.0) -> Array:
+def inverse_singular_values(s: Array, damping: float = 0.0) -> Array:
     """s / (s^2 + damping^2) of each singular value; without damping, 1/s, or 0 for those that do not count."""
     if damping:
         return s / (s * s + damping * damping)
-    counts = ~(s <= RANK * s[..., :1])
+    counts = ~(s <= RANK_TOLERANCE * s[..., :1])
     return np.where(counts, 1.0 / np.where(counts, s, 1.0), 0.0)
 
 
 def pseudo_inverse(J: Array, damping: float = 0.0) -> Array:
     """J^+ (..., n, m), damped: J^T (J J^T + damping^2)^-1."""
-    U, s, Vt = decomposed(J)
+    U, s, Vt = svd(J)
     k = s.shape[-1]
-    return (np.swapaxes(Vt[..., :k, :], -1, -2) * inverted(s, damping)[..., None, :]) @ np.swapaxes(
+    return (np.swapaxes(Vt[..., :k, :], -1, -2) * inverse_singular_values(s, damping)[..., None, :]) @ np.swapaxes(
         U[..., :, :k], -1, -2
     )
 
 
-def padded(s: Array, length: int) -> Array:
+def pad_with_zeros(s: Array, length: int) -> Array:
     """Singular values with zeros up to a length: (..., length)."""
     return np.concatenate([s, np.zeros((*s.shape[:-1], length - s.shape[-1]))], axis=-1)

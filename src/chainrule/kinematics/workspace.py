@@ -12,32 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, number, rows_of
+from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError
-from chainrule.kinematics.capacity import Capacity
+from chainrule.kinematics.configurations import random_state
+from chainrule.kinematics.manipulability import manipulability
+from chainrule.kinematics.poses import jacobian, pose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from chainrule.robot.robot import Robot
-
 Indices = NDArray[np.int64]
 
-CHUNK = 1 << 16
+CHUNK_POSTURES = 1 << 16
 """Postures computed at a time."""
 
-FLAT = 1e-9
-"""A cloud that is thinner than so much of its size is a plane."""
+FLATNESS = 1e-9
+"""A cloud that is thinner than this part of its size is a plane."""
 
 BANDS = 6
 """Bands of equal area into which approach directions are sorted; each band has twice as many sectors."""
 
 
-LARGEST = 2.0**62
+MAX_CELLS = 2.0**62
 """Cells that can be counted."""
 
 
 class Reach(NamedTuple):
-    """How far a robot gets in a direction (m), where that is, and in which posture."""
+    """The farthest point in a direction: its distance (m), its position, and the posture there."""
 
     distance: float
     position: Array
@@ -60,7 +61,7 @@ class Workspace:
     axis; `manipulability` (N). A sample of the reachable set: it fills the inside well, and its surface from within.
     """
 
-    robot: Robot
+    robot: Mechanism
     link: str
     q: Array
     position: Array
@@ -87,7 +88,7 @@ class Workspace:
         return float(distance.min()), float(distance.max())
 
     def reach(self, direction: Any, *, starts: int = 8) -> Reach:
-        """How far the frame gets along a direction (3), measured as p . d from the base's origin, in m.
+        """The farthest point of the frame along a direction (3), measured as p . d from the base's origin, in m.
 
         From the farthest samples, p . d is maximised within the joint limits with its gradient J_v^T d.
         """
@@ -105,7 +106,7 @@ class Workspace:
         return Reach(float(position @ unit), position, q)
 
     def _at(self, q: Array) -> Array:
-        return self.robot.pose(q, self.link)[..., :3, 3]
+        return pose(self.robot, q, self.link)[..., :3, 3]
 
     def _farther(self, q: Array, unit: Array) -> Array:
         if self.robot.nq != self.robot.nv or self.robot.model.constraints:
@@ -113,7 +114,7 @@ class Workspace:
         from scipy.optimize import minimize
 
         def slope(q: Array) -> Array:
-            return -unit @ self.robot.jacobian(q, self.link, "world")[3:]
+            return -unit @ jacobian(self.robot, q, self.link, "world")[3:]
 
         limits = list(zip(self.robot.limits.lower, self.robot.limits.upper, strict=True))
         found = minimize(lambda q: -float(self._at(q) @ unit), q, jac=slope, bounds=limits, method="L-BFGS-B")
@@ -142,7 +143,7 @@ class Workspace:
         """
         cells, _ = self._cells(cell)
         extent = np.ptp(self.bounds, axis=0)
-        return 0.0 if extent.min() <= FLAT * extent.max() else len(cells) * float(cell) ** 3
+        return 0.0 if extent.min() <= FLATNESS * extent.max() else len(cells) * float(cell) ** 3
 
     def dexterity(self, cell: float = 0.1) -> Dexterity:
         """From how many sides each place is reached: a share of all approach directions, in 72 patches of equal area.
@@ -166,7 +167,7 @@ class Workspace:
         if side <= 0:
             raise ShapeError(f"cell must be a positive length, in m, got {cell!r}")
         self._refuse_empty()
-        if np.prod(np.ptp(self.bounds, axis=0) / side + 2) > LARGEST or np.abs(self.bounds).max() / side > LARGEST:
+        if np.prod(np.ptp(self.bounds, axis=0) / side + 2) > MAX_CELLS or np.abs(self.bounds).max() / side > MAX_CELLS:
             raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")
         places = np.floor(self.position / side).astype(np.int64)
         low = places.min(axis=0)
@@ -179,53 +180,55 @@ class Workspace:
             raise ShapeError("this workspace has no points: the slice lies outside of it, or is too thin")
 
     def plot(
-        self, path: str | PathLike[str] | None = None, *, colour: str = "manipulability", points: int = 60_000
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        color: str = "manipulability",
+        points: int = 60_000,
+        colour: str | None = None,
     ) -> Figure:
-        """Draw the cloud and its sections, coloured by "manipulability", "payload" (kg) or "dexterity"; to a file."""
+        """Draw the cloud and its sections, colored by "manipulability", "payload" (kg) or "dexterity"; to a file."""
         from chainrule.plots.workspace import figure
 
-        return figure(self, path, colour, points)
+        return figure(self, path, color if colour is None else colour, points)
 
 
-class Reaching(Capacity):
-    """Where a robot can get."""
+def workspace(
+    robot: Mechanism,
+    samples: int = 1_000_000,
+    link: str | None = None,
+    *,
+    part: str | None = None,
+    rng: np.random.Generator | int = 0,
+) -> Workspace:
+    """The reachable workspace of a link or frame, from random postures within the joint limits.
 
-    def workspace(
-        self,
-        samples: int = 1_000_000,
-        link: str | None = None,
-        *,
-        part: str | None = None,
-        rng: np.random.Generator | int = 0,
-    ) -> Workspace:
-        """The reachable workspace of a link or frame, from random postures within the joint limits.
+    Unlimited joints turn once, or slide +-1 m. part: which manipulability is computed along. rng: a generator, or
+    a seed for one.
 
-        Unlimited joints turn once, or slide +-1 m. part: which manipulability is computed along. rng: a generator, or
-        a seed for one.
-
-        >>> import chainrule as cr
-        >>> cloud = cr.load("planar_2r").workspace(2000)
-        >>> bool(cloud.radii[1] <= 2.0)
-        True
-        >>> round(cloud.reach([1, 1, 0]).distance, 6)
-        2.0
-        """
-        name = self._name(link)
-        count = _positive_integer(samples, "workspace: samples")
-        try:
-            generator = np.random.default_rng(rng)
-        except (TypeError, ValueError):
-            raise ShapeError(
-                f"workspace: rng must be a random generator or a seed, a whole number of at least 0, got {rng!r:.60}"
-            ) from None
-        q = self.random_state(generator, (count,))
-        position, approach, w = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
-        for start in range(0, count, CHUNK):
-            chunk = slice(start, start + CHUNK)
-            T = self._evaluate("pose", {"q": q[chunk]}, link=name)
-            position[chunk], approach[chunk] = T[:, :3, 3], T[:, :3, 2]
-            w[chunk] = self.manipulability(q[chunk], name, part=part)
-        return Workspace(self, name, q, position, approach, w)  # type: ignore[arg-type]
+    >>> import chainrule as cr
+    >>> cloud = cr.load("planar_2r").workspace(2000)
+    >>> bool(cloud.radii[1] <= 2.0)
+    True
+    >>> round(cloud.reach([1, 1, 0]).distance, 6)
+    2.0
+    """
+    name = robot.link(link)
+    count = _positive_integer(samples, "workspace: samples")
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"workspace: rng must be a random generator or a seed, a whole number of at least 0, got {rng!r:.60}"
+        ) from None
+    q = random_state(robot, generator, (count,))
+    position, approach, w = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
+    for start in range(0, count, CHUNK_POSTURES):
+        chunk = slice(start, start + CHUNK_POSTURES)
+        T = pose(robot, q[chunk], name)
+        position[chunk], approach[chunk] = T[:, :3, 3], T[:, :3, 2]
+        w[chunk] = manipulability(robot, q[chunk], name, part=part)
+    return Workspace(robot, name, q, position, approach, w)
 
 
 def _positive_integer(value: Any, what: str) -> int:

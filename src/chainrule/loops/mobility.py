@@ -1,25 +1,28 @@
-"""What closed loops leave of a robot's degrees of freedom: ranks, redundant equations, independent joints."""
+"""Mobility: the degrees of freedom that closed loops leave, redundant equations, independent joints."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
+from chainrule.core.closure import CLOSED_GAP
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.rank import independent_rows, motions
+from chainrule.errors import ModelError, ShapeError, quoted
+from chainrule.loops.closure import constraint_jacobian
 
-from chainrule.arguments import Array
-
-RANK = 1e-7
-"""A row counts as independent when more than so much of it, relative to its length, is new."""
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """How a mechanism can move in one configuration.
+    """The freedom of a mechanism in one configuration.
 
     `dof` degrees of freedom are left of those of the `joints`, `rank` being the number of independent equations among
     the `equations` of its constraints. `redundant` has the name of a constraint for each equation that the others
-    imply; `independent_joints` are joints whose velocities can be chosen and settle all others.
+    imply; `independent_joints` are joints whose velocities can be chosen and determine all others.
     """
 
     dof: int
@@ -39,38 +42,39 @@ class Mobility:
         return "\n".join(lines)
 
 
-def independent_rows(A: Array, order: list[int] | None = None) -> tuple[int, ...]:
-    """Rows of a matrix that are independent, chosen greedily in the given order (Gram-Schmidt, each row twice)."""
-    basis: list[Array] = []
-    rows: list[int] = []
-    lengths = np.linalg.norm(A, axis=1)
-    for k in range(len(A)) if order is None else order:
-        if lengths[k] <= RANK * lengths.max(initial=0.0):
-            continue
-        rest = A[k] / lengths[k]
-        for _ in range(2):
-            for b in basis:
-                rest = rest - (rest @ b) * b
-        left = np.linalg.norm(rest)
-        if left > RANK:
-            basis.append(rest / left)
-            rows.append(k)
-    return tuple(sorted(rows))
+def mobility(robot: Mechanism, q: ArrayLike | None = None) -> Mobility:
+    """Degrees of freedom, redundant equations and independent joints at a closed q, or near the neutral one.
 
-
-def motions(G: Array) -> Array:
-    """A basis of the velocities that keep the loops closed, G v = 0: its columns."""
-    _, s, Vt = np.linalg.svd(G) if len(G) else (None, np.zeros(0), np.eye(G.shape[1]))
-    rank = int((s > RANK * s.max(initial=0.0)).sum())
-    return Vt[rank:].T
-
-
-def mobility(G: Array, owners: list[str], velocities: list[str], preferred: list[int]) -> Mobility:
-    """From G, the constraint of each of its rows, the name of each of its columns, and the columns to prefer."""
+    >>> import chainrule as cr
+    >>> print(cr.load("four_bar").mobility())
+    1 degree of freedom: the joints have 3, less 2 equations
+    redundant equations: 1 of 'pin'
+    independent joints: crank
+    """
+    state = robot.closure.neutral if q is None else robot.read("mobility", q=q)[0]
+    if state.ndim != 1:
+        raise ShapeError(f"mobility takes one configuration of {robot.nq} numbers, got shape {state.shape}")
+    if robot.model.constraints and not robot.closure.is_closed(state, 1e3 * CLOSED_GAP):
+        raise ModelError(
+            f"mobility: the configuration is not closed: {robot.closure.describe_gap(state)}; close it with robot.close"
+        )
+    G = constraint_jacobian(robot, state)
     rows = independent_rows(G)
-    N = motions(G[list(rows)])
-    others = [i for i in range(len(velocities)) if i not in preferred]
-    settled = independent_rows(N, [*preferred, *others]) if N.shape[1] else ()
+    Z = motions(G[list(rows)])
+    preferred = list(robot.actuated)
+    others = [i for i in range(robot.nv) if i not in preferred]
+    chosen = independent_rows(Z, [*preferred, *others]) if Z.shape[1] else ()
+    owners = [constraint.name for constraint in robot.model.rows]
     redundant = tuple(owner for k, owner in enumerate(owners) if k not in rows)
-    names = tuple(velocities[i] for i in settled)
-    return Mobility(N.shape[1], len(rows), len(velocities), len(owners), redundant, names)
+    joints = tuple(robot.velocity_names[i] for i in chosen)
+    return Mobility(Z.shape[1], len(rows), robot.nv, len(owners), redundant, joints)
+
+
+def refuse_immobile(robot: Mechanism) -> None:
+    """Raise if the constraints leave no motion at all."""
+    if robot.model.constraints and robot.nv <= len(robot.independent_rows):
+        raise ModelError(
+            f"robot {robot.name!r} cannot move: its constraints ({quoted(robot.constraint_names)}) leave none "
+            f"of its {robot.nv} degrees of freedom; remove one with robot.without_constraint(...), or choose "
+            "one of a kind that allows more"
+        )

@@ -1,4 +1,4 @@
-"""Constraints that close kinematic loops: what ties two links together besides the joints of the tree."""
+"""Constraints that close kinematic loops: ties between two links besides the joints of the tree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from chainrule.errors import ModelError, UnknownNameError
-from chainrule.model.parts import Lift, lift_transform
+from chainrule.model.lifting import Lift, lift_transform
 from chainrule.model.tree import refuse_duplicates
 from chainrule.spatial import Scalar, Transform
 
@@ -16,14 +16,14 @@ CROSSED: dict[str, tuple[tuple[int, int], ...]] = {
     "weld": ((2, 1), (0, 2), (1, 0)),
     "distance": (),
 }
-"""For each kind, the pairs (axis of the first origin, axis of the second) that are to be perpendicular."""
+"""For each kind, the pairs (axis of the first origin, axis of the second) that must be perpendicular."""
 
 KINDS = tuple(CROSSED)
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """Ties two links, or frames, each at an origin given in its own frame.
+    """A tie between two links or frames, each at an origin given in its own frame.
 
     point: the origins coincide (3 equations). hinge: they coincide and so do their z axes, about which the links may
     turn (5). weld: the origins coincide in place and orientation (6). distance: they are `distance` apart, in m (1).
@@ -39,7 +39,7 @@ class Constraint:
 
     @property
     def crossed(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of axes, of the first origin and of the second, that are to be perpendicular."""
+        """The pairs of axes, of the first origin and of the second, that must be perpendicular."""
         return CROSSED[self.kind]
 
     @property
@@ -57,7 +57,7 @@ class Constraint:
 
 
 def refuse_bad_constraints(constraints: Sequence[Constraint], known: Collection[str], where: str) -> None:
-    """Refuse constraints whose names clash, which tie unknown links, or whose kind and distance do not fit."""
+    """Refuse constraints with the same name, with unknown links, or with a distance that does not fit their kind."""
     refuse_duplicates("constraint", [constraint.name for constraint in constraints], where)
     for constraint in constraints:
         here = f"{where}, constraint {constraint.name!r}"

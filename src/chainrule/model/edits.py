@@ -1,9 +1,10 @@
-"""Edits: each takes a model and returns a new one."""
+"""Edits of models: each takes a model and returns a new one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model.constraints import Constraint
@@ -23,7 +24,7 @@ from chainrule.spatial import (
 def merge_fixed(model: Model) -> Model:
     """Weld every link on a fixed joint to its parent: inertias are summed, the link's name becomes a frame's.
 
-    Nothing about the motion changes; the algorithms have fewer bodies to visit.
+    The motion stays the same; the algorithms have fewer bodies to visit.
     """
     if all(joint.kind.nv for joint in model.joints):
         return model
@@ -51,6 +52,7 @@ def merge_fixed(model: Model) -> Model:
 
 
 def inertia_of(model: Model, link: str) -> Inertia:
+    """Spatial inertia of a link, by its name."""
     return model.links[model.index_of[link]].spatial_inertia
 
 
@@ -81,6 +83,7 @@ def lock(model: Model, positions: Mapping[str, Scalar | Sequence[Scalar]]) -> Mo
 
 
 def find_joint(model: Model, name: str) -> Joint:
+    """The joint of this name."""
     for joint in model.joints:
         if joint.name == name:
             return joint
@@ -99,12 +102,12 @@ def add_frame(model: Model, name: str, carrier: str, origin: Transform) -> Model
     """Name a frame at `origin` in the link or frame `carrier`."""
     index, offset = model.locate(carrier)
     frame = Frame(name, model.links[index].name, offset * origin)
-    return rebuilt(model, frames=(*model.frames, frame))
+    return rebuild(model, frames=(*model.frames, frame))
 
 
 def add_constraint(model: Model, constraint: Constraint) -> Model:
-    """Close a loop."""
-    return rebuilt(model, constraints=(*model.constraints, constraint))
+    """Close a loop with a constraint."""
+    return rebuild(model, constraints=(*model.constraints, constraint))
 
 
 def remove_constraint(model: Model, name: str) -> Model:
@@ -115,18 +118,14 @@ def remove_constraint(model: Model, name: str) -> Model:
     return replace(model, constraints=tuple(c for c in model.constraints if c.name != name))
 
 
-def rebuilt(model: Model, **changes: object) -> Model:
-    """The model with some fields replaced, sorted and checked again."""
-    fields = {
-        "name": model.name, "links": model.links, "joints": model.joints, "frames": model.frames,
-        "gravity": model.gravity, "end_effector": model.end_effector, "notes": model.notes,
-        "constraints": model.constraints, **changes,
-    }  # fmt: skip
-    return Model.build(**fields)  # type: ignore[arg-type]
+def rebuild(model: Model, **changes: Any) -> Model:
+    """Build the model again with some fields replaced: sorted, and checked."""
+    m = replace(model, **changes)
+    return Model.build(m.name, m.links, m.joints, m.frames, m.gravity, m.end_effector, m.notes, m.constraints)
 
 
-def prefixed(model: Model, prefix: str) -> Model:
-    """The same robot with every name prefixed, so that it can be joined to another."""
+def add_prefix(model: Model, prefix: str) -> Model:
+    """Put a prefix before every name, so that the robot can be joined to another."""
 
     def mimic_of(joint: Joint) -> Joint:
         return (
@@ -152,18 +151,13 @@ def prefixed(model: Model, prefix: str) -> Model:
     )
 
 
-def meant(model: Model, name: str | None) -> str:
-    """The link or frame that is meant: the one that is named, or else the end-effector."""
-    return model.tip if name is None else name
-
-
 def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: str = "") -> Model:
     """Bolt another robot's base to a link or frame of this one; the end-effector becomes the other's."""
-    other = prefixed(other, prefix)
+    other = add_prefix(other, prefix)
     index, offset = model.locate(carrier)
     bolt = Joint(f"{other.links[0].name}_mount", model.links[index].name, other.links[0].name, Fixed(), offset * origin)
     try:
-        return rebuilt(
+        return rebuild(
             model,
             links=(*model.links, *other.links),
             joints=(*model.joints, bolt, *other.joints),
@@ -176,22 +170,22 @@ def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: 
         raise ModelError(f"{error}: keep the names of the two robots apart with prefix=...") from None
 
 
-def floating(model: Model) -> Model:
-    """Set the base free: a new fixed link "world" with a free joint "floating_base" (underscores where taken)."""
-    world = unused("world", [*model.index_of, *(frame.name for frame in model.frames)])
-    free = Joint(unused("floating_base", [j.name for j in model.joints]), world, model.links[0].name, Free())
-    return rebuilt(model, links=(Link(world), *model.links), joints=(free, *model.joints))
+def set_base_free(model: Model) -> Model:
+    """Set the base free: add a fixed link "world" with a free joint "floating_base" (underscores where taken)."""
+    world = unused_name("world", [*model.index_of, *(frame.name for frame in model.frames)])
+    free = Joint(unused_name("floating_base", [j.name for j in model.joints]), world, model.links[0].name, Free())
+    return rebuild(model, links=(Link(world), *model.links), joints=(free, *model.joints))
 
 
-def unused(name: str, names: Sequence[str]) -> str:
-    """The name, with underscores added until nothing else has it."""
+def unused_name(name: str, names: Sequence[str]) -> str:
+    """The name, with underscores added until it is not among `names`."""
     while name in names:
         name += "_"
     return name
 
 
 def chain(model: Model, tip: str) -> Model:
-    """Only the links between the base and the link or frame `tip`, which becomes the end-effector."""
+    """Keep only the links between the base and the link or frame `tip`, which becomes the end-effector."""
     index, _ = model.locate(tip)
     kept = {0, *(body.index for body in model.ancestors(index))}
     names = {model.links[i].name for i in kept}
@@ -210,7 +204,7 @@ def chain(model: Model, tip: str) -> Model:
                     f"constraint {constraint.name!r} ties {link!r}, which is not between the base and {tip!r}; "
                     f"open that loop first, with robot.without_constraint({constraint.name!r})"
                 )
-    return rebuilt(
+    return rebuild(
         model,
         links=[link for i, link in enumerate(model.links) if i in kept],
         joints=joints,
@@ -220,28 +214,28 @@ def chain(model: Model, tip: str) -> Model:
 
 
 def rebase(model: Model, base: str) -> Model:
-    """Hold the robot by another link: the joints between turn round and keep their names and coordinates.
+    """Make another link the base: the joints between are reversed and keep their names and coordinates.
 
-    The new base is fixed in the world as it was at q = 0, so gravity is turned into its axes there.
+    The new base is fixed in the world as it was at q = 0, so gravity is rotated into its axes there.
     """
     index, _ = model.locate(base)
     if base not in model.index_of:
         raise ModelError(f"{base!r} is a frame; the base must be a link, such as {model.links[index].name!r}")
     path = model.ancestors(index)
-    turned = {body.joint.name: reverse(body.joint) for body in path}
+    reversed_joints = {body.joint.name: reverse(body.joint) for body in path}
     home = Transform.identity()
     for body in path:
         home = home * body.joint.origin * body.joint.kind.transform(body.joint.kind.neutral())
-    return rebuilt(
+    return rebuild(
         model,
-        joints=[turned.get(joint.name, joint) for joint in model.joints],
+        joints=[reversed_joints.get(joint.name, joint) for joint in model.joints],
         gravity=home.rotation.inv * model.gravity,
         end_effector=None if model.end_effector == base else model.end_effector,
     )
 
 
 def reverse(joint: Joint) -> Joint:
-    """The same joint seen from its child: T_cp = e^-[S]q M^-1 = M^-1 e^-[Ad_M S]q."""
+    """Exchange parent and child of a joint: T_cp = e^-[S]q M^-1 = M^-1 e^-[Ad_M S]q."""
     kind: Kind = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind
     if kind.nv and not isinstance(kind, Screw):
         raise ModelError(
@@ -261,18 +255,19 @@ def reverse(joint: Joint) -> Joint:
 def scale_masses(model: Model, factor: Scalar) -> Model:
     """Multiply all masses and inertias."""
 
-    def scaled(link: Link) -> Link:
+    def scale(link: Link) -> Link:
         inertia = Symmetric(*(x * factor for x in link.inertia.entries()))
         return replace(link, mass=link.mass * factor, inertia=inertia)
 
-    return replace(model, links=tuple(scaled(link) for link in model.links))
+    return replace(model, links=tuple(scale(link) for link in model.links))
 
 
 def map_dofs(model: Model, change: Callable[[Dof], Dof]) -> Model:
-    """The same change made to every degree of freedom."""
+    """Make the same change to every degree of freedom."""
     joints = (replace(joint, dofs=tuple(change(dof) for dof in joint.dofs)) for joint in model.joints)
     return replace(model, joints=tuple(joints))
 
 
 def with_gravity(model: Model, gravity: Vector) -> Model:
+    """Replace gravity, in m/s^2 in the base frame."""
     return replace(model, gravity=gravity)

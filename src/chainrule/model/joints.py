@@ -1,19 +1,36 @@
-"""Kinds of joints: how a child moves relative to its parent. All that is special about a joint lives here.
+"""Kinds of joints: how a child moves relative to its parent. Everything special about a kind of joint is here.
 
-A kind knows its displacement T(q), the screws S(q) that span its velocities (columns, in the child's frame), their
-rate for a given velocity, and the arithmetic of its configurations. Every coordinate is in m or rad; velocities
-are the rates of the coordinates, but for the spherical and the free joint, whose velocity is the child's angular
-velocity or twist, in the child's own frame.
+A kind has its displacement T(q), the screws S(q) that span its velocities (columns, in the child's frame), their
+rates, and the arithmetic of its configurations. Every coordinate is in m or rad. Velocities are the rates of the
+coordinates, except for the spherical and the free joint, whose velocity is the child's angular velocity or twist, in
+the child's own frame.
+
+How to add a kind of joint:
+
+1. Write a frozen dataclass that derives from `RealCoordinates`, and from `ConstantColumns` as well if its screws do not
+   depend on q. It needs `name`, `nv` (the number of velocities) and `units` ("rad" or "m" for each of them).
+2. Give it `transform(q)` and `columns(q)`: d/dt transform(q) = transform(q) [S qd]. Without `ConstantColumns` it also
+   needs `columns_rate(q, qd)`, the rates of the columns. Use `chainrule.spatial`, so that every kind of scalar works.
+3. If it has several coordinates, name them: `coordinate_names`. Where a velocity is no rate of a coordinate, define
+   `nq`, `velocity_names`, `neutral`, `rates`, `integrate` and `difference` too, as `Spherical` does; the coordinates
+   must then end in a unit quaternion.
+4. If its numbers should become symbols together with those of the model, give it `map(f)`, as `Screw` does.
+5. For robot files and for the fingerprint of compiled kernels, list it with `chainrule.formats.native.register_kind`.
+6. Prove it: forward dynamics of the torques of inverse dynamics must give back the acceleration.
+
+tests/model/test_recipe_joint.py follows these steps from outside the package. Compiled kernels on disk are kept by the
+text of this package and the numbers of the robot: while a kind outside of it still changes, set CHAINRULE_KERNELS=off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self
 
 from chainrule.errors import ModelError
+from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
     Motion,
     Quaternion,
@@ -24,48 +41,86 @@ from chainrule.spatial import (
 )
 
 Scalars = Sequence[Scalar]
+AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
 class Kind(Protocol):
-    """What a joint kind offers."""
+    """A kind of joint, as models and algorithms use it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The type of the joint in files and messages."""
 
     @property
-    def nq(self) -> int: ...
+    def nq(self) -> int:
+        """The number of coordinates."""
 
     @property
-    def nv(self) -> int: ...
+    def nv(self) -> int:
+        """The number of velocities: the degrees of freedom."""
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The unit of each velocity coordinate times second: "rad" or "m"."""
+        """The unit of each velocity times a second: "rad" or "m"."""
 
-    def transform(self, q: Scalars) -> Transform: ...
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The name of each coordinate below the joint's own: ("",) where there is only one."""
 
-    def columns(self, q: Scalars) -> Sequence[Motion]: ...
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """The name of each velocity below the joint's own: ("",) where there is only one."""
 
-    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]: ...
+    def transform(self, q: Scalars) -> Transform:
+        """T(q): the pose of the child in the joint's frame."""
 
-    def neutral(self) -> tuple[float, ...]: ...
+    def columns(self, q: Scalars) -> Sequence[Motion]:
+        """S(q): the screws of the velocities, in the child's frame."""
+
+    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]:
+        """dS/dt at the velocity qd, seen in the child's frame."""
+
+    def neutral(self) -> tuple[float, ...]:
+        """The configuration at home: zeros and unit quaternions."""
 
     def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """dq/dt at the velocity v."""
 
-    def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]: ...
+    def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        """The configuration that the velocity v, kept for one second, leads to from q."""
 
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]: ...
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
+        """The velocity that leads from q0 to q1 in one second."""
+
+    def map(self, f: Lift) -> Kind:
+        """The same kind over other scalars: f(number, unit) is called for every parameter."""
 
 
-class _Flat:
-    """A kind whose configurations are plain numbers, zero at home."""
+class ConstantParameters:
+    """A kind without parameters, or one whose parameters stay numbers."""
+
+    def map(self, f: Lift) -> Self:
+        return self
+
+
+class RealCoordinates(ConstantParameters):
+    """A kind whose coordinates are plain numbers, zero at home, and whose velocities are their rates."""
 
     nv: int
 
     @property
     def nq(self) -> int:
         return self.nv
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """No name for a single coordinate; numbers from 1 for several, unless the kind has names for them."""
+        return ("",) if self.nv == 1 else tuple(str(k + 1) for k in range(self.nv))
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """The names of the coordinates, whose rates the velocities are."""
+        return self.coordinate_names
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0,) * self.nv
@@ -80,7 +135,7 @@ class _Flat:
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
 
-class _ConstantColumns:
+class ConstantColumns:
     """A kind whose screws do not depend on the configuration."""
 
     nv: int
@@ -90,11 +145,11 @@ class _ConstantColumns:
 
 
 @dataclass(frozen=True)
-class Screw(_Flat, _ConstantColumns):
-    """One degree of freedom along a fixed screw axis S = (omega, v), used as given: T(q) = e^[S] q.
+class Screw(RealCoordinates, ConstantColumns):
+    """One degree of freedom along a fixed screw axis S = (omega, v), used as given: T(q) = e^([S] q).
 
-    Revolute, continuous, prismatic and helical joints are screws, and so is any other, such as an axis that does
-    not pass through the child's origin.
+    Revolute, continuous, prismatic and helical joints are screws, and so are joints whose axis does not pass through
+    the child's origin.
 
     >>> Screw.revolute(Vector(0, 0, 1)).transform([0.0]).rotation.a
     Vector(x=1.0, y=0.0, z=0.0)
@@ -116,7 +171,7 @@ class Screw(_Flat, _ConstantColumns):
 
     @staticmethod
     def helical(axis: Vector, pitch: Scalar) -> Screw:
-        """A screw that advances by `pitch` metres a radian."""
+        """A screw that advances by `pitch` meters for each radian."""
         return Screw(axis, axis * pitch, "helical")
 
     @cached_property
@@ -147,10 +202,16 @@ class Screw(_Flat, _ConstantColumns):
     def columns(self, q: Scalars) -> Sequence[Motion]:
         return [Motion(self.angular, self.linear)]
 
+    def map(self, f: Lift) -> Screw:
+        unit = "m" if self.turns else "1"
+        angular = lift_vector(f, self.angular, "1") if self.turns else self.angular
+        linear = self.linear if self.linear == Vector.zero() else lift_vector(f, self.linear, unit)
+        return Screw(angular, linear, self.name)
+
 
 @dataclass(frozen=True)
-class Fixed(_Flat, _ConstantColumns):
-    """No motion at all."""
+class Fixed(RealCoordinates, ConstantColumns):
+    """No motion."""
 
     name = "fixed"
     nv = 0
@@ -164,30 +225,31 @@ class Fixed(_Flat, _ConstantColumns):
 
 
 @dataclass(frozen=True)
-class Composite(_Flat):
-    """Several screws in a row, without links between: cylindrical, universal and planar joints."""
+class Composite(RealCoordinates):
+    """Several screws in a row without links between them: cylindrical, universal and planar joints."""
 
     parts: tuple[Screw, ...]
     name: str
+    names: tuple[str, ...] = ()
+    """The name of each coordinate; numbers from 1 where it is empty."""
 
     @staticmethod
     def cylindrical(axis: Vector) -> Composite:
         """q = (angle about the axis, distance along it)."""
-        return Composite((Screw.revolute(axis), Screw.prismatic(axis)), "cylindrical")
+        return Composite((Screw.revolute(axis), Screw.prismatic(axis)), "cylindrical", ("angle", "distance"))
 
     @staticmethod
     def universal(first: Vector, second: Vector) -> Composite:
         """q = (angle about the first axis, fixed in the parent; angle about the second, fixed in the child)."""
-        return Composite((Screw.revolute(first), Screw.revolute(second)), "universal")
+        return Composite((Screw.revolute(first), Screw.revolute(second)), "universal", ("first", "second"))
 
     @staticmethod
     def planar(normal: Vector = Vector(0, 0, 1)) -> Composite:  # noqa: B008 (immutable)
         """q = (two distances in the plane, along the joint frame's axes; the angle about its normal)."""
-        axes = [Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)]
-        for i, axis in enumerate(axes):
+        for i, axis in enumerate(AXES):
             if normal == axis:
-                first, second = axes[i - 2], axes[i - 1]
-                return Composite((Screw.prismatic(first), Screw.prismatic(second), Screw.revolute(normal)), "planar")
+                parts = (Screw.prismatic(AXES[i - 2]), Screw.prismatic(AXES[i - 1]), Screw.revolute(normal))
+                return Composite(parts, "planar", ("xyz"[i - 2], "xyz"[i - 1], "angle"))
         raise ModelError(
             f"the normal of a planar joint must be one of the joint frame's axes (1 0 0, 0 1 0 or 0 0 1), not "
             f"{tuple(normal)}; turn the joint's origin instead"
@@ -200,6 +262,10 @@ class Composite(_Flat):
     @property
     def units(self) -> tuple[str, ...]:
         return tuple(part.units[0] for part in self.parts)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.names or super().coordinate_names
 
     def transform(self, q: Scalars) -> Transform:
         T = Transform.identity()
@@ -216,7 +282,7 @@ class Composite(_Flat):
         return columns[::-1]
 
     def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]:
-        """A screw is carried backwards by the motion V of the screws after it: its rate is -V x S."""
+        """Rate -V x S of each screw, with V the motion of the screws after it."""
         V = Motion.zero()
         rates = []
         for S, rate in zip(reversed(self.columns(q)), reversed(qd), strict=True):
@@ -224,24 +290,26 @@ class Composite(_Flat):
             V = V + S * rate
         return rates[::-1]
 
-
-_AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
+    def map(self, f: Lift) -> Composite:
+        return replace(self, parts=tuple(part.map(f) for part in self.parts))
 
 
 @dataclass(frozen=True)
-class Spherical(_ConstantColumns):
+class Spherical(ConstantColumns, ConstantParameters):
     """A ball joint. q: unit quaternion (x, y, z, w); velocity: the child's angular velocity in its own frame."""
 
     name = "spherical"
     nq = 4
     nv = 3
     units = ("rad", "rad", "rad")
+    coordinate_names = ("qx", "qy", "qz", "qw")
+    velocity_names = ("wx", "wy", "wz")
 
     def transform(self, q: Scalars) -> Transform:
         return Transform(Quaternion(*q).rotation(), Vector.zero())
 
     def columns(self, q: Scalars) -> Sequence[Motion]:
-        return [Motion(axis, Vector.zero()) for axis in _AXES]
+        return [Motion(axis, Vector.zero()) for axis in AXES]
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0)
@@ -250,27 +318,29 @@ class Spherical(_ConstantColumns):
         return [*Quaternion(*q).rate(Vector(*v))]
 
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        return [*(Quaternion(*q).normalised() * Quaternion.exp(Vector(*v))).normalised()]
+        return [*(Quaternion(*q).normalized() * Quaternion.exp(Vector(*v))).normalized()]
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
-        return [*(Quaternion(*q0).normalised().inv * Quaternion(*q1).normalised()).log()]
+        return [*(Quaternion(*q0).normalized().inv * Quaternion(*q1).normalized()).log()]
 
 
 @dataclass(frozen=True)
-class Free(_ConstantColumns):
-    """No joint at all. q: position (x, y, z) and quaternion (x, y, z, w); velocity: body twist (omega, v)."""
+class Free(ConstantColumns, ConstantParameters):
+    """A free body. q: position (x, y, z) and quaternion (x, y, z, w); velocity: body twist (omega, v)."""
 
     name = "free"
     nq = 7
     nv = 6
     units = ("rad", "rad", "rad", "m", "m", "m")
+    coordinate_names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    velocity_names = ("wx", "wy", "wz", "vx", "vy", "vz")
 
     def transform(self, q: Scalars) -> Transform:
         return Transform(Quaternion(*q[3:]).rotation(), Vector(*q[:3]))
 
     def columns(self, q: Scalars) -> Sequence[Motion]:
         zero = Vector.zero()
-        return [*(Motion(axis, zero) for axis in _AXES), *(Motion(zero, axis) for axis in _AXES)]
+        return [*(Motion(axis, zero) for axis in AXES), *(Motion(zero, axis) for axis in AXES)]
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -281,8 +351,8 @@ class Free(_ConstantColumns):
 
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         step = Transform.exp(Motion.of(v))
-        turned = Quaternion(*q[3:]).normalised() * Quaternion.exp(Vector(*v[:3]))
-        return [*(self.transform(q) * step.translation), *turned.normalised()]
+        rotation = Quaternion(*q[3:]).normalized() * Quaternion.exp(Vector(*v[:3]))
+        return [*(self.transform(q) * step.translation), *rotation.normalized()]
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return [*(self.transform(q0).inv * self.transform(q1)).log()]
@@ -290,7 +360,7 @@ class Free(_ConstantColumns):
 
 @dataclass(frozen=True)
 class Moved:
-    """Another kind, whose joint frame does not coincide with the child's: T(q) = inner(q) * offset."""
+    """A kind whose joint frame does not coincide with the child's: T(q) = inner(q) * offset."""
 
     inner: Kind
     offset: Transform
@@ -310,6 +380,14 @@ class Moved:
     @property
     def units(self) -> tuple[str, ...]:
         return self.inner.units
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.inner.coordinate_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self.inner.velocity_names
 
     def transform(self, q: Scalars) -> Transform:
         return self.inner.transform(q) * self.offset
@@ -331,3 +409,6 @@ class Moved:
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return self.inner.difference(q0, q1)
+
+    def map(self, f: Lift) -> Moved:
+        return Moved(self.inner.map(f), lift_transform(f, self.offset))

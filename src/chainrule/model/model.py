@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from chainrule.errors import ModelError, UnknownNameError, shown
+from chainrule.errors import ModelError, UnknownNameError, quoted
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
+from chainrule.model.layout import Layout
+from chainrule.model.lifting import Lift, lift_vector
 from chainrule.model.parts import (
     Dof,
     Frame,
     Joint,
-    Lift,
     Link,
     Mimic,
-    lift_vector,
 )
 from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Motion, Scalar, Transform, Vector
@@ -52,14 +52,14 @@ class Body:
             return [qd[self.first_v] * self.multiplier]
         return qd[self.first_v : self.first_v + self.joint.kind.nv]
 
-    def at(self, q: Sequence[Scalar]) -> Placed:
+    def at(self, q: Sequence[Scalar]) -> PosedBody:
         """This body in the configuration q of the robot."""
         own = self.coordinates(q)
         kind = self.joint.kind
         columns = kind.columns(own)
         if self.joint.mimic:
             columns = [S * self.multiplier for S in columns]
-        return Placed(self, own, self.joint.origin * kind.transform(own), list(enumerate(columns, self.first_v)))
+        return PosedBody(self, own, self.joint.origin * kind.transform(own), list(enumerate(columns, self.first_v)))
 
     @property
     def dofs(self) -> Iterator[tuple[int, Scalar, Dof]]:
@@ -67,8 +67,8 @@ class Body:
         return ((self.first_v + k, self.multiplier, dof) for k, dof in enumerate(self.joint.dofs))
 
 
-class Placed:
-    """A body in one configuration: where it is, and how its joint can move it."""
+class PosedBody:
+    """A body in one configuration: its pose in its parent, and the screws of its joint."""
 
     __slots__ = ("S", "T", "body", "index", "inertia", "own", "parent")
 
@@ -84,16 +84,16 @@ class Placed:
         """The screws of the joint in the link's frame, each with the index of its velocity in qd."""
 
     def along(self, rates: Sequence[Scalar]) -> Motion:
-        """S times this joint's part of `rates`: of qd, the joint's twist; of qdd, its part of the acceleration."""
+        """The product of S and this joint's part of `rates`: its twist for qd, its part of the acceleration for qdd."""
         return _sum(S * rates[i] for i, S in self.S)
 
     def S_rate(self, qd: Sequence[Scalar]) -> list[Motion]:
-        """How the screws change, seen in the link's frame: zero for all but universal and planar joints."""
+        """Rates of the screws, seen in the link's frame: zero for all but universal and planar joints."""
         rates = self.body.joint.kind.columns_rate(self.own, self.body.rates(qd))
         return [rate * self.body.multiplier for rate in rates] if self.body.joint.mimic else list(rates)
 
     def velocity_product(self, qd: Sequence[Scalar]) -> Motion:
-        """dS/dt qd, the part of the acceleration that is left when qdd is zero."""
+        """The product dS/dt qd: the joint's part of the acceleration at qdd = 0."""
         pairs = zip(self.S, self.S_rate(qd), strict=True)
         return _sum(rate * qd[i] for (i, _), rate in pairs if rate is not Motion.zero())
 
@@ -132,7 +132,7 @@ class Model:
         notes: Sequence[str] = (),
         constraints: Sequence[Constraint] = (),
     ) -> Model:
-        """Sort links and joints into a tree, depth first, and refuse what is not one."""
+        """Sort links and joints into a tree, depth first; refuse them if they are none."""
         where = f"robot {name!r}"
         ordered_links, ordered_joints = depth_first(links, joints, where)
         refuse_clashes(ordered_links, frames, where)
@@ -155,45 +155,42 @@ class Model:
     def bodies(self) -> tuple[Body, ...]:
         """The links that a joint moves, in order; body k has index k + 1."""
         bodies: list[Body] = []
-        starts: dict[str, tuple[int, int]] = {}
-        nq = nv = 0
-        for joint in self.joints:
-            if joint.mimic is None:
-                starts[joint.name] = (nq, nv)
-                nq, nv = nq + joint.kind.nq, nv + joint.kind.nv
         for i, (joint, link) in enumerate(zip(self.joints, self.links[1:], strict=True)):
             mimic = joint.mimic or Mimic(joint.name)
-            q, v = starts[mimic.joint]
+            places = self.layout.by_joint.get(mimic.joint)  # none for a fixed joint
+            q, v = (places.q.start, places.v.start) if places else (0, 0)
             parent = self.index_of[joint.parent]
             bodies.append(Body(i + 1, parent, link, joint, q, v, mimic.multiplier, mimic.offset))
         return tuple(bodies)
 
-    def at(self, q: Sequence[Scalar]) -> list[Placed]:
+    def at(self, q: Sequence[Scalar]) -> list[PosedBody]:
         """Every body in the configuration q: what the algorithms loop over."""
         return [body.at(q) for body in self.bodies]
 
     @cached_property
+    def layout(self) -> Layout:
+        """The meaning of each number of q and qd."""
+        return Layout.of(self.joints)
+
+    @cached_property
     def moving(self) -> tuple[Joint, ...]:
         """The joints with coordinates of their own, in the order of those coordinates."""
-        return tuple(joint for joint in self.joints if joint.kind.nv and joint.mimic is None)
+        return tuple(places.joint for places in self.layout.joints)
 
     @cached_property
     def nq(self) -> int:
-        return sum(joint.kind.nq for joint in self.moving)
+        """The number of coordinates in q."""
+        return self.layout.nq
 
     @cached_property
     def nv(self) -> int:
-        return sum(joint.kind.nv for joint in self.moving)
+        """The number of degrees of freedom."""
+        return self.layout.nv
 
-    @cached_property
+    @property
     def quaternions(self) -> tuple[tuple[str, int], ...]:
         """Joints whose coordinates end in a quaternion, and where in q it starts."""
-        places, at = [], 0
-        for joint in self.moving:
-            at += joint.kind.nq
-            if joint.kind.nq != joint.kind.nv:
-                places.append((joint.name, at - 4))
-        return tuple(places)
+        return self.layout.quaternions
 
     @cached_property
     def has_mimics(self) -> bool:
@@ -209,7 +206,7 @@ class Model:
         return {frame.name: frame for frame in self.frames}
 
     def locate(self, name: str) -> tuple[int, Transform]:
-        """Where a link or frame of this name is: the index of the link that carries it, and its pose there."""
+        """Place of a link or frame: the index of the link that carries it, and its pose in that link."""
         if not isinstance(name, str):
             raise UnknownNameError(f"robot {self.name!r}: a link or frame is named by a string, not by {name!r:.60}")
         if name in self.index_of:
@@ -233,7 +230,7 @@ class Model:
             return self.end_effector
         if len(self.tips) > 1:
             raise ModelError(
-                f"robot {self.name!r} has {len(self.tips)} tips ({shown(self.tips)}); say which one is meant, with "
+                f"robot {self.name!r} has {len(self.tips)} tips ({quoted(self.tips)}); say which one is meant, with "
                 "link=..., or set it for good with robot.with_end_effector(...)"
             )
         return self.tips[0]

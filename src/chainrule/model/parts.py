@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from chainrule.model.joints import Composite, Fixed, Kind, Moved, Screw
+from chainrule.model.joints import Fixed, Kind
+from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
     Inertia,
-    Rotation,
     Scalar,
     Symmetric,
     Transform,
     Vector,
 )
 
-Lift = Callable[[Scalar, str], Scalar]
-"""Turns a number of the model, given with its unit, into another kind of scalar."""
-
-
-def lift_vector(f: Lift, v: Vector, unit: str) -> Vector:
-    return Vector(*(f(x, unit) for x in v))
-
-
-def lift_transform(f: Lift, T: Transform) -> Transform:
-    rows = (lift_vector(f, row, "1") for row in T.rotation)
-    return Transform(Rotation(*rows), lift_vector(f, T.translation, "m"))
-
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid body: mass (kg), centre of mass (m, in the link frame), inertia about it (kg m^2, link axes)."""
+    """A rigid body: mass (kg), center of mass (m, in the link frame), inertia about it (kg m^2, link axes)."""
 
     name: str
     mass: Scalar = 0.0
@@ -40,7 +27,7 @@ class Link:
 
     @property
     def spatial_inertia(self) -> Inertia:
-        """About the link frame's origin."""
+        """Inertia about the link frame's origin."""
         return Inertia.from_com(self.mass, self.com, self.inertia)
 
     @staticmethod
@@ -58,12 +45,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Dof:
-    """What a joint does along one of its degrees of freedom, all on the joint's side of the gear.
+    """Properties of a joint along one of its degrees of freedom, all on the joint's side of the gear.
 
     Limits are in rad or m, rad/s or m/s, N m or N. Friction opposes the velocity: `viscous` times it (N m s/rad or
-    N s/m), plus `coulomb` when it is positive and `coulomb_negative` when it is negative (both given as positive
-    numbers). The rotor's own inertia (kg m^2) turns `gear` times as fast as the joint. A spring of `stiffness`
-    pulls towards `rest`.
+    N s/m), plus `coulomb` when it is positive and `coulomb_negative` when it is negative (both as positive numbers).
+    The rotor, with its own inertia (kg m^2), turns `gear` times as fast as the joint. A spring of `stiffness` pulls
+    towards `rest`.
     """
 
     lower: Scalar = -math.inf
@@ -80,7 +67,7 @@ class Dof:
 
     @property
     def armature(self) -> Scalar:
-        """The rotor's inertia as the joint feels it, gear^2 times rotor (kg m^2 or kg)."""
+        """Inertia of the rotor on the joint side, gear^2 times rotor (kg m^2 or kg)."""
         return self.gear * self.gear * self.rotor
 
     def without_friction(self) -> Dof:
@@ -103,7 +90,7 @@ class Dof:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: its coordinate is multiplier * (the other's) + offset."""
+    """The rule of a joint that follows another: its coordinate is multiplier * (the other's) + offset."""
 
     joint: str
     multiplier: Scalar = 1
@@ -112,7 +99,7 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Joint:
-    """Connects a parent link to a child link: T_parent,child(q) = origin * kind.transform(q)."""
+    """A joint between a parent link and a child link: T_parent,child(q) = origin * kind.transform(q)."""
 
     name: str
     parent: str
@@ -134,25 +121,11 @@ class Joint:
         mimic = self.mimic and Mimic(self.mimic.joint, f(self.mimic.multiplier, "1"), f(self.mimic.offset, "1"))
         return replace(
             self,
-            kind=_lift_kind(f, self.kind),
+            kind=self.kind.map(f),
             origin=lift_transform(f, self.origin),
             dofs=tuple(dof.map(f, unit) for dof, unit in zip(self.dofs, self.kind.units, strict=True)),
             mimic=mimic,
         )
-
-
-def _lift_kind(f: Lift, kind: Kind) -> Kind:
-    if isinstance(kind, Screw):
-        unit = "m" if kind.turns else "1"
-        angular = lift_vector(f, kind.angular, "1") if kind.turns else kind.angular
-        linear = kind.linear if kind.linear == Vector.zero() else lift_vector(f, kind.linear, unit)
-        return Screw(angular, linear, kind.name)
-    if isinstance(kind, Composite):
-        parts = (_lift_kind(f, part) for part in kind.parts)
-        return Composite(tuple(part for part in parts if isinstance(part, Screw)), kind.name)
-    if isinstance(kind, Moved):
-        return Moved(_lift_kind(f, kind.inner), lift_transform(f, kind.offset))
-    return kind
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,18 @@
-"""From loose links and joints to a tree in depth-first order, or to an error that says why there is none."""
+"""Links and joints sorted into a tree in depth-first order; refused with the reason if they are no tree."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from chainrule.errors import ModelError, UnknownNameError, shown
+from chainrule.errors import ModelError, UnknownNameError, quoted
 from chainrule.model.parts import Frame, Joint, Link
 
 
 def depth_first(
     links: Sequence[Link], joints: Sequence[Joint], where: str
 ) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
-    """Links and joints so that joint i moves link i + 1, parents come first, and siblings keep their order."""
+    """Links and joints in an order where joint i moves link i + 1 and parents come first; siblings keep their order."""
     if not links:
         raise ModelError(f"{where} has no links; a robot needs at least one, its base")
     refuse_duplicates("link", [link.name for link in links], where)
@@ -36,7 +36,7 @@ def depth_first(
         raise ModelError(f"{where}: every link has a parent, so the joints form a loop: {_loop(above)}")
     if len(roots) > 1:
         raise ModelError(
-            f"{where} has {len(roots)} root links ({shown(roots)}); connect them, with fixed joints if they do not "
+            f"{where} has {len(roots)} root links ({quoted(roots)}); connect them, with fixed joints if they do not "
             "move, so that one is left"
         )
     ordered_links, ordered_joints = [by_name[roots[0]]], []
@@ -54,6 +54,7 @@ def depth_first(
 
 
 def refuse_duplicates(what: str, names: Sequence[str], where: str) -> None:
+    """Refuse names that are empty, not text, or given twice."""
     for name in names:
         if not isinstance(name, str) or not name:
             raise ModelError(f"{where}: a {what} has no name but {name!r}; give each {what} one of its own")
@@ -65,7 +66,7 @@ def refuse_duplicates(what: str, names: Sequence[str], where: str) -> None:
 
 
 def refuse_clashes(links: Sequence[Link], frames: Sequence[Frame], where: str) -> None:
-    """Frames are asked for by name just as links are, so the two share one set of names."""
+    """Refuse frames with the name of a link, since both are looked up by name, and frames on unknown links."""
     refuse_duplicates("frame", [frame.name for frame in frames], where)
     names = {link.name for link in links}
     for frame in frames:
@@ -76,7 +77,7 @@ def refuse_clashes(links: Sequence[Link], frames: Sequence[Frame], where: str) -
 
 
 def _loop(above: dict[str, Joint]) -> str:
-    """Follow parents until one comes back."""
+    """The names on a loop of joints, found by following parents until one comes back."""
     name = next(iter(above))
     seen: dict[str, int] = {}
     while name not in seen:

@@ -1,1 +1,1 @@
-"""Pictures of robots, ways and workspaces, with Matplotlib: returned as figures, and written to files."""
+"""Plots of robots, paths and workspaces, with Matplotlib: returned as figures, and written to files."""

@@ -1,26 +1,27 @@
-"""Figures and axes that all pictures share."""
+"""Figures, axes and colors that all plots share."""
 
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.plots.trajectory import refuse_unwritable
+from chainrule.errors import ShapeError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS = {"x": "#d1495b", "y": "#3a9d5d", "z": "#2e6fdb"}
-"""Of axes, in the order everybody knows."""
+AXIS_COLORS = {"x": "#d1495b", "y": "#3a9d5d", "z": "#2e6fdb"}
+"""Colors of the x, y and z axes: red, green, blue."""
 
-LINK, JOINT, SOFT = "#33415c", "#f2a541", "#8d99ae"
+LINK_COLOR, JOINT_COLOR, SCREW_COLOR, SINGULAR_COLOR = "#33415c", "#f2a541", "#8d99ae", "#d1495b"
 
 
-def blank(width: float, height: float, path: str | PathLike[str] | None) -> Figure:
-    """A new figure that needs no display; an error if it could not be written later."""
+def new_figure(width: float, height: float, path: str | PathLike[str] | None) -> Figure:
+    """A new figure that needs no display; refused where the file could not be written later."""
     refuse_unwritable(path)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -30,31 +31,42 @@ def blank(width: float, height: float, path: str | PathLike[str] | None) -> Figu
     return figure
 
 
-def finished(figure: Figure, path: str | PathLike[str] | None) -> Figure:
-    """Written, if a path is given."""
+def refuse_unwritable(path: str | PathLike[str] | None) -> None:
+    """Raise if Matplotlib is missing, or cannot write files of this kind."""
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise ShapeError("plots need Matplotlib: pip install 'chainrule[plot]'") from None
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path is not None and Path(path).suffix.lower().removeprefix(".") not in known:
+        raise ShapeError(f"a picture is written to .png, .pdf or .svg, got {str(path)!r}")
+
+
+def save_figure(figure: Figure, path: str | PathLike[str] | None) -> Figure:
+    """The figure, written to the file if a path is given."""
     if path is not None:
         figure.savefig(path, dpi=130)
     return figure
 
 
-def same_scale(axes: Any, points: Array, *, margin: float = 0.06, zoom: float = 1.0) -> None:
-    """Show all points of (..., 3) in a 3-D axis, with one scale for x, y and z."""
+def set_equal_scale(axes: Any, points: Array, *, margin: float = 0.06, zoom: float = 1.0) -> None:
+    """Show all points (..., 3) in a 3-D axis, with one scale for x, y and z."""
     flat = points.reshape(-1, 3)
     flat = flat[np.isfinite(flat).all(axis=1)]
     low, high = flat.min(axis=0), flat.max(axis=0)
     size = max(float((high - low).max()), 1e-3)
     spans = np.maximum(high - low, 0.45 * size) * (1 + 2 * margin)
     middle = (low + high) / 2
-    for name, centre, span in zip("xyz", middle, spans, strict=True):
-        getattr(axes, f"set_{name}lim")(centre - span / 2, centre + span / 2)
+    for name, center, span in zip("xyz", middle, spans, strict=True):
+        getattr(axes, f"set_{name}lim")(center - span / 2, center + span / 2)
         getattr(axes, f"set_{name}label")(f"{name}, m")
         getattr(axes, f"{name}axis").set_major_locator(_ticks())
         getattr(axes, f"{name}axis").pane.set_facecolor("#f7f8fa")
     axes.set_box_aspect(spans, zoom=zoom)
 
 
-def from_above(axes: Any) -> None:
-    """Look at the plane of x and y."""
+def view_from_above(axes: Any) -> None:
+    """Look at the plane of x and y from above."""
     axes.view_init(elev=90, azim=-90)
     axes.set_proj_type("ortho")
     axes.set_zticks([])

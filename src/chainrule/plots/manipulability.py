@@ -1,4 +1,4 @@
-"""Manipulability along a way through joint space."""
+"""Plots of manipulability along a path through joint space."""
 
 from __future__ import annotations
 
@@ -9,49 +9,81 @@ import numpy as np
 
 from chainrule.arguments import rows_of
 from chainrule.errors import ShapeError
-from chainrule.plots.canvas import LINK, blank, finished
+from chainrule.kinematics.manipulability import manipulability
+from chainrule.kinematics.singularities import is_singular, singular_values
+from chainrule.kinematics.tasks import task_rank
+from chainrule.plots.canvas import LINK_COLOR, SINGULAR_COLOR, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
+
+SINGULAR_TOLERANCE = 1e-3
+"""The ratio of the smallest and the largest singular value at which a posture is marked as singular."""
 
 
-def figure(
-    robot: Robot, q: Any, path: str | PathLike[str] | None, *, t: Any, link: str | None, part: str | None
+def plot_manipulability(
+    robot: Mechanism,
+    q: ArrayLike,
+    path: str | PathLike[str] | None = None,
+    *,
+    t: ArrayLike | None = None,
+    link: str | None = None,
+    part: str | None = None,
 ) -> Figure:
-    """w, the singular values and the condition number of postures (k, nq), over time t (k) or their number."""
+    """Plot of manipulability, singular values and condition number along postures.
+
+    Parameters
+    ----------
+    q
+        Postures (k, nq), at least two.
+    path
+        A .png, .pdf or .svg file to write.
+    t
+        The time of each posture (k,), in s; without it, the plot is over their numbers.
+    link
+        The link or frame; the end-effector unless one is named.
+    part
+        The part of its motion: "all", "translational" or "rotational"; the robot's own task unless named.
+
+    Returns
+    -------
+    Figure
+        A figure of Matplotlib.
+    """
     states = rows_of(q, robot.nq, "plot_manipulability: q", "a number for each coordinate")
     if states.ndim != 2 or len(states) < 2:
         raise ShapeError(f"plot_manipulability: q must be postures in a row, (k, {robot.nq}), got shape {states.shape}")
     over = np.arange(len(states)) if t is None else np.asarray(t, dtype=float)
     if over.shape != (len(states),):
         raise ShapeError(f"plot_manipulability: t must have {len(states)} numbers, one a posture, got {over.shape}")
-    drawn = blank(8, 8, path)
-    rows = drawn.subplots(3, 1, sharex=True)
-    w = robot.manipulability(states, link, part=part)
-    s = robot.singular_values(states, link, part=part)[:, : robot.task_rank(link, part=part)]
-    rows[0].plot(over, w, color=LINK, linewidth=2)
-    rows[0].fill_between(over, 0, w, color=LINK, alpha=0.1)
+    figure = new_figure(8, 8, path)
+    rows = figure.subplots(3, 1, sharex=True)
+    w = manipulability(robot, states, link, part=part)
+    s = singular_values(robot, states, link, part=part)[:, : task_rank(robot, link, part=part)]
+    rows[0].plot(over, w, color=LINK_COLOR, linewidth=2)
+    rows[0].fill_between(over, 0, w, color=LINK_COLOR, alpha=0.1)
     rows[0].set_ylabel("manipulability w")
-    for k, colour in enumerate(_shades(s.shape[1])):
-        rows[1].plot(over, s[:, k], color=colour, label=f"$s_{k + 1}$")
+    for k, color in enumerate(_shades(s.shape[1])):
+        rows[1].plot(over, s[:, k], color=color, label=f"$s_{k + 1}$")
     rows[1].set_ylabel("singular values")
     rows[1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     with np.errstate(all="ignore"):
-        rows[2].semilogy(over, s[:, 0] / s[:, -1], color=LINK)
+        rows[2].semilogy(over, s[:, 0] / s[:, -1], color=LINK_COLOR)
     rows[2].set_ylabel("condition number")
     rows[2].set_xlabel("posture" if t is None else "time, s")
-    singular = robot.is_singular(states, link, part=part, tolerance=1e-3)
+    singular = is_singular(robot, states, link, part=part, tolerance=SINGULAR_TOLERANCE)
     for row in rows:
         row.grid(alpha=0.3)
         row.margins(x=0)
         for at in over[singular]:
-            row.axvline(at, color="#d1495b", linewidth=0.8)
+            row.axvline(at, color=SINGULAR_COLOR, linewidth=0.8)
     rows[0].set_ylim(bottom=0)
     many = f"; singular to 1/1000 at {int(singular.sum())} of {len(states)} postures" if singular.any() else ""
-    drawn.suptitle(f"{robot.name}{many}")
-    return finished(drawn, path)
+    figure.suptitle(f"{robot.name}{many}")
+    return save_figure(figure, path)
 
 
 def _shades(count: int) -> Any:

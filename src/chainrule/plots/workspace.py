@@ -1,4 +1,4 @@
-"""A workspace: the cloud, and sections through it."""
+"""Plots of a workspace: the cloud, and sections through it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chainrule.arguments import Array
-from chainrule.errors import ShapeError, UnknownNameError
-from chainrule.kinematics.tasks import Truths
-from chainrule.plots.canvas import LINK, blank, finished, same_scale
+from chainrule.arguments import Array, whole_number
+from chainrule.errors import UnknownNameError
+from chainrule.kinematics.capacity import payload_capacity
+from chainrule.plots.canvas import LINK_COLOR, new_figure, save_figure, set_equal_scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,23 +25,22 @@ LABELS = {
 }
 
 
-def figure(workspace: Workspace, path: str | PathLike[str] | None, colour: str, points: int) -> Figure:
-    """The cloud seen from the front, half of it cut away, and a vertical and a horizontal section."""
-    if colour not in LABELS:
-        raise UnknownNameError.of("colour", colour, LABELS, "a workspace")
-    if isinstance(points, bool) or not isinstance(points, int) or points < 1:
-        raise ShapeError(f"points must be a positive integer, got {points!r}")
+def figure(workspace: Workspace, path: str | PathLike[str] | None, color: str, points: int) -> Figure:
+    """Plot of the cloud from the front, half of it cut away, and of a vertical and a horizontal section."""
+    if color not in LABELS:
+        raise UnknownNameError.of("colour", color, LABELS, "a workspace")
+    count = whole_number(points, "points", 1)
     low, high = workspace.bounds
     thick = max(0.04 * float((high - low).max()), 1e-6)
-    drawn = blank(13, 6.5, path)
-    grid = drawn.add_gridspec(2, 2, width_ratios=(1.25, 1))
+    drawing = new_figure(13, 6.5, path)
+    grid = drawing.add_gridspec(2, 2, width_ratios=(1.25, 1))
     sections = [("y", (0, 2), 0.0), ("z", (0, 1), _height(workspace, thick))]
     if (high - low)[2] < thick:  # a planar robot has one section, which is the whole
         sections = [("z", (0, 1), float(low[2]))]
-    cloud = _thinned(workspace[_cut_open(workspace)], points)
-    slabs = [_thinned(workspace.slice(axis, at, thick), points) for axis, _, at in sections]
-    colours = _values(workspace, colour, [cloud, *slabs])
-    finite = np.concatenate(colours)
+    cloud = workspace[_behind_section(workspace)][:count]
+    slabs = [workspace.slice(axis, at, thick)[:count] for axis, _, at in sections]
+    values = _values(workspace, color, [cloud, *slabs])
+    finite = np.concatenate(values)
     finite = finite[np.isfinite(finite)]
     bottom, top = np.quantile(finite, (0.01, 0.99)) if len(finite) else (0.0, 1.0)
     style: dict[str, Any] = {
@@ -49,33 +49,31 @@ def figure(workspace: Workspace, path: str | PathLike[str] | None, colour: str, 
         "vmax": float(top) or 1.0,
         "linewidths": 0,
     }
-    axes = drawn.add_subplot(grid[:, 0], projection="3d")
+    axes = drawing.add_subplot(grid[:, 0], projection="3d")
     order = np.argsort(cloud.position[:, 1])[::-1]
-    dots: Any = axes.scatter(
-        *cloud.position[order].T, c=colours[0][order], s=2.5, alpha=0.55, depthshade=False, **style
-    )
-    same_scale(axes, workspace.bounds, zoom=1.15)
+    dots: Any = axes.scatter(*cloud.position[order].T, c=values[0][order], s=2.5, alpha=0.55, depthshade=False, **style)
+    set_equal_scale(axes, workspace.bounds, zoom=1.15)
     axes.view_init(elev=18, azim=-70)
     for k, (axis, (first, second), at) in enumerate(sections):
-        flat = drawn.add_subplot(grid[k, 1] if len(sections) > 1 else grid[:, 1])
-        best_on_top = np.argsort(colours[k + 1])
+        flat = drawing.add_subplot(grid[k, 1] if len(sections) > 1 else grid[:, 1])
+        best_on_top = np.argsort(values[k + 1])
         place = slabs[k].position[best_on_top]
-        flat.scatter(place[:, first], place[:, second], c=colours[k + 1][best_on_top], s=6, **style)
+        flat.scatter(place[:, first], place[:, second], c=values[k + 1][best_on_top], s=6, **style)
         flat.set_aspect("equal")
         flat.set_xlabel(f"{'xyz'[first]}, m")
         flat.set_ylabel(f"{'xyz'[second]}, m")
         flat.set_title(f"section at {axis} = {at:.2g} m, {thick:.2g} m thick", fontsize="medium")
         flat.grid(alpha=0.25)
     dots.set_alpha(None)
-    drawn.colorbar(dots, ax=drawn.axes, shrink=0.8, label=LABELS[colour], extend="max")
-    drawn.suptitle(
-        f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}", color=LINK, fontweight="bold"
+    drawing.colorbar(dots, ax=drawing.axes, shrink=0.8, label=LABELS[color], extend="max")
+    drawing.suptitle(
+        f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}", color=LINK_COLOR, fontweight="bold"
     )
-    return finished(drawn, path)
+    return save_figure(drawing, path)
 
 
-def _cut_open(workspace: Workspace) -> Truths:
-    """What is not in front of the plane y = 0, if the cloud has a depth."""
+def _behind_section(workspace: Workspace) -> NDArray[np.bool_]:
+    """Whether points are not in front of the plane y = 0; all of them, if the cloud has no depth."""
     y = workspace.position[:, 1]
     behind = y >= 0
     deep = np.ptp(workspace.position[:, 2]) > 0.05 * np.ptp(y) and behind.any()
@@ -83,26 +81,21 @@ def _cut_open(workspace: Workspace) -> Truths:
 
 
 def _height(workspace: Workspace, thick: float) -> float:
-    """Where a horizontal section holds the most points."""
+    """The height of the horizontal section with the most points."""
     z = workspace.position[:, 2]
     counts, edges = np.histogram(z, bins=max(1, int(np.ptp(z) / thick)))
     k = int(counts.argmax())
     return round(float(edges[k] + edges[k + 1]) / 2, 2)
 
 
-def _thinned(workspace: Workspace, points: int) -> Workspace:
-    """Samples are in random order, so the first so many are as good as any."""
-    return workspace[:points]
-
-
-def _values(workspace: Workspace, colour: str, parts: list[Workspace]) -> list[Array]:
-    if colour == "manipulability":
+def _values(workspace: Workspace, color: str, parts: list[Workspace]) -> list[Array]:
+    if color == "manipulability":
         return [part.manipulability for part in parts]
-    if colour == "payload":
-        return [workspace.robot.payload_capacity(part.q, workspace.link) for part in parts]
+    if color == "payload":
+        return [payload_capacity(workspace.robot, part.q, workspace.link) for part in parts]
     cell = max(float(np.ptp(workspace.bounds, axis=0).max()) / 24, 1e-6)
-    map_ = workspace.dexterity(cell)
-    known = {tuple(key): share for key, share in zip(_keys(map_.centers, cell), map_.share, strict=True)}
+    shares = workspace.dexterity(cell)
+    known = {tuple(key): share for key, share in zip(_keys(shares.centers, cell), shares.share, strict=True)}
     return [np.array([known[tuple(key)] for key in _keys(part.position, cell)]) for part in parts]
 
 

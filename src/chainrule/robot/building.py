@@ -1,16 +1,16 @@
-"""Making robots, from files and from tables, and writing them out again."""
+"""Models of robots from files and from tables, and back: what `Robot.from_urdf`, `Robot.save` and others do."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from chainrule.arguments import listed, placement, real_array, symmetric, vector
-from chainrule.core.validation import checked
-from chainrule.errors import ModelWarning, ShapeError
+from chainrule.arguments import as_list, placement, real_array, symmetric, vector
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.validation import validate
+from chainrule.errors import ModelWarning, ShapeError, UnknownNameError, warn_user
+from chainrule.formats import registry
 from chainrule.model import Dof, Link, Model, edits
 from chainrule.spatial import Vector
 
@@ -21,176 +21,214 @@ if TYPE_CHECKING:
     from chainrule.formats.screws import ScrewTable
 
 
-class Construction:
-    """The ways into and out of a Robot."""
+def from_urdf(
+    path_or_text: str | PathLike[str],
+    *,
+    floating_base: bool = False,
+    check: bool = True,
+    repair: bool = False,
+) -> Model:
+    """Load a URDF file, or its text.
 
-    model: Model
+    floating_base: add a free joint between the world and the root link. check: refuse inertias that no body can
+    have and moving links without mass. repair: replace such inertias by the nearest possible ones.
 
-    def __init__(self, model: Model) -> None:
-        raise NotImplementedError
+    >>> from chainrule import Robot
+    >>> text = '<robot name="rod"><link name="base"/><link name="rod"><inertial><origin xyz="0 0 -0.5"/>'
+    >>> text += '<mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.01"/></inertial></link>'
+    >>> text += '<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>'
+    >>> Robot.from_urdf(text).joint_names
+    ('hinge',)
+    """
+    from chainrule.formats import urdf
 
-    @classmethod
-    def from_urdf(
-        cls,
-        path_or_text: str | PathLike[str],
-        *,
-        floating_base: bool = False,
-        check: bool = True,
-        repair: bool = False,
-    ) -> Self:
-        """Load a URDF file, or its text.
+    return _complete(urdf.from_urdf(path_or_text), floating_base, check, repair)
 
-        floating_base: add a free joint between the world and the root link. check: refuse inertias that no body can
-        have and moving links without mass. repair: replace such inertias by the nearest possible ones.
 
-        >>> from chainrule import Robot
-        >>> text = '<robot name="rod"><link name="base"/><link name="rod"><inertial><origin xyz="0 0 -0.5"/>'
-        >>> text += '<mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.01"/></inertial></link>'
-        >>> text += '<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>'
-        >>> Robot.from_urdf(text).joint_names
-        ('hinge',)
-        """
-        from chainrule.formats.urdf import from_urdf
+def from_mjcf(path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Model:
+    """Load a MuJoCo XML file, or its text. Lengths, angles and defaults mean what they mean to MuJoCo."""
+    from chainrule.formats import mjcf
 
-        return cls._announced(from_urdf(path_or_text), floating_base, check, repair)
+    return _complete(mjcf.from_mjcf(path_or_text), False, check, repair)
 
-    @classmethod
-    def from_mjcf(cls, path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Self:
-        """Load a MuJoCo XML file, or its text. Lengths, angles and defaults mean what they mean to MuJoCo."""
-        from chainrule.formats.mjcf.reader import from_mjcf
 
-        return cls._announced(from_mjcf(path_or_text), False, check, repair)
+def from_native(path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Model:
+    """Load chainrule's own format, .toml or .json, from a file or text."""
+    from chainrule.formats import native
 
-    @classmethod
-    def from_native(cls, path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Self:
-        """Load chainrule's own format, .toml or .json, from a file or text."""
-        from chainrule.formats.native import from_native
+    return validate(native.from_native(path_or_text), check=check, repair=repair)
 
-        return cls(checked(from_native(path_or_text), check=check, repair=repair))
 
-    @classmethod
-    def _announced(cls, model: Model, floating_base: bool, check: bool, repair: bool) -> Self:
-        for note in model.notes:
-            warnings.warn(f"robot {model.name!r}: {note}", ModelWarning, stacklevel=4)
-        if floating_base:
-            model = edits.floating(model)
-        return cls(checked(model, check=check, repair=repair))
+def from_file(path: str | PathLike[str], **options: Any) -> Model:
+    """A model from a file of any registered format, with the options of that format."""
+    form = registry.reader_for(path)
+    for option in options:
+        if option not in form.options:
+            raise UnknownNameError.of("option", option, form.options, f"Robot.from_{form.name}")
+    model = form.read(path)
+    return _complete(model, **options) if form.has_notes else validate(model, **options)
 
-    @classmethod
-    def from_dh(
-        cls,
-        rows: Sequence[Sequence[float] | Mapping[str, float]],
-        *,
-        convention: str,
-        types: str | Sequence[str] | None = None,
-        columns: Sequence[str] = ("a", "alpha", "d", "theta"),
-        masses: ArrayLike | None = None,
-        coms: ArrayLike | None = None,
-        inertias: ArrayLike | Sequence[ArrayLike] | None = None,
-        rotors: ArrayLike | None = None,
-        gears: ArrayLike | None = None,
-        viscous: ArrayLike | None = None,
-        coulomb: ArrayLike | None = None,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-        base: ArrayLike | None = None,
-        tool: ArrayLike | None = None,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
-        name: str = "dh_robot",
-        check: bool = True,
-        repair: bool = False,
-    ) -> Self:
-        """A serial arm from Denavit-Hartenberg parameters.
 
-        rows: for each joint (a, alpha, d, theta), in m and rad, in the order that `columns` says, or a table with
-        those keys; theta (revolute) and d (prismatic) are offsets to the joint coordinate. convention: "standard"
-        (T = Rz Tz Tx Rx) or "modified" (T = Rx Tx Rz Tz). types: a letter for each joint, "R" or "P"; all revolute
-        if left out. Links: masses (n), coms (n, 3) in the link frame, inertias about the centre of mass, each as
-        (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or 3-by-3. Drives: rotors' inertias on the motor side with gears,
-        viscous and coulomb friction on the joint side, coulomb as (n) or as (n, 2) for the two directions, both
-        positive. base and tool: 4-by-4 transforms before the first and after the last frame.
+def _complete(model: Model, floating_base: bool = False, check: bool = True, repair: bool = False) -> Model:
+    """A model from a file: its notes become warnings, its base is set free if asked for, and it is validated."""
+    for note in model.notes:
+        warn_user(f"robot {model.name!r}: {note}", ModelWarning)
+    if floating_base:
+        model = edits.set_base_free(model)
+    return validate(model, check=check, repair=repair)
 
-        >>> from chainrule import Robot
-        >>> arm = Robot.from_dh([(1, 0, 0, 0), (1, 0, 0, 0)], convention="standard", masses=[1, 1], check=False)
-        >>> arm.pose([0.0, 0.0])[:3, 3].tolist()
-        [2.0, 0.0, 0.0]
-        """
-        from chainrule.formats.dh import from_dh
 
-        table = listed(rows, "rows")
-        n = len(table)
-        columns_of = {
-            key: _per_joint(value, n, what)
-            for key, what, value in (
-                ("rotor", "rotors", rotors), ("gear", "gears", gears), ("viscous", "viscous", viscous),
-                ("lower", "lower", lower), ("upper", "upper", upper),
-            )
-            if value is not None
-        }  # fmt: skip
-        if coulomb is not None:
-            forward, backward = _two_ways(coulomb, n)
-            columns_of |= {"coulomb": forward, "coulomb_negative": backward}
-        dofs = [Dof(**{key: column[i] for key, column in columns_of.items()}) for i in range(n)]
-        model = from_dh(
-            name, table, convention, types, listed(columns, "columns"), _links(n, masses, coms, inertias), dofs,
-            placement(base, "base"), placement(tool, "tool"),
-        )  # fmt: skip
-        model = edits.with_gravity(model, vector(gravity, "gravity"))
-        return cls(checked(model, check=check, repair=repair))
+def from_dh(
+    rows: Sequence[Sequence[float] | Mapping[str, float]],
+    *,
+    convention: str,
+    types: str | Sequence[str] | None = None,
+    columns: Sequence[str] = ("a", "alpha", "d", "theta"),
+    masses: ArrayLike | None = None,
+    coms: ArrayLike | None = None,
+    inertias: ArrayLike | Sequence[ArrayLike] | None = None,
+    rotors: ArrayLike | None = None,
+    gears: ArrayLike | None = None,
+    viscous: ArrayLike | None = None,
+    coulomb: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    base: ArrayLike | None = None,
+    tool: ArrayLike | None = None,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    name: str = "dh_robot",
+    check: bool = True,
+    repair: bool = False,
+) -> Model:
+    """A serial arm from Denavit-Hartenberg parameters.
 
-    @classmethod
-    def from_screws(
-        cls,
-        *,
-        home: ArrayLike,
-        screws: ArrayLike,
-        frames: Sequence[ArrayLike] | None = None,
-        inertias: Sequence[ArrayLike] | None = None,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
-        axes: str = "space",
-        normalise: bool = False,
-        name: str = "screw_robot",
-        check: bool = True,
-        repair: bool = False,
-    ) -> Self:
-        """A serial robot as a product of exponentials, from Lynch & Park's lists.
+    Parameters
+    ----------
+    rows
+        For each joint (a, alpha, d, theta), in m and rad, in the order that `columns` says, or a table with those
+        keys; theta (revolute) and d (prismatic) are offsets to the joint coordinate.
+    convention
+        "standard" (T = Rz Tz Tx Rx) or "modified" (T = Rx Tx Rz Tz).
+    types
+        A letter for each joint, "R" or "P"; all revolute if left out.
+    columns
+        The order of the parameters in a row.
+    masses, coms, inertias
+        Of the links: (n) in kg; (n, 3) in m, in the link frame; about the center of mass in kg m^2, each as
+        (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or 3-by-3.
+    rotors, gears
+        Rotor inertias on the motor side, in kg m^2, and gear ratios (n).
+    viscous, coulomb
+        Friction on the joint side; coulomb as (n) or as (n, 2) for the two directions, both positive.
+    lower, upper
+        Limits (n), in rad or m.
+    base, tool
+        4-by-4 transforms before the first and after the last frame.
+    gravity
+        In base axes, in m/s^2.
+    name
+        The robot's name.
+    check, repair
+        As of `from_urdf`.
 
-        home: the end-effector's pose at q = 0. screws: (6, n), a column (omega, v) for each joint, in the base frame
-        at home, or in the end-effector's with axes="body"; used as given, or scaled to unit with normalise=True.
-        frames: M01, M12, .. Mn,n+1, each link frame in the one before at home. inertias: the 6-by-6 G of each link.
-        """
-        from chainrule.formats.screws import from_screws
+    >>> from chainrule import Robot
+    >>> arm = Robot.from_dh([(1, 0, 0, 0), (1, 0, 0, 0)], convention="standard", masses=[1, 1], check=False)
+    >>> arm.pose([0.0, 0.0])[:3, 3].tolist()
+    [2.0, 0.0, 0.0]
+    """
+    from chainrule.formats import dh
 
-        g = vector(gravity, "gravity")
-        model = from_screws(name, home, screws, frames, inertias, g, axes, normalise)
-        return cls(checked(model, check=check, repair=repair))
+    table = as_list(rows, "rows")
+    n = len(table)
+    columns_of = {
+        key: _per_joint(value, n, what)
+        for key, what, value in (
+            ("rotor", "rotors", rotors), ("gear", "gears", gears), ("viscous", "viscous", viscous),
+            ("lower", "lower", lower), ("upper", "upper", upper),
+        )
+        if value is not None
+    }  # fmt: skip
+    if coulomb is not None:
+        forward, backward = _coulomb_both_ways(coulomb, n)
+        columns_of |= {"coulomb": forward, "coulomb_negative": backward}
+    dofs = [Dof(**{key: column[i] for key, column in columns_of.items()}) for i in range(n)]
+    model = dh.from_dh(
+        name, table, convention, types, as_list(columns, "columns"), _links(n, masses, coms, inertias), dofs,
+        placement(base, "base"), placement(tool, "tool"),
+    )  # fmt: skip
+    model = edits.with_gravity(model, vector(gravity, "gravity"))
+    return validate(model, check=check, repair=repair)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the robot to a .toml or .json file (exactly) or to .urdf (where URDF can express it)."""
-        from chainrule.formats import native, source, urdf
 
-        if Path(source.path_of(path)).suffix.lower() == ".urdf":
-            source.write(path, urdf.to_urdf(self.model))
-        else:
-            native.save(self.model, path)
+def from_screws(
+    *,
+    home: ArrayLike,
+    screws: ArrayLike,
+    frames: Sequence[ArrayLike] | None = None,
+    inertias: Sequence[ArrayLike] | None = None,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    axes: str = "space",
+    normalize: bool = False,
+    name: str = "screw_robot",
+    check: bool = True,
+    repair: bool = False,
+    normalise: bool = False,
+) -> Model:
+    """A serial robot as a product of exponentials, from Lynch & Park's lists.
 
-    def to_urdf(self) -> str:
-        """The robot as URDF text; what URDF cannot express (rotors, springs, some joints) is an error."""
-        from chainrule.formats.urdf import to_urdf
+    Parameters
+    ----------
+    home
+        The end-effector's pose at q = 0.
+    screws
+        (6, n), a column (omega, v) for each joint, in the base frame at home, or in the end-effector's with
+        axes="body"; used as given, or scaled to unit length with normalize=True.
+    frames
+        M01, M12, .. Mn,n+1, each link frame in the one before at home.
+    inertias
+        The 6-by-6 G of each link.
+    gravity
+        In base axes, in m/s^2.
+    axes
+        "space" or "body": the frame of the screws.
+    normalize, normalise
+        Scale each screw to unit length; both spellings.
+    name
+        The robot's name.
+    check, repair
+        As of `from_urdf`.
+    """
+    from chainrule.formats import screws as screw_tables
 
-        return to_urdf(self.model)
+    g = vector(gravity, "gravity")
+    model = screw_tables.from_screws(name, home, screws, frames, inertias, g, axes, normalize or normalise)
+    return validate(model, check=check, repair=repair)
 
-    def to_dh(self, link: str | None = None, *, convention: str) -> DHTable:
-        """Denavit-Hartenberg parameters of the chain from the base to a link: the same poses at the same q."""
-        from chainrule.formats.dh import to_dh
 
-        return to_dh(self.model, edits.meant(self.model, link), convention)
+def save(robot: Mechanism, path: str | PathLike[str]) -> None:
+    """Write the robot to a .toml or .json file (exactly) or to .urdf (where URDF can express it)."""
+    registry.write(robot.model, path)
 
-    def to_screws(self, link: str | None = None, *, axes: str = "space") -> ScrewTable:
-        """Home pose, screws, link frames and inertias of the chain from the base to a link."""
-        from chainrule.formats.screws import to_screws
 
-        return to_screws(self.model, edits.meant(self.model, link), axes)
+def to_urdf(robot: Mechanism) -> str:
+    """The robot as URDF text; what URDF cannot express (rotors, springs, some joints) is an error."""
+    from chainrule.formats.urdf import to_urdf
+
+    return to_urdf(robot.model)
+
+
+def to_dh(robot: Mechanism, link: str | None = None, *, convention: str) -> DHTable:
+    """Denavit-Hartenberg parameters of the chain from the base to a link: the same poses at the same q."""
+    from chainrule.formats.dh import to_dh
+
+    return to_dh(robot.model, robot.link(link), convention)
+
+
+def to_screws(robot: Mechanism, link: str | None = None, *, axes: str = "space") -> ScrewTable:
+    """Home pose, screws, link frames and inertias of the chain from the base to a link."""
+    from chainrule.formats.screws import to_screws
+
+    return to_screws(robot.model, robot.link(link), axes)
 
 
 def _per_joint(value: Any, n: int, what: str) -> list[float]:
@@ -200,7 +238,7 @@ def _per_joint(value: Any, n: int, what: str) -> list[float]:
     return [float(x) for x in array]
 
 
-def _two_ways(coulomb: Any, n: int) -> tuple[list[float], list[float]]:
+def _coulomb_both_ways(coulomb: Any, n: int) -> tuple[list[float], list[float]]:
     array = real_array(coulomb, "coulomb")
     if array.shape == (n, 2):
         return array[:, 0].tolist(), array[:, 1].tolist()
@@ -222,7 +260,7 @@ def _links(n: int, masses: Any, coms: Any, inertias: Any) -> list[Link]:
         centres = [Vector(*row) for row in array.tolist()]
     if inertias is None:
         return [Link(f"link{i + 1}", m, c) for i, (m, c) in enumerate(zip(weights, centres, strict=True))]
-    given = listed(inertias, "inertias")
+    given = as_list(inertias, "inertias")
     if len(given) != n:
         raise ShapeError(f"inertias must have an entry for each of the {n} links, got {len(given)}")
     return [

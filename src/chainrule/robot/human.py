@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from chainrule.arguments import number
-from chainrule.core.validation import checked
+from chainrule.core.validation import validate
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.model import (
     Dof,
@@ -113,7 +113,7 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
     tip = Frame("hand_tip", "hand", Transform(Rotation.identity(), Vector(0.0, 0.0, -hand_length)))
     notes = ["Human right arm of seven joints", f"Body of {mass:g} kg and {height:g} m; segments by table {table!r}"]
     model = Model.build(name, links, joints, [tip], end_effector="hand_tip", notes=notes)
-    return Robot(checked(model, warn=False))
+    return Robot(validate(model, warn=False))
 
 
 def _segment(name: str, segment: Segment, body_mass: float, height: float) -> Link:

@@ -1,21 +1,18 @@
-"""Robots by name or by file: the bundled ones, and whatever the user has."""
+"""Robots by name or by file: the bundled ones, and those in the user's own files."""
 
 from __future__ import annotations
 
 from importlib.resources import files
-from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chainrule.core.validation import checked
+from chainrule.core.validation import validate
 from chainrule.errors import FormatError, UnknownNameError
 from chainrule.formats import native
 from chainrule.formats.source import is_text, path_of
+from chainrule.robot.building import from_file
 from chainrule.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _BUNDLED = files("chainrule").joinpath("robot", "models")
 
@@ -44,42 +41,18 @@ def load(name_or_path: str | PathLike[str], **options: Any) -> Robot:
             raise FormatError(
                 f"the bundled robot {text!r} takes no options, got {', '.join(options)}; edit it once loaded"
             )
-        return _bundled(text)
+        return _load_bundled(text)
     if is_text(text):
         raise FormatError("load takes a name or a path; for text, use Robot.from_urdf, from_mjcf or from_native")
-    suffix = Path(text).suffix.lower()
-    if suffix == ".urdf":
-        return _made(Robot.from_urdf, name_or_path, options)
-    if suffix == ".xml":
-        return _made(_xml(name_or_path), name_or_path, options)
-    if suffix in (".toml", ".json"):
-        return _made(Robot.from_native, name_or_path, options)
-    if suffix or "/" in text or not isinstance(name_or_path, str):
-        raise FormatError(f"cannot tell the format of {text!r}: robots come as .urdf, .xml, .toml or .json files")
-    raise UnknownNameError.of("robot", text, robots(), "chainrule")
+    if not (Path(text).suffix or "/" in text) and isinstance(name_or_path, str):
+        raise UnknownNameError.of("robot", text, robots(), "chainrule")
+    return Robot(from_file(name_or_path, **options))
 
 
-def _made(make: Callable[..., Robot], path: str | PathLike[str], options: dict[str, Any]) -> Robot:
-    known = [name for name, parameter in signature(make).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
-    for option in options:
-        if option not in known:
-            raise UnknownNameError.of("option", option, known, f"Robot.{make.__name__}")
-    return make(path, **options)
-
-
-def _bundled(name: str) -> Robot:
+def _load_bundled(name: str) -> Robot:
     if name == "human_arm":
         from chainrule.robot.human import human_arm
 
         return human_arm()
     text = _BUNDLED.joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return Robot(checked(native.from_native(text), check=False, warn=False))  # as published; the tests check them
-
-
-def _xml(path: str | PathLike[str]) -> Callable[..., Robot]:
-    """An .xml file may be URDF or MJCF: the root element tells."""
-    from chainrule.formats.source import read
-    from chainrule.formats.xml import parse
-
-    content, source, _ = read(path)
-    return Robot.from_mjcf if parse(content, source).tag == "mujoco" else Robot.from_urdf
+    return Robot(validate(native.from_native(text), check=False, warn=False))  # as published; the tests check them

@@ -1,102 +1,312 @@
-"""One step in time, as the textbook writes it, over lists of generic scalars.
+"""Integrators: one step in time as the textbook writes it, and the options of each.
 
-A step starts from the configuration q, the velocity v and further states x (of a controller; work done). `world`
-tells the rates of v and x at a stage of the step, 0 at its start, 1 half way, 2 at its end; `start` are those at the
-start. Configurations stay on their manifold: quaternions are unit ones.
+A step starts from the configuration q, the velocity v and further states x (of a controller; work done). `system` gives
+the rates of v and x at a stage of the step: 0 at its start, 1 half way, 2 at its end. `start` are the rates at the
+start. Configurations stay on their manifold: quaternions have unit length.
+
+How to add an integrator with fixed steps
+
+1. Write a subclass of `FixedStep` with a `name`, its `order` and a docstring. Options besides `dt` are fields of a
+   frozen dataclass.
+2. Write its `step` over lists of scalars, with `advance` for sums and with `system.displace` or
+   `system.coordinate_rates` and `system.normalize` for configurations. The same text is compiled into machine code and
+   runs on NumPy arrays, so choose by a value with `chainrule.spatial.scalar.where`, never with `if`.
+3. Return the state after the step, and the squared error of equations that were solved by iteration, 0 if there are
+   none; in the first case set `iterates`, so that every step is checked.
+4. Put it into the table with `register`. `simulate(..., method="its name")` and `simulate(..., integrator=It(dt=...))`
+   then both find it.
+5. Measure its order, and compare `robot.simulate` with `robot.reference.simulate`:
+   tests/simulation/test_recipe_integrator.py does both for Heun's method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from chainrule.arguments import number
+from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.spatial import Scalar
 
 Scalars = Sequence[Scalar]
 Rates = tuple[Scalars, Scalars]
+"""dv/dt and dx/dt."""
 Next = tuple[Scalars, Scalars, Scalars, Scalar]
-"""Configuration, velocity and further states after a step, and how far its equations are from being solved."""
+"""Configuration, velocity and further states after a step, and the squared error of the step's equations."""
 
 
-class World(Protocol):
-    """What is being integrated."""
+class System(Protocol):
+    """The equations of motion during one step."""
 
     def rates(self, stage: int, q: Scalars, v: Scalars, x: Scalars) -> Rates:
         """dv/dt and dx/dt."""
 
     def coordinate_rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """dq/dt, which is v but for quaternions."""
+        """dq/dt: equal to v except for quaternions."""
 
-    def moved(self, q: Scalars, v: Scalars) -> Scalars:
-        """The configuration reached from q by the constant velocity v in unit time."""
+    def displace(self, q: Scalars, v: Scalars) -> Scalars:
+        """The configuration that the velocity v leads to from q in unit time."""
 
-    def normalised(self, q: Scalars) -> Scalars:
-        """q with unit quaternions."""
+    def normalize(self, q: Scalars) -> Scalars:
+        """The configuration q with quaternions of unit length."""
 
 
-def ahead(y: Scalars, h: Scalar, *rates: Scalars) -> list[Scalar]:
+def advance(y: Scalars, h: Scalar, *rates: Scalars) -> list[Scalar]:
     """y + h (sum of rates)."""
     return [a + h * sum(r, start=0) for a, r in zip(y, zip(*rates, strict=True), strict=True)]
 
 
-def scaled(y: Scalars, h: Scalar) -> list[Scalar]:
+def scale(y: Scalars, h: Scalar) -> list[Scalar]:
+    """h y."""
     return [a * h for a in y]
 
 
-def euler(world: World, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+def positive(value: Any, what: str) -> float:
+    """One positive, finite number."""
+    x = number(value, what)
+    if not x > 0:
+        raise ShapeError(f"{what} must be positive, got {value!r}")
+    return x
+
+
+# --- the two kinds ---
+
+
+@dataclass(frozen=True)
+class Integrator(ABC):
+    """A way to follow a motion in time, with its options."""
+
+    dt: float = field(default=1e-3, kw_only=True)
+    """The step, or the interval between samples, in s."""
+    name: ClassVar[str]
+    """The name that `method=` takes."""
+
+    def __post_init__(self) -> None:
+        self._check("dt")
+
+    def _check(self, *options: str) -> None:
+        """Make options positive numbers, or refuse them."""
+        for option in options:
+            value = positive(getattr(self, option), f"{type(self).__name__}: {option}")
+            object.__setattr__(self, option, value)
+
+
+@dataclass(frozen=True)
+class FixedStep(Integrator):
+    """An integrator with steps of dt seconds, compiled together with the robot and its torques."""
+
+    dt: float = 1e-3
+    order: ClassVar[int]
+    """The power of dt that the error of a whole motion goes with."""
+    iterates: ClassVar[bool] = False
+    """Whether a step solves equations by iteration, and may fail to."""
+
+    @abstractmethod
+    def step(self, system: System, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+        """The state a time h later."""
+
+    @property
+    def scheme(self) -> Self:
+        """The integrator with dt = 1: all that shapes the text of a step, h being an argument of it."""
+        return replace(self, dt=1.0)
+
+
+@dataclass(frozen=True)
+class AdaptiveStep(Integrator):
+    """An integrator of SciPy that chooses its steps to keep the error of each below rtol |y| + atol.
+
+    dt is the interval at which the motion is recorded and events are looked for.
+    """
+
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    solver: ClassVar[str]
+    """Its class in scipy.integrate."""
+    restarts_each_step: ClassVar[bool] = True
+    """Whether a step depends on the state before it alone, so that the state may be corrected between steps."""
+
+    def __post_init__(self) -> None:
+        self._check("dt", "rtol", "atol")
+
+
+# --- fixed steps ---
+
+
+class Euler(FixedStep):
     """Explicit Euler: q and v move on by their rates at the start. Order 1; energy grows."""
-    a, r = start
-    return world.moved(q, scaled(v, h)), ahead(v, h, a), ahead(x, h, r), 0
+
+    name = "euler"
+    order = 1
+
+    def step(self, system: System, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+        a, r = start
+        return system.displace(q, scale(v, h)), advance(v, h, a), advance(x, h, r), 0
 
 
-def semi_implicit_euler(world: World, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+class SemiImplicitEuler(FixedStep):
     """Semi-implicit Euler: v first, then q by the new v. Order 1; energy stays bounded where v and q separate."""
-    a, r = start
-    v = ahead(v, h, a)
-    return world.moved(q, scaled(v, h)), v, ahead(x, h, r), 0
+
+    name = "semi_implicit_euler"
+    order = 1
+
+    def step(self, system: System, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+        a, r = start
+        v = advance(v, h, a)
+        return system.displace(q, scale(v, h)), v, advance(x, h, r), 0
 
 
-def rk4(world: World, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
-    """Runge and Kutta's method of order 4; quaternions are made unit again at the end of the step."""
-    a1, r1 = start
-    c1 = world.coordinate_rates(q, v)
-    q2, v2, x2 = ahead(q, h / 2, c1), ahead(v, h / 2, a1), ahead(x, h / 2, r1)
-    a2, r2 = world.rates(1, q2, v2, x2)
-    c2 = world.coordinate_rates(q2, v2)
-    q3, v3, x3 = ahead(q, h / 2, c2), ahead(v, h / 2, a2), ahead(x, h / 2, r2)
-    a3, r3 = world.rates(1, q3, v3, x3)
-    c3 = world.coordinate_rates(q3, v3)
-    q4, v4, x4 = ahead(q, h, c3), ahead(v, h, a3), ahead(x, h, r3)
-    a4, r4 = world.rates(2, q4, v4, x4)
-    c4 = world.coordinate_rates(q4, v4)
-    q = world.normalised(ahead(q, h / 6, c1, c2, c2, c3, c3, c4))
-    return q, ahead(v, h / 6, a1, a2, a2, a3, a3, a4), ahead(x, h / 6, r1, r2, r2, r3, r3, r4), 0
+class RK4(FixedStep):
+    """The classical method of Runge and Kutta. Order 4; quaternions are normalized at the end of the step."""
+
+    name = "rk4"
+    order = 4
+
+    def step(self, system: System, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+        a1, r1 = start
+        c1 = system.coordinate_rates(q, v)
+        q2, v2, x2 = advance(q, h / 2, c1), advance(v, h / 2, a1), advance(x, h / 2, r1)
+        a2, r2 = system.rates(1, q2, v2, x2)
+        c2 = system.coordinate_rates(q2, v2)
+        q3, v3, x3 = advance(q, h / 2, c2), advance(v, h / 2, a2), advance(x, h / 2, r2)
+        a3, r3 = system.rates(1, q3, v3, x3)
+        c3 = system.coordinate_rates(q3, v3)
+        q4, v4, x4 = advance(q, h, c3), advance(v, h, a3), advance(x, h, r3)
+        a4, r4 = system.rates(2, q4, v4, x4)
+        c4 = system.coordinate_rates(q4, v4)
+        q = system.normalize(advance(q, h / 6, c1, c2, c2, c3, c3, c4))
+        return q, advance(v, h / 6, a1, a2, a2, a3, a3, a4), advance(x, h / 6, r1, r2, r2, r3, r3, r4), 0
 
 
-ITERATIONS = 20
+MIDPOINT_ITERATIONS = 20
 """Fixed-point iterations of the implicit midpoint rule; each gains a factor of about h times the fastest rate."""
 
 
-def implicit_midpoint(world: World, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
-    """The midpoint rule: the rates are those half way. Order 2; symmetric, so that energy does not drift.
+class ImplicitMidpoint(FixedStep):
+    """The implicit midpoint rule: the rates are those half way. Order 2; symmetric, so that energy does not drift.
 
-    Half way, v = v0 + h/2 a(q, v) and q = q0 moved by h/2 v: solved by iteration from the explicit guess.
+    Half way, v = v0 + h/2 a(q, v) and q = q0 displaced by h/2 v: solved by iteration from the explicit guess.
     """
-    a, r = start
-    error: Scalar = 0
-    for _ in range(ITERATIONS):
-        vm = ahead(v, h / 2, a)
-        before = a
-        a, r = world.rates(1, world.moved(q, scaled(vm, h / 2)), vm, ahead(x, h / 2, r))
-    vm = ahead(v, h / 2, a)
-    for new, old in zip(a, before, strict=True):
-        error = error + (new - old) * (new - old)
-    return world.moved(q, scaled(vm, h)), ahead(v, h, a), ahead(x, h, r), error * h * h
+
+    name = "implicit_midpoint"
+    order = 2
+    iterates = True
+
+    def step(self, system: System, start: Rates, q: Scalars, v: Scalars, x: Scalars, h: Scalar) -> Next:
+        a, r = start
+        error: Scalar = 0
+        for _ in range(MIDPOINT_ITERATIONS):
+            vm = advance(v, h / 2, a)
+            before = a
+            a, r = system.rates(1, system.displace(q, scale(vm, h / 2)), vm, advance(x, h / 2, r))
+        vm = advance(v, h / 2, a)
+        for new, old in zip(a, before, strict=True):
+            error = error + (new - old) * (new - old)
+        return system.displace(q, scale(vm, h)), advance(v, h, a), advance(x, h, r), error * h * h
 
 
-METHODS: dict[str, Callable[[World, Rates, Scalars, Scalars, Scalars, Scalar], Next]] = {
-    "euler": euler,
-    "semi_implicit_euler": semi_implicit_euler,
-    "rk4": rk4,
-    "implicit_midpoint": implicit_midpoint,
-}
+# --- adaptive steps ---
+
+
+class DOP853(AdaptiveStep):
+    """Dormand and Prince's method of order 8: accurate, for motions that are not stiff."""
+
+    name = "dop853"
+    solver = "DOP853"
+
+
+class Radau(AdaptiveStep):
+    """The implicit Runge-Kutta method Radau IIA of order 5, for stiff motions."""
+
+    name = "radau"
+    solver = "Radau"
+
+
+class LSODA(AdaptiveStep):
+    """Adams' and BDF methods, chosen by how stiff the motion is."""
+
+    name = "lsoda"
+    solver = "LSODA"
+    restarts_each_step = False
+
+
+# --- the table ---
+
+INTEGRATORS: dict[str, type[FixedStep] | type[AdaptiveStep]] = {}
+"""The integrators that `simulate` knows, by name."""
+
+Kind = TypeVar("Kind", bound=type[FixedStep] | type[AdaptiveStep])
+
+
+def register(integrator: Kind) -> Kind:
+    """Put an integrator into the table, under its name; the name of another one is refused."""
+    known = INTEGRATORS.get(integrator.name)
+    if known is not None and (known.__module__, known.__qualname__) != (integrator.__module__, integrator.__qualname__):
+        raise ShapeError(f"there is already an integrator named {integrator.name!r}: {known.__qualname__}")
+    INTEGRATORS[integrator.name] = integrator
+    return integrator
+
+
+for _integrator in (Euler, SemiImplicitEuler, RK4, ImplicitMidpoint, DOP853, Radau, LSODA):
+    register(_integrator)
+
+METHODS = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(integrator, FixedStep))
+"""Names of the integrators with fixed steps."""
+
+ADAPTIVE = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(integrator, AdaptiveStep))
+"""Names of the integrators that choose their steps."""
+
+DEFAULT = RK4
+
+
+def choose_integrator(method: str | None, integrator: Integrator | None, **options: Any) -> FixedStep | AdaptiveStep:
+    """The integrator that is named, or given with its options inside it; options that it does not have are refused."""
+    given = {option: value for option, value in options.items() if value is not None}
+    if integrator is None:
+        return _by_name(DEFAULT.name if method is None else method, given)
+    if not isinstance(integrator, (FixedStep, AdaptiveStep)):
+        hint = f"; names are passed as method={integrator!r}" if isinstance(integrator, str) else ""
+        raise ShapeError(
+            f"simulate: integrator must be an integrator such as cr.RK4(dt=1e-3), got {integrator!r:.60}{hint}"
+        )
+    if method is not None:
+        raise ShapeError(f"simulate: give either method ({method!r}) or integrator ({integrator!r})")
+    for option, value in given.items():
+        _refuse_missing(type(integrator), option)
+        raise ShapeError(
+            f"simulate: {option} belongs into the integrator: "
+            f"integrator={_constructor(type(integrator))}({option}={value!r}, ...)"
+        )
+    return integrator
+
+
+def _by_name(method: str, options: Mapping[str, Any]) -> FixedStep | AdaptiveStep:
+    """The integrator of a name, with options."""
+    if isinstance(method, Integrator):
+        raise ShapeError(f"simulate: method is a name; pass {method!r} as integrator=...")
+    if not isinstance(method, str) or method not in INTEGRATORS:
+        raise UnknownNameError.of("method", method, INTEGRATORS, "simulate")
+    kind = INTEGRATORS[method]
+    for option in options:
+        _refuse_missing(kind, option)
+    return kind(**{option: positive(value, f"simulate: {option}") for option, value in options.items()})
+
+
+def _refuse_missing(kind: type[Integrator], option: str) -> None:
+    """An error where an integrator does not have an option; it names those that do."""
+    if option in _options_of(kind):
+        return
+    others = [name for name, other in INTEGRATORS.items() if option in _options_of(other)]
+    raise ShapeError(
+        f"simulate: {kind.name} has no {option}, only {', '.join(_options_of(kind))}; leave it out, or take a method "
+        f"that has it: {', '.join(others)}"
+    )
+
+
+def _options_of(kind: type[Integrator]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
+def _constructor(kind: type[Integrator]) -> str:
+    return f"cr.{kind.__name__}" if kind.__module__ == __name__ else kind.__name__

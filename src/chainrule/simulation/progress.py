@@ -1,4 +1,4 @@
-"""A bar with the time left, where somebody is looking."""
+"""A progress bar with the time left, by rich."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Shows how far a simulation is: on a terminal, after a second; always or never where told so."""
+    """The progress of a simulation: shown on a terminal after a second; `show` True or False overrides the first."""
 
     def __init__(self, duration: float, show: bool | None) -> None:
         self.duration = duration
@@ -24,7 +24,7 @@ class Progress:
         return self
 
     def at(self, t: float) -> None:
-        """The simulation has reached the time t."""
+        """Show that the simulation has reached the time t."""
         if not self.show:
             return
         if self.bar is None and time.monotonic() - self.started > PATIENCE:

@@ -1,13 +1,13 @@
-"""Where torques and wrenches come from: nothing, constants, samples in time, functions, controllers.
+"""Sources of torques and wrenches: constants, samples in time, functions, controllers.
 
 A source gives `size` numbers from the state, from signals known ahead (a reference, samples) and from parameters (a
-constant, gains). The first is text to be compiled; the other two are numbers handed to it.
+constant, gains). `compute` is text to be compiled; signals and parameters are numbers handed to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +16,16 @@ from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
 from chainrule.errors import ShapeError
 from chainrule.spatial import Scalar
 
+if TYPE_CHECKING:
+    from chainrule.control.laws.controller import Controller
+
+    Torque: TypeAlias = "ArrayLike | Samples | Controller | Callable[[Any, Any, Any], Any] | None"
+
 Scalars = Sequence[Scalar]
 
 
 class Source:
-    """A constant, zero unless it is given: the simplest source, and what the others have in common."""
+    """A constant, zero by default; also the base of the other sources."""
 
     def __init__(self, size: int, constant: Array | None = None) -> None:
         self.size = size
@@ -28,18 +33,18 @@ class Source:
         self.width = 0
         self.parameters = np.zeros(0) if constant is None else constant
         self.batch: tuple[int, ...] = ()
-        """The shape of the batch that its signals come in."""
+        """The batch dimensions of its signals."""
         self.called = False
-        """Whether its signals are found by calling Python at every stage of every step."""
+        """Whether its signals come from a Python function, called at every stage of every step."""
 
     @property
-    def key(self) -> tuple[Hashable, ...]:
-        """All that shapes its text."""
+    def fingerprint(self) -> tuple[Hashable, ...]:
+        """Everything that shapes the text of `compute`."""
         return (type(self).__name__, self.size, self.states, self.width, self.parameters.shape[-1])
 
     @property
     def breaks(self) -> Array:
-        """Times at which it jumps, where an adaptive integrator must stop."""
+        """Times at which its values or their rates jump: an adaptive integrator restarts there."""
         return np.zeros(0)
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
@@ -48,16 +53,16 @@ class Source:
 
     @property
     def jumps(self) -> bool:
-        """Whether its signals just before a time may be others than at it."""
+        """Whether its signals just before a time may differ from those at that time."""
         return False
 
     def before(self, t: Array) -> Array:
-        """The signals just before the times t, where they jump."""
+        """The signals just before the times t."""
         raise NotImplementedError
 
     @staticmethod
     def refuse_undriven(values: Array, undriven: Sequence[int], joints: Sequence[str]) -> None:
-        """An error where there are torques on joints whose effort limit is zero."""
+        """An error where there is a torque on a joint whose effort limit is zero."""
         for i in undriven:
             if values[..., i].any():
                 raise ShapeError(
@@ -66,20 +71,20 @@ class Source:
                 )
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        """The numbers, and the rates of the source's own states z."""
+        """The `size` numbers, and the rates of the source's own states z."""
         return (list(p) or [0] * self.size), []
 
 
-ROUNDING = 1e-15
-"""How far, in parts of it, a time may be from that of a sample it is meant to be."""
+TIME_ROUNDING = 1e-15
+"""The relative difference up to which a time counts as that of a sample."""
 
 INTERPOLATIONS = ("linear", "previous", "cubic")
 
 
 class Samples(Source):
-    """Samples at times t (T,), values (..., T, size): linear between them unless told otherwise, held beyond them.
+    """Samples at times t (T,) with values (..., T, size), constant before the first and after the last.
 
-    interpolation: "linear"; "previous", which holds each value until the next, as a digital controller does; or
+    interpolation: "linear"; "previous", which keeps each value until the next, as a digital controller does; or
     "cubic", a spline.
 
     >>> import chainrule as cr
@@ -108,7 +113,7 @@ class Samples(Source):
         return self.t
 
     def __call__(self, t: ArrayLike) -> Array:
-        """Values at any times."""
+        """Values at the times t (...): (..., size)."""
         times = np.asarray(t, dtype=float)
         return self.signals(times.reshape(-1), np.zeros(0), np.zeros(0)).reshape(
             (*self.values.shape[:-2], *times.shape, self.size)
@@ -120,7 +125,7 @@ class Samples(Source):
             from scipy.interpolate import CubicSpline
 
             return np.asarray(CubicSpline(self.t, self.values, axis=-2)(t))
-        k = np.clip(np.searchsorted(self.t, t * (1 + ROUNDING), side="right") - 1, 0, len(self.t) - 1)
+        k = np.clip(np.searchsorted(self.t, t * (1 + TIME_ROUNDING), side="right") - 1, 0, len(self.t) - 1)
         if self.interpolation == "previous":
             return np.asarray(self.values[..., k, :])
         k = np.minimum(k, len(self.t) - 2)
@@ -132,7 +137,7 @@ class Samples(Source):
         return self.interpolation == "previous"
 
     def before(self, t: Array) -> Array:
-        k = np.searchsorted(self.t, t * (1 - ROUNDING), side="left") - 1
+        k = np.searchsorted(self.t, t * (1 - TIME_ROUNDING), side="left") - 1
         return np.asarray(self.values[..., np.maximum(k, 0), :])
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
@@ -142,11 +147,18 @@ class Samples(Source):
 class Called(Source):
     """A Python function of (t, q, qd), called with NumPy arrays at every stage of every step."""
 
-    def __init__(self, function: Callable[..., Any], size: int, what: str, joints: Sequence[str]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        size: int,
+        what: str,
+        names: Sequence[str],
+        batch: tuple[int, ...] = (),
+        undriven: Sequence[int] = (),
+    ) -> None:
         super().__init__(size)
-        self.function, self.what, self.joints = function, what, joints
-        self.width, self.called = size, True
-        self.undriven: Sequence[int] = ()
+        self.function, self.what, self.names, self.undriven = function, what, names, undriven
+        self.width, self.called, self.batch = size, True, batch
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         rows = len(q)
@@ -162,12 +174,12 @@ class Called(Source):
             ) from None
         if not np.isfinite(array).all():
             *row, column = np.argwhere(~np.isfinite(array))[0].tolist()
-            name = self.joints[column] if column < len(self.joints) else f"number {column}"
+            name = self.names[column]
             which = f", row {tuple(row)}" if row else ""
             raise ShapeError(
                 f"simulate: {self.what} returned {array[(*row, column)]} for {name!r} at t = {t[0]:g} s{which}"
             )
-        self.refuse_undriven(array, self.undriven, self.joints)
+        self.refuse_undriven(array, self.undriven, self.names)
         return np.asarray(array.reshape(rows, 1, self.size))
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
@@ -175,7 +187,7 @@ class Called(Source):
 
 
 class Controlled(Source):
-    """A controller of the library, or one that looks like it."""
+    """A controller: an object with the attributes of `chainrule.control.Controller`."""
 
     def __init__(self, controller: Any, size: int) -> None:
         super().__init__(size, np.asarray(controller.parameters, dtype=float))
@@ -183,8 +195,8 @@ class Controlled(Source):
         self.states, self.width = controller.states, controller.width
 
     @property
-    def key(self) -> tuple[Hashable, ...]:
-        return (*super().key, *self.controller.key)
+    def fingerprint(self) -> tuple[Hashable, ...]:
+        return (*super().fingerprint, *self.controller.key)
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         return np.asarray(self.controller.signals(t))
@@ -192,3 +204,34 @@ class Controlled(Source):
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         tau, rates = self.controller.torque(q, qd, z, s, p)
         return tau, rates
+
+
+class Reversed(Source):
+    """The reaction to a wrench: what the surroundings apply to the tip."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.size, source.parameters)
+        self.source = source
+        self.states, self.width, self.called, self.batch = source.states, source.width, source.called, source.batch
+
+    @property
+    def fingerprint(self) -> tuple[Hashable, ...]:
+        return ("Reversed", *self.source.fingerprint)
+
+    @property
+    def breaks(self) -> Array:
+        return self.source.breaks
+
+    @property
+    def jumps(self) -> bool:
+        return self.source.jumps
+
+    def signals(self, t: Array, q: Array, qd: Array) -> Array:
+        return self.source.signals(t, q, qd)
+
+    def before(self, t: Array) -> Array:
+        return self.source.before(t)
+
+    def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
+        values, rates = self.source.compute(q, qd, z, s, p)
+        return [-x for x in values], rates

@@ -1,43 +1,69 @@
-"""What takes steps: compiled code, or the same text on NumPy arrays.
+"""Steppers: states of a batch moved on in time, by one loop of the robot's backend or by calls from Python.
 
-Both have one interface: states (rows, state) are moved on in place, and records written.
+All have one interface: states (rows, state) are moved on in place, and records written.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile.batch import batch_function
-from chainrule.compile.load import engine
-from chainrule.compile.program import Outliner, symbols, tape
-from chainrule.compile.rollout import Rollout
+from chainrule.compile.backend import (
+    INTERPRETED,
+    Backend,
+    Caller,
+    InterpretedLoop,
+    Loop,
+    LoopShape,
+    active,
+    call_directly,
+    columns,
+)
 from chainrule.functions.reference import scalars_of
-from chainrule.simulation.plant import WORKS, Plant, Rates, Slip
-from chainrule.simulation.step import Stepped, settled, step
+from chainrule.simulation.friction import resolve_sticking
+from chainrule.simulation.integrators import FixedStep
+from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars, Slip
+from chainrule.simulation.step import Signals, StepResult, step
 from chainrule.spatial import Scalar
 
-Scalars = Sequence[Scalar]
+if TYPE_CHECKING:
+    from chainrule.simulation.request import Request
 
 
 class Stepper(Protocol):
     """Moves states on in time."""
 
+    @property
+    def taken(self) -> int:
+        """Steps that the last advance has completed, where it was interrupted."""
+
     def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
         """Take len(t) - 1 steps from the times t (steps + 1); signals (rows, 3 steps, width)."""
 
+    def look(self, state: Array, parameters: Array, t: float, signals: Array, record: Array) -> None:
+        """Write the record of a state, which stays as it is; the signals are those of a step from there."""
+
+
+def make_stepper(request: Request, integrator: FixedStep) -> Stepper:
+    """The stepper of a simulation: one loop, unless some torque or wrench is a function that only Python can call."""
+    plant, scheme, backend = request.plant, integrator.scheme, active(request.robot.backend)
+    if any(source.called for source in plant.sources):
+        return CallingStepper(plant, scheme, request.projects, backend)
+    return LoopStepper(plant, scheme, request.projects, backend, len(request.state))
+
+
+# --- states and records ---
+
 
 def state_size(plant: Plant) -> int:
+    """The number of numbers in a state: q, v and x."""
     return plant.model.nq + plant.model.nv + plant.nx
 
 
 def record_size(plant: Plant) -> int:
-    """A record holds the state, accelerations, torques, what friction takes, and the integrator's residual."""
+    """The number of numbers in a record: state, accelerations, torques, friction, and the integrator's residual."""
     return state_size(plant) + 3 * plant.model.nv + 1
 
 
@@ -51,199 +77,158 @@ def columns_of(plant: Plant, records: Array) -> dict[str, Array]:
     return {name: records[..., end - width : end] for (name, width), end in zip(widths.items(), ends, strict=True)}
 
 
-def _taken_apart(plant: Plant, state: Scalars) -> tuple[Scalars, Scalars, Scalars]:
+def _split_state(plant: Plant, state: Scalars) -> tuple[Scalars, Scalars, Scalars]:
     nq, nv = plant.model.nq, plant.model.nv
     return state[:nq], state[nq : nq + nv], state[nq + nv :]
 
 
-def _result(q: Scalars, v: Scalars, x: Scalars, after: Stepped) -> list[Scalar]:
+def _result(q: Scalars, v: Scalars, x: Scalars, after: StepResult) -> list[Scalar]:
     """The state after the step, and the record of its start."""
     start = after.start
     record = [*q, *v, *x, *start.acceleration, *start.torque, *start.friction, after.residual]
     return [*after.q, *after.v, *after.x, *record]
 
 
-def _restitution(plant: Plant, p: Scalars) -> Scalars:
-    return p[: plant.model.nv] if plant.stops == "impact" else []
+# --- functions of the plant ---
 
 
-def outlined_rates(
-    plant: Plant,
-    call: Callable[..., list[Scalar]],
-    q: Scalars,
-    v: Scalars,
-    x: Scalars,
-    s: Scalars,
-    p: Scalars,
-    slip: Slip | None,
+class PlantCalls:
+    """The plant's functions by calls: traced into a loop, compiled one by one, or made in place."""
+
+    def __init__(self, plant: Plant, call: Caller, p: Scalars, close: Caller | None = None) -> None:
+        self.plant, self.call, self.p = plant, call, p
+        self.close = call if close is None else close
+        """Calls of the functions that close loops."""
+
+    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
+        """`Plant.rates`."""
+        if slip is None:
+            return self.plant.unpack(self.call("rates", self._rates, q, v, x, s, self.p))
+        flat = self.call("rates_slipping", self._rates, q, v, x, s, self.p, slip.direction, slip.is_free)
+        return self.plant.unpack(flat)
+
+    def _rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *slip: Scalars) -> list[Scalar]:
+        return self.plant.rates(q, v, x, s, p, Slip(*slip) if slip else None).flat()
+
+    def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
+        """The jumps and the impulses of `Plant.jump`."""
+        both = self.call("jump", self.plant.jump, q, is_free, prescribed)
+        return both[: len(both) // 2], both[len(both) // 2 :]
+
+    def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
+        """`Plant.closing_step`."""
+        return self.close("close", self.plant.closing_step, q, is_free)
+
+    def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
+        """`Plant.consistent_velocity`."""
+        return self.close("settle", self.plant.consistent_velocity, q, v, is_free)
+
+
+def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:
+    """The plant's functions on arrays, called from Python for parameters p, each a number for every row.
+
+    Loops are closed in place: that is done once in a step, and the rates many times.
+    """
+    return PlantCalls(plant, active(backend).caller(plant.fingerprint, plant.model.name), p, call_directly)
+
+
+# --- steppers ---
+
+
+def _take_step(
+    plant: Plant, scheme: FixedStep, project: bool, calls: PlantCalls, h: Scalar, state: Scalars, signals: Signals
 ) -> list[Scalar]:
-    """The plant's rates by a call of a function that has been made of them."""
-
-    def rates(q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *slipping: Scalars) -> list[Scalar]:
-        return plant.rates(q, v, x, s, p, Slip(*slipping) if slipping else None).flat()
-
-    if slip is None:
-        return call("rates", rates, q, v, x, s, p)
-    return call("rates_slipping", rates, q, v, x, s, p, slip.direction, slip.free)
+    """The state after a step, and the record of its start."""
+    q, v, x = _split_state(plant, state)
+    restitution = calls.p[: plant.model.nv] if plant.stops == "impact" else []
+    return _result(q, v, x, step(plant, calls, scheme, q, v, x, signals, restitution, h, project))
 
 
-class _Outlined:
-    """The plant's functions as calls of compiled code."""
+class LoopStepper:
+    """All steps in one loop of the backend."""
 
-    def __init__(self, plant: Plant, outliner: Outliner, p: Scalars) -> None:
-        self.plant, self.outliner, self.p = plant, outliner, p
+    def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend, rows: int) -> None:
+        width = plant.width
 
-    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
-        return self.plant.unpack(outlined_rates(self.plant, self.outliner.call, q, v, x, s, self.p, slip))
+        def text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+            h, *p = parameters
 
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]:
-        return _halves(self.outliner.call("jump", self.plant.jump, q, free, given))
+            def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
+                return signals[stage * width : (stage + 1) * width]
 
-    def closing_step(self, q: Scalars, free: Scalars) -> Scalars:
-        return self.outliner.call("close", self.plant.closing_step, q, free)
+            return _take_step(plant, scheme, project, PlantCalls(plant, call, p), h, state, at_stage)
 
-    def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars:
-        return self.outliner.call("settle", self.plant.consistent_velocity, q, v, free)
+        shape = LoopShape(1 + plant.parameter_count, state_size(plant), width, record_size(plant))
+        self.loop: Loop = backend.loop(text, shape, (plant.fingerprint, scheme, project), plant.model.name, rows)
 
-
-class Compiled:
-    """The whole loop as machine code."""
-
-    def __init__(self, plant: Plant, method: str, width: int, project: bool) -> None:
-        outliner = Outliner((1 + plant.parameter_count, state_size(plant), 3 * plant.width))
-        (h, *p), state, three = outliner.inputs
-        q, v, x = _taken_apart(plant, state)
-
-        def signals(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
-            return three[stage * plant.width : (stage + 1) * plant.width]
-
-        calls = _Outlined(plant, outliner, p)
-        after = step(plant, calls, method, q, v, x, signals, _restitution(plant, p), h, project)
-        program = outliner.finished(_result(q, v, x, after))
-        self.rollout = Rollout(program, record_size(plant), width, plant.model.name)
+    @property
+    def taken(self) -> int:
+        """Steps that the last advance has completed; 0 if compiled code was interrupted, which does not count."""
+        return self.loop.completed if isinstance(self.loop, InterpretedLoop) else 0
 
     def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
-        self.rollout(state, parameters, signals, len(t) - 1, every, records)
-
-
-KEPT = 16
-_built: OrderedDict[Any, Compiled] = OrderedDict()
-_functions: OrderedDict[Any, Any] = OrderedDict()
-_building = threading.Lock()
-
-
-def compiled(plant: Plant, method: str, rows: int, project: bool) -> Compiled:
-    """The compiled stepper of a plant; the last few stay at hand."""
-    width = 1 if rows == 1 else engine.vector_bits() // 64
-    key = (plant.key, method, width, project)
-    with _building:
-        if key not in _built:
-            _built[key] = Compiled(plant, method, width, project)
-        _built.move_to_end(key)
-        while len(_built) > KEPT:
-            _built.popitem(last=False)
-        return _built[key]
-
-
-class Inline:
-    """The plant's functions evaluated where they stand, on NumPy arrays."""
-
-    def __init__(self, plant: Plant, p: Scalars) -> None:
-        self.plant, self.p = plant, p
-
-    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
-        return self.plant.rates(q, v, x, s, self.p, slip)
-
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]:
-        return _halves(self.plant.jump(q, free, given))
-
-    def closing_step(self, q: Scalars, free: Scalars) -> Scalars:
-        return self.plant.closing_step(q, free)
-
-    def consistent_velocity(self, q: Scalars, v: Scalars, free: Scalars) -> Scalars:
-        return self.plant.consistent_velocity(q, v, free)
-
-
-class Kernels(Inline):
-    """The plant's functions, each compiled, called from Python."""
-
-    def _call(self, name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> list[Any]:
-        key = (self.plant.key, name, len(arguments))
-        with _building:
-            if key not in _functions:
-                own = [symbols(f"a{k}_", len(part)) for k, part in enumerate(arguments)]
-                flat = [x for part in own for x in part]
-                _functions[key] = batch_function(tape([flat], compute(*own)), name, self.plant.model.name)
-            while len(_functions) > 4 * KEPT:
-                _functions.popitem(last=False)
-        return scalars_of(_functions[key](_columns([x for part in arguments for x in part], len(arguments[0][0]))))
-
-    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
-        return self.plant.unpack(outlined_rates(self.plant, self._call, q, v, x, s, self.p, slip))
-
-    def jump(self, q: Scalars, free: Scalars, given: Scalars) -> tuple[Scalars, Scalars]:
-        return _halves(self._call("jump", self.plant.jump, q, free, given))
-
-
-class Stepwise:
-    """One step after the other, in Python: for torques that only Python can tell, and as a reference."""
-
-    def __init__(self, plant: Plant, method: str, project: bool, calls: Callable[[Plant, Scalars], Any]) -> None:
-        self.plant, self.method, self.project, self.calls = plant, method, project, calls
-        self.taken = 0
-        """Steps of the last advance that were taken, all of them unless it was interrupted."""
-
-    def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
-        h, *p = scalars_of(np.broadcast_to(parameters, (len(state), parameters.shape[-1])))
-        calls = self.calls(self.plant, p)
-        with np.errstate(all="ignore"):
-            for k in range(len(t) - 1):
-                self.taken = k
-                q, v, x = _taken_apart(self.plant, scalars_of(state.copy()))
-                times = (t[k], (t[k] + t[k + 1]) / 2, t[k + 1])
-                found = self._signals(times, signals[:, 3 * k : 3 * k + 3])
-                after = step(
-                    self.plant, calls, self.method, q, v, x, found, _restitution(self.plant, p), h, self.project
-                )
-                flat = _columns(_result(q, v, x, after), len(state))
-                if k % every == 0:
-                    records[:, k // every] = flat[:, state.shape[1] :]
-                state[:] = flat[:, : state.shape[1]]
-        self.taken = len(t) - 1
+        """Take the steps between the times t."""
+        self.loop(state, parameters, len(t) - 1, signals, records, every)
 
     def look(self, state: Array, parameters: Array, t: float, signals: Array, record: Array) -> None:
-        """The record of a state, without a step."""
+        """Write the record of a state: take a step from a copy of it."""
+        self.loop(state.copy(), parameters, 1, signals, record)
+
+
+class CallingStepper:
+    """One step after the other in Python, which asks the sources for their signals on the way."""
+
+    def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend) -> None:
+        self.plant, self.backend = plant, backend
+        call = backend.caller(plant.fingerprint, plant.model.name)
+
+        def text(_: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+            h, *p = parameters
+            calls = PlantCalls(plant, call, p, call_directly)
+            return _take_step(plant, scheme, project, calls, h, state, self._signals(signals, len(state[0])))
+
+        shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width + 1, record_size(plant))
+        self.loop = INTERPRETED.loop(text, shape, (plant.fingerprint, scheme, project), plant.model.name)
+
+    @property
+    def taken(self) -> int:
+        """Steps that the last advance has completed."""
+        return self.loop.completed
+
+    def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
+        """Take the steps between the times t."""
+        times = np.stack([t[:-1], (t[:-1] + t[1:]) / 2, t[1:]], axis=1).reshape(-1)
+        self.loop(state, parameters, len(t) - 1, _with_time(signals, times), records, every)
+
+    def look(self, state: Array, parameters: Array, t: float, signals: Array, record: Array) -> None:
+        """Write the record of a state: its rates, without a step."""
         _, *p = scalars_of(np.broadcast_to(parameters, (len(state), parameters.shape[-1])))
-        q, v, x = _taken_apart(self.plant, scalars_of(state))
-        found = self._signals((t, t, t), signals[:, :3])
+        q, v, x = _split_state(self.plant, scalars_of(state))
+        ahead = _with_time(signals[:, :3], np.full(3, t))
+        stages = [column for stage in range(3) for column in scalars_of(ahead[:, stage])]
         with np.errstate(all="ignore"):
-            _, start = settled(self.plant, self.calls(self.plant, p), q, v, x, found(0, q, v))
-        after = Stepped(q, v, x, start, 0)
-        record[:, 0] = _columns(_result(q, v, x, after), len(state))[:, state.shape[1] :]
+            found = self._signals(stages, len(state))(0, q, v)
+            _, start = resolve_sticking(self.plant, plant_calls(self.plant, p, self.backend), q, v, x, found)
+        after = StepResult(q, v, x, start, 0)
+        record[:, 0] = columns(_result(q, v, x, after), (len(state),))[:, state.shape[1] :]
 
-    def _signals(self, times: tuple[float, float, float], ahead: Array) -> Callable[[int, Scalars, Scalars], Scalars]:
-        """Signals known ahead, and those that the sources' functions give when called."""
+    def _signals(self, stages: Scalars, rows: int) -> Signals:
+        """Signals known ahead, and those that the sources' functions give when called; the last one is the time."""
+        width = self.plant.width + 1
 
-        def signals(stage: int, q: Scalars, v: Scalars) -> Scalars:
-            values = scalars_of(ahead[:, stage])
+        def at_stage(stage: int, q: Scalars, v: Scalars) -> Scalars:
+            *values, t = stages[stage * width : (stage + 1) * width]
             at = 0
             for source in self.plant.sources:
                 if source.called:
-                    rows = len(ahead)
-                    called = source.signals(np.array([times[stage]]), _columns(q, rows), _columns(v, rows))
+                    called = source.signals(np.array([t[0]]), columns(q, (rows,)), columns(v, (rows,)))
                     values[at : at + source.width] = scalars_of(called[:, 0])
                 at += source.width
             return values
 
-        return signals
+        return at_stage
 
 
-def _columns(values: Scalars, rows: int) -> Array:
-    out = np.empty((rows, len(values)))
-    for i, value in enumerate(values):
-        out[:, i] = value
-    return out
-
-
-def _halves(values: Scalars) -> tuple[Scalars, Scalars]:
-    return values[: len(values) // 2], values[len(values) // 2 :]
+def _with_time(signals: Array, times: Array) -> Array:
+    """Signals (rows, T, width) with the time as one more."""
+    return np.concatenate([signals, np.broadcast_to(times[None, :, None], (*signals.shape[:2], 1))], axis=-1)

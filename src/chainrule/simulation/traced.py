@@ -1,4 +1,4 @@
-"""Functions of a user, written in plain arithmetic, compiled into the rollout."""
+"""Functions of the user in plain arithmetic, compiled into the loop over time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile.trace import UnsupportedOperationError, tape_of
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
 from chainrule.simulation.sources import Source
@@ -19,11 +18,11 @@ Scalars = Sequence[Scalar]
 
 
 class traceable:  # noqa: N801 (a decorator)
-    """Mark a function of (t, q, qd) as plain arithmetic, so that a simulation compiles it into its loop.
+    """Mark a function of (t, q, qd) as plain arithmetic, to be compiled into the loop of a simulation.
 
-    It is then called once with symbols in place of numbers: `+ - * / ** @`, np.sin, np.exp, np.tanh and the like, and
-    indexing work; `if`, float(..) and random numbers do not, and are refused. q and qd are those of one motion, (n,),
-    also where a batch is simulated. To choose by a value, use chainrule.spatial.scalar.where.
+    It is called once with symbols instead of numbers: `+ - * / ** @`, np.sin, np.exp, np.tanh and similar functions,
+    and indexing work; `if`, float(..) and random numbers do not, and are refused. q and qd are those of one motion,
+    (n,), also in a batch. To choose by a value, use chainrule.spatial.scalar.where.
 
     >>> import numpy as np, chainrule as cr
     >>> @cr.traceable
@@ -49,19 +48,19 @@ class Traced(Source):
         super().__init__(size)
         self.function, self.what = function.function, what
         self.width = 1
-        self.text = self._checked(nq, nv)
-        """What it was traced to: with the values that it takes from elsewhere, which may be others the next time."""
+        self.text = self._trace(nq, nv)
+        """The traced function, with the values that it takes from elsewhere: they may differ the next time."""
 
     @property
-    def key(self) -> tuple[Hashable, ...]:
-        return (*super().key, self.text)
+    def fingerprint(self) -> tuple[Hashable, ...]:
+        return (*super().fingerprint, self.text)
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         return t[:, None]
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         if any(_is_symbol(x) for x in (*q, *qd, *s)):
-            return self._symbolic(q, qd, s[0]), []
+            return self._call_with_symbols(q, qd, s[0]), []
         batch = np.broadcast_shapes(*(np.shape(x) for x in (*q, *qd, s[0])))
         state = [np.stack([np.broadcast_to(x, batch) for x in part], axis=-1) for part in (s[:1], q, qd)]
         out = np.empty((*batch, self.size))
@@ -70,7 +69,8 @@ class Traced(Source):
             out[row] = np.asarray(self.function(float(t[0]), *arrays), dtype=float)
         return scalars_of(out), []
 
-    def _symbolic(self, q: Scalars, qd: Scalars, t: Scalar) -> list[Scalar]:
+    def _call_with_symbols(self, q: Scalars, qd: Scalars, t: Scalar) -> list[Scalar]:
+        """The function of symbols, refused where it is not plain arithmetic."""
         import casadi
 
         try:
@@ -94,13 +94,15 @@ class Traced(Source):
             raise ShapeError(f"simulate: {self.what} must return {self.size} numbers, got {len(entries)}")
         return list(entries)
 
-    def _checked(self, nq: int, nv: int) -> str:
-        """The traced function on numbers against the function itself: it may look at something tracing cannot see."""
+    def _trace(self, nq: int, nv: int) -> str:
+        """The traced function, compared with the function itself on numbers: tracing cannot see everything."""
         import casadi
+
+        from chainrule.compile.trace import UnsupportedOperationError, tape_of
 
         symbols = [casadi.SX.sym("t"), casadi.SX.sym("q", nq), casadi.SX.sym("qd", nv)]
         q, qd = (list(casadi.vertsplit(x)) for x in symbols[1:])
-        traced = casadi.Function("f", symbols, [casadi.vertcat(*self._symbolic(q, qd, symbols[0]))])
+        traced = casadi.Function("f", symbols, [casadi.vertcat(*self._call_with_symbols(q, qd, symbols[0]))])
         try:
             tape_of(traced, (1, nq, nv))
         except UnsupportedOperationError as error:

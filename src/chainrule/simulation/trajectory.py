@@ -10,42 +10,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array
+from chainrule.core.mechanism import Mechanism
+from chainrule.dynamics import energy
 from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.kinematics.configurations import difference, integrate
+from chainrule.loops.closure import constraint_residual
+from chainrule.simulation.columns import COLUMNS, column_names, numbered_column_names
+from chainrule.simulation.events import EventRecord
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+Happened = EventRecord
 
-COLUMNS = ("q", "qd", "qdd", "tau", "friction", "work", "states")
-"""The arrays of a trajectory besides t, each (..., T, numbers)."""
-
-
-MOST = 1e9
-"""Samples that a trajectory may have."""
-
-
-@dataclass(frozen=True)
-class Happened:
-    """An event: its name, when it was, in which row of the batch, and the state then."""
-
-    name: str
-    t: float
-    row: tuple[int, ...]
-    q: Array
-    qd: Array
+MAX_SAMPLES = 1e9
+"""The number of samples that a trajectory may have."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion of a robot, or a batch of them, at the times t (T,): arrays of (..., T, n).
+    """A motion of a robot, or a batch of them, at the times t (T,): arrays of (..., T, n) in SI units.
 
-    q and qd are the state; qdd the accelerations; tau the torques applied, after saturation; friction the torques
-    that friction and stops take, those of a joint at rest included, so that tau - friction is what moves the links;
-    work (..., T, 3) what torques have done, friction and stops have taken, and wrenches have done since the start, in
-    J; states those of a controller. SI units. Slice it in time like an array, and take one motion of a batch by
-    `row`.
+    Slice it in time like an array, and take one motion of a batch by `row`.
 
     >>> import chainrule as cr
     >>> swing = cr.load("pendulum").simulate([1.0], [0.0], 2.0)
@@ -55,19 +42,24 @@ class Trajectory:
     True
     """
 
-    robot: Robot
+    robot: Mechanism
     t: Array
     q: Array
     qd: Array
     qdd: Array
     tau: Array
+    """Torques applied, after saturation."""
     friction: Array
+    """Torques that friction and stops take, at rest too, so that tau - friction is what moves the links."""
     work: Array
+    """Work since the start, in J: done by torques, taken by friction and stops, done by wrenches. (..., T, 3)."""
     states: Array
+    """The states of a controller."""
     method: str = "rk4"
+    """The name of the integrator."""
     status: str = "finished"
     """"finished"; "stopped" by an event; "interrupted" by the user; "diverged"."""
-    events: tuple[Happened, ...] = field(default=())
+    events: tuple[EventRecord, ...] = field(default=())
 
     def __len__(self) -> int:
         return len(self.t)
@@ -84,39 +76,39 @@ class Trajectory:
 
     @property
     def duration(self) -> float:
-        """From the first sample to the last, in s."""
+        """The time from the first sample to the last, in s."""
         return float(self.t[-1] - self.t[0]) if len(self) else 0.0
 
     # --- energy and constraints ---
 
     @cached_property
     def kinetic_energy(self) -> Array:
-        """(..., T), in J."""
-        return self.robot.kinetic_energy(self.q, self.qd)
+        """Kinetic energy, in J: (..., T)."""
+        return energy.kinetic_energy(self.robot, self.q, self.qd)
 
     @cached_property
     def potential_energy(self) -> Array:
-        """Of gravity and springs: (..., T), in J."""
-        return self.robot.potential_energy(self.q)
+        """Potential energy of gravity and springs, in J: (..., T)."""
+        return energy.potential_energy(self.robot, self.q)
 
     @property
     def energy(self) -> Array:
-        """Kinetic and potential energy together: (..., T), in J."""
+        """Sum of kinetic and potential energy, in J: (..., T)."""
         return self.kinetic_energy + self.potential_energy
 
     @property
     def energy_error(self) -> Array:
-        """Energy that came from nowhere: the gain since the start, less the work done. Impacts show as losses."""
+        """Energy that came from nowhere, in J: the gain since the start less the work done. Impacts show as losses."""
         work = self.work - self.work[..., :1, :]
         gain = self.energy - self.energy[..., :1]
         return np.asarray(gain - work[..., 0] + work[..., 1] - work[..., 2])
 
     @cached_property
     def constraint_residual(self) -> Array:
-        """How far loops are open: (..., T, equations), in m and without unit; empty for a tree."""
+        """Residuals of the loop equations, in m and without unit: (..., T, equations); empty for a tree."""
         if not self.robot.model.constraints:
             return np.zeros((*self.q.shape[:-1], 0))
-        return self.robot.constraint_residual(self.q)
+        return constraint_residual(self.robot, self.q)
 
     # --- parts ---
 
@@ -150,14 +142,14 @@ class Trajectory:
         return replace(self, events=events, **{name: getattr(self, name)[place] for name in COLUMNS})
 
     def resample(self, times: ArrayLike) -> Trajectory:
-        """The motion at other times within its span: an array, or the step between samples, in s.
+        """The motion at other times within its span: an array, or the interval between samples, in s.
 
         Between samples q follows the cubic that has their positions and velocities, qd the one that has their
         velocities and accelerations; the rest is linear.
         """
         given = real_array(times, "resample: times")
         if given.ndim == 0 and given > 0 and len(self):
-            if self.duration / given > MOST:
+            if self.duration / given > MAX_SAMPLES:
                 raise ShapeError(f"resample: {self.duration / given:.3g} samples are too many; take a longer step")
             given = self.t[0] + np.arange(int(np.floor(self.duration / given * (1 + 1e-12))) + 1) * given
         if given.ndim != 1 or not len(self) or not ((given >= self.t[0] - 1e-9) & (given <= self.t[-1] + 1e-9)).all():
@@ -169,10 +161,20 @@ class Trajectory:
         s = np.clip((given - self.t[k])[:, None] / h, 0.0, 1.0)
         ends = {name: (getattr(self, name)[..., k, :], getattr(self, name)[..., after, :]) for name in COLUMNS}
         rates, accelerations = ([h * a for a in ends[name]] for name in ("qd", "qdd"))
-        along = _hermite(s, 0.0, self.robot.difference(*ends["q"]), *rates)
+        along = _hermite(s, 0.0, difference(self.robot, *ends["q"]), *rates)
         new = {name: first * (1 - s) + second * s for name, (first, second) in ends.items()}
-        new |= {"q": self.robot.integrate(ends["q"][0], along), "qd": _hermite(s, *ends["qd"], *accelerations)}
+        new |= {"q": integrate(self.robot, ends["q"][0], along), "qd": _hermite(s, *ends["qd"], *accelerations)}
         return replace(self, t=given, **new)
+
+    def column(self, name: str) -> Array:
+        """One number over time, (..., T), by a name such as "q.joint1", "qd.base.wx" or "work.torque"."""
+        kind, _, rest = str(name).partition(".")
+        layout, states = self.robot.layout, self.states.shape[-1]
+        for names in (column_names(layout, states), numbered_column_names(layout, states)):
+            if kind in names and rest in names[kind]:
+                return np.asarray(getattr(self, kind)[..., names[kind].index(rest)])
+        known = [f"{key}.{each}" for key, group in column_names(layout, states).items() for each in group]
+        raise UnknownNameError.of("column", name, known, "this trajectory")
 
     # --- pictures and files ---
 
@@ -184,47 +186,23 @@ class Trajectory:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file: .npz (all of it, the robot included), .parquet (the same) or .csv (numbers alone)."""
-        from chainrule.simulation.files import save
+        from chainrule.simulation import files
 
-        save(self, path)
+        arrays = {name: getattr(self, name) for name in COLUMNS}
+        files.save(files.StoredMotion(self.robot.model, self.t, arrays, self.method, self.status, self.events), path)
 
     @staticmethod
-    def load(path: str | PathLike[str], robot: Robot | None = None) -> Trajectory:
+    def load(path: str | PathLike[str], robot: Mechanism | None = None) -> Trajectory:
         """Read a file that `save` wrote; a .csv file needs the robot."""
-        from chainrule.simulation.files import load
+        from chainrule.robot.robot import Robot
+        from chainrule.simulation import files
 
-        return load(path, robot)
-
-    def column(self, name: str) -> Array:
-        """One number over time, (..., T), by a name such as "q.joint1" or "tau.joint2"."""
-        kind, _, rest = str(name).partition(".")
-        names = column_names(self.robot, self).get(kind, [])
-        if rest not in names:
-            known = [f"{key}.{n}" for key, ns in column_names(self.robot, self).items() for n in ns]
-            raise UnknownNameError.of("column", name, known, "this trajectory")
-        return np.asarray(getattr(self, kind)[..., names.index(rest)])
+        stored = files.load(path, None if robot is None else robot.model)
+        owner = Robot(stored.model) if robot is None else robot
+        arrays: Any = stored.arrays
+        return Trajectory(owner, stored.t, **arrays, method=stored.method, status=stored.status, events=stored.events)
 
 
 def _hermite(s: Array, a: Any, b: Any, va: Array, vb: Array) -> Array:
     """The cubic on 0..1 with values a and b, and slopes va and vb, at its ends."""
     return np.asarray(a + s * (va + s * (3 * (b - a) - 2 * va - vb + s * (2 * (a - b) + va + vb))))
-
-
-def coordinate_names(robot: Robot) -> tuple[list[str], list[str]]:
-    """Names of the numbers in q and in qd: the joint's, with its place where it has several."""
-    q: list[str] = []
-    v: list[str] = []
-    for joint in robot.model.moving:
-        for names, count in ((q, joint.kind.nq), (v, joint.kind.nv)):
-            names += [joint.name] if count == 1 else [f"{joint.name}[{k}]" for k in range(count)]
-    return q, v
-
-
-def column_names(robot: Robot, trajectory: Trajectory) -> dict[str, list[str]]:
-    """Names of the columns of each array of a trajectory."""
-    q, v = coordinate_names(robot)
-    states = [str(k) for k in range(trajectory.states.shape[-1])]
-    return {"q": q, **dict.fromkeys(("qd", "qdd", "tau", "friction"), v), "work": list(WORKS), "states": states}
-
-
-WORKS = ("torque", "friction", "wrenches")

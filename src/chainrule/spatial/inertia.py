@@ -35,56 +35,56 @@ class Inertia:
 
     @staticmethod
     def from_com(mass: Scalar, com: Vector, inertia: Symmetric) -> Inertia:
-        """From the mass, the centre of mass, and the inertia matrix about the centre of mass (Steiner)."""
+        """The inertia for a mass, a center of mass, and the inertia matrix about the center of mass (Steiner)."""
         h = com * mass
         return Inertia(mass, h, inertia + steiner(com, h))
 
     @property
     def com(self) -> Vector:
-        """The centre of mass; the origin if there is no mass."""
+        """The center of mass; the origin if there is no mass."""
         return Vector.zero() if is_zero(self.mass) else self.moment / self.mass
 
     def about_com(self) -> Symmetric:
-        """The inertia matrix about the centre of mass."""
+        """The inertia matrix about the center of mass."""
         return self.inertia - steiner(self.com, self.moment)
 
     def __add__(self, other: Inertia) -> Inertia:
-        """Two bodies that move as one, both given in the same frame."""
+        """The inertia of two bodies that move as one, both given in the same frame."""
         return Inertia(self.mass + other.mass, self.moment + other.moment, self.inertia + other.inertia)
 
     def __mul__(self, V: Motion) -> Force:
-        """Momentum of the twist V; or, of an acceleration, the wrench that it takes."""
+        """Momentum at the twist V; for an acceleration, the wrench that it needs."""
         w, v, h = V.angular, V.linear, self.moment
         return Force(self.inertia * w + h.cross(v), v * self.mass - h.cross(w))
 
     def rate_of_momentum(self, V: Motion, A: Motion) -> Force:
-        """F = G A - [ad_V]^T G V, the wrench that gives the body the acceleration A (Lynch & Park, eq. 8.40)."""
+        """Wrench F = G A - [ad_V]^T G V that gives the body the acceleration A (Lynch & Park, eq. 8.40)."""
         return self * A + V.cross(self * V)
 
     def acceleration(self, V: Motion, F: Force) -> Motion:
-        """A = G^-1 (F + [ad_V]^T G V): the motion of a single body under the wrench F."""
+        """Acceleration A = G^-1 (F + [ad_V]^T G V) of a single body under the wrench F."""
         return self.solve(F - V.cross(self * V))
 
     def solve(self, F: Force) -> Motion:
-        """G^-1 F."""
+        """The motion G^-1 F."""
         c = self.com
         a = _solve(self.about_com(), F.moment - c.cross(F.force))
         return Motion(a, F.force / self.mass + c.cross(a))
 
     def kinetic_energy(self, V: Motion) -> Scalar:
-        """V^T G V / 2, in J."""
+        """Kinetic energy V^T G V / 2, in J."""
         return V.dot(self * V) / 2
 
     def moved_by(self, T: Transform) -> Inertia:
-        """Ad^T G Ad: the generalised Steiner theorem."""
+        """The inertia Ad^T G Ad in the frame that T places this one in: the generalized Steiner theorem."""
         p, h = T.translation, T.rotation * self.moment
         mp = p * self.mass
-        return Inertia(self.mass, h + mp, self.inertia.rotated(T.rotation) + steiner(p, h * 2 + mp))
+        return Inertia(self.mass, h + mp, self.inertia.rotate(T.rotation) + steiner(p, h * 2 + mp))
 
     def moved_back_by(self, T: Transform) -> Inertia:
         p, h, R = T.translation, self.moment, T.rotation.inv
         mp = p * self.mass
-        return Inertia(self.mass, R * (h - mp), (self.inertia - steiner(p, h * 2 - mp)).rotated(R))
+        return Inertia(self.mass, R * (h - mp), (self.inertia - steiner(p, h * 2 - mp)).rotate(R))
 
     def matrix(self) -> list[list[Scalar]]:
         """The 6-by-6 spatial inertia matrix G."""
@@ -95,7 +95,7 @@ class Inertia:
 
 
 def _solve(I: Symmetric, b: Vector) -> Vector:
-    """I^-1 b by cofactors."""
+    """Solution I^-1 b by cofactors."""
     r, s, t = I
     u, v, w = s.cross(t), t.cross(r), r.cross(s)
     return (u * b.x + v * b.y + w * b.z) / r.dot(u)
@@ -103,7 +103,7 @@ def _solve(I: Symmetric, b: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """What a body seems to weigh while it carries others on free joints: a general symmetric 6-by-6 matrix.
+    """Inertia of a body that carries others on free joints, as it appears: a general symmetric 6-by-6 matrix.
 
     [[angular, coupling], [coupling^T, linear]] (Featherstone, Rigid Body Dynamics Algorithms, section 7.1).
     """
@@ -126,7 +126,7 @@ class ArticulatedInertia:
         return Force(self.angular * w + self.coupling * v, self.coupling.transpose() * w + self.linear * v)
 
     def without(self, U: Force, r: Scalar) -> ArticulatedInertia:
-        """I - r U U^T: what remains once a joint that yields along U's axis no longer resists."""
+        """The matrix I - r U U^T that remains once a joint is free to move along its axis."""
         m, f = U.moment, U.force
         return ArticulatedInertia(
             self.angular - Symmetric.outer(m, r),
@@ -136,13 +136,13 @@ class ArticulatedInertia:
 
     def moved_by(self, T: Transform) -> ArticulatedInertia:
         R, P = T.rotation, T.translation.skew()
-        linear = self.linear.rotated(R)
+        linear = self.linear.rotate(R)
         B = R @ self.coupling @ R.inv
         C = linear.matrix()
         coupling = B + P @ C
         # A' = R A R^T + P B^T - B P - P C P, and its symmetry leaves six entries to compute
         BP, PCP = B @ P, P @ C @ P
-        angular = self.angular.rotated(R).matrix() - BP - BP.transpose() - PCP
+        angular = self.angular.rotate(R).matrix() - BP - BP.transpose() - PCP
         return ArticulatedInertia(Symmetric.of(angular), coupling, linear)
 
     def moved_back_by(self, T: Transform) -> ArticulatedInertia:

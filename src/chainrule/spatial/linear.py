@@ -20,7 +20,7 @@ class Factors:
 
     def __init__(self, M: Sequence[Sequence[Scalar]], dependent: float | None = None) -> None:
         self._order = elimination_order(M)
-        rest = {i: {j: M[i][j] for j in range(len(M)) if not _absent(M[i][j])} for i in self._order}
+        rest = {i: {j: M[i][j] for j in range(len(M)) if not _is_empty(M[i][j])} for i in self._order}
         self._L: dict[int, dict[int, Scalar]] = {}
         self._inverse: dict[int, Scalar] = {}
         for i in self._order:
@@ -33,23 +33,23 @@ class Factors:
                     rest[k][j] = rest[k][j] - l * x if j in rest[k] else -l * x
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """x with M x = b."""
+        """The solution x of M x = b."""
         x = list(b)
         for i in self._order:
-            if not _absent(x[i]):
+            if not _is_empty(x[i]):
                 for k, l in self._L[i].items():
                     x[k] = x[k] - l * x[i]
         for i in reversed(self._order):
             x[i] = x[i] * self._inverse[i]
             for k, l in self._L[i].items():
-                if not _absent(x[k]):
+                if not _is_empty(x[k]):
                     x[i] = x[i] - l * x[k]
         return x
 
 
 def elimination_order(M: Sequence[Sequence[Scalar]]) -> list[int]:
-    """Rows with the fewest entries first, counting those that elimination adds: of a mass matrix, the tips first."""
-    beside = {i: {j for j, x in enumerate(row) if j != i and not _absent(x)} for i, row in enumerate(M)}
+    """Order of the rows, those with the fewest entries first, fill-in counted: in a mass matrix, the tips first."""
+    beside = {i: {j for j, x in enumerate(row) if j != i and not _is_empty(x)} for i, row in enumerate(M)}
     order: list[int] = []
     while beside:
         i = min(beside, key=lambda i: (len(beside[i]), -i))
@@ -61,7 +61,7 @@ def elimination_order(M: Sequence[Sequence[Scalar]]) -> list[int]:
 
 
 def _inverse(pivot: Scalar, least: Scalar | None) -> Scalar:
-    """1/pivot; 0 where it is not above the least that counts, if there is one; nan where it is the number zero."""
+    """Inverse of a pivot; 0 where it is not above `least`, if that is given; nan where it is the number zero."""
     if least is None:
         return math.nan if is_zero(pivot) else 1 / pivot
     vanishes = pivot <= least
@@ -69,7 +69,7 @@ def _inverse(pivot: Scalar, least: Scalar | None) -> Scalar:
 
 
 def solve_symmetric(M: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with M x = b, M symmetric positive definite.
+    """Solution x of M x = b, with M symmetric and positive definite.
 
     >>> solve_symmetric([[4.0, 2.0], [2.0, 2.0]], [8.0, 6.0])
     [1.0, 2.0]
@@ -78,29 +78,29 @@ def solve_symmetric(M: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """a . b, skipping the entries that are structurally zero."""
+    """Product a . b, skipping the entries that are structurally zero."""
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):
-        if not (_absent(x) or _absent(y)):
+        if not (_is_empty(x) or _is_empty(y)):
             total = total + x * y
     return total
 
 
 def multiply(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """A B, skipping the entries that are structurally zero."""
+    """Product A B, skipping the entries that are structurally zero."""
     columns = len(B[0]) if B else 0
     product: list[list[Scalar]] = []
     for row in A:
         out: list[Scalar] = [0] * columns
         for a, other in zip(row, B, strict=True):
-            if not _absent(a):
-                out = [o if _absent(b) else o + a * b for o, b in zip(out, other, strict=True)]
+            if not _is_empty(a):
+                out = [o if _is_empty(b) else o + a * b for o, b in zip(out, other, strict=True)]
         product.append(out)
     return product
 
 
-def _absent(a: Scalar) -> bool:
-    """An integer zero is an empty place of a matrix; a float zero is a value, which may meet a nan."""
+def _is_empty(a: Scalar) -> bool:
+    """Whether this is an empty place of a matrix, an integer zero; a float zero is a value, which may meet a nan."""
     return type(a) is int and a == 0
 
 

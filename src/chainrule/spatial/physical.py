@@ -1,4 +1,4 @@
-"""Whether an inertia can belong to a real body, and its principal axes: questions about numbers, answered by NumPy."""
+"""Physical consistency of inertias, and their principal axes, for plain numbers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from chainrule.spatial.inertia import Inertia
 from chainrule.spatial.rotation import Rotation
 from chainrule.spatial.vector import Symmetric, Vector
 
-TOLERANCE = 1e-9
-"""How far below zero an eigenvalue may fall, relative to the largest, before a body is called impossible."""
+EIGENVALUE_TOLERANCE = 1e-9
+"""Size of a negative eigenvalue, relative to the largest, up to which it counts as zero."""
 
-NOTHING = 1e-15
-"""An inertia this small (kg m^2) is the rounding dust of zero."""
+MIN_INERTIA = 1e-15
+"""Inertia (kg m^2) below which a value counts as zero."""
 
 TRIANGLE_TOLERANCE = 1e-3
-"""How far, relatively, the triangle inequality may be missed: published inertias are rounded to a few digits."""
+"""Relative violation of the triangle inequality that is accepted: published inertias are rounded to a few digits."""
 
 
 def pseudo_inertia(I: Inertia) -> NDArray[np.float64]:
@@ -32,12 +32,15 @@ def pseudo_inertia(I: Inertia) -> NDArray[np.float64]:
     return np.block([[sigma, h[:, None]], [h[None, :], np.array([[float(I.mass)]])]])
 
 
-def principal(I: Symmetric) -> tuple[NDArray[np.float64], Rotation]:
+def principal_axes(I: Symmetric) -> tuple[NDArray[np.float64], Rotation]:
     """Principal moments in ascending order (kg m^2), and R_bp, whose columns are the principal axes."""
     moments, axes = np.linalg.eigh(np.array([list(row) for row in I], dtype=float))
     if np.linalg.det(axes) < 0:
         axes[:, 0] = -axes[:, 0]
     return moments, Rotation(*(Vector(*map(float, row)) for row in axes))
+
+
+principal = principal_axes
 
 
 def is_physical(I: Inertia) -> bool:
@@ -47,14 +50,14 @@ def is_physical(I: Inertia) -> bool:
     False
     """
     P = pseudo_inertia(I)
-    return bool(np.linalg.eigvalsh(P)[0] >= -TOLERANCE * max(float(np.abs(P).max()), 1e-300))
+    return bool(np.linalg.eigvalsh(P)[0] >= -EIGENVALUE_TOLERANCE * max(float(np.abs(P).max()), 1e-300))
 
 
 def objection(mass: float, com: Vector, about_com: Symmetric) -> str | None:
-    """What makes these numbers impossible for a rigid body, in words; None if nothing does."""
+    """The reason, in words, why no rigid body has these numbers; None if one may."""
     numbers = (mass, *com, *about_com.entries())
     if not all(math.isfinite(x) for x in numbers):
-        return "has a mass, centre of mass or inertia that is not a finite number"
+        return "has a mass, center of mass or inertia that is not a finite number"
     if mass < 0:
         return f"has a negative mass, {mass:g} kg"
     entries = about_com.entries()
@@ -62,11 +65,11 @@ def objection(mass: float, com: Vector, about_com: Symmetric) -> str | None:
     if largest == 0:
         return None
     a, b, c = _eigenvalues(about_com)
-    if a < -TOLERANCE * largest - NOTHING:
+    if a < -EIGENVALUE_TOLERANCE * largest - MIN_INERTIA:
         return (
             f"has an inertia matrix that is not positive definite (principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m^2)"
         )
-    if mass > 0 and a + b < c * (1 - TRIANGLE_TOLERANCE) - NOTHING:
+    if mass > 0 and a + b < c * (1 - TRIANGLE_TOLERANCE) - MIN_INERTIA:
         return (
             f"has principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m^2, which violate the triangle inequality: "
             "the two smaller must sum to at least the largest"
@@ -84,8 +87,8 @@ def _eigenvalues(I: Symmetric) -> tuple[float, float, float]:
 
 def nearest_physical(about_com: Symmetric) -> Symmetric:
     """The inertia with the same principal axes whose second moments of mass are clipped at zero."""
-    moments, R = principal(about_com)
+    moments, R = principal_axes(about_com)
     half = moments.sum() / 2
     second = np.clip(half - moments, 0.0, None)
     a, b, c = (float(x) for x in second.sum() - second)
-    return Symmetric(a, b, c).rotated(R)
+    return Symmetric(a, b, c).rotate(R)

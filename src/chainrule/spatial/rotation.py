@@ -16,28 +16,28 @@ from chainrule.spatial.scalar import (
 )
 from chainrule.spatial.vector import Matrix, Vector
 
-SMALL = 1e-4
-"""Squared angle below which a series replaces a quotient: its next term is then below rounding."""
+MAX_SERIES_SQUARE = 1e-4
+"""Squared angle (rad^2) below which a series replaces a quotient; its next term is then below rounding."""
 
 
 def sinc(square: Scalar) -> Scalar:
-    """sin(t)/t, from t^2; smooth at 0."""
-    safe = where(square < SMALL, 1.0, square)
+    """Quotient sin(t)/t as a function of t^2, smooth at 0."""
+    safe = where(square < MAX_SERIES_SQUARE, 1.0, square)
     t = sqrt(safe)
-    return where(square < SMALL, 1 - square / 6 * (1 - square / 20 * (1 - square / 42)), sin(t) / t)
+    return where(square < MAX_SERIES_SQUARE, 1 - square / 6 * (1 - square / 20 * (1 - square / 42)), sin(t) / t)
 
 
 def versine(square: Scalar) -> Scalar:
-    """(1 - cos t)/t^2, from t^2; smooth at 0, and free of cancellation."""
+    """Quotient (1 - cos t)/t^2 as a function of t^2, smooth at 0 and free of cancellation."""
     half = sinc(square / 4)
     return half * half / 2
 
 
 def sine_remainder(square: Scalar) -> Scalar:
-    """(t - sin t)/t^3, from t^2; smooth at 0."""
-    safe = where(square < SMALL, 1.0, square)
+    """Quotient (t - sin t)/t^3 as a function of t^2, smooth at 0."""
+    safe = where(square < MAX_SERIES_SQUARE, 1.0, square)
     t = sqrt(safe)
-    return where(square < SMALL, (1 - square / 20 * (1 - square / 42)) / 6, (t - sin(t)) / (safe * t))
+    return where(square < MAX_SERIES_SQUARE, (1 - square / 20 * (1 - square / 42)) / 6, (t - sin(t)) / (safe * t))
 
 
 class Rotation(Matrix):
@@ -55,7 +55,7 @@ class Rotation(Matrix):
 
     @staticmethod
     def about(axis: Vector, angle: Scalar) -> Rotation:
-        """Rodrigues' formula, for a unit axis.
+        """The rotation about a unit axis, by Rodrigues' formula.
 
         Written so that the zeros and ones of a coordinate axis leave only the one sine and cosine.
         """
@@ -70,7 +70,7 @@ class Rotation(Matrix):
 
     @staticmethod
     def exp(w: Vector) -> Rotation:
-        """e^[w]: the rotation by |w| about w, at any length of w."""
+        """The rotation e^[w] by |w| about w, for any length of w."""
         square = w.dot(w)
         a, b = sinc(square), versine(square)
         x, y, z = w
@@ -81,7 +81,7 @@ class Rotation(Matrix):
         )
 
     def log(self) -> Vector:
-        """The w of length at most pi with e^[w] = R; accurate near 0 and near pi.
+        """The rotation vector w of length at most pi with e^[w] = R, accurate near 0 and near pi.
 
         >>> round(Rotation.about(Vector(0.6, 0.8, 0.0), 3.141592653589793).log().norm(), 12)
         3.14159265359
@@ -90,7 +90,7 @@ class Rotation(Matrix):
 
     @staticmethod
     def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Rotation:
-        """Rz(yaw) Ry(pitch) Rx(roll): turns about the fixed x, y, z axes in this order, as in URDF."""
+        """The rotation Rz(yaw) Ry(pitch) Rx(roll): about the fixed x, y, z axes in this order, as in URDF."""
         (sr, cr), (sp, cp), (sy, cy) = ((sin(a), cos(a)) for a in (roll, pitch, yaw))
         return Rotation(
             Vector(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
@@ -188,14 +188,17 @@ class Quaternion:
         return Quaternion(-self.x, -self.y, -self.z, self.w)
 
     def rate(self, w: Vector) -> Quaternion:
-        """d/dt of a quaternion that turns with the angular velocity w, given in the axes that turn."""
+        """The rate of a quaternion that turns with the angular velocity w, given in the axes that turn."""
         return self * Quaternion(w.x / 2, w.y / 2, w.z / 2, 0)
 
     def square(self) -> Scalar:
         return self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w
 
-    def normalised(self) -> Quaternion:
+    def normalized(self) -> Quaternion:
+        """The unit quaternion in the same direction."""
         return self * (1 / sqrt(self.square()))
+
+    normalised = normalized
 
     def rotation(self) -> Rotation:
         """The rotation matrix; a quaternion of any length but zero counts as its unit multiple."""

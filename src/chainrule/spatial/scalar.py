@@ -1,8 +1,11 @@
-"""The few functions of a scalar that the algorithms need, for every kind of scalar.
+"""The functions of a scalar that the algorithms need, for every kind of scalar.
 
 A *scalar* is whatever supports ``+ - * /`` and has an entry here: a float, a NumPy array (one scalar for each
-state of a batch), a CasADi ``SX``, a SymPy expression, a JAX tracer, a Torch tensor, a pint quantity. The package
-that defines the scalar's type decides which functions serve it, and is imported only when such a scalar turns up.
+state of a batch), a CasADi ``SX``, a SymPy expression, a JAX tracer, a Torch tensor, a pint quantity. The class of a
+scalar decides which functions serve it. Classes of other packages are known by their names, so that a package is
+imported only when one of its scalars turns up.
+
+How to add a kind of scalar: give its class to `register` together with its `Functions`; subclasses are served too.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ Scalar: TypeAlias = Any
 
 
 class Functions(NamedTuple):
-    """What a package of scalars must offer."""
+    """The functions that serve one class of scalars."""
 
     sin: Callable[[Scalar], Scalar]
     cos: Callable[[Scalar], Scalar]
@@ -30,7 +33,7 @@ def _choose(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _or_nan(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Let infinity give nan, as it does in an array, where ``math`` would raise."""
+    """The function with nan for infinite and nan arguments, as in an array, where ``math`` would raise."""
     return lambda x: function(x) if math.isfinite(x) else math.nan
 
 
@@ -78,38 +81,55 @@ def _torch() -> Functions:
     )
 
 
-_PACKAGES: dict[str, Callable[[], Functions]] = {
-    "builtins": lambda: _FLOAT,
-    "numpy": _numpy,
-    "pint": _pint,
-    "casadi": _casadi,
-    "sympy": _sympy,
-    "jax": _jax,
-    "jaxlib": _jax,
-    "torch": _torch,
+_KNOWN: dict[tuple[str, str], Callable[[], Functions]] = {
+    ("builtins", "float"): lambda: _FLOAT,
+    ("builtins", "int"): lambda: _FLOAT,
+    ("numpy", "ndarray"): _numpy,
+    ("numpy", "generic"): _numpy,
+    ("pint", "PlainQuantity"): _pint,
+    ("casadi", "SX"): _casadi,
+    ("casadi", "MX"): _casadi,
+    ("casadi", "DM"): _casadi,
+    ("sympy", "Basic"): _sympy,
+    ("jax", "Array"): _jax,
+    ("jax", "Tracer"): _jax,
+    ("jaxlib", "Array"): _jax,
+    ("jaxlib", "ArrayImpl"): _jax,
+    ("torch", "Tensor"): _torch,
 }
+"""Makers of functions by (package, class name), for classes that must not be imported to be known."""
+
+_REGISTERED: dict[type | str, Functions] = {}
 _SERVED: dict[type, Functions] = {}
+"""What `functions_of` has found, by class."""
 
 
-def register(package: str, functions: Functions) -> None:
-    """Serve the scalars whose type is defined in `package` with `functions`."""
-    _PACKAGES[package] = lambda: functions
+def register(scalar: type | str, functions: Functions) -> None:
+    """Serve scalars of a class, and of its subclasses, with `functions`.
+
+    The name of a package in place of a class registers all classes that the package defines.
+    """
+    _REGISTERED[scalar] = functions
     _SERVED.clear()
 
 
 def functions_of(kind: type) -> Functions:
-    """The functions that serve scalars of type `kind`."""
+    """The functions that serve scalars of the class `kind`."""
     if kind not in _SERVED:
         _SERVED[kind] = _look_up(kind)
     return _SERVED[kind]
 
 
 def _look_up(kind: type) -> Functions:
+    """The functions of the first class among `kind` and its bases that is registered or known."""
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
-        if package in _PACKAGES and base is not object:
-            return _PACKAGES[package]()
-    known = ", ".join(sorted(_PACKAGES))
+        functions = _REGISTERED.get(base) or _REGISTERED.get(package)
+        if functions is not None:
+            return functions
+        if (package, base.__qualname__) in _KNOWN:
+            return _KNOWN[package, base.__qualname__]()
+    known = ", ".join(sorted({package for package, _ in _KNOWN}))
     raise TypeError(
         f"{kind.__module__}.{kind.__qualname__} is not a scalar chainrule knows (it knows those of {known}); "
         "teach it with chainrule.spatial.scalar.register"
@@ -134,7 +154,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """`a` where `condition` holds, else `b`. Both are evaluated: guard what may divide by zero."""
+    """`a` where `condition` holds, else `b`; both are evaluated, so guard what may divide by zero."""
     return functions_of(type(condition)).where(condition, a, b)
 
 
@@ -143,5 +163,5 @@ def maximum(a: Scalar, b: Scalar) -> Scalar:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether `x` is the number zero, known without looking at any state: structure, not a value."""
+    """Whether `x` is the plain number zero, whatever the state: a zero of the structure, not of a value."""
     return isinstance(x, (int, float)) and x == 0

@@ -1,4 +1,4 @@
-"""Inertias of uniform bodies, each about its own centre of mass unless it says otherwise.
+"""Inertias of uniform bodies, each about its own center of mass unless it says otherwise.
 
 Formulas over generic scalars; masses in kg, lengths in m. Place a body with ``T * body`` and join bodies with
 ``+``: the sum is the compound body.
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _centred(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar) -> Inertia:
+def _centered(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar) -> Inertia:
     return Inertia(mass, Vector.zero(), Symmetric(xx, yy, zz))
 
 
@@ -35,25 +35,25 @@ def point_mass(mass: Scalar, at: Vector) -> Inertia:
 def box(mass: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Inertia:
     """A box with full edge lengths x, y, z."""
     m = mass / 12
-    return _centred(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
+    return _centered(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
 
 
 def cylinder(mass: Scalar, radius: Scalar, height: Scalar) -> Inertia:
     """A solid cylinder along z."""
     side = mass * (3 * radius * radius + height * height) / 12
-    return _centred(mass, side, side, mass * radius * radius / 2)
+    return _centered(mass, side, side, mass * radius * radius / 2)
 
 
 def rod(mass: Scalar, length: Scalar) -> Inertia:
     """A thin rod along z."""
     side = mass * length * length / 12
-    return _centred(mass, side, side, 0)
+    return _centered(mass, side, side, 0)
 
 
 def ellipsoid(mass: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Inertia:
     """A solid ellipsoid with semi-axes x, y, z."""
     m = mass / 5
-    return _centred(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
+    return _centered(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
 
 
 def sphere(mass: Scalar, radius: Scalar) -> Inertia:
@@ -68,13 +68,13 @@ def capsule(mass: Scalar, radius: Scalar, length: Scalar) -> Inertia:
     core = cylinder(m_tube, radius, length).inertia
     along = m_balls * radius * radius * 2 / 5
     across = along + m_balls * (length * length / 4 + length * radius * 3 / 8)
-    return _centred(mass, core.xx + across, core.yy + across, core.zz + along)
+    return _centered(mass, core.xx + across, core.yy + across, core.zz + along)
 
 
 def cone(mass: Scalar, radius: Scalar, height: Scalar) -> Inertia:
-    """A solid cone along z about its centre of mass, which lies a quarter of the height above the base."""
+    """A solid cone along z about its center of mass, which lies a quarter of the height above the base."""
     side = mass * (4 * radius * radius + height * height) * 3 / 80
-    return _centred(mass, side, side, mass * radius * radius * 3 / 10)
+    return _centered(mass, side, side, mass * radius * radius * 3 / 10)
 
 
 def mesh(mass: Scalar, vertices: Sequence[Sequence[Scalar]], triangles: Sequence[Sequence[int]]) -> Inertia:
@@ -95,7 +95,7 @@ def mesh(mass: Scalar, vertices: Sequence[Sequence[Scalar]], triangles: Sequence
         volume = volume + v
         first = first + s * (v / 4)
         squares = Symmetric.outer(a) + Symmetric.outer(b) + Symmetric.outer(c) + Symmetric.outer(s)
-        second = second + squares.scaled(v / 20)
+        second = second + squares.scale(v / 20)
     if isinstance(volume, (int, float)) and not volume > 0:
         raise ValueError(
             f"mesh encloses a volume of {volume:.3g} m^3, which must be positive: "
@@ -103,7 +103,7 @@ def mesh(mass: Scalar, vertices: Sequence[Sequence[Scalar]], triangles: Sequence
         )
     density = mass / volume
     about_origin = Symmetric.scaled_identity(second.trace()) - second
-    return Inertia(mass, first * density, about_origin.scaled(density))
+    return Inertia(mass, first * density, about_origin.scale(density))
 
 
 def _check_closed(triangles: Sequence[Sequence[int]]) -> None:
@@ -117,5 +117,5 @@ def _check_closed(triangles: Sequence[Sequence[int]]) -> None:
 
 
 def parallel_axis(mass: Scalar, offset: Vector) -> Symmetric:
-    """What Steiner's theorem adds at a distance: m (q.q 1 - q q^T), in kg m^2."""
+    """Term m (q.q 1 - q q^T) of Steiner's theorem, in kg m^2."""
     return steiner(offset, offset * mass)

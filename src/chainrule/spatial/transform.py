@@ -13,7 +13,7 @@ from chainrule.spatial.vector import Vector
 
 
 class Movable(Protocol):
-    """Whatever has coordinates in a frame: points, motions, forces, inertias, transforms."""
+    """An object with coordinates in a frame: a point, motion, force, inertia or transform."""
 
     def moved_by(self, T: Transform) -> Movable: ...
 
@@ -28,7 +28,7 @@ class Transform:
     """T_ab: ``T_ab * x_b`` is x in a's coordinates, and ``T_ab.inv * x_a`` is x in b's.
 
     What x may be: a point (Vector), a Motion (by the adjoint Ad_T), a Force (by Ad_T^-T), an Inertia (by the
-    generalised Steiner theorem), another Transform (composition, ``T_ac = T_ab * T_bc``).
+    generalized Steiner theorem), another Transform (composition, ``T_ac = T_ab * T_bc``).
 
     >>> T = Transform.from_xyz_rpy((1, 2, 3), (0, 0, 0))
     >>> T * Vector(0, 0, 1)
@@ -48,7 +48,7 @@ class Transform:
 
     @staticmethod
     def of(matrix: Iterable[Iterable[Scalar]]) -> Transform:
-        """From the rows of a 4-by-4 homogeneous matrix (the last row is not read)."""
+        """The transform with these rows of a 4-by-4 homogeneous matrix; the last row is not read."""
         (a, b, c, x), (d, e, f, y), (g, h, i, z) = list(matrix)[:3]
         return Transform(Rotation(Vector(a, b, c), Vector(d, e, f), Vector(g, h, i)), Vector(x, y, z))
 
@@ -59,7 +59,7 @@ class Transform:
 
     @staticmethod
     def exp(S: Motion) -> Transform:
-        """e^[S]: the pose reached by following the twist S for unit time (Lynch & Park, eq. 3.88)."""
+        """The pose e^[S] reached by following the twist S for unit time (Lynch & Park, eq. 3.88)."""
         w, v = S.angular, S.linear
         square = w.dot(w)
         wv = w.cross(v)
@@ -77,7 +77,7 @@ class Transform:
         return Motion(w, p - wp / 2 + w.cross(wp) * k)
 
     def inverse(self) -> Transform:
-        """T_ba. Where only a product is wanted, ``T.inv * x`` needs fewer operations."""
+        """The transform T_ba; for a product alone, ``T.inv * x`` needs fewer operations."""
         R = self.rotation.inv
         return Transform(R, -(R * self.translation))
 
@@ -97,7 +97,7 @@ class Transform:
         return Transform(T.rotation.inv @ self.rotation, T.inv * self.translation)
 
     def adjoint(self) -> list[list[Scalar]]:
-        """[Ad_T], 6-by-6, of which the transpose of the inverse moves wrenches (Lynch & Park, def. 3.20)."""
+        """The 6-by-6 matrix [Ad_T]; the transpose of its inverse moves wrenches (Lynch & Park, def. 3.20)."""
         R, pR = self.rotation, self.translation.skew() @ self.rotation
         return [*([*row, 0, 0, 0] for row in R), *([*low, *row] for low, row in zip(pR, R, strict=True))]
 
@@ -107,7 +107,7 @@ _IDENTITY = Transform(Rotation.identity(), Vector.zero())
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """T^-1, waiting to be multiplied."""
+    """The inverse T^-1 as a factor of products."""
 
     of: Transform
 

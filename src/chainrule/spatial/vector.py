@@ -99,7 +99,7 @@ class Matrix:
 
     @staticmethod
     def outer(v: Vector, w: Vector) -> Matrix:
-        """v w^T."""
+        """The product v w^T."""
         return Matrix(w * v.x, w * v.y, w * v.z)
 
     def __iter__(self) -> Iterator[Vector]:
@@ -147,13 +147,13 @@ class Symmetric:
 
     @staticmethod
     def of(matrix: Iterable[Iterable[Scalar]]) -> Symmetric:
-        """From rows; only the upper triangle is read."""
+        """A symmetric matrix from its rows; only the upper triangle is read."""
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix
         return Symmetric(xx, yy, zz, xy, xz, yz)
 
     @staticmethod
     def outer(v: Vector, s: Scalar = 1) -> Symmetric:
-        """v v^T s."""
+        """The product v v^T s."""
         w = v * s
         return Symmetric(v.x * w.x, v.y * w.y, v.z * w.z, v.x * w.y, v.x * w.z, v.y * w.z)
 
@@ -179,7 +179,8 @@ class Symmetric:
             self.xz * v.x + self.yz * v.y + self.zz * v.z,
         )
 
-    def scaled(self, s: Scalar) -> Symmetric:
+    def scale(self, s: Scalar) -> Symmetric:
+        """The matrix times s."""
         return Symmetric(*(a * s for a in self.entries()))
 
     def trace(self) -> Scalar:
@@ -188,15 +189,17 @@ class Symmetric:
     def matrix(self) -> Matrix:
         return Matrix(*self)
 
-    def rotated(self, R: Matrix) -> Symmetric:
-        """R I R^T: the same tensor in the axes that R turns into."""
+    def rotate(self, R: Matrix) -> Symmetric:
+        """The tensor R I R^T: the same in the axes that R turns into."""
         a, b, c = R.a, R.b, R.c
         Ia, Ib, Ic = self * a, self * b, self * c
         return Symmetric(a.dot(Ia), b.dot(Ib), c.dot(Ic), a.dot(Ib), a.dot(Ic), b.dot(Ic))
 
+    scaled, rotated = scale, rotate
 
-def turning(w: Vector, w_dot: Vector) -> Matrix:
-    """K = [w_dot] + [w]^2: turning gives the point r of a body the acceleration K r = w_dot x r + w x (w x r)."""
+
+def acceleration_matrix(w: Vector, w_dot: Vector) -> Matrix:
+    """Matrix K = [w_dot] + [w]^2: a point r of a turning body has the acceleration K r = w_dot x r + w x (w x r)."""
     x, y, z = w
     a, b, c = w_dot
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
@@ -206,7 +209,7 @@ def turning(w: Vector, w_dot: Vector) -> Matrix:
 
 
 def euler_moment(I: Symmetric, K: Matrix) -> Vector:
-    """I w_dot + w x I w, Euler's equation, as the integral of r x K r over the body: a quarter fewer products.
+    """Moment I w_dot + w x I w of Euler's equation, as the integral of r x K r over the body: a quarter fewer products.
 
     What it needs of the body is its second moment of mass, the integral of r r^T: tr(I)/2 1 - I.
     """
@@ -215,7 +218,7 @@ def euler_moment(I: Symmetric, K: Matrix) -> Vector:
 
 
 def steiner(p: Vector, h: Vector) -> Symmetric:
-    """(p.h) 1 - (p h^T + h p^T)/2; with h = m p, the inertia of a point mass m at p (Steiner's theorem)."""
+    """Matrix (p.h) 1 - (p h^T + h p^T)/2; with h = m p, the inertia of a point mass m at p (Steiner's theorem)."""
     px, py, pz = p
     hx, hy, hz = h
     xx, yy, zz = px * hx, py * hy, pz * hz

@@ -1,4 +1,15 @@
-"""The equations themselves: Lagrange's from energies, closed forms of robots, derivations, documents, source code.
+"""Equations as expressions: closed forms of robots, Lagrange's equations from energies, derivations, source code.
+
+The packages, in the order of dependencies; each imports from those before it only:
+
+    algebra/       expressions: trigonometric polynomials, factors, canonical forms, units, CasADi graphs
+    documents/     printing of expressions and formulas; documents in HTML, LaTeX, Markdown, notebooks, text
+    closed_form/   equations of motion and kinematic equations of a robot
+    lagrange/      equations of any mechanical system, from its energies
+    derivations/   derivations of a robot's equations, step by step
+    source_code/   equations in C, Python, Octave, Julia and Modelica
+
+All of them work on a `Mechanism` or a `Model`, and none on a `Robot`.
 
 >>> import sympy as sp
 >>> from chainrule import symbolic

@@ -9,9 +9,11 @@ from chainrule.wheels.encoders import encoder_speed
 from chainrule.wheels.mobile import MobileManipulator
 from chainrule.wheels.odometry import Track, odometry
 from chainrule.wheels.omnidirectional import Omnidirectional
-from chainrule.wheels.plane import moved
+from chainrule.wheels.plane import pose_after
+
+moved = pose_after
 
 __all__ = [
     "Base", "Car", "DifferentialDrive", "MobileManipulator", "Omnidirectional", "Track", "Unicycle", "encoder_speed",
-    "moved", "odometry",
+    "moved", "odometry", "pose_after",
 ]  # fmt: skip

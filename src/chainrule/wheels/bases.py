@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from chainrule.arguments import Array, number, real_array, rows_of, together
+from chainrule.arguments import Array, number, positive, real_array, rows_of, together
 from chainrule.errors import ModelError, ShapeError
-from chainrule.wheels.plane import turned
+from chainrule.wheels.plane import planar_rotation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,9 +20,9 @@ NONHOLONOMIC.setflags(write=False)
 
 
 class Base:
-    """What drives over the plane, by controls whose names are `controls`.
+    """A base that drives over the plane; `controls` are the names of its controls.
 
-    `directions` (3, k) has the body twists that the base can make in its columns.
+    The columns of `directions` (3, k) are the body twists that the base can make.
     """
 
     controls: ClassVar[tuple[str, ...]] = ()
@@ -33,14 +33,14 @@ class Base:
         raise NotImplementedError
 
     def twist_jacobian(self, controls: ArrayLike) -> Array:
-        """How the twist changes with each control: (..., 3, m)."""
+        """The derivative of the twist by each control: (..., 3, m)."""
         raise NotImplementedError
 
     def pose_rates(self, pose: ArrayLike, controls: ArrayLike) -> Array:
         """d(x, y, theta)/dt: (..., 3); x' = v cos theta, y' = v sin theta, theta' = omega if it cannot go sideways."""
         at = rows_of(pose, 3, "pose_rates: pose", "x, y, theta")
         at, V = together({"pose": at, "twist": self.twist(controls)}, "pose_rates")
-        return (turned(at[..., 2]) @ V[..., None])[..., 0]
+        return (planar_rotation(at[..., 2]) @ V[..., None])[..., 0]
 
     def _read(self, controls: Any, what: str = "controls") -> Array:
         names = self._names()
@@ -52,7 +52,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Unicycle(Base):
-    """One wheel, or whatever is steered by its forward and its turning speed: (v, omega).
+    """One wheel, or any base whose controls are its forward and its turning speed: (v, omega).
 
     >>> Unicycle().pose_rates([0.0, 0.0, np.pi / 2], [2.0, 0.5]).round(12).tolist()
     [0.0, 2.0, 0.5]
@@ -65,13 +65,13 @@ class Unicycle(Base):
         return self._read(controls) @ NONHOLONOMIC.T
 
     def twist_jacobian(self, controls: ArrayLike) -> Array:
-        """Constant."""
+        """The derivative of the twist, which is constant: (..., 3, 2)."""
         return np.broadcast_to(NONHOLONOMIC, (*self._read(controls).shape[:-1], 3, 2))
 
 
 @dataclass(frozen=True)
 class DifferentialDrive(Base):
-    """Two wheels on one axle, left and right, driven by themselves; controls are their speeds, in rad/s.
+    """Two wheels on one axle, left and right, each with a motor; controls are their speeds, in rad/s.
 
     v = (v1 + v2) / 2 and omega = (v2 - v1) / (2 b), with v1 and v2 the speeds of the left and the right wheel over the
     ground, radius times wheel speed, and b half the `separation` of the wheels. The pose is that of the axle's middle.
@@ -88,8 +88,8 @@ class DifferentialDrive(Base):
     controls = ("left", "right")
 
     def __post_init__(self) -> None:
-        positive(self.radius, "the wheels' radius")
-        positive(self.separation, "the separation of the wheels")
+        positive_parameter(self.radius, "the wheels' radius")
+        positive_parameter(self.separation, "the separation of the wheels")
 
     @property
     def matrix(self) -> Array:
@@ -110,7 +110,7 @@ class DifferentialDrive(Base):
         return self.velocity(controls) @ NONHOLONOMIC.T
 
     def twist_jacobian(self, controls: ArrayLike) -> Array:
-        """Constant."""
+        """The derivative of the twist, which is constant: (..., 3, 2)."""
         return np.broadcast_to(NONHOLONOMIC @ self.matrix, (*self._read(controls).shape[:-1], 3, 2))
 
 
@@ -132,8 +132,8 @@ class Car(Base):
     controls = ("v", "steering")
 
     def __post_init__(self) -> None:
-        positive(self.wheelbase, "the wheelbase")
-        positive(self.most, "the largest steering angle")
+        positive_parameter(self.wheelbase, "the wheelbase")
+        positive_parameter(self.most, "the largest steering angle")
         if self.most > np.pi / 2:
             raise ModelError(f"the largest steering angle must be at most pi/2 rad, got {self.most!r}")
         if not number(self.track, "the track") >= 0:
@@ -141,12 +141,12 @@ class Car(Base):
 
     def twist(self, controls: ArrayLike) -> Array:
         """(v, 0, v tan(steering) / wheelbase)."""
-        v, steering = np.moveaxis(self._steered(controls), -1, 0)
+        v, steering = np.moveaxis(self._read_controls(controls), -1, 0)
         return np.stack([v, np.zeros_like(v), v * np.tan(steering) / self.wheelbase], axis=-1)
 
     def twist_jacobian(self, controls: ArrayLike) -> Array:
-        """Columns for the speed and for the steering."""
-        v, steering = np.moveaxis(self._steered(controls), -1, 0)
+        """The derivative of the twist by the speed and by the steering: (..., 3, 2)."""
+        v, steering = np.moveaxis(self._read_controls(controls), -1, 0)
         out = np.zeros((*v.shape, 3, 2))
         out[..., 0, 0] = 1.0
         out[..., 2, 0] = np.tan(steering) / self.wheelbase
@@ -176,7 +176,7 @@ class Car(Base):
         half = np.array([-1.0, 1.0]) * self.track / (2 * self.wheelbase)
         return np.arctan2(np.sin(angle), np.cos(angle) + np.sin(angle) * half)  # the inner wheel may pass 90 degrees
 
-    def _steered(self, controls: ArrayLike) -> Array:
+    def _read_controls(self, controls: ArrayLike) -> Array:
         u = self._read(controls)
         self._refuse_beyond(u[..., 1])
         return u
@@ -187,9 +187,6 @@ class Car(Base):
             raise ShapeError(f"Car: the steering angle {worst:.4g} rad is beyond the largest, {self.most:.4g} rad")
 
 
-def positive(value: Any, what: str) -> float:
-    """A positive number."""
-    x = number(value, what)
-    if not x > 0:
-        raise ModelError(f"{what} must be positive, got {value!r}")
-    return x
+def positive_parameter(value: Any, what: str) -> float:
+    """A positive number of a wheeled base or of a call, refused as a wrong model is."""
+    return positive(value, what, error=ModelError)

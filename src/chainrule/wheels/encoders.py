@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, real_array
-from chainrule.wheels.bases import positive
+from chainrule.wheels.bases import positive_parameter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,5 +22,5 @@ def encoder_speed(ticks: ArrayLike, ticks_per_revolution: float, rate: float) ->
     [15.707963, 31.415927]
     """
     counted = real_array(ticks, "ticks")
-    per_turn = positive(ticks_per_revolution, "ticks_per_revolution")
-    return np.asarray(2 * np.pi * positive(rate, "rate") * counted / per_turn)
+    per_turn = positive_parameter(ticks_per_revolution, "ticks_per_revolution")
+    return np.asarray(2 * np.pi * positive_parameter(rate, "rate") * counted / per_turn)

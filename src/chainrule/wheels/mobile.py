@@ -11,23 +11,36 @@ from chainrule.arguments import Array, number, rows_of, symmetric, together
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.tasks import pseudo_inverse, rows_of_part
 from chainrule.model import Composite, Joint, Link, Model
+from chainrule.robot.robot import Robot
 from chainrule.spatial import Symmetric, Vector
 from chainrule.wheels.bases import Base
-from chainrule.wheels.plane import turned
+from chainrule.wheels.plane import planar_rotation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from chainrule.robot.robot import Robot
 
 
 class MobileManipulator:
     """An arm bolted to a base: `robot` has a planar joint "drive" of coordinates (x, y, theta), then the arm's joints.
 
-    Its velocities are u = (those the base can make, those of the arm): (v, omega) if it cannot go sideways, (vx, vy,
-    omega) if it can, in body axes. qd = S(q) u, and a frame's twist is J(q) S(q) u. origin: the arm's base in the
-    chassis, 4-by-4. mass (kg) and inertia (kg m^2, about its origin) of the chassis matter to the dynamics only.
+    Its velocities u are those that the base can make, then those of the arm. The base has (v, omega) if it cannot go
+    sideways, and (vx, vy, omega) if it can, in body axes. qd = S(q) u, and a frame's twist is J(q) S(q) u.
 
+    Parameters
+    ----------
+    base
+        The wheeled base.
+    arm
+        The robot on it.
+    origin
+        The pose of the arm's base in the chassis, 4-by-4.
+    mass, inertia
+        Of the chassis: kg, and kg m^2 about its origin. They matter to the dynamics only.
+    prefix
+        Put before the names of the arm's links and joints.
+
+    Examples
+    --------
     >>> import chainrule as cr
     >>> from chainrule.wheels import MobileManipulator, Unicycle
     >>> whole = MobileManipulator(Unicycle(), cr.load("planar_2r"))
@@ -45,8 +58,6 @@ class MobileManipulator:
         inertia: ArrayLike | None = None,
         prefix: str = "",
     ) -> None:
-        from chainrule.robot.robot import Robot
-
         if not isinstance(base, Base) or not isinstance(arm, Robot):
             wrong = base if not isinstance(base, Base) else arm
             raise ShapeError(f"MobileManipulator takes a wheeled base and a Robot as its arm, got {wrong!r:.60}")
@@ -66,37 +77,37 @@ class MobileManipulator:
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        """What the entries of u are."""
+        """The names of the entries of u."""
         own = ("v", "omega") if self.base.directions.shape[1] == 2 else ("vx", "vy", "omega")
-        return (*own, *self.robot._velocity_names[3:])
+        return (*own, *self.robot.layout.velocity_names[3:])
 
     def velocity_map(self, q: ArrayLike) -> Array:
         """S with qd = S u: (..., robot.n, n)."""
-        state = rows_of(q, self.robot.nq, "velocity_map: q", self.robot._coordinates)
+        (state,) = self.robot.read("velocity_map", q=q)
         k = self.base.directions.shape[1]
         S = np.zeros((*state.shape[:-1], self.robot.n, self.n))
-        S[..., :3, :k] = turned(state[..., 2]) @ self.base.directions
+        S[..., :3, :k] = planar_rotation(state[..., 2]) @ self.base.directions
         S[..., 3:, k:] = np.eye(self.robot.n - 3)
         return S
 
     def joint_velocities(self, q: ArrayLike, u: ArrayLike) -> Array:
         """qd = S(q) u: (..., robot.n)."""
         speeds = rows_of(u, self.n, "joint_velocities: u", ", ".join(self.velocity_names))
-        state = rows_of(q, self.robot.nq, "joint_velocities: q", self.robot._coordinates)
+        (state,) = self.robot.read("joint_velocities", q=q)
         together({"q": state, "u": speeds}, "joint_velocities")  # refuses batches that do not fit
         return (self.velocity_map(state) @ speeds[..., None])[..., 0]
 
     def jacobian(self, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
-        """J S, with J S u the twist (omega, v) of a link or frame: (..., 6, n). frame: as of Robot.jacobian."""
+        """J S, with J S u the twist (omega, v) of a link or frame: (..., 6, n); frame as for `Robot.jacobian`."""
         return self.robot.jacobian(q, link, frame) @ self.velocity_map(q)
 
     def resolved_rate(
         self, q: ArrayLike, twist: ArrayLike, link: str | None = None, *, part: str = "all", damping: float = 0.0
     ) -> Array:
-        """The velocities u that come nearest to a twist in base axes, as in Robot.resolved_rate: (..., n)."""
+        """The velocities u that come nearest to a twist in base axes, as in `Robot.resolved_rate`: (..., n)."""
         rows = rows_of_part(part)
         V = rows_of(twist, len(rows), "resolved_rate: twist", part)
-        state = rows_of(q, self.robot.nq, "resolved_rate: q", self.robot._coordinates)
+        (state,) = self.robot.read("resolved_rate", q=q)
         together({"q": state, "twist": V}, "resolved_rate")  # refuses batches that do not fit
         J = self.jacobian(state, link)[..., rows, :]
         return (pseudo_inverse(J, number(damping, "damping")) @ V[..., None])[..., 0]

@@ -1,4 +1,4 @@
-"""Odometry: where the wheels have led, and how sure that is."""
+"""Odometry: the pose that wheel speeds lead to, and its covariance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
 from chainrule.errors import ShapeError
-from chainrule.wheels.bases import Base, positive
+from chainrule.wheels.bases import Base, positive_parameter
 from chainrule.wheels.plane import step_derivatives, world_step
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A way over the plane: t (T,), pose (..., T, 3), and its covariance (..., T, 3, 3), the start included."""
+    """A path over the plane: t (T,), pose (..., T, 3), and its covariance (..., T, 3, 3), the start included."""
 
     t: Array
     pose: Array
     covariance: Array
 
     def ellipses(self, deviations: float = 2.0) -> tuple[Array, Array]:
-        """Of the position: semi-axes (..., T, 2), in m, so many standard deviations long, and axes (..., T, 2, 2)."""
+        """Ellipses of the position at some standard deviations: semi-axes (..., T, 2), in m; axes (..., T, 2, 2)."""
         squares, axes = np.linalg.eigh(self.covariance[..., :2, :2])
         return deviations * np.sqrt(np.maximum(squares, 0.0)), axes
 
@@ -39,19 +39,41 @@ def odometry(
     covariance: ArrayLike | None = None,
     noise: ArrayLike = 0.0,
 ) -> Track:
-    """The way that controls (..., T, m), each held for dt seconds, lead from a start: T + 1 poses, exact along arcs.
+    """The path of a base under controls (..., T, m), each constant for dt seconds: T + 1 poses, exact along arcs.
 
-    covariance (3, 3): of the start. noise, one number or one for each control: the variance that its integral gains
-    for each unit of it, such as rad^2 for each rad that a wheel turns. With F and W the derivatives of a step by the
-    pose and by the integrals, P' = F P F^T + W diag(noise |u| dt) W^T: propagation to first order.
+    The covariance is propagated to first order: with F and W the derivatives of a step by the pose and by the
+    integrals of the controls, P' = F P F^T + W diag(noise |u| dt) W^T.
 
+    Parameters
+    ----------
+    base
+        The wheeled base.
+    controls
+        Controls (..., T, m), one row for each step.
+    dt
+        The duration of a step, in s.
+    start
+        The first pose (..., 3).
+    covariance
+        The covariance (3, 3) of the start; zero unless given.
+    noise
+        One number, or one for each control: the variance that its integral gains for each unit of it, such as rad^2
+        for each rad that a wheel turns.
+
+    Returns
+    -------
+    Track
+        `t`, `pose` and `covariance`, the start included.
+
+    Examples
+    --------
     >>> from chainrule.wheels import Unicycle
     >>> odometry(Unicycle(), [[1.0, np.pi / 2]] * 2, 1.0).pose[-1].round(6).tolist()
     [0.0, 1.27324, 3.141593]
     """
     if not isinstance(base, Base):
         raise ShapeError(f"odometry takes a wheeled base, such as wheels.DifferentialDrive(0.1, 0.5), got {base!r:.60}")
-    step = positive(dt, "dt")
+    step = positive_parameter(dt, "dt")
     u = real_array(controls, "controls")
     if u.ndim < 2:
         raise ShapeError(f"controls must be (..., steps, m), a row for each step, got shape {u.shape}")

@@ -1,4 +1,4 @@
-"""Bases that go any way: omniwheels and mecanum wheels, whose rollers let them slide."""
+"""Bases that move in any direction: omniwheels and mecanum wheels, whose rollers let them slide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
 from chainrule.errors import ModelError, ShapeError
-from chainrule.wheels.bases import Base, positive
+from chainrule.kinematics.tasks import RANK_TOLERANCE
+from chainrule.wheels.bases import Base, positive_parameter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,12 +31,12 @@ class Omnidirectional(Base):
     directions = np.eye(3)
 
     def __post_init__(self) -> None:
-        positive(self.radius, "the wheels' radius")
+        positive_parameter(self.radius, "the wheels' radius")
         placing = real_array(self.placing, "placing")
         if placing.ndim != 2 or placing.shape[1] != 4:
             raise ShapeError(f"placing must have a row (x, y, beta, gamma) for each wheel, got shape {placing.shape}")
         refuse_nonfinite(placing, "placing")
-        if np.linalg.matrix_rank(self.matrix, tol=1e-9 * np.abs(self.matrix).max(initial=0.0)) < 3:
+        if np.linalg.matrix_rank(self.matrix, tol=RANK_TOLERANCE * np.abs(self.matrix).max(initial=0.0)) < 3:
             raise ModelError(
                 "these wheels do not settle the motion of the base; it takes three that drive different ways"
             )
@@ -48,16 +49,16 @@ class Omnidirectional(Base):
         >>> base.wheel_speeds([0.0, 1.0, 0.0]).round(9).tolist()
         [-10.0, 10.0, -10.0, 10.0]
         """
-        l, w, tilt = positive(length, "length") / 2, positive(width, "width") / 2, np.pi / 4
+        l, w, tilt = positive_parameter(length, "length") / 2, positive_parameter(width, "width") / 2, np.pi / 4
         return Omnidirectional(
             radius, np.array([[l, w, 0, -tilt], [l, -w, 0, tilt], [-l, -w, 0, -tilt], [-l, w, 0, tilt]])
         )
 
     @staticmethod
     def three_wheels(radius: float, distance: float) -> Omnidirectional:
-        """Three omniwheels at 90, -30 and 210 degrees around the middle, so far from it; each drives clockwise."""
+        """Three omniwheels at 90, -30 and 210 degrees around the middle, `distance` from it; each drives clockwise."""
         at = np.radians([90.0, -30.0, 210.0])
-        d = positive(distance, "distance")
+        d = positive_parameter(distance, "distance")
         return Omnidirectional(radius, np.stack([d * np.cos(at), d * np.sin(at), at - np.pi / 2, 0 * at], axis=1))
 
     @property
@@ -76,12 +77,12 @@ class Omnidirectional(Base):
         return self._read(controls, "wheel speeds") @ np.linalg.pinv(self.matrix).T
 
     def twist_jacobian(self, controls: ArrayLike) -> Array:
-        """Constant."""
+        """The derivative of the twist, which is constant: (..., 3, wheels)."""
         inverse = np.linalg.pinv(self.matrix)
         return np.broadcast_to(inverse, (*self._read(controls).shape[:-1], *inverse.shape))
 
     def slip(self, speeds: ArrayLike) -> Array:
-        """By how much each wheel turns too fast, in rad/s, for the wheels to roll: (..., wheels); zero for three."""
+        """The excess speed of each wheel over rolling without slip, in rad/s: (..., wheels); zero for three wheels."""
         u = self._read(speeds, "wheel speeds")
         return u - self.wheel_speeds(self.twist(u))
 

@@ -1,4 +1,4 @@
-"""Rigid motions of the plane: exact steps along arcs, and how they change with what they are made of."""
+"""Rigid motions of the plane: exact steps along arcs, and their derivatives."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from chainrule.arguments import Array, rows_of, together
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-SMALL = 1e-2
-"""Angle below which a series replaces a quotient: its next term is then below rounding."""
+SERIES_ANGLE = 1e-2
+"""Angle, in rad, below which a series replaces a quotient: its next term is then below rounding."""
 
 
-def moved(pose: ArrayLike, displacement: ArrayLike) -> Array:
-    """Where a body twist, held for a while, leads from a pose: (..., 3).
+def pose_after(pose: ArrayLike, displacement: ArrayLike) -> Array:
+    """The pose that a constant body twist leads to, from a pose: (..., 3).
 
-    displacement: twist times time (dx, dy, dtheta), in the axes of the body, which turn with it: the way is an arc of
+    displacement: twist times time (dx, dy, dtheta), in the axes of the body, which turn with it: the path is an arc of
     the circle with radius dx / dtheta, or a straight line.
 
-    >>> moved([0.0, 0.0, 0.0], [np.pi / 2, 0.0, np.pi / 2]).round(12).tolist()
+    >>> pose_after([0.0, 0.0, 0.0], [np.pi / 2, 0.0, np.pi / 2]).round(12).tolist()
     [1.0, 1.0, 1.570796326795]
     """
-    p = rows_of(pose, 3, "moved: pose", "x, y, theta")
-    d = rows_of(displacement, 3, "moved: displacement", "dx, dy, dtheta")
-    p, d = together({"pose": p, "displacement": d}, "moved")
+    p = rows_of(pose, 3, "pose_after: pose", "x, y, theta")
+    d = rows_of(displacement, 3, "pose_after: displacement", "dx, dy, dtheta")
+    p, d = together({"pose": p, "displacement": d}, "pose_after")
     return p + world_step(p[..., 2], d)
 
 
@@ -51,11 +51,11 @@ def step_derivatives(theta: Array, d: Array) -> tuple[Array, Array]:
     inner[..., 0, 0], inner[..., 0, 1], inner[..., 0, 2] = a, -b, da * dx - db * dy
     inner[..., 1, 0], inner[..., 1, 1], inner[..., 1, 2] = b, a, db * dx + da * dy
     inner[..., 2, 2] = 1.0
-    return by_pose, turned(theta) @ inner
+    return by_pose, planar_rotation(theta) @ inner
 
 
-def turned(theta: Array) -> Array:
-    """Body twists to rates of (x, y, theta): a turn about the third axis, (..., 3, 3)."""
+def planar_rotation(theta: Array) -> Array:
+    """Body twists to rates of (x, y, theta): a rotation about the third axis, (..., 3, 3)."""
     c, s = np.cos(theta), np.sin(theta)
     zero, one = np.zeros_like(c), np.ones_like(c)
     return np.stack([np.stack([c, -s, zero], -1), np.stack([s, c, zero], -1), np.stack([zero, zero, one], -1)], -2)
@@ -68,8 +68,8 @@ def _quotients(t: Array) -> tuple[Array, Array]:
 
 
 def _quotient_rates(t: Array) -> tuple[Array, Array]:
-    """Their derivatives."""
-    small = np.abs(t) < SMALL
+    """Derivatives of sin t / t and (1 - cos t) / t."""
+    small = np.abs(t) < SERIES_ANGLE
     safe = np.where(small, 1.0, t)
     a, b = _quotients(safe)
     square = t * t

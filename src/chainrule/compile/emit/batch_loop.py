@@ -1,6 +1,6 @@
 """The loop over a batch, as NumPy calls it: LLVM IR text.
 
-It has the signature of a generalised ufunc's inner loop. It moves as many rows as there are lanes from arrays of
+It has the signature of a generalized ufunc's inner loop. It moves as many rows as there are lanes from arrays of
 any strides into tiles, calls the core, and moves the results out.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from chainrule.compile.emit.lanes import Lanes
 
-ON_STACK = 1 << 14
-"""Tiles up to so many bytes live on the stack, larger ones on the heap."""
+MAX_STACK_BYTES = 1 << 14
+"""Size up to which tiles live on the stack; larger ones live on the heap."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Signature:
 
     @property
     def numpy(self) -> str:
-        """As a generalised ufunc writes it."""
+        """The signature as a generalized ufunc writes it."""
         inputs = ",".join(f"({n})" for n in self.inputs)
         return f"{inputs}->({','.join(map(str, self.output))})"
 
@@ -53,7 +53,7 @@ class _Lines:
     def add(self, line: str) -> None:
         self.text.append(f"  {line}\n")
 
-    def transposed(self, rows: list[str], vector: str) -> list[str]:
+    def transpose(self, rows: list[str], vector: str) -> list[str]:
         """A square of vectors turned over its diagonal, by exchanging ever smaller blocks."""
         W = len(rows)
         step = W // 2
@@ -64,17 +64,17 @@ class _Lines:
                     upper = [k if not k & step else W + k - step for k in range(W)]
                     lower = [k + step if not k & step else W + k for k in range(W)]
                     for place, order in ((i, upper), (i + step, lower)):
-                        turned[place] = self.shuffled(vector, rows[i], rows[i + step], order)
+                        turned[place] = self.shuffle(vector, rows[i], rows[i + step], order)
             rows = turned
             step //= 2
         return rows
 
-    def shuffled(self, vector: str, a: str, b: str, order: Sequence[int]) -> str:
+    def shuffle(self, vector: str, a: str, b: str, order: Sequence[int]) -> str:
         mask = ", ".join(f"i32 {k}" for k in order)
         return self.new(f"shufflevector {vector} {a}, {vector} {b}, <{len(order)} x i32> <{mask}>")
 
     def first(self, count: str, width: int) -> str:
-        """A mask of the first `count` of so many lanes."""
+        """A mask of the first `count` of `width` lanes."""
         one = self.new(f"insertelement <{width} x i64> poison, i64 {count}, i32 0")
         all_ = self.new(f"shufflevector <{width} x i64> {one}, <{width} x i64> poison, <{width} x i32> zeroinitializer")
         places = ", ".join(f"i64 {k}" for k in range(width))
@@ -111,9 +111,9 @@ def pack(lanes: Lanes) -> str:
             address = lines.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
             arguments = f"ptr {address}, i32 1, {block.mask} {mask}, {block.vector} zeroinitializer"
             loaded.append(lines.new(f"call {block.vector} @llvm.masked.load.{block.suffix}.p0({arguments})"))
-        parts.append(lines.transposed(loaded, block.vector))
+        parts.append(lines.transpose(loaded, block.vector))
     for r, pieces in enumerate(zip(*parts, strict=True)):
-        column = pieces[0] if len(pieces) == 1 else lines.shuffled(block.vector, pieces[0], pieces[1], range(W))
+        column = pieces[0] if len(pieces) == 1 else lines.shuffle(block.vector, pieces[0], pieces[1], range(W))
         place = lines.new(f"add i64 {into}, {r * size}")
         address = lines.new(f"getelementptr i8, ptr %tile, i64 {place}")
         lines.add(f"store {V} {column}, ptr {address}, align {item}")
@@ -174,8 +174,8 @@ def unpack(lanes: Lanes) -> str:
     for start in range(0, W, block.width):
         part = columns
         if block.width < W:
-            part = [lines.shuffled(V, c, "poison", range(start, start + block.width)) for c in columns]
-        for r, row in enumerate(lines.transposed(part, block.vector), start):
+            part = [lines.shuffle(V, c, "poison", range(start, start + block.width)) for c in columns]
+        for r, row in enumerate(lines.transpose(part, block.vector), start):
             address = lines.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
             arguments = f"{block.vector} {row}, ptr {address}, i32 1, {block.mask} {mask}"
             lines.add(f"call void @llvm.masked.store.{block.suffix}.p0({arguments})")
@@ -224,7 +224,7 @@ done:
 
 
 def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name: str) -> str:
-    """IR of the inner loop of a generalised ufunc: `void name(char **args, intp *dimensions, intp *steps, void *)`."""
+    """IR of the inner loop of a generalized ufunc: `void name(char **args, intp *dimensions, intp *steps, void *)`."""
     count = len(signature.inputs)
     whole = [-(-n // lanes.width) * lanes.width for n in (*signature.inputs, signature.size + lanes.width)]  # squares
     sizes = [n * lanes.size for n in whole] + [scratch]
@@ -232,7 +232,7 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     lines = []
     place = 0
     total = sum((size + 63) // 64 * 64 for size in sizes) + 64
-    if total <= ON_STACK:
+    if total <= MAX_STACK_BYTES:
         lines.append(f"  %work = alloca i8, i64 {total}, align 64\n")
     else:
         lines.append(f"  %work = call ptr @malloc(i64 {total})\n")
@@ -259,7 +259,7 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     )
     body += _out(signature, lanes, count)
     tail = "stored" if len(signature.output) > 1 else "body"
-    release = "" if total <= ON_STACK else "  call void @free(ptr %work)\n"
+    release = "" if total <= MAX_STACK_BYTES else "  call void @free(ptr %work)\n"
     return f"""define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {{
 entry:
 {"".join(lines)}  br label %head
@@ -319,7 +319,7 @@ def _contiguous(shape: tuple[int, ...], lanes: Lanes, count: int) -> list[str]:
     return [*lines, f"  %whole = and i1 {truth}, true\n"]
 
 
-def masked(lanes: Lanes) -> str:
+def masked_declarations(lanes: Lanes) -> str:
     """Declarations of loads and stores of some lanes only."""
     lanes = square(lanes)
     V = lanes.vector

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
-from chainrule.compile.emit.lanes import SYSTEM_FUNCTIONS
-from chainrule.compile.tape import Instruction, Tape
+from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape
+
+
+def files(path: Path, tapes: Mapping[str, Tape]) -> dict[Path, str]:
+    """The source, its header, and a program that tries it, by their paths."""
+    prefix = identifier(path.stem)
+    return {
+        path: source(prefix, tapes),
+        path.with_name(f"{prefix}.h"): header(prefix, tapes),
+        path.with_name(f"{path.stem}_main.c"): program(prefix, tapes),
+    }
 
 
 def identifier(name: str) -> str:

@@ -1,19 +1,22 @@
 """Sine and cosine in vector code, as LLVM IR, and other functions by calls of the system.
 
 Reduction by multiples of pi/2 in three parts with fused multiply-adds (Cody & Waite), then the polynomials of fdlibm
-(Sun Microsystems, 1993; k_sin.c, k_cos.c) on [-pi/4, pi/4]. Arguments beyond LARGE take the system's own functions,
-lane by lane, which are exact over the whole range.
+(Sun Microsystems, 1993; k_sin.c, k_cos.c) on [-pi/4, pi/4]. Larger arguments take the system's own functions, lane by
+lane, which are exact over the whole range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chainrule.compile.emit.lanes import SYSTEM_FUNCTIONS, Lanes
-from chainrule.compile.tape import Tape
+from chainrule.compile.emit.lanes import Lanes
+from chainrule.compile.tape import SYSTEM_FUNCTIONS, Tape
 
-LARGE = 1e5
-"""Up to here the three parts of pi/2 leave less than a rounding error."""
+MAX_REDUCED_ANGLE = 1e5
+"""Angle, in rad, up to which the three parts of pi/2 leave less than a rounding error."""
+
+MAX_REDUCED_ANGLE_SINGLE = 1e3
+"""The same in single precision."""
 
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 HALF_PI_SINGLE = (1.5707963705062866, -4.371139000186241e-08, -1.7151245100058819e-15)
@@ -79,9 +82,9 @@ class _Sincos:
         s = self.new(f"select {lanes.mask} {swap}, {V} {cosine}, {V} {sine}")
         c = self.new(f"select {lanes.mask} {swap}, {V} {sine}, {V} {cosine}")
         following = self.new(f"add {I} {bits}, {lanes.whole(1)}")
-        return self.signed(s, bits), self.signed(c, following)
+        return self.with_sign(s, bits), self.with_sign(c, following)
 
-    def signed(self, value: str, quadrant: str) -> str:
+    def with_sign(self, value: str, quadrant: str) -> str:
         """The value, negated in the lower half plane: the second bit of the quadrant is its sign."""
         I, lanes = self.lanes.integer, self.lanes
         half = self.new(f"and {I} {quadrant}, {lanes.whole(2)}")
@@ -109,16 +112,18 @@ class _Sincos:
         lanes, V = self.lanes, self.V
         pair = f"{{ {V}, {V} }}"
         size = self.new(f"call {V} @llvm.fabs.{lanes.suffix}({V} %x)")
-        small = self.new(f"fcmp ole {V} {size}, {lanes.number(LARGE if lanes.bits == 64 else 1e3)}")
+        small = self.new(
+            f"fcmp ole {V} {size}, {lanes.number(MAX_REDUCED_ANGLE if lanes.bits == 64 else MAX_REDUCED_ANGLE_SINGLE)}"
+        )
         if lanes.width > 1:
             small = self.new(f"call i1 @llvm.vector.reduce.and.v{lanes.width}i1({lanes.mask} {small})")
         self.lines.append(f"  br i1 {small}, label %fast, label %slow, !prof !0\nfast:\n")
-        self._returned(pair, *self.fast())
+        self._return(pair, *self.fast())
         self.lines.append("slow:\n")
-        self._returned(pair, *self.slow())
+        self._return(pair, *self.slow())
         return f"define internal {pair} @sincos.{lanes.suffix}({V} %x) noinline nounwind {{\n{''.join(self.lines)}}}\n"
 
-    def _returned(self, pair: str, s: str, c: str) -> None:
+    def _return(self, pair: str, s: str, c: str) -> None:
         first = self.new(f"insertvalue {pair} poison, {self.V} {s}, 0")
         self.lines.append(f"  ret {pair} {self.new(f'insertvalue {pair} {first}, {self.V} {c}, 1')}\n")
 
@@ -159,7 +164,7 @@ def functions(lanes: Lanes, tapes: Iterable[Tape]) -> str:
 
 
 def declarations(lanes: Lanes) -> str:
-    """What the functions above call."""
+    """Declarations of LLVM's functions that the cores call."""
     V, s = lanes.vector, lanes.suffix
     text = (
         f"declare {V} @llvm.fma.{s}({V}, {V}, {V})\ndeclare {V} @llvm.fabs.{s}({V})\ndeclare {V} @llvm.sqrt.{s}({V})\n"

@@ -9,21 +9,15 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from chainrule.compile.tape import Instruction, Tape, Value
+from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
 
-SYSTEM_FUNCTIONS = {
-    "atan2": 2, "pow": 2, "exp": 1, "log": 1, "tan": 1, "tanh": 1, "sinh": 1, "cosh": 1, "asin": 1, "acos": 1,
-    "atan": 1,
-}  # fmt: skip
-"""Operations that are functions of the system, being rare here, and how many operands each has."""
-
-PART = 3000
+PART_INSTRUCTIONS = 3000
 """Instructions in one part of a core function."""
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """So many lanes of one floating-point type."""
+    """A number of lanes of one floating-point type."""
 
     bits: int
     width: int
@@ -77,14 +71,14 @@ def scratch_size(tape: Tape, lanes: Lanes) -> int:
 
 def _crossing(tape: Tape) -> dict[Value, int]:
     """Values that a later part of the tape uses, each with its place in scratch memory."""
-    last_part = [i // PART for i in range(len(tape.instructions))]
+    last_part = [i // PART_INSTRUCTIONS for i in range(len(tape.instructions))]
     crossing: dict[Value, int] = {}
     for i, instruction in enumerate(tape.instructions):
         for operand in instruction.operands:
             made = tape.instructions[operand]
             if (
                 made.operation not in ("constant", "input")
-                and last_part[operand] != i // PART
+                and last_part[operand] != i // PART_INSTRUCTIONS
                 and operand not in crossing
             ):
                 crossing[operand] = len(crossing)
@@ -105,8 +99,8 @@ class _Core:
 
     def text(self) -> str:
         count = len(self.tape.instructions)
-        starts = range(0, max(count, 1), PART)
-        parts = [self.part(k, start, min(start + PART, count)) for k, start in enumerate(starts)]
+        starts = range(0, max(count, 1), PART_INSTRUCTIONS)
+        parts = [self.part(k, start, min(start + PART_INSTRUCTIONS, count)) for k, start in enumerate(starts)]
         arguments = ", ".join(p.replace("noalias ", "").replace("readonly ", "") for p in self.parameters.split(", "))
         calls = "".join(f"  call void @{self.name}.{k}({arguments})\n" for k in range(len(parts)))
         main = f"define internal void @{self.name}({self.parameters}) nounwind {{\n{calls}  ret void\n}}\n"
@@ -154,13 +148,13 @@ class _Core:
     def emit(self, i: Value) -> None:
         instruction = self.tape.instructions[i]
         if instruction.operation not in ("constant", "input"):
-            self.names[i] = self.computed(instruction)
+            self.names[i] = self.compute(instruction)
             if i in self.crossing:
                 self.store("scratch", self.crossing[i], self.names[i])
         for place in self.wanted.get(i, ()):
             self.store("out", place, self.use(i))
 
-    def computed(self, instruction: Instruction) -> str:
+    def compute(self, instruction: Instruction) -> str:
         lanes, operation = self.lanes, instruction.operation
         if operation in ("sin", "cos"):
             return self.trigonometric(operation, instruction.operands[0])

@@ -1,22 +1,17 @@
-"""The plain call on one state, as Python calls it: LLVM IR of a builtin that reads arrays where they lie."""
+"""The call on one state, as Python calls it: LLVM IR of a builtin that reads arrays where they lie."""
 
 from __future__ import annotations
 
 from chainrule.compile.emit.batch_loop import Signature
-
-# Fields of NumPy's array object, which its public header fixes, in bytes from its start.
-DATA, NDIM, DIMENSIONS, STRIDES, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 56, 64
-ALIGNED = 0x100
-DOUBLE = 12
+from chainrule.compile.load import numpy_abi as abi
 
 
-def plain_call(signature: Signature, core: str, scratch: int, name: str) -> str:
+def single_call(signature: Signature, core: str, scratch: int, name: str) -> str:
     """IR of a Python function of one state: `PyObject *name(self, args, nargs, keywords)`.
 
-    Arguments that are plain contiguous vectors of doubles of the right length are read where they lie; anything else
-    goes to `self`, a Python callable that takes all cases; so does a first argument with a quaternion of zeros.
-    Addresses of Python's and NumPy's own functions come from
-    the table that `setup` was given.
+    Arguments that are contiguous vectors of doubles of the right length are read where they lie; anything else goes
+    to `self`, a Python callable that takes all cases; so does a first argument with a quaternion of zeros. Addresses
+    of Python's and NumPy's own functions come from the table that `setup` was given.
     """
     count = len(signature.inputs)
     checks = []
@@ -24,46 +19,48 @@ def plain_call(signature: Signature, core: str, scratch: int, name: str) -> str:
         checks.append(f"""c{i}:
   %ap{i} = getelementptr ptr, ptr %args, i64 {i}
   %a{i} = load ptr, ptr %ap{i}
-  %tp{i} = getelementptr i8, ptr %a{i}, i64 8
+  %tp{i} = getelementptr i8, ptr %a{i}, i64 {abi.TYPE}
   %t{i} = load ptr, ptr %tp{i}
   %is{i} = icmp eq ptr %t{i}, %ndarray
   br i1 %is{i}, label %d{i}, label %other
 d{i}:
-  %np{i} = getelementptr i8, ptr %a{i}, i64 {NDIM}
+  %np{i} = getelementptr i8, ptr %a{i}, i64 {abi.NDIM}
   %n{i} = load i32, ptr %np{i}
   %flat{i} = icmp eq i32 %n{i}, 1
-  %ep{i} = getelementptr i8, ptr %a{i}, i64 {DESCRIPTOR}
+  %ep{i} = getelementptr i8, ptr %a{i}, i64 {abi.DESCRIPTOR}
   %e{i} = load ptr, ptr %ep{i}
   %real{i} = icmp eq ptr %e{i}, %double
   %both{i} = and i1 %flat{i}, %real{i}
   br i1 %both{i}, label %e{i}x, label %other
 e{i}x:
-  %lp{i} = getelementptr i8, ptr %a{i}, i64 {DIMENSIONS}
+  %lp{i} = getelementptr i8, ptr %a{i}, i64 {abi.DIMENSIONS}
   %lq{i} = load ptr, ptr %lp{i}
   %l{i} = load i64, ptr %lq{i}
   %long{i} = icmp eq i64 %l{i}, {n}
-  %sp{i} = getelementptr i8, ptr %a{i}, i64 {STRIDES}
+  %sp{i} = getelementptr i8, ptr %a{i}, i64 {abi.STRIDES}
   %sq{i} = load ptr, ptr %sp{i}
   %s{i} = load i64, ptr %sq{i}
   %tight{i} = icmp eq i64 %s{i}, 8
-  %fp{i} = getelementptr i8, ptr %a{i}, i64 {FLAGS}
+  %fp{i} = getelementptr i8, ptr %a{i}, i64 {abi.FLAGS}
   %f{i} = load i32, ptr %fp{i}
-  %fa{i} = and i32 %f{i}, {ALIGNED}
+  %fa{i} = and i32 %f{i}, {abi.ALIGNED}
   %al{i} = icmp ne i32 %fa{i}, 0
   %g{i} = and i1 %long{i}, %tight{i}
   %good{i} = and i1 %g{i}, %al{i}
-  %dp{i} = getelementptr i8, ptr %a{i}, i64 {DATA}
+  %dp{i} = getelementptr i8, ptr %a{i}, i64 {abi.DATA}
   %in{i} = load ptr, ptr %dp{i}
-  br i1 %good{i}, label %{f"c{i + 1}" if i + 1 < count else "turned"}, label %other
+  br i1 %good{i}, label %{f"c{i + 1}" if i + 1 < count else "proper"}, label %other
 """)
-    checks.append(_turned(signature.quaternions))
+    checks.append(_no_zero_quaternion(signature.quaternions))
     shape = signature.output
     dims = "".join(
         f"  %dim{k} = getelementptr i64, ptr %dims, i64 {k}\n  store i64 {n}, ptr %dim{k}\n"
         for k, n in enumerate(shape)
     )
     inputs = "".join(f"ptr %in{i}, " for i in range(count))
-    allocation = f"ptr %ndarray, i32 {len(shape)}, ptr %dims, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    allocation = (
+        f"ptr %ndarray, i32 {len(shape)}, ptr %dims, i32 {abi.DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    )
     return f"""@table = internal global ptr null
 define void @setup(ptr %table) nounwind {{
   store ptr %table, ptr @table
@@ -90,7 +87,7 @@ entry:
   %none = icmp eq ptr %result, null
   br i1 %none, label %failed, label %fill
 fill:
-  %op = getelementptr i8, ptr %result, i64 {DATA}
+  %op = getelementptr i8, ptr %result, i64 {abi.DATA}
   %out = load ptr, ptr %op
   call void @{core}({inputs}ptr %out, ptr %scratch)
   ret ptr %result
@@ -103,9 +100,9 @@ other:
 """
 
 
-def _turned(quaternions: tuple[int, ...]) -> str:
+def _no_zero_quaternion(quaternions: tuple[int, ...]) -> str:
     """Go on to compute only if no quaternion is zero."""
-    text, proper = "turned:\n", "true"
+    text, proper = "proper:\n", "true"
     for k, place in enumerate(quaternions):
         total = "0.0"
         for j in range(4):

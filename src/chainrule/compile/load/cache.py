@@ -21,8 +21,8 @@ from typing import Any
 from chainrule.compile.load import engine
 from chainrule.errors import ShapeError
 
-LARGEST = 512 * 1024 * 1024
-"""Bytes that the cache may take; the entries that were used longest ago go first."""
+MAX_CACHE_BYTES = 512 * 1024 * 1024
+"""Size that the cache may have; the entries that were used longest ago go first."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Entry:
 
 
 def folder() -> Path:
-    """Where entries are: $CHAINRULE_CACHE, or `chainrule` in the user's cache directory."""
+    """The folder of the entries: $CHAINRULE_CACHE, or `chainrule` in the user's cache directory."""
     chosen = os.environ.get("CHAINRULE_CACHE")
     if chosen:
         return Path(chosen).expanduser()
@@ -46,7 +46,7 @@ def folder() -> Path:
     return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "chainrule"
 
 
-def enabled() -> bool:
+def is_enabled() -> bool:
     """Whether to use the disk at all: CHAINRULE_CACHE=off turns it off."""
     return os.environ.get("CHAINRULE_CACHE", "").lower() not in ("off", "0", "none")
 
@@ -82,7 +82,7 @@ def _path(key: str) -> Path:
 
 def read(key: str) -> Entry | None:
     """The entry of a key, or None: there is none, or it is not to be trusted."""
-    if not enabled():
+    if not is_enabled():
         return None
     try:
         path = _path(key)
@@ -105,7 +105,7 @@ def _digest(facts: Any, code: bytes) -> str:
 
 def write(key: str, entry: Entry) -> None:
     """Store an entry, whole or not at all. Where that cannot be done, the kernel is simply built again next time."""
-    if not enabled():
+    if not is_enabled():
         return
     header = {"key": key, "digest": _digest(entry.facts, entry.code), "facts": entry.facts}
     limit = _limit()
@@ -124,7 +124,7 @@ def write(key: str, entry: Entry) -> None:
         _prune(limit)
 
 
-def compiled(text: str, facts: dict[str, Any]) -> Entry:
+def read_or_compile(text: str, facts: dict[str, Any]) -> Entry:
     """The machine code of an IR text, stored or made now."""
     key = key_of({"text": hashlib.sha256(text.encode()).hexdigest(), "llvm": engine.version()})
     entry = read(key)
@@ -143,7 +143,7 @@ def entries() -> list[Path]:
 
 
 def facts_of(path: Path) -> dict[str, Any] | None:
-    """What is known of a stored entry, without loading it."""
+    """Facts about a stored entry: robot, function and bits, without loading it."""
     try:
         with path.open("rb") as file:
             facts: dict[str, Any] = json.loads(file.readline())["facts"]
@@ -156,7 +156,7 @@ def _limit() -> int:
     chosen = os.environ.get("CHAINRULE_CACHE_BYTES", "")
     if chosen and not chosen.isdigit():
         raise ShapeError(f"CHAINRULE_CACHE_BYTES must be a number of bytes, got {chosen!r}")
-    return int(chosen) if chosen else LARGEST
+    return int(chosen) if chosen else MAX_CACHE_BYTES
 
 
 def _prune(limit: int) -> None:

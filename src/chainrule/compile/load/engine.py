@@ -9,13 +9,14 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from chainrule.compile.emit.lanes import SYSTEM_FUNCTIONS
+from chainrule.compile import memory
+from chainrule.compile.tape import SYSTEM_FUNCTIONS
 
 
 def _machine() -> Any:
     """A target machine for the host. An engine owns the one it is made with, so each gets its own.
 
-    Tapes come folded and shared, so that more optimisation costs time and changes nothing.
+    Tapes come folded and shared, so that more optimization costs time and changes nothing.
     """
     _start()
     target = llvm.Target.from_default_triple()
@@ -64,35 +65,42 @@ def version() -> str:
 
 def compile_text(text: str) -> bytes:
     """IR to an object file."""
-    machine = _machine()
-    module = llvm.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    module.verify()
-    return bytes(machine.emit_object(module))
+    with memory.building():
+        machine = _machine()
+        module = _module(text, machine)
+        module.verify()
+        return bytes(machine.emit_object(module))
 
 
 def assembly(text: str) -> str:
     """IR to assembly, for people to read."""
-    machine = _machine()
+    with memory.building():
+        machine = _machine()
+        return str(machine.emit_assembly(_module(text, machine)))
+
+
+def _module(text: str, machine: Any) -> Any:
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    return str(machine.emit_assembly(module))
+    return module
 
 
 class Code:
     """An object file, loaded."""
 
     def __init__(self, content: bytes) -> None:
-        machine = _machine()
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine.triple}"'), machine)
-        self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(content))
-        self._engine.finalize_object()
+        with memory.building():
+            machine = _machine()
+            empty = llvm.parse_assembly(f'target triple = "{machine.triple}"')
+            self._engine = llvm.create_mcjit_compiler(empty, machine)
+            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(content))
+            self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where a function starts."""
-        found = self._engine.get_function_address(name)
+        """The address of a function."""
+        with memory.building():
+            found = self._engine.get_function_address(name)
         if not found:
             raise LookupError(f"the compiled code has no function {name!r}")
         return int(found)

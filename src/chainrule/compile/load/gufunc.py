@@ -1,40 +1,20 @@
-"""NumPy generalised ufuncs and Python functions, made from the addresses of compiled code."""
+"""NumPy generalized ufuncs and Python functions, made from the addresses of compiled code."""
 
 from __future__ import annotations
 
+import ast
 import ctypes
-import sys
-import sysconfig
+import inspect
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-_FROM_SIGNATURE = 31
-"""Place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of ufunc functions, which its header fixes."""
-
-_NEW = 93
-"""Place of PyArray_New in NumPy's table of array functions."""
-
-_FLOAT, _DOUBLE = 11, 12
-_FASTCALL_KEYWORDS = 0x0080 | 0x0002
+from chainrule.compile.load import numpy_abi as abi
 
 
-def _capsule(name: str) -> Any:
-    _multiarray_umath = import_module("numpy._core._multiarray_umath")
-
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.cast(get(getattr(_multiarray_umath, name), None), ctypes.POINTER(ctypes.c_void_p))
-
-
-_OBJECT = 88
-"""Place in a ufunc, fixed by NumPy's header, of an object that lives as long as the ufunc does."""
-
-
-def generalised_ufunc(
+def generalized_ufunc(
     single: int | None, double: int | None, name: str, doc: str, signature: str, keep: Any
 ) -> np.ufunc:
     """A ufunc with loops for floats and doubles at the given addresses, which keeps `keep`, their code, alive.
@@ -42,7 +22,7 @@ def generalised_ufunc(
     NumPy takes the first loop that its arguments can be cast to safely, so floats come first.
     """
     count = signature.split("->", maxsplit=1)[0].count("(") + 1
-    loops = [(kind, address) for kind, address in ((_FLOAT, single), (_DOUBLE, double)) if address is not None]
+    loops = [(kind, address) for kind, address in ((abi.FLOAT, single), (abi.DOUBLE, double)) if address is not None]
     kinds, addresses = [kind for kind, _ in loops], [address for _, address in loops]
     functions = (ctypes.c_void_p * len(kinds))(*addresses)
     data = (ctypes.c_void_p * len(kinds))()
@@ -52,18 +32,14 @@ def generalised_ufunc(
         ctypes.c_char_p(doc.encode(errors="replace")),
         ctypes.c_char_p(signature.encode()),
     )
-    prototype = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int,
-        ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
-    )  # fmt: skip
-    make = prototype(_capsule("_UFUNC_API")[_FROM_SIGNATURE])
-    ufunc = make(functions, data, types, len(kinds), count - 1, 1, -1, texts[0], texts[1], 0, texts[2])
+    make = abi.NEW_UFUNC(abi.function_table("_UFUNC_API")[abi.NEW_UFUNC_SLOT])
+    ufunc: np.ufunc = make(functions, data, types, len(kinds), count - 1, 1, -1, texts[0], texts[1], 0, texts[2])
     _keep_alive(ufunc, (functions, data, types, texts, keep))
     return ufunc
 
 
 def _keep_alive(ufunc: np.ufunc, keep: Any) -> None:
-    place = ctypes.c_void_p.from_address(id(ufunc) + _OBJECT)
+    place = ctypes.c_void_p.from_address(id(ufunc) + abi.UFUNC_OBJECT)
     if place.value is not None:
         raise RuntimeError(f"NumPy {np.__version__} lays out ufuncs in a way this library does not know")
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
@@ -74,7 +50,7 @@ def _keep_alive(ufunc: np.ufunc, keep: Any) -> None:
 def setup_table() -> Any:
     """Addresses that compiled calls need: the array type, the double's descriptor, PyArray_New, PyObject_Vectorcall."""
     vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
-    new = _capsule("_ARRAY_API")[_NEW]
+    new = abi.function_table("_ARRAY_API")[abi.NEW_ARRAY_SLOT]
     return (ctypes.c_void_p * 4)(id(np.ndarray), id(np.dtype(np.float64)), new, vectorcall)
 
 
@@ -88,7 +64,7 @@ class _MethodDef(ctypes.Structure):
 
 
 class _Fallback:
-    """What a builtin hands its other cases to: a method of a robot.
+    """The method of a robot that a builtin hands its other cases to.
 
     It also keeps the builtin's code alive, by way of the ufunc of the same code. A ufunc's hold on its code is one the
     garbage collector does not see, so that the code outlives every finalizer that may still call the builtin.
@@ -103,30 +79,69 @@ class _Fallback:
         return self.call(*arguments, **keywords)
 
     def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[Any]]:
-        """A builtin is pickled as an attribute of what it is bound to: let that be the robot."""
-        return _itself, (self.call.__self__,)  # type: ignore[attr-defined]
+        """Pickle as the robot: a builtin is pickled as an attribute of what it is bound to."""
+        return _itself, (getattr(self.call, "__self__", None),)
 
 
 def _itself(robot: Any) -> Any:
     return robot
 
 
+def _bound_fallback(call: Callable[..., Any], keep: np.ufunc) -> _Fallback:
+    """The fallback of a builtin, in a class with the name of the robot's, which `help` and `repr` show."""
+    owner = getattr(call, "__self__", None)
+    made = _Fallback if owner is None else _fallback_class(type(owner).__module__, type(owner).__qualname__)
+    fallback: _Fallback = made(call, keep)
+    return fallback
+
+
+@cache
+def _fallback_class(module: str, name: str) -> Any:
+    return type(name, (_Fallback,), {"__slots__": (), "__module__": module, "__qualname__": name})
+
+
 _DEFINITIONS: list[_MethodDef] = []
 """Definitions of builtins, kept for good: they are read until the very end of a builtin's life, and are small."""
 
 
-def plain_calls_possible() -> bool:
-    """Whether objects are laid out as the compiled calls expect: CPython with a global lock, 64 bits."""
-    usual = sys.implementation.name == "cpython" and ctypes.sizeof(ctypes.c_void_p) == 8
-    return usual and not sysconfig.get_config_var("Py_GIL_DISABLED") and not hasattr(sys, "getobjects")
-
-
 def python_function(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: np.ufunc) -> Any:
-    """A builtin function at an address, which hands to `fallback` what it does not take, and keeps `keep` alive."""
-    texts = (name.encode(errors="replace"), doc.encode(errors="replace"))
-    definition = _MethodDef(texts[0], address, _FASTCALL_KEYWORDS, texts[1])
+    """A builtin function at an address, which hands to `fallback` what it does not take, and keeps `keep` alive.
+
+    Its signature is that of `fallback`.
+    """
+    parameters = text_signature(fallback)
+    text = doc if parameters is None else f"{name}{parameters}\n--\n\n{doc}"
+    definition = _MethodDef(
+        name.encode(errors="replace"), address, abi.FASTCALL_WITH_KEYWORDS, text.encode(errors="replace")
+    )
     _DEFINITIONS.append(definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.byref(definition), _Fallback(fallback, keep), None)
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    return make(ctypes.byref(definition), _bound_fallback(fallback, keep), getattr(fallback, "__module__", __name__))
+
+
+def text_signature(function: Callable[..., Any]) -> str | None:
+    """The parameters of a function as `inspect` reads them from a builtin's docstring, without annotations.
+
+    None where a default cannot be read back from its text.
+
+    >>> def function(q: float, link: str | None = None, *, frame: str = "space") -> float: ...
+    >>> text_signature(function)
+    "(q, link=None, *, frame='space')"
+    """
+    signature = inspect.signature(function)
+    parameters = signature.parameters.values()
+    empty = inspect.Parameter.empty
+    if not all(p.default is empty or _is_literal(p.default) for p in parameters):
+        return None
+    bare = [p.replace(annotation=empty) for p in parameters]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def _is_literal(value: Any) -> bool:
+    """Whether a value can be read back from its text."""
+    try:
+        return bool(ast.literal_eval(repr(value)) == value)
+    except (ValueError, SyntaxError):
+        return False

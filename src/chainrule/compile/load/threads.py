@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from chainrule.errors import ShapeError
 
-WORTH = 4_000_000
-"""Flops below which a batch stays on the calling thread: what handing it over costs is then no longer small."""
+MIN_FLOPS_TO_SPREAD = 4_000_000
+"""Flops below which a batch stays on the calling thread: handing it over would cost too large a share."""
 
 _state: dict[str, Any] = {"threads": None, "pool": None, "owner": None}
 
 
 def set_threads(count: int | None) -> None:
-    """Use so many threads for batches; None for the default: $CHAINRULE_THREADS, or as many as there are cores."""
+    """Set the number of threads for batches; None for the default: $CHAINRULE_THREADS, or the number of cores."""
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
         raise ShapeError(f"the number of threads must be a positive integer, or None for the default, got {count!r}")
     _state.update(threads=count, pool=None)
 
 
 def threads() -> int:
-    """How many threads batches use."""
+    """Number of threads that batches use."""
     if _state["threads"] is not None:
         return int(_state["threads"])
     chosen = os.environ.get("CHAINRULE_THREADS", "")
@@ -39,18 +39,18 @@ def threads() -> int:
 
 
 def pool() -> ThreadPoolExecutor:
-    """The threads that batches use, as many as were asked for."""
+    """The threads that batches use."""
     count = threads()
     mine = (os.getpid(), count)  # a forked child has the object, but not the threads
-    held: ThreadPoolExecutor | None = _state["pool"]
-    if held is None or _state["owner"] != mine:
-        held = ThreadPoolExecutor(count, thread_name_prefix="chainrule")
-        _state.update(pool=held, owner=mine)
-    return held
+    executor: ThreadPoolExecutor | None = _state["pool"]
+    if executor is None or _state["owner"] != mine:
+        executor = ThreadPoolExecutor(count, thread_name_prefix="chainrule")
+        _state.update(pool=executor, owner=mine)
+    return executor
 
 
-def _quietly(call: Callable[..., Any], *arguments: Any, out: Any) -> None:
-    """In a worker thread, which has floating-point warnings of its own."""
+def _without_warnings(call: Callable[..., Any], *arguments: Any, out: Any) -> None:
+    """Call in a worker thread, which has floating-point warnings of its own."""
     with np.errstate(all="ignore"):
         call(*arguments, out=out)
 
@@ -64,7 +64,7 @@ def spread(
     multiple: int,
 ) -> None:
     """Fill `out` by calls on slices of the longest batch dimension, in chunks of a multiple of the lanes."""
-    if math.prod(batch) * flops < WORTH:
+    if math.prod(batch) * flops < MIN_FLOPS_TO_SPREAD:
         call(*arguments, out=out)
         return
     count = threads()
@@ -77,7 +77,7 @@ def spread(
     parts = [(slice(None),) * longest + (slice(i, i + size),) for i in range(0, batch[longest], size)]
     full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arguments]
     try:
-        jobs = [pool().submit(_quietly, call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
+        jobs = [pool().submit(_without_warnings, call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
     except RuntimeError:  # the interpreter is shutting down, and starts no more threads
         call(*arguments, out=out)
         return

@@ -1,4 +1,22 @@
-"""What a controller is: a law for the torque, written once over generic scalars."""
+"""Controllers: laws for the joint torques, each written once over generic scalars.
+
+How to add a controller
+-----------------------
+1. Subclass `Controller`.
+2. In `__init__`, check the robot and the gains with `known_robot` and `gains` of `chainrule.control.requirements`.
+   Then call `super().__init__(robot, {"kp": kp, ..}, target, structure)`. The arrays of the dictionary, (..., k) each,
+   become the parameters p, which may vary over a batch. `target` is a `JointTarget` or a `PoseTarget`, or is left out.
+   `structure` is a tuple of whatever else changes the text of the law, such as flags and link names.
+3. Write `torque(q, qd, z, s, p)` over lists of scalars, without a branch on a value (use `where` of
+   `chainrule.spatial.scalar`). `self.parts(p)` gives the arrays of step 2 back, in their order and the target's last;
+   `target.at(s, numbers)` is the reference at this moment; `self.model` goes into the functions of
+   `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states).
+4. For internal states z, such as an integral, set `self.states` to their number. They start at zero.
+5. That is all: `controller(t, q, qd)` evaluates it on arrays, and `robot.simulate(..., torque=controller)` compiles it
+   together with the robot.
+
+tests/control/test_recipe_controller.py follows these steps.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +30,14 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.control.laws.targets import Target
-from chainrule.core.mechanism import fingerprint
-from chainrule.functions.reference import scalars_of, stacked
+from chainrule.functions.reference import scalars_of, stack
 from chainrule.model import Model, edits
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
 
@@ -28,35 +45,36 @@ Scalars = Sequence[Scalar]
 class Controller(ABC):
     """A law tau = f(t, q, qd, z), with internal states z that start at zero and change by dz/dt.
 
-    What depends on time alone, the reference, is a vector of signals s(t); what may vary from one run to the next,
-    gains and constant targets, is a vector of parameters p. Between them, `torque` is a pure function of scalars: it
-    runs on arrays here, and is compiled together with a robot where that is simulated.
+    The reference, which depends on time alone, is a vector of signals s(t). Gains and constant targets, which may vary
+    from one run to the next, are a vector of parameters p. With these, `torque` is a pure function of scalars: it
+    runs on arrays here, and is compiled together with a robot in a simulation.
 
     `robot` is the robot that the controller knows. The one that it controls may be another, with other masses.
 
-    To write one, subclass it: give `numbers`, arrays whose last dimensions are joined to p, and write `torque`, which
-    gets them back with `self.parts(p)`. Whatever else changes the text of `torque` belongs into `structure`.
+    Subclasses give `numbers`, arrays whose last dimensions are joined to p, and write `torque`, which gets them back
+    with `self.parts(p)`. Whatever else changes the text of `torque` belongs into `structure`. The steps are at the
+    top of this file.
     """
 
     states: int = 0
-    """How many internal states z there are."""
+    """The number of internal states z."""
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Mechanism,
         numbers: Mapping[str, Array],
         target: Target | None = None,
         structure: tuple[Hashable, ...] = (),
     ) -> None:
         self.robot = robot
-        self.model = edits.merge_fixed(robot.model)
+        self.model = robot.merged
         self.target = target
         self._structure = structure
         self._numbers = dict(numbers)
         if target is not None:
             self._numbers["target"] = target.numbers
-        self.parameters = self._joined()
-        """The numbers p (..., k) that may vary over a batch: gains, constant targets."""
+        self.parameters = self._join_parameters()
+        """The parameters p (..., k), which may vary over a batch: gains and constant targets."""
 
     @abstractmethod
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[list[Scalar], list[Scalar]]:
@@ -64,10 +82,10 @@ class Controller(ABC):
 
     @property
     def width(self) -> int:
-        """How many signals s there are."""
+        """The number of signals s."""
         return 0 if self.target is None else self.target.width
 
-    def _joined(self) -> Array:
+    def _join_parameters(self) -> Array:
         p = np.concatenate(together(self._numbers, type(self).__name__), axis=-1) if self._numbers else np.empty(0)
         p.setflags(write=False)
         return p
@@ -79,16 +97,16 @@ class Controller(ABC):
         return [p[end - length : end] for end, length in zip(ends, lengths, strict=True)]
 
     def signals(self, t: ArrayLike) -> Array:
-        """s (T, width) at the times t (T,): all that is known ahead."""
+        """Signals s (T, width) at the times t (T,)."""
         time = real_array(t, "t").astype(float)
         return np.empty((*time.shape, 0)) if self.target is None else self.target.signals(time)
 
     @cached_property
     def key(self) -> tuple[Hashable, ...]:
-        """All that shapes the text of `torque`: two controllers with the same key differ in p and s only."""
+        """Whatever shapes the text of `torque`: two controllers with the same key differ in p and s only."""
         target = None if self.target is None else self.target.key
         lengths = tuple((name, array.shape[-1]) for name, array in self._numbers.items())
-        return (type(self), fingerprint(self.model), target, lengths, self._structure)
+        return (type(self), self.robot.merged_fingerprint, target, lengths, self._structure)
 
     def __call__(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
         """The torque (..., nv) at the time t (...) in the state q, qd, z, for a loop of one's own."""
@@ -97,7 +115,7 @@ class Controller(ABC):
     def evaluate(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
         """The torque (..., nv), and dz/dt (..., states)."""
         name = type(self).__name__
-        position, velocity = self.robot._arguments(name, {"q": q, "qd": qd})
+        position, velocity = self.robot.read(name, q=q, qd=qd)
         internal = rows_of(np.zeros(self.states) if z is None else z, self.states, f"{name}: z", "internal states")
         arrays = together(
             {"q": position, "qd": velocity, "z": internal, "t": self.signals(t), "parameters": self.parameters}, name
@@ -105,12 +123,12 @@ class Controller(ABC):
         batch = arrays[0].shape[:-1]
         with np.errstate(all="ignore"):
             tau, rates = self.torque(*(scalars_of(a) for a in arrays))
-        return stacked(tau, batch, (self.model.nv,)), stacked(rates, batch, (self.states,))
+        return stack(tau, batch, (self.model.nv,)), stack(rates, batch, (self.states,))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of robot {self.robot.name!r}>"
 
 
 def without_dry_friction(model: Model) -> Model:
-    """The model as it is but for Coulomb friction, whose sign would flip with every change of a measured velocity."""
+    """The model without Coulomb friction, whose sign would flip with every change of a measured velocity."""
     return edits.map_dofs(model, lambda dof: replace(dof, coulomb=0, coulomb_negative=0))

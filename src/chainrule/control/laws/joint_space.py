@@ -15,9 +15,9 @@ from chainrule.algorithms.joint_forces import dry_friction
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.arguments import Array
 from chainrule.control.laws.controller import Controller, without_dry_friction
-from chainrule.control.laws.requirements import gains, known_robot
 from chainrule.control.laws.targets import JointTarget
 from chainrule.control.motions.references import Reference
+from chainrule.control.requirements import gains, known_robot
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 from chainrule.spatial import Scalar
@@ -26,7 +26,7 @@ from chainrule.spatial.scalar import where
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
 Law = tuple[list[Scalar], list[Scalar]]
@@ -38,15 +38,23 @@ def joint_error(model: Model, q: Scalars, q_ref: Scalars) -> list[Scalar]:
 
 
 def holding_torque(model: Model, q: Scalars) -> list[Scalar]:
-    """g(q) and the torques of the springs: all that it takes to stand still."""
+    """The torques that hold the robot still: g(q) and those of the springs."""
     rest = [0] * model.nv
     return inverse_dynamics(model, q, rest, rest)
 
 
 class GravityCompensation(Controller):
-    """tau = g(q) - D qd, with the joint springs held too: the robot floats, and stays where it is put.
+    """tau = g(q) - D qd, with the torques of joint springs in g: the robot floats, and stays where it is put.
 
-    damping: D >= 0, in N m s/rad or N s/m.
+    Parameters
+    ----------
+    robot
+        The robot that the controller knows.
+    damping
+        D >= 0, in N m s/rad or N s/m: one number, (nv,), or a batch (..., nv).
+
+    Examples
+    --------
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
@@ -54,26 +62,34 @@ class GravityCompensation(Controller):
     [29.43, 9.81]
     """
 
-    def __init__(self, robot: Robot, damping: ArrayLike = 0.0) -> None:
+    def __init__(self, robot: Mechanism, damping: ArrayLike = 0.0) -> None:
         known_robot(robot, "GravityCompensation")
         super().__init__(robot, {"damping": _gains(robot, damping, "GravityCompensation: damping")})
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """g(q) - D qd."""
         (damping,) = self.parts(p)
-        held = holding_torque(self.model, q)
-        return [g - d * v for g, d, v in zip(held, damping, qd, strict=True)], []
+        hold = holding_torque(self.model, q)
+        return [g - d * v for g, d, v in zip(hold, damping, qd, strict=True)], []
 
 
 class PD(Controller):
     """tau = Kp e + Kd (qd_ref - qd) + g(q): a spring and a damper at every joint, on top of gravity and springs.
 
-    target: a configuration (..., nq), or a motion of `cr.plan`. kp in N m/rad or N/m, kd in N m s/rad or N s/m: a
-    number, (nv,), or a batch (..., nv). gravity=False leaves g(q) out, and needs no masses.
+    Parameters
+    ----------
+    robot
+        The robot that the controller knows.
+    target
+        A configuration (..., nq), or a motion of `cr.plan`.
+    kp, kd
+        Gains, in N m/rad or N/m and in N m s/rad or N s/m: one number, (nv,), or a batch (..., nv).
+    gravity
+        Whether g(q) is compensated. Without it, the robot needs no masses.
     """
 
     def __init__(
-        self, robot: Robot, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, *, gravity: bool = True
+        self, robot: Mechanism, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, *, gravity: bool = True
     ) -> None:
         known_robot(robot, "PD", masses=gravity)
         self.gravity = bool(gravity)
@@ -85,13 +101,13 @@ class PD(Controller):
         """Kp e + Kd (qd_ref - qd) + g(q)."""
         kp, kd, target = self.parts(p)
         q_ref, qd_ref, _ = self.goal.at(s, target)
-        pulled = pull(self.model, q, qd, q_ref, qd_ref, kp, kd)
+        feedback = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         if not self.gravity:
-            return pulled, []
-        return [f + g for f, g in zip(pulled, holding_torque(self.model, q), strict=True)], []
+            return feedback, []
+        return [f + g for f, g in zip(feedback, holding_torque(self.model, q), strict=True)], []
 
 
-def pull(
+def pd_term(
     model: Model, q: Scalars, qd: Scalars, q_ref: Scalars, qd_ref: Scalars, kp: Scalars, kd: Scalars
 ) -> list[Scalar]:
     """Kp e + Kd (qd_ref - qd)."""
@@ -100,15 +116,26 @@ def pull(
 
 
 class PID(Controller):
-    """tau = Kp e + Ki z + Kd (qd_ref - qd) + g(q), with dz/dt = e: a PD that has no error left at rest.
+    """tau = Kp e + Ki z + Kd (qd_ref - qd) + g(q), with dz/dt = e: no error is left at rest.
 
-    ki in N m/(rad s) or N/(m s). limit: the most torque that Ki z may give, in N m or N. It is cut off there, and z
-    stops growing, so that an error that lasts does not wind it up.
+    Parameters
+    ----------
+    robot
+        The robot that the controller knows.
+    target
+        A configuration (..., nq), or a motion of `cr.plan`.
+    kp, ki, kd
+        Gains, in N m/rad or N/m, in N m/(rad s) or N/(m s), and in N m s/rad or N s/m: one number, (nv,), or a batch
+        (..., nv).
+    limit
+        The largest torque of the integral Ki z, in N m or N. It is cut off there and z stops growing (anti-windup).
+    gravity
+        Whether g(q) is compensated. Without it, the robot needs no masses.
     """
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Mechanism,
         target: ArrayLike | Reference,
         kp: ArrayLike,
         ki: ArrayLike,
@@ -128,41 +155,51 @@ class PID(Controller):
         """Kp e + Ki z + Kd (qd_ref - qd) + g(q), and e."""
         kp, ki, kd, *limit, target = self.parts(p)
         q_ref, qd_ref, _ = self.goal.at(s, target)
-        tau = pull(self.model, q, qd, q_ref, qd_ref, kp, kd)
+        tau = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         rates = joint_error(self.model, q, q_ref)
         integral = [k * x for k, x in zip(ki, z, strict=True)]
         if self.limited:
-            rates = [wound(i, e, most) for i, e, most in zip(integral, rates, limit[0], strict=True)]
-            integral = [clamped(i, most) for i, most in zip(integral, limit[0], strict=True)]
+            rates = [anti_windup(i, e, most) for i, e, most in zip(integral, rates, limit[0], strict=True)]
+            integral = [clamp(i, most) for i, most in zip(integral, limit[0], strict=True)]
         tau = [t + i for t, i in zip(tau, integral, strict=True)]
         if self.gravity:
             tau = [t + g for t, g in zip(tau, holding_torque(self.model, q), strict=True)]
         return tau, rates
 
 
-def clamped(x: Scalar, most: Scalar) -> Scalar:
-    """x, within -most and most."""
+def clamp(x: Scalar, most: Scalar) -> Scalar:
+    """x within -most and most."""
     return where(x > most, most, where(x < -most, -most, x))
 
 
-def wound(x: Scalar, rate: Scalar, most: Scalar) -> Scalar:
-    """The rate, but zero where it would drive x further beyond -most or most."""
+def anti_windup(x: Scalar, rate: Scalar, most: Scalar) -> Scalar:
+    """The rate of an integral x, zero where it would drive x further beyond -most or most."""
     return where(x >= most, where(rate > 0, 0.0, rate), where(x <= -most, where(rate < 0, 0.0, rate), rate))
 
 
 class ComputedTorque(Controller):
     """tau = ID(q, qd, qdd_ref + Kd (qd_ref - qd) + Kp e): inverse dynamics in the loop.
 
-    With an exact model, every joint's error obeys e'' + Kd e' + Kp e = 0: kp in 1/s^2, kd in 1/s, 2 sqrt(kp) unless
-    given, which is critical damping. target: a motion of `cr.plan`, or a configuration (..., nq).
+    With an exact model, every joint's error obeys e'' + Kd e' + Kp e = 0.
 
-    Of friction, the viscous part is compensated at the measured velocity. Coulomb friction is compensated at the
-    velocity of the reference: its measured sign flips at every crossing of zero, which chatters at rest, and pushes the
-    robot along wherever friction is less than the model says; the reference's sign is known ahead and cannot do either.
-    `robot.without_friction()` compensates none.
+    Viscous friction is compensated at the measured velocity, Coulomb friction at the velocity of the reference. The
+    sign of a measured velocity flips at every crossing of zero, which chatters at rest, and pushes the robot along
+    wherever friction is less than the model says. `robot.without_friction()` compensates no friction.
+
+    Parameters
+    ----------
+    robot
+        The robot that the controller knows.
+    target
+        A motion of `cr.plan`, or a configuration (..., nq).
+    kp, kd
+        Gains, in 1/s^2 and 1/s: one number, (nv,), or a batch (..., nv). kd is 2 sqrt(kp) unless given: critical
+        damping.
     """
 
-    def __init__(self, robot: Robot, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike | None = None) -> None:
+    def __init__(
+        self, robot: Mechanism, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike | None = None
+    ) -> None:
         known_robot(robot, "ComputedTorque")
         self.goal = JointTarget(robot, target, "ComputedTorque")
         stiff = _gains(robot, kp, "ComputedTorque: kp")
@@ -174,11 +211,11 @@ class ComputedTorque(Controller):
         """ID(q, qd, qdd_ref + Kd (qd_ref - qd) + Kp e)."""
         kp, kd, target = self.parts(p)
         q_ref, qd_ref, qdd_ref = self.goal.at(s, target)
-        feedback = pull(self.model, q, qd, q_ref, qd_ref, kp, kd)
+        feedback = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         qdd = [a + f for a, f in zip(qdd_ref, feedback, strict=True)]
         tau = inverse_dynamics(self._smooth, q, qd, qdd)
         return [t + f for t, f in zip(tau, dry_friction(self.model, qd_ref), strict=True)], []
 
 
-def _gains(robot: Robot, value: ArrayLike, what: str) -> Array:
+def _gains(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     return gains(value, robot.nv, what, f"robot {robot.name!r}: one for each degree of freedom")

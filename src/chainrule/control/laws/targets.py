@@ -1,4 +1,4 @@
-"""What a controller is to reach: a constant, kept among its parameters, or a motion, known ahead as signals."""
+"""Targets of controllers: a constant, which is part of the parameters, or a motion, whose values are signals."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array, refuse_nonfinite
-from chainrule.control.motions.poses import PoseReference, rigid
+from chainrule.arguments import Array, refuse_nonfinite, rigid_transforms
+from chainrule.control.motions.poses import PoseReference
 from chainrule.control.motions.references import Reference
 from chainrule.errors import ShapeError
 from chainrule.spatial import Motion, Scalar, Transform
@@ -17,7 +17,7 @@ from chainrule.spatial import Motion, Scalar, Transform
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
 
@@ -30,18 +30,18 @@ class Target(ABC):
 
     @property
     def key(self) -> str:
-        """Which of the two it is: the text of a controller depends on that."""
+        """ "motion" or "constant": the text of a controller depends on it."""
         return "motion" if self.width else "constant"
 
     @abstractmethod
     def signals(self, t: Array) -> Array:
-        """What is known of it ahead, at the times t."""
+        """Signals (T, width) at the times t (T,)."""
 
 
 class JointTarget(Target):
     """A configuration (..., nq), or a motion in joint space."""
 
-    def __init__(self, robot: Robot, target: ArrayLike | Reference, what: str) -> None:
+    def __init__(self, robot: Mechanism, target: ArrayLike | Reference, what: str) -> None:
         self._nq, self._nv = robot.nq, robot.nv
         self._reference = target if isinstance(target, Reference) else None
         if isinstance(target, PoseReference):
@@ -65,11 +65,11 @@ class JointTarget(Target):
         self.width = target.nq + 2 * target.nv
 
     def signals(self, t: Array) -> Array:
-        """(q, qd, qdd) of the motion, side by side."""
+        """q, qd and qdd of the motion, side by side."""
         return np.empty((*t.shape, 0)) if self._reference is None else np.concatenate(self._reference(t), axis=-1)
 
     def at(self, s: Scalars, numbers: Scalars) -> tuple[Scalars, Scalars, Scalars]:
-        """q, qd and qdd to be reached."""
+        """The reference q, qd and qdd."""
         if not self.width:
             rest = [0] * self._nv
             return numbers, rest, rest
@@ -77,9 +77,9 @@ class JointTarget(Target):
         return s[:nq], s[nq : nq + nv], s[nq + nv :]
 
 
-def configurations(robot: Robot, value: ArrayLike, what: str) -> Array:
+def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     """Configurations (..., nq) of a robot, finite."""
-    (q,) = robot._arguments(what, {"q": value})
+    (q,) = robot.read(what, q=value)
     refuse_nonfinite(q, f"{what}: q")
     return q.astype(float)
 
@@ -97,23 +97,23 @@ class PoseTarget(Target):
         if isinstance(target, PoseReference):
             self.width = 24
         else:
-            self.numbers = _twelve(rigid(target, f"{what}: the target"))
+            self.numbers = _upper_rows(rigid_transforms(target, f"{what}: the target"))
 
     def signals(self, t: Array) -> Array:
         """The upper three rows of T, then V and A."""
         if self._reference is None:
             return np.empty((*t.shape, 0))
         T, V, A = self._reference(t)
-        return np.concatenate([_twelve(T), V, A], axis=-1)
+        return np.concatenate([_upper_rows(T), V, A], axis=-1)
 
     def at(self, s: Scalars, numbers: Scalars) -> tuple[Transform, Motion, Motion]:
-        """The pose, twist and its rate to be reached, as `frame="world"` of a Jacobian has them."""
+        """The reference pose, twist and its rate, as `frame="world"` of a Jacobian has them."""
         if not self.width:
             return _transform(numbers), Motion.zero(), Motion.zero()
         return _transform(s[:12]), Motion.of(s[12:18]), Motion.of(s[18:])
 
 
-def _twelve(T: Array) -> Array:
+def _upper_rows(T: Array) -> Array:
     return T[..., :3, :].reshape((*T.shape[:-2], 12))
 
 

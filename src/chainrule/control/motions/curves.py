@@ -43,7 +43,7 @@ def quintic(times: Array, points: Array, velocities: Array | None = None) -> Cur
     Speeds at the points are those given, or estimated: the mean of the slopes before and after a point, and zero
     where these differ in sign, so that a coordinate turns round at its way-point and not beyond.
     """
-    v = estimated_velocities(times, points) if velocities is None else velocities
+    v = estimate_velocities(times, points) if velocities is None else velocities
     h = np.diff(times)[:, None]
     d, v0, v1 = np.diff(points, axis=0), v[:-1] * h, v[1:] * h
     c3 = (10 * d - 6 * v0 - 4 * v1) / h**3
@@ -52,7 +52,7 @@ def quintic(times: Array, points: Array, velocities: Array | None = None) -> Cur
     return PPoly(np.array([c5, c4, c3, np.zeros_like(d), v[:-1], points[:-1]]), times)
 
 
-def estimated_velocities(times: Array, points: Array) -> Array:
+def estimate_velocities(times: Array, points: Array) -> Array:
     """Speeds at way-points (k, n): the mean of the two slopes, zero at the ends and where they differ in sign."""
     slopes = np.diff(points, axis=0) / np.diff(times)[:, None]
     before, after = slopes[:-1], slopes[1:]
@@ -98,14 +98,14 @@ METHODS: dict[str, Callable[..., Curve]] = {
 }
 
 
-def known_method(method: str, what: str) -> None:
-    """Refuse a method that there is not."""
+def refuse_unknown_method(method: str, what: str) -> None:
+    """Refuse a method that does not exist."""
     if method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, what)
 
 
 def legs(method: str, times: Array, displacements: Array, **options: Any) -> Curve:
-    """For each leg, the way from zero to its displacement (k - 1, n), from rest to rest: zero again at each leg."""
+    """Curves from zero to the displacement of each leg (k - 1, n), from rest to rest: zero again at each leg."""
     curves = [
         METHODS[method](times[i : i + 2], np.stack([np.zeros_like(d), d]), **options)
         for i, d in enumerate(displacements)
@@ -129,26 +129,26 @@ class Extremes(NamedTuple):
 
     @property
     def peak_time(self) -> Array:
-        """When it is reached."""
+        """The time of the largest magnitude."""
         return np.where(-self.low > self.high, self.low_time, self.high_time)
 
 
 def extremes(curve: Curve) -> Extremes:
-    """Exact ones: at the ends of pieces, seen from both sides, and where the derivative is zero."""
+    """Exact extremes: at the ends of pieces, from both sides, and where the derivative is zero."""
     starts, ends = curve.x[:-1], curve.x[1:]
     h = (ends - starts)[:, None]
     at_starts = curve.c[-1]
     at_ends = sum(c * h**power for power, c in enumerate(curve.c[::-1]))
     slope = curve.derivative()
-    found = []
+    rows = []
     for i in range(curve.c.shape[2]):
         roots = PPoly(slope.c[:, :, i], curve.x).roots(discontinuity=False, extrapolate=False)
         roots = roots[np.isfinite(roots)]
         t = np.concatenate([starts, ends, roots])
         x = np.concatenate([at_starts[:, i], at_ends[:, i], curve(roots)[:, i]])
         low, high = x.argmin(), x.argmax()
-        found.append((x[low], t[low], x[high], t[high]))
-    return Extremes(*np.array(found).T)
+        rows.append((x[low], t[low], x[high], t[high]))
+    return Extremes(*np.array(rows).T)
 
 
 def squared_norm(curve: Curve) -> Curve:

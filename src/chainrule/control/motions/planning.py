@@ -1,4 +1,4 @@
-"""From way-points to a motion that keeps to a robot's limits."""
+"""Plans in joint space: motions through way-points, within a robot's limits."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
-from chainrule.control.laws.requirements import known_robot
-from chainrule.control.motions.curves import METHODS, Curve, known_method, legs
-from chainrule.control.motions.limits import refuse_endless, refuse_positions, too_fast
+from chainrule.control.motions.curves import METHODS, Curve, legs, refuse_unknown_method
+from chainrule.control.motions.limits import describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.references import Reference, read_only
-from chainrule.control.motions.timing import moments, quickest, strained
+from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
+from chainrule.control.requirements import known_robot
 from chainrule.errors import ModelError, ShapeError
+from chainrule.kinematics.configurations import difference
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
 
 
 def plan(
-    robot: Robot,
+    robot: Mechanism,
     waypoints: ArrayLike,
     *,
     times: ArrayLike | None = None,
@@ -32,19 +33,39 @@ def plan(
 ) -> Reference:
     """A motion through configurations (k, nq), at rest at both ends, within the robot's limits.
 
-    times: when each way-point is reached (k,), from 0 on, in s; or the duration of the whole, which legs share as their
-    longest displacements; or none, and the motion is as quick as the robot's limits on speed, and on `acceleration` (a
-    number or (nv,), rad/s^2 or m/s^2) where given, allow: legs share the time as they would need it from rest to rest,
-    and all of it is stretched until a limit is met.
-    method: "minimum_jerk", the motion of least integral of squared jerk, accelerations and their rates continuous;
-    "cubic", a cubic spline, whose acceleration jumps at both ends; "quintic", through the way-points with the
-    `velocities` (k, nv) or estimated ones, and without acceleration there; "trapezoidal", stopping at every way-point,
-    with phases of constant acceleration and constant speed.
-    limits=False leaves the robot's own limits on positions and speeds unchecked.
-
     A coordinate goes straight from one number to the next, a continuous joint too. Where configurations have
     quaternions, every leg is a geodesic from rest to rest, by any method: the robot stops at each way-point.
 
+    Parameters
+    ----------
+    robot
+        The robot that moves.
+    waypoints
+        Configurations (k, nq), at least two.
+    times
+        The time of each way-point (k,), from 0 on, in s; or the duration of the whole, which legs share in proportion
+        to their longest displacements. Without times, the motion is as quick as the limits on speed and acceleration
+        allow: legs share the time as they would need it from rest to rest, and all of it is stretched until a limit
+        is met.
+    method
+        "minimum_jerk", the motion of least integral of squared jerk, with continuous accelerations and jerks; "cubic",
+        a cubic spline, whose acceleration jumps at both ends; "quintic", through the way-points with given or
+        estimated velocities, and without acceleration there; "trapezoidal", which stops at every way-point, with
+        phases of constant acceleration and constant speed.
+    velocities
+        Velocities (k, nv) at the way-points, for the method "quintic".
+    acceleration
+        The largest acceleration, one number or (nv,), in rad/s^2 or m/s^2.
+    limits
+        Whether the robot's own limits on positions and speeds are checked.
+
+    Returns
+    -------
+    Reference
+        `reference(t)` is (q, qd, qdd).
+
+    Examples
+    --------
     >>> import chainrule as cr
     >>> scara = cr.load("scara")
     >>> motion = cr.plan(scara, [[0, 0, 0, 0], [1, 1, -0.1, 0], [2, 0, 0, 0]])
@@ -52,9 +73,9 @@ def plan(
     True
     """
     points = _waypoints(robot, waypoints)
-    known_method(method, "plan")
+    refuse_unknown_method(method, "plan")
     curved = robot.nq != robot.nv
-    displacements = robot.difference(points[:-1], points[1:])
+    displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
     speed = robot.limits.velocity if limits else unlimited
     rate = unlimited if acceleration is None else _acceleration(robot, acceleration)
@@ -64,33 +85,33 @@ def plan(
     if method == "trapezoidal" and acceleration is not None:
         options["acceleration"] = rate
 
-    def laid_out(when: Array) -> Curve:
+    def curve_at(when: Array) -> Curve:
         return legs(method, when, displacements, **options) if curved else METHODS[method](when, points, **options)
 
-    shortest = quickest(method, displacements, speed, rate)
+    shortest = shortest_durations(method, displacements, speed, rate)
     if times is None:
         refuse_endless(robot, displacements, shortest)
         when = np.concatenate([[0.0], np.cumsum(shortest)])
         if method != "trapezoidal":  # legs that pass through their way-points share what speeding up takes
-            when = when * strained(laid_out(when), speed, rate).stretch
-        curve = laid_out(when)
+            when = when * most_strained(curve_at(when), speed, rate).stretch
+        curve = curve_at(when)
     else:
-        when = moments(times, len(points), "plan", np.abs(displacements).max(axis=1))
-        curve = laid_out(when)
-        excess = strained(curve, speed, rate)
-        if excess.too_much:
+        when = waypoint_times(times, len(points), "plan", np.abs(displacements).max(axis=1))
+        curve = curve_at(when)
+        excess = most_strained(curve, speed, rate)
+        if excess.is_beyond:
             stretch = excess.stretch
             if method == "trapezoidal" and acceleration is not None:
                 stretch = float((shortest / np.diff(when)).max())
-            raise ShapeError(too_fast(robot, excess, when[-1], stretch))
+            raise ShapeError(describe_excess(robot, excess, when[-1], stretch))
     if limits:
         refuse_positions(robot, points, when, curve)
     return Reference(read_only(when), read_only(points), curve, robot if curved else None)
 
 
-def _waypoints(robot: Robot, waypoints: ArrayLike) -> Array:
+def _waypoints(robot: Mechanism, waypoints: ArrayLike) -> Array:
     known_robot(robot, "plan", masses=False)
-    (points,) = robot._arguments("plan", {"q": waypoints})
+    (points,) = robot.read("plan", q=waypoints)
     if robot.model.constraints:
         raise ModelError(
             f"plan: robot {robot.name!r} has closed loops, which a motion of each joint by itself would break; plan "
@@ -105,7 +126,7 @@ def _waypoints(robot: Robot, waypoints: ArrayLike) -> Array:
     return points.astype(float)
 
 
-def _velocities(robot: Robot, velocities: ArrayLike, count: int, method: str, *, timed: bool) -> Array:
+def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str, *, timed: bool) -> Array:
     if method != "quintic" or robot.nq != robot.nv:
         raise ShapeError(
             "plan: velocities at way-points belong to method='quintic', for robots without quaternions; leave them out"
@@ -122,7 +143,7 @@ def _velocities(robot: Robot, velocities: ArrayLike, count: int, method: str, *,
     return v
 
 
-def _acceleration(robot: Robot, acceleration: ArrayLike) -> Array:
+def _acceleration(robot: Mechanism, acceleration: ArrayLike) -> Array:
     a = real_array(acceleration, "plan: acceleration").astype(float)
     if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
         raise ShapeError(

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.arguments import Array, positive, real_array, rigid_transforms
 from chainrule.control.motions.curves import (
     METHODS,
     Curve,
     extremes,
-    known_method,
     legs,
+    refuse_unknown_method,
     squared_norm,
 )
-from chainrule.control.motions.references import read_only, steps
-from chainrule.control.motions.timing import TOLERANCE, moments
+from chainrule.control.motions.references import read_only, sample_times
+from chainrule.control.motions.timing import LIMIT_TOLERANCE, waypoint_times
 from chainrule.errors import ShapeError
-from chainrule.functions.reference import stacked
+from chainrule.functions.reference import stack
 from chainrule.spatial import Rotation, Vector
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class PoseReference:
     """
 
     times: Array
-    """When each pose is reached, from 0 on (k,), in s."""
+    """The time of each pose, from 0 on (k,), in s."""
     poses: Array
     """Poses in the base frame (k, 4, 4)."""
     position: Curve = field(repr=False)
@@ -55,7 +55,7 @@ class PoseReference:
 
     @property
     def duration(self) -> float:
-        """When the motion ends, in s."""
+        """The end of the motion, in s."""
         return float(self.times[-1])
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
@@ -73,7 +73,7 @@ class PoseReference:
         leg = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         turned = Rotation.exp(Vector.of(np.moveaxis(np.asarray(self.rotation(t)), -1, 0)))
         T = np.zeros((*t.shape, 4, 4))
-        T[..., :3, :3] = stacked([list(row) for row in turned], t.shape, (3, 3)) @ self.poses[leg, :3, :3]
+        T[..., :3, :3] = stack([list(row) for row in turned], t.shape, (3, 3)) @ self.poses[leg, :3, :3]
         T[..., :3, 3] = self.position(t)
         T[..., 3, 3] = 1.0
         return T
@@ -85,16 +85,16 @@ class PoseReference:
     @cached_property
     def peak_speed(self) -> float:
         """The largest speed of the origin, in m/s."""
-        return fastest(self.position)
+        return largest_speed(self.position)
 
     @cached_property
     def peak_turn_speed(self) -> float:
         """The largest angular speed, in rad/s."""
-        return fastest(self.rotation)
+        return largest_speed(self.rotation)
 
     def sample(self, dt: float) -> SampledPoses:
         """The motion every dt seconds, from 0 to the first step at or after its end."""
-        t = steps(dt, self.duration)
+        t = sample_times(dt, self.duration)
         return SampledPoses(t, *self(t))
 
 
@@ -108,27 +108,46 @@ def plan_pose(
 ) -> PoseReference:
     """A motion of a frame through poses (k, 4, 4), at rest at both ends.
 
-    times: when each pose is reached (k,), from 0 on, in s; or the duration of the whole; or none, and the motion is
-    as quick as `speed` (m/s) of the origin and `turn_speed` (rad/s) allow. method: as for `plan`. The origin follows
-    its curve through all points. The orientation goes from pose to pose by the shortest rotation, from rest to rest:
-    it pauses at each, so that the angular velocity has no jump where the axis changes.
+    The origin follows its curve through all points. The orientation goes from pose to pose by the shortest rotation,
+    from rest to rest: it pauses at each, so that the angular velocity has no jump where the axis changes.
 
+    Parameters
+    ----------
+    poses
+        Poses in the base frame (k, 4, 4), at least two.
+    times
+        The time of each pose (k,), from 0 on, in s; or the duration of the whole. Without times, the motion is as
+        quick as the speeds allow.
+    method
+        As for `plan`: "minimum_jerk", "cubic", "quintic" or "trapezoidal".
+    speed
+        The largest speed of the origin, in m/s.
+    turn_speed
+        The largest angular speed, in rad/s.
+
+    Returns
+    -------
+    PoseReference
+        `reference(t)` is (T, V, A).
+
+    Examples
+    --------
     >>> import numpy as np, chainrule as cr
     >>> there = np.eye(4)
     >>> there[:3, 3] = 0.3, 0.0, 0.4
     >>> round(cr.plan_pose([np.eye(4), there], speed=0.25).duration, 9)
     3.75
     """
-    T = rigid(poses, "plan_pose: poses")
+    T = rigid_transforms(poses, "plan_pose: poses")
     if T.ndim != 3 or len(T) < 2:
         raise ShapeError(f"plan_pose: poses must be at least two, shape (k, 4, 4), got shape {T.shape}")
-    known_method(method, "plan_pose")
+    refuse_unknown_method(method, "plan_pose")
     points = T[:, :3, 3]
     turns = rotation_vectors(T[1:, :3, :3] @ np.swapaxes(T[:-1, :3, :3], -1, -2))
     limits = np.array([_limit(speed, "speed"), _limit(turn_speed, "turn_speed")])
     lengths = np.stack([np.linalg.norm(np.diff(points, axis=0), axis=1), np.linalg.norm(turns, axis=1)], axis=1)
 
-    def laid_out(when: Array) -> PoseReference:
+    def motion_at(when: Array) -> PoseReference:
         rotation = legs(method, when, turns)
         return PoseReference(read_only(when), read_only(T), METHODS[method](when, points), rotation)
 
@@ -136,12 +155,12 @@ def plan_pose(
         shares = (lengths / limits).max(axis=1)
         _refuse_endless(lengths, shares)
         when = np.concatenate([[0.0], np.cumsum(shares)])
-        return laid_out(when * _stretch(laid_out(when), limits).max())
-    when = moments(times, len(T), "plan_pose", lengths.sum(axis=1))
-    reference = laid_out(when)
+        return motion_at(when * _stretch(motion_at(when), limits).max())
+    when = waypoint_times(times, len(T), "plan_pose", lengths.sum(axis=1))
+    reference = motion_at(when)
     stretch = _stretch(reference, limits)
     i = int(stretch.argmax())
-    if stretch[i] > 1 + TOLERANCE:
+    if stretch[i] > 1 + LIMIT_TOLERANCE:
         what, unit = (("speed", "m/s"), ("turn_speed", "rad/s"))[i]
         raise ShapeError(
             f"plan_pose: the frame would reach {stretch[i] * limits[i]:.4g} {unit}, and {what} is {limits[i]:.4g} "
@@ -163,7 +182,7 @@ def _refuse_endless(lengths: Array, shares: Array) -> None:
         )
 
 
-def fastest(curve: Curve) -> float:
+def largest_speed(curve: Curve) -> float:
     """The largest length of a curve's velocity."""
     return float(np.sqrt(max(extremes(squared_norm(curve.derivative())).high[0], 0.0)))
 
@@ -173,31 +192,10 @@ def _stretch(reference: PoseReference, limits: Array) -> Array:
 
 
 def _limit(value: float | None, what: str) -> float:
-    limit = np.inf if value is None else number(value, f"plan_pose: {what}")
-    if limit <= 0:
-        raise ShapeError(f"plan_pose: {what} must be a positive number, got {value!r}")
-    return limit
+    return np.inf if value is None else positive(value, f"plan_pose: {what}", "a positive number")
 
 
 def rotation_vectors(R: Array) -> Array:
     """The logarithms (..., 3) of rotation matrices (..., 3, 3)."""
     rotation = Rotation(*(Vector(*(R[..., i, j] for j in range(3))) for i in range(3)))
-    return stacked(list(rotation.log()), R.shape[:-2], (3,))
-
-
-def rigid(value: ArrayLike, what: str) -> Array:
-    """Rigid transforms (..., 4, 4), refused if they are not."""
-    T = real_array(value, what).astype(float)
-    if T.shape[-2:] != (4, 4):
-        raise ShapeError(f"{what} must be 4-by-4 homogeneous matrices, got shape {T.shape}")
-    refuse_nonfinite(T, what)
-    R = T[..., :3, :3]
-    error = float(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0))
-    if error > 1e-6 or (np.linalg.det(R) < 0).any():
-        raise ShapeError(
-            f"{what} must be rigid transforms, and a rotation is off by {error:.2g} from orthogonal, or mirrors; give "
-            "the upper left 3-by-3 block orthonormal columns that form a right-handed frame"
-        )
-    if np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(initial=0.0) > 1e-12:
-        raise ShapeError(f"{what} must have the last row 0 0 0 1")
-    return T
+    return stack(list(rotation.log()), R.shape[:-2], (3,))

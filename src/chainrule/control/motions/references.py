@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.interpolate import PPoly
 
-from chainrule.arguments import Array, number, real_array, refuse_nonfinite
-from chainrule.control.laws.requirements import known_robot
+from chainrule.arguments import Array, positive, real_array, refuse_nonfinite
 from chainrule.control.motions.curves import Curve, extremes
+from chainrule.control.requirements import known_robot
 from chainrule.errors import ShapeError
+from chainrule.kinematics.configurations import integrate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
 
 
 class SampledMotion(NamedTuple):
@@ -51,17 +52,17 @@ class Reference:
     """
 
     times: Array
-    """When each way-point is reached, from 0 on (k,), in s."""
+    """The time of each way-point, from 0 on (k,), in s."""
     waypoints: Array
     """Configurations (k, nq)."""
     curve: Curve = field(repr=False)
     """q itself; or, on a manifold, the displacement from the way-point that the leg started at."""
-    manifold: Robot | None = field(default=None, repr=False)
+    manifold: Mechanism | None = field(default=None, repr=False)
     """The robot whose configurations these are, where they are not plain numbers."""
 
     @property
     def duration(self) -> float:
-        """When the motion ends, in s."""
+        """The end of the motion, in s."""
         return float(self.times[-1])
 
     @property
@@ -92,7 +93,7 @@ class Reference:
         if self.manifold is None:
             return x
         leg = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
-        return self.manifold.integrate(self.waypoints[leg], x)
+        return integrate(self.manifold, self.waypoints[leg], x)
 
     @cached_property
     def _velocity(self) -> Curve:
@@ -109,21 +110,19 @@ class Reference:
 
     def sample(self, dt: float) -> SampledMotion:
         """The motion every dt seconds, from 0 to the first step at or after its end."""
-        t = steps(dt, self.duration)
+        t = sample_times(dt, self.duration)
         return SampledMotion(t, *self(t))
 
 
-def steps(dt: float, duration: float) -> Array:
+def sample_times(dt: float, duration: float) -> Array:
     """Multiples of dt from 0 to the first at or after the duration."""
-    step = number(dt, "dt")
-    if step <= 0:
-        raise ShapeError(f"dt must be a positive number of seconds, got {dt!r}")
+    step = positive(dt, "dt", "a positive number of seconds")
     count = int(np.ceil(duration / step * (1 - 1e-12))) + 1
     return step * np.arange(count, dtype=np.float64)
 
 
-def hold(q: ArrayLike, robot: Robot | None = None) -> Reference:
-    """The motion that stays at q (nq,). A robot with quaternions in q has to be given as well.
+def hold(q: ArrayLike, robot: Mechanism | None = None) -> Reference:
+    """The motion that stays at q (nq,). Configurations with quaternions need the robot as well.
 
     >>> import chainrule as cr
     >>> cr.hold([0.1, 0.2])(5.0)[0].tolist()
@@ -136,7 +135,7 @@ def hold(q: ArrayLike, robot: Robot | None = None) -> Reference:
     manifold, start = None, point
     if robot is not None:
         known_robot(robot, "hold", masses=False)
-        (point,) = robot._arguments("hold", {"q": point})
+        (point,) = robot.read("hold", q=point)
         if robot.nq != robot.nv:
             manifold, start = robot, np.zeros(robot.nv)
     curve = PPoly(start[None, None, :], [0.0, 1.0])
@@ -144,7 +143,7 @@ def hold(q: ArrayLike, robot: Robot | None = None) -> Reference:
 
 
 def read_only(values: ArrayLike) -> Array:
-    """An array that nobody changes by accident."""
+    """A copy of an array that cannot be written to."""
     array = np.array(values, dtype=float)
     array.setflags(write=False)
     return array

@@ -1,4 +1,4 @@
-"""How long a motion takes: as long as its limits ask for, and no longer.
+"""Durations of motions: as long as the limits require, and no longer.
 
 Stretching time by a factor divides speeds by it and accelerations by its square, so that the factor at which a limit
 is met with equality is known once the motion has been laid out for any times.
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.arguments import Array, positive, real_array, refuse_nonfinite
 from chainrule.control.motions.curves import METHODS, Curve, extremes
 from chainrule.errors import ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-TOLERANCE = 1e-6
-"""By how much of itself a limit may be passed: what rounding does, and no motor notices."""
+LIMIT_TOLERANCE = 1e-6
+"""The part of itself by which a limit may be exceeded: rounding, which no motor notices."""
 
-SHORTEST = 1e-3
-"""What a leg without length gets of the time of the longest, where legs share a duration."""
+MIN_LEG_SHARE = 1e-3
+"""The time of a leg without length, as a part of that of the longest, where legs share a duration."""
 
 
 class Excess(NamedTuple):
-    """The limit that a motion strains most: whose, when, and by how much time has to be stretched to meet it."""
+    """The limit that a motion strains most, and the factor by which time has to be stretched to meet it."""
 
     stretch: float
     quantity: str
@@ -35,12 +35,12 @@ class Excess(NamedTuple):
     limit: float
 
     @property
-    def too_much(self) -> bool:
-        """Whether the limit is passed."""
-        return self.stretch > 1 + TOLERANCE
+    def is_beyond(self) -> bool:
+        """Whether the limit is exceeded."""
+        return self.stretch > 1 + LIMIT_TOLERANCE
 
 
-def strained(curve: Curve, velocity: Array, acceleration: Array) -> Excess:
+def most_strained(curve: Curve, velocity: Array, acceleration: Array) -> Excess:
     """The most strained of the limits on speed and acceleration, (n,) each, infinite where there is none."""
     found = []
     for order, (quantity, limit) in enumerate((("speed", velocity), ("acceleration", acceleration)), start=1):
@@ -53,7 +53,7 @@ def strained(curve: Curve, velocity: Array, acceleration: Array) -> Excess:
     return max(found)
 
 
-def quickest(method: str, displacements: Array, velocity: Array, acceleration: Array) -> Array:
+def shortest_durations(method: str, displacements: Array, velocity: Array, acceleration: Array) -> Array:
     """The shortest duration of each leg (k - 1,), from rest to rest, that speed and acceleration limits allow.
 
     Zero where nothing limits the joints that move in a leg, infinite where one of them may not.
@@ -70,17 +70,13 @@ def quickest(method: str, displacements: Array, velocity: Array, acceleration: A
         return np.maximum(speed / v, np.sqrt(rate / a))
 
 
-def moments(times: ArrayLike, count: int, what: str, lengths: Array) -> Array:
-    """When each way-point is reached, from as many times, or from a duration that legs share by their lengths."""
+def waypoint_times(times: ArrayLike, count: int, what: str, lengths: Array) -> Array:
+    """The time of each way-point, from as many times, or from a duration that legs share by their lengths."""
     when = real_array(times, f"{what}: times").astype(float)
     refuse_nonfinite(when, f"{what}: times")
     if when.ndim == 0:
-        total = number(times, f"{what}: times")
-        if total <= 0:
-            raise ShapeError(
-                f"{what}: times must be a positive duration in s, or a time for each way-point, got {total}"
-            )
-        shares = np.maximum(lengths, SHORTEST * lengths.max()) if lengths.any() else np.ones_like(lengths)
+        total = positive(times, f"{what}: times", "a positive duration in s, or a time for each way-point")
+        shares = np.maximum(lengths, MIN_LEG_SHARE * lengths.max()) if lengths.any() else np.ones_like(lengths)
         return np.concatenate([[0.0], np.cumsum(shares / shares.sum()) * total])
     if when.shape != (count,):
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""What acts between joints of an MJCF model: equality constraints, tendons, and the rotors of actuators."""
+"""Couplings between joints of an MJCF model: equality constraints, tendons, and the rotors of actuators."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Refs = Mapping[str, float]
 def with_rotors(
     joints: Sequence[Joint], document: Document, defaults: Defaults, settings: Settings, notes: list[str]
 ) -> list[Joint]:
-    """Actuators turn `gear` times as fast as their joint: it feels gear^2 times their armature and damping."""
+    """Joints with the armature and damping of their actuators, times gear^2."""
     by_name = {joint.name: joint for joint in joints}
     for entry in document.entries("actuator"):
-        node = defaults.styled(entry)
+        node = defaults.with_class(entry)
         armature, damping = node.number("armature", 0.0), coefficient(node, "damping")
         if not armature and not damping:
             continue
@@ -35,7 +35,7 @@ def with_rotors(
         joint = _joint(by_name, target, node)
         gear = (node.numbers("gear") or [1.0])[0]
         square = gear * gear
-        if not settings.enabled("damper"):
+        if not settings.is_enabled("damper"):
             damping = 0.0
         dofs = (replace(d, rotor=d.rotor + square * armature, viscous=d.viscous + square * damping) for d in joint.dofs)
         by_name[target] = replace(joint, dofs=tuple(dofs))
@@ -83,7 +83,7 @@ def _mimic(node: Node, joints: Mapping[str, Joint], refs: Refs) -> tuple[str, Mi
 
 
 def _adopt(mimics: dict[str, Mimic], follower: str, mimic: Mimic) -> bool:
-    """Add a mimic, so that each follows a joint that itself follows none; False where there is no such way."""
+    """Add a mimic so that each follows a joint that itself follows none; False where that is impossible."""
     if mimic.joint in mimics:
         mimic = _through(mimic, mimics[mimic.joint])
     if follower in mimics or mimic.joint == follower:

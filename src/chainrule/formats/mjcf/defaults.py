@@ -1,4 +1,4 @@
-"""MJCF's default classes: where an element finds the attributes that it does not give itself."""
+"""MJCF's default classes, which supply the attributes that an element leaves out."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _EQUALITIES = ("connect", "weld", "tendon", "flex", "flexstrain")
 _SHARED = {**dict.fromkeys(_ACTUATORS, "general"), **dict.fromkeys(_EQUALITIES, "equality")}
 
 
-class Styled(Node):
-    """An element that falls back on its class."""
+class StyledNode(Node):
+    """An element with the attributes of its default class."""
 
     def __init__(self, element: etree._Element, source: str, attributes: Mapping[str, str]) -> None:
         super().__init__(element, source)
@@ -66,37 +66,37 @@ class Defaults:
         for child in document.children(section):
             if child.tag != "default":
                 tag = _SHARED.get(child.tag, child.tag)
-                values[tag] = merged(_own(child), values.get(tag, {}))
+                values[tag] = merge(_own(child), values.get(tag, {}))
 
     def check(self, node: Node, name: str) -> str:
-        """The name, if there is such a class."""
+        """The name of a class; refused if there is no class of this name."""
         if name not in self._classes:
             raise node.error(str(UnknownNameError.of("default class", name, self._classes, "the model")))
         return name
 
     def child_class(self, node: Node, inherited: str) -> str:
-        """The class of what a body or frame contains."""
+        """The class of the elements in a body or frame."""
         return self.check(node, node.get("childclass") or inherited)
 
-    def styled(self, node: Node, inherited: str = MAIN, tag: str | None = None) -> Styled:
-        """The element, with what its own class or else the inherited one adds; `tag` if it is kept under another."""
+    def with_class(self, node: Node, inherited: str = MAIN, tag: str | None = None) -> StyledNode:
+        """The element with the attributes of its own or the inherited class; `tag` names it among the defaults."""
         name = self.check(node, node.get("class") or inherited)
         key = tag or _SHARED.get(node.tag, node.tag)
         own = _own(node)
         given = [key for key in ORIENTATIONS if key in own]
         if len(given) > 1:
             raise node.error(f"gives its orientation as {' and as '.join(given)}; keep one")
-        return Styled(node.element, node.source, merged(own, self._classes[name].get(key, {})))
+        return StyledNode(node.element, node.source, merge(own, self._classes[name].get(key, {})))
 
 
 def _own(node: Node) -> Attributes:
     return {str(key): str(value) for key, value in node.element.attrib.items()}
 
 
-def merged(own: Attributes, base: Attributes) -> Attributes:
+def merge(own: Attributes, base: Attributes) -> Attributes:
     """An element's attributes over those of its class, as MuJoCo combines them.
 
-    >>> merged({"size": "0.5", "euler": "0 0 90"}, {"size": "0.1 0.2 0.3", "quat": "0 1 0 0"})
+    >>> merge({"size": "0.5", "euler": "0 0 90"}, {"size": "0.1 0.2 0.3", "quat": "0 1 0 0"})
     {'size': '0.5 0.2 0.3', 'euler': '0 0 90'}
     """
     turned = any(key in own for key in ORIENTATIONS)

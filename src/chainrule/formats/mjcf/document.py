@@ -1,4 +1,4 @@
-"""An MJCF file together with the files it includes, walked as if they were one; and what its elements may say."""
+"""An MJCF file together with the files it includes, read as one, and the attributes that its elements may have."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ATTRIBUTES = {
         "refquat builtin params material"
     ),
 }
-"""The attributes that MuJoCo knows for the elements read here; a misspelt one must not pass for a default."""
+"""The attributes that MuJoCo knows for the elements read here; a misspelled one must not pass for a default."""
 
 SECTIONS = (
     "compiler", "option", "size", "statistic", "visual", "default", "extension", "asset", "worldbody", "contact",
@@ -89,7 +89,7 @@ class Document:
                 waiting.append(self._included[element])
 
     def path_of(self, node: Node, file: str) -> Path:
-        """Where a file named by an element is."""
+        """Path of a file that an element names."""
         path = Path(file)
         if path.is_absolute():
             return path
@@ -118,7 +118,7 @@ class Document:
         return self.children(self.root, tag)
 
     def entries(self, section: str, *tags: str) -> Iterator[Node]:
-        """What is in the sections of this name."""
+        """The elements in the sections of this name."""
         for node in self.sections(section):
             yield from self.children(node, *tags)
 

@@ -10,38 +10,38 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import numpy as np
 
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats.meshes import Mesh, load, weighed
-from chainrule.formats.mjcf.defaults import Defaults, Styled
+from chainrule.formats.meshes import Mesh, load, mesh_inertia
+from chainrule.formats.mjcf.defaults import Defaults, StyledNode
 from chainrule.formats.mjcf.document import Document, flag, word
-from chainrule.formats.mjcf.settings import TINY, Settings, quaternion, turning_z_to
+from chainrule.formats.mjcf.settings import MIN_LENGTH, Settings, quaternion, rotation_from_z_to
 from chainrule.formats.xml import Node
 from chainrule.spatial import Inertia, Quaternion, Transform, Vector
 from chainrule.spatial.shapes import box, capsule, cylinder, ellipsoid, sphere
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
-"""How many sizes each primitive has."""
+"""The number of sizes of each primitive."""
 
-SMALLEST = 1e-60
-"""Sizes below this, or above its inverse, make volumes that a float cannot hold."""
+MIN_SIZE = 1e-60
+"""Size (m) below which, and above whose inverse, a float cannot hold the volume."""
 
 WEIGHTLESS = ("plane", "hfield")
 
-DENSITY = 1000.0
-"""MuJoCo's default, that of water (kg/m^3)."""
+DEFAULT_DENSITY = 1000.0
+"""MuJoCo's default density (kg/m^3), that of water."""
 
 _REMEDY = "give its body an <inertial>"
 
 
 class Geoms:
-    """Weighs the geoms of a document; mesh files are read when one is first needed."""
+    """Inertias of the geoms of a document; a mesh file is read when it is first needed."""
 
     def __init__(self, document: Document, defaults: Defaults, settings: Settings) -> None:
         self._document = document
         self._settings = settings
-        self._assets: dict[str, Styled] = {}
+        self._assets: dict[str, StyledNode] = {}
         self._meshes: dict[tuple[str, str], Inertia] = {}
         for node in document.entries("asset", "mesh"):
-            asset = defaults.styled(node)
+            asset = defaults.with_class(node)
             name = asset.get("name") or PurePosixPath(PureWindowsPath(asset.get("file") or "").as_posix()).stem
             if not name:
                 raise node.error("has neither a name nor a file to be named after")
@@ -50,15 +50,15 @@ class Geoms:
             self._assets[name] = asset
 
     def counts(self, geom: Node) -> bool:
-        """Whether the compiler's range of groups lets this geom weigh."""
+        """Whether this geom is in the compiler's range of groups, and so has mass."""
         low, high = self._settings.geom_groups
         return low <= geom.number("group", 0.0) <= high
 
     def inertia(self, geom: Node) -> Inertia:
-        """About the origin of the frame that the geom is placed in."""
+        """Inertia of a geom about the origin of the frame that contains it."""
         type_ = word(geom, "type", (*SIZES, *WEIGHTLESS, "mesh", "sdf"), "sphere")
         mass = None if geom.get("mass") is None else geom.number("mass")
-        density = geom.number("density", DENSITY)
+        density = geom.number("density", DEFAULT_DENSITY)
         if density < 0 or (mass is not None and mass < 0):
             raise geom.error("has a negative mass or density")
         if type_ in WEIGHTLESS or mass == 0 or (mass is None and density == 0):
@@ -68,10 +68,10 @@ class Geoms:
         else:
             T, unit = self._primitive(geom, type_)
         factor = density if mass is None else mass / unit.mass
-        return T * Inertia(unit.mass * factor, unit.moment * factor, unit.inertia.scaled(factor))
+        return T * Inertia(unit.mass * factor, unit.moment * factor, unit.inertia.scale(factor))
 
     def _primitive(self, geom: Node, type_: str) -> tuple[Transform, Inertia]:
-        """Where the shape is, and its inertia at density one."""
+        """The pose of the shape, and its inertia at density one."""
         if type_ == "sdf":
             raise geom.error(f"is a signed distance field, whose inertia is not computed here; {_REMEDY}")
         if geom.get("mesh") is not None:
@@ -86,14 +86,14 @@ class Geoms:
         if len(size) > 3:
             raise geom.error(f"size={geom.get('size')!r} should be at most 3 numbers, got {len(size)}")
         if geom.get("fromto") is None:
-            return self._settings.pose(geom), _checked(geom, type_, size)
+            return self._settings.pose(geom), _check_size(geom, type_, size)
         if type_ == "sphere":
             raise geom.error("has fromto, which only capsule, cylinder, box and ellipsoid can have")
         if geom.get("pos") is not None:
             raise geom.error("gives both pos and fromto; keep one")
-        T, half = between(geom)
+        T, half = segment_frame(geom)
         sizes = [*size[:1], half] if SIZES[type_] == 2 else [*size[:1], *size[:1], half]
-        return T, _checked(geom, type_, sizes)
+        return T, _check_size(geom, type_, sizes)
 
     def _mesh(self, geom: Node) -> Inertia:
         """The mesh of a geom at density one, about the origin of its vertices."""
@@ -109,14 +109,14 @@ class Geoms:
         if (name, mode) not in self._meshes:
             mesh = self._vertices(asset, geom)
             try:
-                self._meshes[name, mode] = weighed(mesh, mode)
+                self._meshes[name, mode] = mesh_inertia(mesh, mode)
             except FormatError as error:
                 raise asset.error(f"{error}; repair the mesh, or for geom {_label(geom)} {_REMEDY}") from error
         return self._meshes[name, mode]
 
-    def _vertices(self, asset: Styled, geom: Node) -> Mesh:
+    def _vertices(self, asset: StyledNode, geom: Node) -> Mesh:
         """The mesh as the model places it: moved by refpos and refquat, then scaled."""
-        mesh = self._given(asset, geom)
+        mesh = self._read_asset(asset, geom)
         refpos = asset.vector("refpos", 3, (0.0, 0.0, 0.0))
         turn = quaternion(asset, "refquat") if asset.get("refquat") is not None else Quaternion.identity()
         scale = np.array(asset.vector("scale", 3, (1.0, 1.0, 1.0)))
@@ -124,7 +124,7 @@ class Geoms:
         points = (mesh.points - refpos) @ R * scale
         return Mesh(points, mesh.triangles[:, ::-1]) if scale.prod() < 0 else replace(mesh, points=points)
 
-    def _given(self, asset: Styled, geom: Node) -> Mesh:
+    def _read_asset(self, asset: StyledNode, geom: Node) -> Mesh:
         if asset.get("builtin") is not None or (asset.get("vertex") is None and asset.get("file") is None):
             raise asset.error(f"is made by MuJoCo, not read from a file; for geom {_label(geom)} {_REMEDY}")
         if asset.get("file") is None:
@@ -145,7 +145,7 @@ class Geoms:
                 f"Put the file there, or {_REMEDY}"
             ) from error
 
-    def _path(self, asset: Styled) -> Path:
+    def _path(self, asset: StyledNode) -> Path:
         file = asset.text("file")
         if self._settings.strip_paths:
             file = PureWindowsPath(file).name
@@ -153,20 +153,20 @@ class Geoms:
         return self._document.path_of(asset, str(Path(folder) / file))
 
 
-def between(node: Node) -> tuple[Transform, float]:
+def segment_frame(node: Node) -> tuple[Transform, float]:
     """The frame in the middle of fromto's two points with z along their line, and half the distance."""
     numbers = node.vector("fromto", 6)
     start, end = Vector(*numbers[:3]), Vector(*numbers[3:])
     along = end - start
     length = along.norm()
-    if length < TINY:
+    if length < MIN_LENGTH:
         raise node.error("fromto gives the same point twice")
-    return Transform(turning_z_to(along / length), (start + end) / 2), length / 2
+    return Transform(rotation_from_z_to(along / length), (start + end) / 2), length / 2
 
 
-def _checked(geom: Node, type_: str, size: Sequence[float]) -> Sequence[float]:
+def _check_size(geom: Node, type_: str, size: Sequence[float]) -> Sequence[float]:
     count = SIZES[type_]
-    if len(size) < count or not all(SMALLEST < x < 1 / SMALLEST for x in size[:count]):
+    if len(size) < count or not all(MIN_SIZE < x < 1 / MIN_SIZE for x in size[:count]):
         raise geom.error(
             f"a {type_} needs {count} positive size{'s' if count > 1 else ''}, got size={geom.get('size')!r}"
         )

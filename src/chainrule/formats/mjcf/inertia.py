@@ -1,4 +1,4 @@
-"""Inertias of MJCF bodies: stated, or inferred from geoms, and then bounded as the compiler is told."""
+"""Inertias of MJCF bodies: from <inertial> or from geoms, within the bounds that the compiler sets."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.xml import Node
 from chainrule.model import Link
 from chainrule.spatial import Inertia, Symmetric, Transform, Vector
-from chainrule.spatial.physical import principal
+from chainrule.spatial.physical import principal_axes
 
-ROUNDING = 1e-12
-"""What principal moments may be off by, relatively, after they were computed."""
+MOMENT_TOLERANCE = 1e-12
+"""Relative rounding error of computed principal moments."""
 
-Placed = tuple[Node, Transform]
+PosedNode = tuple[Node, Transform]
 """An element, and the frames between it and its body."""
 
 
-def link_of(name: str, inertial: Placed | None, geoms: Sequence[Placed], weigh: Geoms, settings: Settings) -> Link:
+def link_of(
+    name: str, inertial: PosedNode | None, geoms: Sequence[PosedNode], weigh: Geoms, settings: Settings
+) -> Link:
     """The body as a link in its own frame.
 
     Geoms weigh where there is no <inertial>; with inertiafromgeom="true" even where there is one, unless all of
@@ -36,11 +38,11 @@ def link_of(name: str, inertial: Placed | None, geoms: Sequence[Placed], weigh: 
                 total = total + T * weigh.inertia(geom)
     link = Link.from_inertia(name, total)
     if inertial is not None and not total.mass > 0:
-        link = _stated(name, *inertial, settings)
-    return _bounded(link, settings)
+        link = _link_from_inertial(name, *inertial, settings)
+    return _apply_bounds(link, settings)
 
 
-def _stated(name: str, node: Node, T: Transform, settings: Settings) -> Link:
+def _link_from_inertial(name: str, node: Node, T: Transform, settings: Settings) -> Link:
     node.vector("pos", 3)
     T = T * settings.pose(node)
     mass = node.number("mass")
@@ -52,35 +54,35 @@ def _stated(name: str, node: Node, T: Transform, settings: Settings) -> Link:
     if full is not None:
         if any(node.get(key) is not None for key in ORIENTATIONS):
             raise node.error("gives both fullinertia and an orientation; fullinertia is in the body's axes")
-        return Link(name, mass, T.translation, Symmetric(*node.vector("fullinertia", 6)).rotated(T.rotation))
+        return Link(name, mass, T.translation, Symmetric(*node.vector("fullinertia", 6)).rotate(T.rotation))
     xx, yy, zz = node.vector("diaginertia", 3)
-    return Link(name, mass, T.translation, Symmetric(xx, yy, zz).rotated(T.rotation))
+    return Link(name, mass, T.translation, Symmetric(xx, yy, zz).rotate(T.rotation))
 
 
-def _bounded(link: Link, settings: Settings) -> Link:
-    """boundmass and boundinertia raise what is smaller; balanceinertia evens out what no real body could have."""
+def _apply_bounds(link: Link, settings: Settings) -> Link:
+    """The link with boundmass, boundinertia and balanceinertia applied."""
     link = replace(link, mass=max(link.mass, settings.least_mass))
     if not settings.least_inertia and not settings.balance:
         return link
-    moments, axes = principal(link.inertia)
+    moments, axes = principal_axes(link.inertia)
     bounded = np.maximum(moments, settings.least_inertia)
     smallest, middle, largest = np.sort(bounded)
-    if settings.balance and smallest + middle < largest * (1 - ROUNDING):
+    if settings.balance and smallest + middle < largest * (1 - MOMENT_TOLERANCE):
         bounded = np.full(3, bounded.mean())
     if (bounded == moments).all():
         return link
-    return replace(link, inertia=Symmetric(*(float(x) for x in bounded)).rotated(axes))
+    return replace(link, inertia=Symmetric(*(float(x) for x in bounded)).rotate(axes))
 
 
-def scaled_to(links: Sequence[Link], total: float) -> list[Link]:
-    """All masses and inertias by one factor, so that the masses sum to `total`; as they are if it is not positive."""
+def scale_to_total(links: Sequence[Link], total: float) -> list[Link]:
+    """Links with all masses and inertias times one factor, so that the masses sum to `total`, if that is positive."""
     mass = sum(link.mass for link in links)
     if not total > 0 or not mass > 0:
         return list(links)
     factor = total / mass
-    return [replace(link, mass=link.mass * factor, inertia=link.inertia.scaled(factor)) for link in links]
+    return [replace(link, mass=link.mass * factor, inertia=link.inertia.scale(factor)) for link in links]
 
 
 def world() -> Link:
-    """The base: its geoms weigh nothing."""
+    """The base link; its geoms have no mass."""
     return Link("world", 0.0, Vector(0.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""MJCF joints: the motion they allow, where they are, and what they do along it."""
+"""MJCF joints: their kinds, their frames, and their properties along each degree of freedom."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPES = ("hinge", "slide", "ball", "free")
 
 
 @dataclass(frozen=True)
-class Jointed:
+class BodyJoint:
     """A joint before it has a place in the tree: T(q) = before * kind.transform(q), in the body's frame."""
 
     kind: Kind
@@ -34,23 +34,23 @@ class Jointed:
     """The coordinate in the pose that the file describes."""
 
 
-WELDED = Jointed(Fixed(), Transform.identity(), ())
+WELDED = BodyJoint(Fixed(), Transform.identity(), ())
 
 
-def joint_of(node: Node, T: Transform, settings: Settings) -> Jointed:
+def joint_of(node: Node, T: Transform, settings: Settings) -> BodyJoint:
     """The joint that an element inside frames T of a body describes.
 
     MuJoCo's coordinate equals ref in the pose of the file: T(q) = e^[S](q - ref) = e^-[S]ref e^[S]q.
     """
     if node.tag == "freejoint":
-        return Jointed(Free(), Transform.identity(), (), _aligned(node, settings))
+        return BodyJoint(Free(), Transform.identity(), (), _alignment_notes(node, settings))
     type_ = word(node, "type", TYPES, "hinge")
     anchor = T * Vector(*node.vector("pos", 3, (0.0, 0.0, 0.0)))
     if type_ == "free":
         dof = _dof(node, type_, settings)
         turned = "its armature and dry friction act along the body's axes here, along the world's in MuJoCo"
         notes = (turned,) if dof.rotor or dof.coulomb else ()
-        return Jointed(Free(), Transform.identity(), (dof,) * 6, notes + _aligned(node, settings))
+        return BodyJoint(Free(), Transform.identity(), (dof,) * 6, notes + _alignment_notes(node, settings))
     if type_ == "ball":
         kind: Kind = Spherical()
         before = Transform(Rotation.identity(), anchor)
@@ -58,15 +58,15 @@ def joint_of(node: Node, T: Transform, settings: Settings) -> Jointed:
             kind = Moved(kind, before.inverse())
         limited = _limits(node, type_, settings) != (-math.inf, math.inf)
         notes = ("the limit on its angle is not modelled",) if limited else ()
-        return Jointed(kind, before, (_dof(node, type_, settings),) * 3, notes)
+        return BodyJoint(kind, before, (_dof(node, type_, settings),) * 3, notes)
     axis = T.rotation * direction(node, "axis", Vector(*node.vector("axis", 3, (0.0, 0.0, 1.0))))
     screw = Screw.prismatic(axis) if type_ == "slide" else Screw(axis, anchor.cross(axis), "revolute")
     ref = _position(node, "ref", type_, settings)
     before = screw.transform([-ref]) if ref else Transform.identity()
-    return Jointed(screw, before, (_dof(node, type_, settings),), _efforts_differ(node, settings), ref)
+    return BodyJoint(screw, before, (_dof(node, type_, settings),), _effort_notes(node, settings), ref)
 
 
-def _aligned(node: Node, settings: Settings) -> tuple[str, ...]:
+def _alignment_notes(node: Node, settings: Settings) -> tuple[str, ...]:
     align = word(node, "align", ("true", "false", "auto"), "auto")
     if align == "true" or (align == "auto" and settings.align_free):
         return (
@@ -93,22 +93,22 @@ def _dof(node: Node, type_: str, settings: Settings) -> Dof:
         )
     if stiffness and node.number("springyield", 0.0) > 0:
         raise node.error("has a spring that yields (springyield), which is not supported; remove it for an elastic one")
-    friction = node.number("frictionloss", 0.0) if settings.enabled("frictionloss", "constraint") else 0.0
+    friction = node.number("frictionloss", 0.0) if settings.is_enabled("frictionloss", "constraint") else 0.0
     return Dof(
         lower=lower if scalar else -math.inf,
         upper=upper if scalar else math.inf,
         effort=max((abs(x) for x in _efforts(node, settings)), default=math.inf) if scalar else math.inf,
-        viscous=coefficient(node, "damping") if settings.enabled("damper") else 0.0,
+        viscous=coefficient(node, "damping") if settings.is_enabled("damper") else 0.0,
         coulomb=friction,
         coulomb_negative=friction,
         rotor=node.number("armature", 0.0),
-        stiffness=stiffness if settings.enabled("spring") else 0.0,
+        stiffness=stiffness if settings.is_enabled("spring") else 0.0,
         rest=_position(node, "springref", type_, settings),
     )
 
 
 def coefficient(node: Node, attribute: str) -> float:
-    """The linear coefficient of a force that MuJoCo lets be a polynomial."""
+    """The linear coefficient of a force, which may be a polynomial in MuJoCo."""
     numbers = node.numbers(attribute) or [0.0]
     if len(numbers) > 3:
         raise node.error(f"{attribute}={node.get(attribute)!r} should be at most 3 numbers, got {len(numbers)}")
@@ -120,8 +120,8 @@ def coefficient(node: Node, attribute: str) -> float:
 
 
 def _limits(node: Node, type_: str, settings: Settings) -> tuple[float, float]:
-    low, high = _ranged(node, "range", "limited", settings) or (-math.inf, math.inf)
-    if type_ == "free" or not settings.enabled("limit", "constraint"):
+    low, high = _range_in_force(node, "range", "limited", settings) or (-math.inf, math.inf)
+    if type_ == "free" or not settings.is_enabled("limit", "constraint"):
         return -math.inf, math.inf
     if type_ == "ball" and low not in (0.0, -math.inf):
         raise node.error("a ball joint limits its angle from zero: the first number of range should be 0")
@@ -129,18 +129,18 @@ def _limits(node: Node, type_: str, settings: Settings) -> tuple[float, float]:
 
 
 def _efforts(node: Node, settings: Settings) -> tuple[float, ...]:
-    return _ranged(node, "actuatorfrcrange", "actuatorfrclimited", settings) or ()
+    return _range_in_force(node, "actuatorfrcrange", "actuatorfrclimited", settings) or ()
 
 
-def _efforts_differ(node: Node, settings: Settings) -> tuple[str, ...]:
+def _effort_notes(node: Node, settings: Settings) -> tuple[str, ...]:
     low, high = _efforts(node, settings) or (0.0, 0.0)
     if low == -high:
         return ()
     return (f"its efforts are limited to {low:g} and {high:g}; the larger counts here, both ways",)
 
 
-def _ranged(node: Node, attribute: str, switch: str, settings: Settings) -> tuple[float, float] | None:
-    """A range, if it is given and in force."""
+def _range_in_force(node: Node, attribute: str, switch: str, settings: Settings) -> tuple[float, float] | None:
+    """The range of an attribute, or None where it is absent or switched off."""
     low, high = node.vector(attribute, 2, (0.0, 0.0))
     limited = word(node, switch, ("true", "false", "auto"), "auto")
     if limited == "auto" and not settings.auto_limits and node.get(attribute) is not None:

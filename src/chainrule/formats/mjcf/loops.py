@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chainrule.errors import UnknownNameError
-from chainrule.formats.exact import snapped
-from chainrule.formats.mjcf.defaults import Defaults, Styled
+from chainrule.formats.exact import snap
+from chainrule.formats.mjcf.defaults import Defaults, StyledNode
 from chainrule.formats.mjcf.document import Document, flag
-from chainrule.formats.mjcf.settings import TINY, Settings
+from chainrule.formats.mjcf.settings import MIN_LENGTH, Settings
 from chainrule.formats.xml import Node
 from chainrule.model import Constraint, Frame
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector
@@ -20,11 +20,11 @@ Places = Mapping[str, Transform]
 """The pose of each body in the world as the file describes it."""
 
 
-def equalities(document: Document, defaults: Defaults, settings: Settings) -> Iterator[Styled]:
+def equalities(document: Document, defaults: Defaults, settings: Settings) -> Iterator[StyledNode]:
     """The equality constraints that MuJoCo would enforce."""
     for entry in document.entries("equality"):
-        node = defaults.styled(entry, tag="equality")
-        if flag(node, "active", True) and settings.enabled("equality", "constraint"):
+        node = defaults.with_class(entry, tag="equality")
+        if flag(node, "active", True) and settings.is_enabled("equality", "constraint"):
             yield node
 
 
@@ -34,7 +34,7 @@ def constraints_of(nodes: Sequence[Node], places: Places, sites: Sequence[Frame]
     taken = {node.get("name") for node in loops}
     found: list[Constraint] = []
     for node in loops:
-        name = node.get("name") or _fresh(f"{node.tag}{len(found)}", taken)
+        name = node.get("name") or _unused_name(f"{node.tag}{len(found)}", taken)
         link_a, link_b, origin_a, origin_b = _on_sites(node, sites) or _on_bodies(node, places)
         if link_a == link_b:
             raise node.error(f"ties body {link_a!r} to itself; name two bodies")
@@ -42,7 +42,7 @@ def constraints_of(nodes: Sequence[Node], places: Places, sites: Sequence[Frame]
     return found
 
 
-def _fresh(name: str, taken: set[str | None]) -> str:
+def _unused_name(name: str, taken: set[str | None]) -> str:
     while name in taken:
         name += "_"
     return name
@@ -80,9 +80,9 @@ def _on_bodies(node: Node, places: Places) -> tuple[str, str, Transform, Transfo
     anchor = Vector(*node.vector("anchor", 3, (0.0, 0.0, 0.0)))
     px, py, pz, w, x, y, z = node.vector("relpose", 7, (0.0,) * 7)
     turn = Quaternion(x, y, z, w)
-    if turn.square() < TINY * TINY:  # MuJoCo's sign for a pose that is not given
-        return first, second, Transform(snapped(apart.rotation), apart * anchor), _at(anchor)
-    return first, second, Transform(snapped(turn.rotation()), Vector(px, py, pz)), _at(anchor)
+    if turn.square() < MIN_LENGTH * MIN_LENGTH:  # MuJoCo's sign for a pose that is not given
+        return first, second, Transform(snap(apart.rotation), apart * anchor), _at(anchor)
+    return first, second, Transform(snap(turn.rotation()), Vector(px, py, pz)), _at(anchor)
 
 
 def _at(point: Vector) -> Transform:

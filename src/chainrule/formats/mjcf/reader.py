@@ -15,9 +15,9 @@ from pathlib import Path
 from chainrule.formats.mjcf.couplings import with_mimics, with_rotors
 from chainrule.formats.mjcf.defaults import MAIN, Defaults
 from chainrule.formats.mjcf.document import Document, flag
-from chainrule.formats.mjcf.geoms import Geoms, between
-from chainrule.formats.mjcf.inertia import Placed, link_of, scaled_to, world
-from chainrule.formats.mjcf.joints import WELDED, Jointed, joint_of
+from chainrule.formats.mjcf.geoms import Geoms, segment_frame
+from chainrule.formats.mjcf.inertia import PosedNode, link_of, scale_to_total, world
+from chainrule.formats.mjcf.joints import WELDED, BodyJoint, joint_of
 from chainrule.formats.mjcf.loops import constraints_of, equalities
 from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.source import read
@@ -56,20 +56,20 @@ def model_of(root: Node, folder: Path | None) -> Model:
     constraints = constraints_of(nodes, reader.places, reader.sites)
     if settings.fluid:
         notes.append("the forces of the fluid around the model (option density and viscosity) are not modelled")
-    gravity = settings.gravity if settings.enabled("gravity") else Vector(0.0, 0.0, 0.0)
-    links = [world(), *scaled_to(reader.links, settings.total_mass)]
+    gravity = settings.gravity if settings.is_enabled("gravity") else Vector(0.0, 0.0, 0.0)
+    links = [world(), *scale_to_total(reader.links, settings.total_mass)]
     name = root.get("model") or "robot"
     return Model.build(name, links, joints, reader.frames(), gravity, notes=notes, constraints=constraints)
 
 
 @dataclass
 class _Contents:
-    """What a body holds, sorted, with the frames between it and the body already multiplied out."""
+    """The elements in a body by kind, each with its pose in the body; frames between them are multiplied out."""
 
-    inertial: Placed | None = None
-    joints: list[Placed] = field(default_factory=list)
-    geoms: list[Placed] = field(default_factory=list)
-    sites: list[Placed] = field(default_factory=list)
+    inertial: PosedNode | None = None
+    joints: list[PosedNode] = field(default_factory=list)
+    geoms: list[PosedNode] = field(default_factory=list)
+    sites: list[PosedNode] = field(default_factory=list)
     bodies: list[tuple[Node, Transform, str]] = field(default_factory=list)
 
 
@@ -96,40 +96,40 @@ class _Reader:
             raise section.error(
                 f"has the attribute {str(attribute)!r}, but the world has none; put it on a <body> or <frame>"
             )
-        held = self._sorted(section, MAIN)
-        for node, _ in (*held.joints, *((held.inertial,) if held.inertial else ())):
+        contents = self._sort(section, MAIN)
+        for node, _ in (*contents.joints, *((contents.inertial,) if contents.inertial else ())):
             raise node.error("belongs into a <body>: the world does not move")
-        self._place_sites("world", held)
-        waiting = [("world", *body) for body in reversed(held.bodies)]
+        self._place_sites("world", contents)
+        waiting = [("world", *body) for body in reversed(contents.bodies)]
         while waiting:
             parent, node, T, style = waiting.pop()
             style = self.defaults.child_class(node, style)
-            held = self._sorted(node, style)
-            name = self._body(parent, node, T * self.settings.pose(node), held)
-            waiting += [(name, *body) for body in reversed(held.bodies)]
+            contents = self._sort(node, style)
+            name = self._body(parent, node, T * self.settings.pose(node), contents)
+            waiting += [(name, *body) for body in reversed(contents.bodies)]
 
-    def _sorted(self, body: Node, style: str) -> _Contents:
-        held = _Contents()
-        for node, T, own_style in self._flattened(body, style):
+    def _sort(self, body: Node, style: str) -> _Contents:
+        contents = _Contents()
+        for node, T, own_style in self._flatten(body, style):
             if node.tag == "body":
-                held.bodies.append((node, T, own_style))
+                contents.bodies.append((node, T, own_style))
             elif node.tag == "inertial":
-                if held.inertial is not None:
+                if contents.inertial is not None:
                     raise node.error("is the second <inertial> of its body; keep one")
-                held.inertial = (node, T)
+                contents.inertial = (node, T)
             elif node.tag == "freejoint":
-                held.joints.append((node, T))
+                contents.joints.append((node, T))
             elif node.tag in ("joint", "geom", "site"):
-                kept = {"joint": held.joints, "geom": held.geoms, "site": held.sites}[node.tag]
-                kept.append((self.defaults.styled(node, own_style), T))
+                kept = {"joint": contents.joints, "geom": contents.geoms, "site": contents.sites}[node.tag]
+                kept.append((self.defaults.with_class(node, own_style), T))
             elif node.tag in REFUSED:
                 raise node.error(f"is not supported: {REFUSED[node.tag]}")
             elif node.tag not in IGNORED:
                 raise node.error("is not an element that a body has; check its spelling")
-        return held
+        return contents
 
-    def _flattened(self, body: Node, style: str) -> Iterator[tuple[Node, Transform, str]]:
-        """What is in a body, and in frames in it, with the pose of those frames and the class they hand on."""
+    def _flatten(self, body: Node, style: str) -> Iterator[tuple[Node, Transform, str]]:
+        """The elements in a body and in its frames, each with the pose and the default class of its frame."""
         waiting = [(child, Transform.identity(), style) for child in reversed([*self.document.children(body)])]
         while waiting:
             node, T, inherited = waiting.pop()
@@ -141,47 +141,47 @@ class _Reader:
             inner, handed = T * self.settings.pose(node), self.defaults.child_class(node, inherited)
             waiting += [(child, inner, handed) for child in reversed([*self.document.children(node)])]
 
-    def _body(self, parent: str, node: Node, T: Transform, held: _Contents) -> str:
+    def _body(self, parent: str, node: Node, T: Transform, contents: _Contents) -> str:
         """Add a body's link, joints and sites, and return the link's name."""
         name = self._link_names.of(node)
         self.places[name] = self.places[parent] * T
         if flag(node, "mocap"):
-            if held.joints or parent != "world":
+            if contents.joints or parent != "world":
                 raise node.error("is a mocap body, which must be a child of the world and have no joints")
             self.notes.append(f"mocap body {name!r} is fixed where the file puts it")
         if node.number("gravcomp", 0.0):
             self.notes.append(
                 f"the gravity compensation (gravcomp) of body {name!r} is not modelled: it has its full weight"
             )
-        jointed = [joint_of(element, inner, self.settings) for element, inner in held.joints]
-        _refuse_bound(node, parent, jointed)
-        for (element, _), joint in zip(held.joints, jointed, strict=True):
+        joints_of_body = [joint_of(element, inner, self.settings) for element, inner in contents.joints]
+        _refuse_bound(node, parent, joints_of_body)
+        for (element, _), joint in zip(contents.joints, joints_of_body, strict=True):
             joint_name = self._joint_names.of(element)
-            last = joint is jointed[-1]
-            child = name if last else self._link_names.fresh(f"{name}/{joint_name}")
+            last = joint is joints_of_body[-1]
+            child = name if last else self._link_names.unused_name(f"{name}/{joint_name}")
             if not last:
                 self.links.append(Link(child))
             # A free body is placed in the world by its coordinates alone, whatever its pose in the file.
             origin = joint.before if isinstance(joint.kind, Free) else T * joint.before
             self._join(joint_name, parent, child, joint, origin)
             parent, T = child, Transform.identity()
-        if not jointed:
-            self._join(self._joint_names.fresh(f"{name}_fixed"), parent, name, WELDED, T)
-        self.links.append(link_of(name, held.inertial, held.geoms, self.geoms, self.settings))
-        self._place_sites(name, held)
+        if not joints_of_body:
+            self._join(self._joint_names.unused_name(f"{name}_fixed"), parent, name, WELDED, T)
+        self.links.append(link_of(name, contents.inertial, contents.geoms, self.geoms, self.settings))
+        self._place_sites(name, contents)
         return name
 
-    def _join(self, name: str, parent: str, child: str, joint: Jointed, origin: Transform) -> None:
+    def _join(self, name: str, parent: str, child: str, joint: BodyJoint, origin: Transform) -> None:
         self.joints.append(Joint(name, parent, child, joint.kind, origin, joint.dofs))
         self.notes += [f"joint {name!r}: {note}" for note in joint.notes]
         if joint.kind.nq == 1:
             self.refs[name] = joint.ref
 
-    def _place_sites(self, link: str, held: _Contents) -> None:
-        for node, T in held.sites:
+    def _place_sites(self, link: str, contents: _Contents) -> None:
+        for node, T in contents.sites:
             name = node.get("name")
             if name:
-                pose = self.settings.pose(node) if node.get("fromto") is None else between(node)[0]
+                pose = self.settings.pose(node) if node.get("fromto") is None else segment_frame(node)[0]
                 self.sites.append(Frame(name, link, T * pose))
 
     def frames(self) -> list[Frame]:
@@ -189,22 +189,22 @@ class _Reader:
         clashing = {"world", *(link.name for link in self.links)}
         names = _Names(clashing, {site.name for site in self.sites}, "site")
         return [
-            Frame(names.fresh(f"site/{site.name}"), site.link, site.origin) if site.name in clashing else site
+            Frame(names.unused_name(f"site/{site.name}"), site.link, site.origin) if site.name in clashing else site
             for site in self.sites
         ]
 
 
-def _refuse_bound(node: Node, parent: str, jointed: list[Jointed]) -> None:
-    """A free body is placed in the world, by one joint alone."""
-    if any(isinstance(joint.kind, Free) for joint in jointed):
-        if len(jointed) > 1:
+def _refuse_bound(node: Node, parent: str, joints_of_body: list[BodyJoint]) -> None:
+    """Refuse a free joint on a body that is not in the world or has other joints."""
+    if any(isinstance(joint.kind, Free) for joint in joints_of_body):
+        if len(joints_of_body) > 1:
             raise node.error("has a free joint and others; a free joint must be the only one of its body")
         if parent != "world":
             raise node.error("has a free joint, but is carried by another body; only children of the world can be free")
 
 
 class _Names:
-    """Hands out names that no other element has; numbers count from the reserved ones on, as MuJoCo's ids do."""
+    """Names for elements without one; their numbers count from the reserved ones on, as MuJoCo's ids do."""
 
     def __init__(self, reserved: set[str], given: set[str], word: str) -> None:
         self._taken = reserved | given
@@ -218,13 +218,13 @@ class _Names:
         index = self._count
         self._count += 1
         if not name:
-            return self.fresh(f"{self._word}{index}")
+            return self.unused_name(f"{self._word}{index}")
         if name in self._used:
             raise node.error(f"has a name that another {self._word} has; give each a name of its own")
         self._used.add(name)
         return name
 
-    def fresh(self, wanted: str) -> str:
+    def unused_name(self, wanted: str) -> str:
         while wanted in self._taken:
             wanted += "_"
         self._taken.add(wanted)

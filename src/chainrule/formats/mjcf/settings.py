@@ -1,11 +1,11 @@
-"""What MJCF's <compiler> and <option> say about the whole model, and the poses that depend on it."""
+"""Settings of an MJCF model, from <compiler> and <option>, and the poses that depend on them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from chainrule.formats.exact import snapped
+from chainrule.formats.exact import snap
 from chainrule.formats.mjcf.defaults import ORIENTATIONS
 from chainrule.formats.mjcf.document import Document, flag, word
 from chainrule.formats.xml import Node
@@ -14,13 +14,13 @@ from chainrule.spatial import Quaternion, Rotation, Transform, Vector
 
 _AXES = {"x": Vector(1.0, 0.0, 0.0), "y": Vector(0.0, 1.0, 0.0), "z": Vector(0.0, 0.0, 1.0)}
 
-TINY = 1e-14
-"""Lengths below this have no direction (MuJoCo's mjMINVAL)."""
+MIN_LENGTH = 1e-14
+"""Length (m) below which a vector has no direction (MuJoCo's mjMINVAL)."""
 
 
 @dataclass
 class Settings:
-    """Filled from every <compiler> and <option> in order: a later attribute replaces an earlier one."""
+    """The attributes of all <compiler> and <option> elements; a later one replaces an earlier one."""
 
     angle: str = "degree"
     euler: str = "xyz"
@@ -79,19 +79,19 @@ class Settings:
                     off = word(flags, name, ("enable", "disable"), "enable") == "disable"
                     self.disabled = self.disabled | {name} if off else self.disabled - {name}
 
-    def enabled(self, *flags: str) -> bool:
-        """Whether MuJoCo would compute forces of a kind, that is, none of these flags is off."""
+    def is_enabled(self, *flags: str) -> bool:
+        """Whether none of these flags is off, so that MuJoCo would compute the forces that they control."""
         return self.disabled.isdisjoint(flags)
 
     def radians(self, angle: float) -> float:
         return math.radians(angle) if self.angle == "degree" else angle
 
     def pose(self, node: Node) -> Transform:
-        """pos and orientation."""
+        """Pose of an element, from pos and its orientation."""
         return Transform(self.rotation(node), Vector(*node.vector("pos", 3, (0.0, 0.0, 0.0))))
 
     def rotation(self, node: Node) -> Rotation:
-        """The orientation, in whichever of the five ways it is given."""
+        """Orientation of an element, given in one of five ways."""
         given = [key for key in ORIENTATIONS if node.get(key) is not None]
         if len(given) > 1:
             raise node.error(f"gives its orientation as {' and as '.join(given)}; keep one")
@@ -101,14 +101,14 @@ class Settings:
             "quat": _from_quat, "axisangle": self._from_axis_angle, "euler": self._from_euler,
             "xyaxes": _from_axes, "zaxis": _from_z_axis,
         }  # fmt: skip
-        return snapped(read[given[0]](node))
+        return snap(read[given[0]](node))
 
     def _from_axis_angle(self, node: Node) -> Rotation:
         x, y, z, angle = node.vector("axisangle", 4)
         return Rotation.about(direction(node, "axisangle", Vector(x, y, z)), self.radians(angle))
 
     def _from_euler(self, node: Node) -> Rotation:
-        """Lower-case axes turn with the frame, so that their turns multiply from the right; upper-case ones stand."""
+        """Rotation from Euler angles: lower-case axes move with the frame, upper-case axes are fixed."""
         R = Rotation.identity()
         for letter, angle in zip(self.euler, node.vector("euler", 3), strict=True):
             turn = Rotation.about(_AXES[letter.lower()], self.radians(angle))
@@ -124,7 +124,7 @@ def quaternion(node: Node, attribute: str) -> Quaternion:
     """A quaternion, which MJCF gives with its scalar first; of any length but zero."""
     w, x, y, z = node.vector(attribute, 4)
     q = Quaternion(x, y, z, w)
-    if q.square() < TINY * TINY:
+    if q.square() < MIN_LENGTH * MIN_LENGTH:
         raise node.error(f"{attribute} is zero; a rotation needs a direction, such as 1 0 0 0 for none")
     return q
 
@@ -138,14 +138,14 @@ def _from_axes(node: Node) -> Rotation:
 
 
 def _from_z_axis(node: Node) -> Rotation:
-    return turning_z_to(direction(node, "zaxis", Vector(*node.vector("zaxis", 3))))
+    return rotation_from_z_to(direction(node, "zaxis", Vector(*node.vector("zaxis", 3))))
 
 
-def turning_z_to(axis: Vector) -> Rotation:
+def rotation_from_z_to(axis: Vector) -> Rotation:
     """The smallest rotation that takes z to this unit vector; about x where it takes z to -z."""
     about = Vector(-axis.y, axis.x, 0.0)
     sine = about.norm()
-    if sine < TINY:
+    if sine < MIN_LENGTH:
         return Rotation.about(_AXES["x"], 0.0 if axis.z > 0 else math.pi)
     return Rotation.about(about / sine, math.atan2(sine, axis.z))
 
@@ -153,7 +153,7 @@ def turning_z_to(axis: Vector) -> Rotation:
 def direction(node: Node, attribute: str, v: Vector) -> Vector:
     """The unit vector along v."""
     length = v.norm()
-    if length < TINY:
+    if length < MIN_LENGTH:
         raise node.error(
             f"{attribute}={node.get(attribute)!r} has no direction: a vector in it is zero, or two are parallel"
         )

@@ -8,51 +8,77 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array, number
-from chainrule.errors import ModelError, ShapeError
+from chainrule.arguments import Array, positive
+from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.analytic.axes import Axes, axes_of
 from chainrule.inverse_kinematics.analytic.parallel import parallel, planar
 from chainrule.inverse_kinematics.analytic.wrist import spherical_wrist
+from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
-from chainrule.inverse_kinematics.periods import unwound
-from chainrule.inverse_kinematics.request import numbers_of
+from chainrule.inverse_kinematics.periods import shift_by_periods
+from chainrule.inverse_kinematics.request import target_numbers
 from chainrule.inverse_kinematics.result import Truths, measured_errors
-from chainrule.inverse_kinematics.solve import bounds
+from chainrule.kinematics.configurations import neutral
+from chainrule.kinematics.poses import pose
+from chainrule.kinematics.tasks import refuse_loops
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from chainrule.robot.robot import Robot
+    from chainrule.core.mechanism import Mechanism
+
+SAME_BRANCH_TOLERANCE = 1e-7
+"""Branches that differ by less than this in every angle, in rad, are one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """All closed-form solutions: one row of q for each branch, whether it is one or not."""
+    """All closed-form solutions: one row of q for each branch of the formulas."""
 
     q: Array
-    """Configurations (..., branches, nq), in rad. Where there is no such branch, the nearest that the formulas give."""
+    """Configurations (..., branches, nq), in rad. Where a branch does not exist, the nearest that the formulas give."""
     exists: Truths
     """Whether forward kinematics leads back to the target: (..., branches)."""
     valid: Truths
-    """Whether it exists, keeps the joints' limits, and is not the same as one before it: (..., branches)."""
+    """Whether the branch exists, keeps the joints' limits, and differs from those before it: (..., branches)."""
     error: Array
-    """What is left of the error: m and rad, (..., branches, 2)."""
+    """Remaining errors of position and orientation, in m and rad: (..., branches, 2)."""
     kind: str
     """The class of arms: "planar", "spherical wrist" or "parallel axes"."""
 
 
-def analytic_inverse_kinematics(robot: Robot, target: ArrayLike, link: str | None, tolerance: float) -> Branches:
-    """See `Robot.analytic_inverse_kinematics`."""
-    where = "analytic_inverse_kinematics"
-    allowed = number(tolerance, f"{where}: tolerance")
-    if allowed <= 0:
-        raise ShapeError(f"{where}: tolerance must be a positive number, in m and rad, got {tolerance!r}")
-    robot._refuse_loops(where)
-    name = robot._name(link)
-    axes = axes_of(robot._merged, name, where)
-    kind, task, solve = _class_of(axes, robot.name, where)
+def analytic_inverse_kinematics(
+    robot: Mechanism, target: ArrayLike, link: str | None = None, *, tolerance: float = 1e-6
+) -> Branches:
+    """All configurations that bring a link to poses (..., 4, 4), in closed form: `q` (..., branches, nq).
+
+    There are closed forms for arms of two or three parallel revolute joints (with two, the target is the position),
+    of six revolute joints whose last three axes meet in a point, and of six whose second to fourth axes are parallel
+    while the last two meet. Forward kinematics decides which branches exist; those that keep the limits are `valid`.
+    Angles are within half a revolution of the middle of the limits.
+
+    Parameters
+    ----------
+    target
+        Poses in the base frame (..., 4, 4); points (..., 3) for arms of two joints.
+    link
+        The link or frame; the end-effector unless one is named.
+    tolerance
+        The largest error of a branch that exists, in m and rad.
+
+    Returns
+    -------
+    Branches
+        `q`, `exists`, `valid`, `error` and `kind`.
+    """
+    caller = "analytic_inverse_kinematics"
+    largest_error = positive(tolerance, f"{caller}: tolerance", "a positive number, in m and rad")
+    refuse_loops(robot, caller)
+    name = robot.link(link)
+    axes = axes_of(robot.merged, name, caller)
+    kind, task, solve = _class_of(axes, robot.name, caller)
     goal = Goal(name, task)
-    numbers = numbers_of(goal, target, f"{where}: target")
+    numbers = target_numbers(goal, target, f"{caller}: target")
     batch = numbers.shape[:-1]
     rows = numbers.reshape(-1, numbers.shape[-1])
     T = np.tile(np.eye(4), (len(rows), 1, 1))
@@ -61,13 +87,13 @@ def analytic_inverse_kinematics(robot: Robot, target: ArrayLike, link: str | Non
     T[:, :3, 3] = rows[:, -3:]
     with np.errstate(all="ignore"):
         angles = solve(axes, T)
-    q = _configurations(robot, axes, angles)
-    error = measured_errors(goal, robot.pose(q, name), rows[:, None, :])
+    bounds = Bounds.of_limits(robot)
+    q = _configurations(robot, axes, angles, bounds)
+    error = measured_errors(goal, pose(robot, q, name), rows[:, None, :])
     with np.errstate(invalid="ignore"):
-        exists = (error <= allowed).all(axis=-1)
-    lower, upper = bounds(robot, True)
-    keeps = exists & np.asarray(((q >= lower) & (q <= upper)).all(axis=-1))
-    valid = keeps & ~_repeated(q, keeps)
+        exists = (error <= largest_error).all(axis=-1)
+    keeps = exists & bounds.contain(q)
+    valid = keeps & ~_repeats(q, keeps)
     count = q.shape[1]
     shape = (*batch, count)
     return Branches(
@@ -75,8 +101,8 @@ def analytic_inverse_kinematics(robot: Robot, target: ArrayLike, link: str | Non
     )
 
 
-def _class_of(axes: Axes, name: str, where: str) -> tuple[str, str, Callable[[Axes, Array], Array]]:
-    """The class of an arm, the task that it can be given, and what solves it."""
+def _class_of(axes: Axes, name: str, caller: str) -> tuple[str, str, Callable[[Axes, Array], Array]]:
+    """The class of an arm, the task of its targets, and the function that solves it."""
     n = axes.count
     if n in (2, 3) and axes.parallel(*range(n)):
         return "planar", "position" if n == 2 else "pose", planar
@@ -85,28 +111,25 @@ def _class_of(axes: Axes, name: str, where: str) -> tuple[str, str, Callable[[Ax
     if n == 6 and axes.parallel(1, 2, 3) and axes.common_point(4, 5) is not None and not axes.parallel(0, 1):
         return "parallel axes", "pose", parallel
     raise ModelError(
-        f"{where}: robot {name!r} has {n} joints on the way to this link, and neither are they two or three with "
+        f"{caller}: robot {name!r} has {n} joints on the way to this link, and neither are they two or three with "
         "parallel axes, nor six of which the last three axes meet in a point, nor six with the second to fourth axes "
         "parallel and the last two meeting; robot.inverse_kinematics solves it numerically"
     )
 
 
-def _configurations(robot: Robot, axes: Axes, angles: Array) -> Array:
-    """Angles (rows, branches, joints) as configurations, within half a turn of the middle of the limits if they can."""
-    lower, upper = bounds(robot, True)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(np.isfinite(lower) & np.isfinite(upper), (lower + upper) / 2, 0.0)
-    q = np.tile(np.clip(robot.neutral(), lower, upper), (*angles.shape[:2], 1))
+def _configurations(robot: Mechanism, axes: Axes, angles: Array, bounds: Bounds) -> Array:
+    """Angles (rows, branches, joints) as configurations, as near to the middle of the limits as their periods allow."""
+    middle = np.where(np.isfinite(bounds.lower) & np.isfinite(bounds.upper), bounds.center, 0.0)
+    q = np.tile(bounds.clip(neutral(robot)), (*angles.shape[:2], 1))
     q[..., list(axes.places)] = angles / axes.scales
-    endless = np.full(robot.nq, np.inf)
-    q = unwound(robot.model, q, middle, -endless, endless)
-    return unwound(robot.model, q, middle, lower, upper)
+    q = shift_by_periods(robot.model, q, middle, Bounds.infinite(robot.nq))
+    return shift_by_periods(robot.model, q, middle, bounds)
 
 
-def _repeated(q: Array, counts: Truths) -> Truths:
-    """Which branches are the same as one before them, as at a singularity."""
+def _repeats(q: Array, counts: Truths) -> Truths:
+    """Whether a branch is the same as one before it that counts, as at a singularity."""
     apart = np.abs(q[:, :, None, :] - q[:, None, :, :]).max(axis=-1)
     with np.errstate(invalid="ignore"):
-        same = (apart < 1e-7) & counts[:, None, :]
-    repeated: Truths = np.tril(same, -1).any(axis=-1)
-    return repeated
+        same = (apart < SAME_BRANCH_TOLERANCE) & counts[:, None, :]
+    repeats: Truths = np.tril(same, -1).any(axis=-1)
+    return repeats

@@ -1,6 +1,6 @@
-"""Small problems of rotations about known axes, over rows: the pieces of every closed form (Paden; Kahan).
+"""Subproblems of rotations about known axes, over rows: the pieces of every closed form (Paden; Kahan).
 
-Where one has no solution, the nearest angle is given, and forward kinematics tells in the end.
+Where one has no solution, the result is the nearest angle, and forward kinematics decides in the end.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ import numpy as np
 from chainrule.arguments import Array
 
 
-def rotated(h: Array, angle: Array, v: Array) -> Array:
-    """v (..., 3) turned about the unit axis h by angles (...)."""
+def rotate(h: Array, angle: Array, v: Array) -> Array:
+    """v (..., 3) rotated about the unit axis h by angles (...)."""
     s, c = np.sin(angle)[..., None], np.cos(angle)[..., None]
     along = (v * h).sum(axis=-1, keepdims=True) * h
     return along + (v - along) * c + np.cross(h, v) * s
 
 
-def rotation(h: Array, angle: Array) -> Array:
+def rotation_matrix(h: Array, angle: Array) -> Array:
     """Rotation matrices (..., 3, 3) about the unit axis h."""
-    columns = [rotated(h, angle, np.broadcast_to(e, (*angle.shape, 3))) for e in np.eye(3)]
+    columns = [rotate(h, angle, np.broadcast_to(e, (*angle.shape, 3))) for e in np.eye(3)]
     return np.stack(columns, axis=-1)
 
 
-def screwed(h: Array, o: Array, angle: Array) -> Array:
-    """Rigid motions (..., 4, 4): turns about the axis along h through o."""
+def rotation_about(h: Array, o: Array, angle: Array) -> Array:
+    """Rigid transforms (..., 4, 4): rotations about the axis along h through o."""
     T = np.zeros((*angle.shape, 4, 4))
-    R = rotation(h, angle)
+    R = rotation_matrix(h, angle)
     T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, o - R @ o, 1.0
     return T
 
 
 def angle_between(h: Array, a: Array, b: Array) -> Array:
-    """The angle about h that turns a (..., 3) towards b; 0 where either lies along h."""
+    """The angle about h that rotates a (..., 3) towards b; 0 where either lies along h."""
     a = a - (a * h).sum(axis=-1, keepdims=True) * h
     b = b - (b * h).sum(axis=-1, keepdims=True) * h
     sine, cosine = (np.cross(a, b) * h).sum(axis=-1), (a * b).sum(axis=-1)
@@ -40,15 +40,14 @@ def angle_between(h: Array, a: Array, b: Array) -> Array:
     return np.where(size > 1e-14, np.arctan2(sine, cosine), 0.0)
 
 
-def turn_of(h: Array, R: Array) -> Array:
+def angle_about(h: Array, R: Array) -> Array:
     """The angle of rotations R (..., 3, 3) about their axis h."""
-    aside = np.eye(3)[np.argmin(np.abs(h))]
-    across = np.cross(h, aside)
+    across = np.cross(h, np.eye(3)[np.argmin(np.abs(h))])
     return angle_between(h, np.broadcast_to(across, R.shape[:-1]), R @ across)
 
 
 def two_angles(a: Array, b: Array, c: Array) -> Array:
-    """Both t with a cos t + b sin t = c, stacked in a new last dimension of 2; the nearest where there is none."""
+    """Both t with a cos t + b sin t = c, stacked in a new last dimension of 2; the nearest t where there is none."""
     middle = np.arctan2(b, a)
     length = np.hypot(a, b)
     half = np.arccos(np.clip(c / np.where(length > 0, length, 1.0), -1.0, 1.0))
@@ -56,7 +55,7 @@ def two_angles(a: Array, b: Array, c: Array) -> Array:
 
 
 def projected_angles(h: Array, v: Array, along: Array, value: Array) -> Array:
-    """Both t for which v (..., 3), turned about h by t, has the given component along a direction."""
+    """Both t for which v (..., 3), rotated about h by t, has the given component along a direction."""
     level = (v * h).sum(axis=-1) * (h * along).sum(axis=-1)
     across = v - (v * h).sum(axis=-1, keepdims=True) * h
     a = (across * along).sum(axis=-1)
@@ -65,7 +64,7 @@ def projected_angles(h: Array, v: Array, along: Array, value: Array) -> Array:
 
 
 def distance_angles(h: Array, v: Array, w: Array, distance: Array) -> Array:
-    """Both t for which v (..., 3), turned about h by t, is so far from w."""
+    """Both t for which v (..., 3), rotated about h by t, has a given distance from w."""
     square = (v * v).sum(axis=-1) + (w * w).sum(axis=-1) - distance**2
     return projected_angles(h, v, w, square / 2)
 
@@ -73,8 +72,8 @@ def distance_angles(h: Array, v: Array, w: Array, distance: Array) -> Array:
 def circle_roots(c: Array) -> Array:
     """The t with c0 + c1 cos t + c2 sin t + c3 cos^2 t + c4 cos t sin t + c5 sin^2 t = 0, (..., 4) of (..., 6).
 
-    In z = e^it this is a polynomial of the fourth degree whose roots on the unit circle are the solutions; of those
-    off it, the angles are taken. Newton's steps sharpen them.
+    In z = e^it this is a polynomial of the fourth degree, whose roots on the unit circle are the solutions. Roots off
+    the circle count with their angles. Newton steps refine them.
     """
     c0, c1, c2, c3, c4, c5 = np.moveaxis(c, -1, 0)
     first, second = (c1 - 1j * c2) / 2, (c3 - c5 - 1j * c4) / 4

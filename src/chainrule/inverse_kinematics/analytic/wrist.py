@@ -1,6 +1,6 @@
-"""Six turning joints of which the last three axes meet in a point: Pieper's arms.
+"""Arms of six revolute joints whose last three axes meet in a point: Pieper's arms.
 
-The first three joints bring the wrist's centre to its place, the last three turn the hand.
+The first three joints bring the wrist's center to its position, the last three orient the hand.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.inverse_kinematics.analytic.axes import NEAR, Axes
+from chainrule.inverse_kinematics.analytic.axes import AXIS_TOLERANCE, Axes
 from chainrule.inverse_kinematics.analytic.parallel import two_links
 from chainrule.inverse_kinematics.analytic.subproblems import (
+    angle_about,
     angle_between,
     circle_roots,
     projected_angles,
-    rotated,
-    rotation,
-    turn_of,
+    rotate,
+    rotation_matrix,
     two_angles,
 )
 
@@ -26,54 +26,56 @@ from chainrule.inverse_kinematics.analytic.subproblems import (
 def spherical_wrist(axes: Axes, T: Array) -> Array:
     """Eight branches, four of the arm by two of the wrist: (rows, 8, 6)."""
     h = axes.h
-    centre = axes.common_point(3, 4, 5)
-    assert centre is not None
+    center = axes.common_point(3, 4, 5)
+    assert center is not None
     X = T @ np.linalg.inv(axes.M)
-    arm = _placed(axes, centre, X[:, :3, :3] @ centre + X[:, :3, 3])
-    turned = rotation(h[0], arm[..., 0]) @ rotation(h[1], arm[..., 1]) @ rotation(h[2], arm[..., 2])
-    R = np.swapaxes(turned, -1, -2) @ X[:, None, :3, :3]
+    arm = _arm_angles(axes, center, X[:, :3, :3] @ center + X[:, :3, 3])
+    forearm = (
+        rotation_matrix(h[0], arm[..., 0]) @ rotation_matrix(h[1], arm[..., 1]) @ rotation_matrix(h[2], arm[..., 2])
+    )
+    R = np.swapaxes(forearm, -1, -2) @ X[:, None, :3, :3]
     q5 = projected_angles(h[4], h[5], h[3], R @ h[5] @ h[3])
     R = R[:, :, None]
-    q4 = angle_between(h[3], rotated(h[4], q5, h[5]), R @ h[5])
-    bent = rotation(h[3], q4) @ rotation(h[4], q5)
-    q6 = turn_of(h[5], np.swapaxes(bent, -1, -2) @ R)
+    q4 = angle_between(h[3], rotate(h[4], q5, h[5]), R @ h[5])
+    bent = rotation_matrix(h[3], q4) @ rotation_matrix(h[4], q5)
+    q6 = angle_about(h[5], np.swapaxes(bent, -1, -2) @ R)
     q1, q2, q3 = (np.broadcast_to(arm[..., k, None], q5.shape) for k in range(3))
     return np.stack([q1, q2, q3, q4, q5, q6], axis=-1).reshape(len(T), 8, 6)
 
 
-def _placed(axes: Axes, centre: Array, p: Array) -> Array:
-    """Four sets of the first three angles that bring the wrist's centre to p (rows, 3): (rows, 4, 3).
+def _arm_angles(axes: Axes, center: Array, p: Array) -> Array:
+    """Four sets of the first three angles that bring the wrist's center to p (rows, 3): (rows, 4, 3).
 
-    Turned by q3, the centre is at c + a cos q3 + b sin q3; what follows are conditions on that.
+    After a rotation by q3, the center is at c + a cos q3 + b sin q3; conditions on q3 follow from that.
     """
     h, o = axes.h, axes.o
-    w = centre - o[2]
+    w = center - o[2]
     a, b = w - w @ h[2] * h[2], np.cross(h[2], w)
     c = o[2] + w @ h[2] * h[2]
     if axes.parallel(0, 1):  # the height above the plane of the first two joints
         q3 = two_angles(a @ h[0], b @ h[0], (p - c) @ h[0])
-        bent = o[2] + rotated(h[2], q3, w)
+        bent = o[2] + rotate(h[2], q3, w)
         q1, q2 = two_links(h[0], o[0], o[1], bent, np.broadcast_to(p[:, None], bent.shape))
         q2 = q2 * np.sign(h[0] @ h[1])
         q3 = np.broadcast_to(q3[..., None], q1.shape)
         return np.stack([q1, q2, q3], axis=-1).reshape(len(p), 4, 3)
-    first, second = _feet(h[0], o[0], h[1], o[1])
+    first, second = _nearest_points(h[0], o[0], h[1], o[1])
     apart = second - first
-    meets = np.linalg.norm(apart) < NEAR * axes.size
+    meets = np.linalg.norm(apart) < AXIS_TOLERANCE * axes.size
     reach = ((p - first) ** 2).sum(axis=-1)
     c = c - second
     if meets:  # the distance from the point where the first two axes meet
         q3 = np.repeat(two_angles(2 * c @ a, 2 * c @ b, reach - c @ c - a @ a), 2, axis=-1)
     else:
         q3 = circle_roots(_equation(h, a, b, c, apart, p, first, second))
-    bent = o[2] + rotated(h[2], q3, w) - second
-    z = _turned(h, bent, apart, p, second, reach, bool(meets))
+    bent = o[2] + rotate(h[2], q3, w) - second
+    z = _center_after_second_joint(h, bent, apart, p, second, reach, bool(meets))
     q2 = angle_between(h[1], bent, z)
     q1 = angle_between(h[0], z + apart, (p - first)[:, None])
     return np.stack([q1, q2, q3], axis=-1)
 
 
-def _feet(h1: Array, o1: Array, h2: Array, o2: Array) -> tuple[Array, Array]:
+def _nearest_points(h1: Array, o1: Array, h2: Array, o2: Array) -> tuple[Array, Array]:
     """The points of two axes that are nearest to each other."""
     cosine, between = float(h1 @ h2), o2 - o1
     s, t = np.linalg.solve(np.array([[1, -cosine], [cosine, -1]]), np.array([h1 @ between, h2 @ between]))
@@ -83,8 +85,8 @@ def _feet(h1: Array, o1: Array, h2: Array, o2: Array) -> tuple[Array, Array]:
 def _equation(h: Array, a: Array, b: Array, c: Array, apart: Array, p: Array, first: Array, second: Array) -> Array:
     """|z|^2 = |x|^2 as a polynomial in cos q3 and sin q3, for circle_roots: (rows, 6).
 
-    x is the wrist's centre from the foot on the second axis, turned by q3, and z the same turned by q2 too. z is known
-    by its components along the two axes and their common normal, each of which is linear in cos q3 and sin q3.
+    x is the wrist's center from the foot on the second axis, rotated by q3, and z the same rotated by q2 too. z has
+    known components along the two axes and their common normal, each of them linear in cos q3 and sin q3.
     """
     along_1 = _linear((p - second) @ h[0], 0.0, 0.0)
     along_2 = _linear(np.full(len(p), c @ h[1]), a @ h[1], b @ h[1])
@@ -108,8 +110,10 @@ def _product(f: Array, g: Array) -> Array:
     return np.stack([f0 * g0, f0 * g1 + f1 * g0, f0 * g2 + f2 * g0, f1 * g1, f1 * g2 + f2 * g1, f2 * g2], axis=-1)
 
 
-def _turned(h: Array, x: Array, apart: Array, p: Array, second: Array, reach: Array, meets: bool) -> Array:
-    """Where the second joint brings the wrist's centre, seen from the foot on its axis: (rows, 4, 3)."""
+def _center_after_second_joint(
+    h: Array, x: Array, apart: Array, p: Array, second: Array, reach: Array, meets: bool
+) -> Array:
+    """The position to which the second joint brings the wrist's center, from the foot on its axis: (rows, 4, 3)."""
     cosine = h[0] @ h[1]
     along_1, along_2 = ((p - second) @ h[0])[:, None], x @ h[1]
     normal = np.cross(h[0], h[1])

@@ -1,1 +1,1 @@
-"""Scalars and names that closed forms are made of: trigonometric polynomials, factors, symbols, units."""
+"""Expressions: trigonometric polynomials, factors, canonical forms, units, numbers for symbols, CasADi graphs."""

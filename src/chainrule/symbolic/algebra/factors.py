@@ -1,7 +1,7 @@
-"""A trigonometric polynomial as a product.
+"""Factors of a trigonometric polynomial.
 
-Powers of z = e^(i q) factor like any polynomial. An angle that stands alone in a factor is found by comparing the
-coefficients of its powers; what is left is given to SymPy, over the Gaussian numbers, if it is small.
+In powers of z = e^(i q) it factors like any polynomial. A factor in one angle alone is found by comparing the
+coefficients of the powers of its z. SymPy factors the rest over the Gaussian numbers, if the rest is small.
 """
 
 from __future__ import annotations
@@ -11,41 +11,46 @@ from typing import Any
 
 import sympy as sp
 
-from chainrule.symbolic.algebra.ring import BITS, TINY, Element
+from chainrule.symbolic.algebra.ring import EXPONENT_BITS, ROUNDING, Element
 
-FEW = 24
-"""Terms up to which SymPy is asked for factors."""
+MAX_SYMPY_TERMS = 24
+"""Terms of a polynomial up to which SymPy factors it."""
 
 
 def factors(x: Element) -> list[Element]:
-    """Trigonometric polynomials, real ones, whose product is x up to rounding; x alone where none are found."""
-    found, rest = [], x.pruned()
-    for place in x.ring.turns.values():
+    """Real trigonometric polynomials whose product is x up to rounding; [x] if there are no factors."""
+    found, rest = [], x.prune()
+    for place in x.ring.exponentials.values():
         for root in (1.0, 1j):  # z^2 = 1 where the sine vanishes, z^2 = -1 where the cosine does
             while len(rest.terms) > 1 and _vanishes(rest, place, root) and _vanishes(rest, place, -root):
-                found.append(Element(x.ring, {1 << (BITS * place): 1.0, -(1 << (BITS * place)): -(root * root).real}))
-                rest = _divided(rest, place, (root * root).real)
-        alone, others = _separated(rest, place)
-        if alone is not None and len(others.terms) > 0:
-            found.append(alone)
+                found.append(
+                    Element(
+                        x.ring,
+                        {1 << (EXPONENT_BITS * place): 1.0, -(1 << (EXPONENT_BITS * place)): -(root * root).real},
+                    )
+                )
+                rest = _divide(rest, place, (root * root).real)
+        separate, others = _separate_angle(rest, place)
+        if separate is not None and len(others.terms) > 0:
+            found.append(separate)
             rest = others
-    made = [*found, *_by_sympy(rest)]
-    real = [_real(factor) for factor in made]
+    candidates = [*found, *_by_sympy(rest)]
+    real = [_real(factor) for factor in candidates]
     if any(factor is None for factor in real):
         return [x]
-    known = [-factor if factor.sympy().could_extract_minus_sign() else factor for factor in real if factor is not None]
-    return [factor for factor in known if _turns(factor)] + [_constant(x, known)]
+    own = [-factor if factor.sympy().could_extract_minus_sign() else factor for factor in real if factor is not None]
+    return [factor for factor in own if _varies(factor)] + [_constant(x, own)]
 
 
-def _turns(x: Element) -> bool:
-    """Whether it holds anything but parameters."""
+def _varies(x: Element) -> bool:
+    """Whether the polynomial is more than a number."""
     return len(x.terms) > 1 or any(any(x.ring.exponents(m)) for m in x.terms)
 
 
-def _constant(x: Element, known: list[Element]) -> Element:
-    """The number that the product of the factors lacks."""
+def _constant(x: Element, own: list[Element]) -> Element:
+    """The number by which x exceeds the product of the factors."""
     product: Any = x.ring.constant(1)
-    for factor in known:
+    for factor in own:
         product = product * factor
     monomial = max(x.terms, key=lambda m: abs(x.terms[m]))
     other = product.terms.get(monomial, 0)
@@ -53,38 +58,38 @@ def _constant(x: Element, known: list[Element]) -> Element:
 
 
 def _by_power(x: Element, place: int) -> dict[int, dict[int, complex]]:
-    """The coefficients of each power of one z."""
+    """The coefficients of each power of one z, given by its digit."""
     rows: dict[int, dict[int, complex]] = {}
     for monomial, c in x.terms.items():
         power = x.ring.exponents(monomial)[place]
-        rows.setdefault(power, {})[monomial - (power << (BITS * place))] = c
+        rows.setdefault(power, {})[monomial - (power << (EXPONENT_BITS * place))] = c
     return rows
 
 
 def _vanishes(x: Element, place: int, z: complex) -> bool:
-    """Whether nothing is left when z is set to a number."""
+    """Whether the polynomial is zero at a number z."""
     total: dict[int, complex] = {}
     for power, row in _by_power(x, place).items():
         for monomial, c in row.items():
             total[monomial] = total.get(monomial, 0) + c * z**power
     largest = max(map(abs, x.terms.values()))
-    return all(abs(c) < 1e3 * TINY * largest for c in total.values())
+    return all(abs(c) < 1e3 * ROUNDING * largest for c in total.values())
 
 
-def _divided(x: Element, place: int, square: float) -> Element:
-    """By z - square / z, which divides it."""
+def _divide(x: Element, place: int, square: float) -> Element:
+    """The quotient of x and z - square / z, which divides x."""
     rows = _by_power(x, place)
     result: dict[int, complex] = {}
     for power in range(max(rows), min(rows), -1):
         for monomial, c in list(rows.get(power, {}).items()):
-            result[monomial + ((power - 1) << (BITS * place))] = c
+            result[monomial + ((power - 1) << (EXPONENT_BITS * place))] = c
             below = rows.setdefault(power - 2, {})
             below[monomial] = below.get(monomial, 0) + square * c
-    return Element(x.ring, result).pruned()
+    return Element(x.ring, result).prune()
 
 
-def _separated(x: Element, place: int) -> tuple[Element | None, Element]:
-    """A factor in one angle alone, and the rest: all its powers have the same coefficients, up to a number."""
+def _separate_angle(x: Element, place: int) -> tuple[Element | None, Element]:
+    """A factor in one angle alone and the other factor, if the coefficients of all powers of z are proportional."""
     rows = _by_power(x, place)
     if len(rows) < 2:
         return None, x
@@ -93,18 +98,20 @@ def _separated(x: Element, place: int) -> tuple[Element | None, Element]:
     scales: dict[int, complex] = {}
     for power, row in rows.items():
         scale = row.get(pivot, 0) / first[pivot]
-        if row.keys() != first.keys() or any(abs(row[m] - scale * c) > 1e3 * TINY * abs(c) for m, c in first.items()):
+        if row.keys() != first.keys() or any(
+            abs(row[m] - scale * c) > 1e3 * ROUNDING * abs(c) for m, c in first.items()
+        ):
             return None, x
         scales[power] = scale
-    alone = Element(x.ring, {power << (BITS * place): scale for power, scale in scales.items()})
-    return alone, Element(x.ring, dict(first))
+    separate = Element(x.ring, {power << (EXPONENT_BITS * place): scale for power, scale in scales.items()})
+    return separate, Element(x.ring, dict(first))
 
 
 def _by_sympy(x: Element) -> list[Element]:
-    """Factors by SymPy, of polynomials with few terms and exact coefficients."""
+    """The factors that SymPy finds, for few terms and exact coefficients."""
     ring = x.ring
-    places = [p for p in ring.turns.values() if any(ring.exponents(m)[p] for m in x.terms)]
-    if len(places) < 1 or len(x.terms) > FEW or not all(_is_exact(c) for c in x.terms.values()):
+    places = [p for p in ring.exponentials.values() if any(ring.exponents(m)[p] for m in x.terms)]
+    if len(places) < 1 or len(x.terms) > MAX_SYMPY_TERMS or not all(_is_exact(c) for c in x.terms.values()):
         return [x]
     z = {p: sp.Symbol(f"z{p}") for p in places}
     lowest = {p: min(ring.exponents(m)[p] for m in x.terms) for p in places}
@@ -134,7 +141,7 @@ def _element(ring: Any, polynomial: sp.Expr, places: dict[sp.Symbol, int]) -> El
             if factor == sp.I:
                 piece = piece * 1j
             elif base in places:
-                piece = piece * Element(ring, {int(exponent) << (BITS * places[base]): 1.0})
+                piece = piece * Element(ring, {int(exponent) << (EXPONENT_BITS * places[base]): 1.0})
             elif base != 1:
                 piece = piece * ring.variable(base) ** int(exponent)
         total = total + piece
@@ -143,38 +150,38 @@ def _element(ring: Any, polynomial: sp.Expr, places: dict[sp.Symbol, int]) -> El
 
 def _is_exact(c: complex) -> bool:
     c = complex(c)
-    return all(abs(part * 64 - round(part * 64)) < TINY for part in (c.real, c.imag))
+    return all(abs(part * 64 - round(part * 64)) < ROUNDING for part in (c.real, c.imag))
 
 
 def _real(x: Element) -> Element | None:
-    """The same up to a power of z and a number, so that it is real: powers symmetric, coefficients conjugate."""
+    """The real multiple of x by a power of z and a number: symmetric powers, conjugate coefficients."""
     ring = x.ring
     shift = 0
-    for place in ring.turns.values():
+    for place in ring.exponentials.values():
         powers = [ring.exponents(m)[place] for m in x.terms]
         if (min(powers) + max(powers)) % 2:
             return None
-        shift += (min(powers) + max(powers)) // 2 << (BITS * place)
-    centred = {m - shift: complex(c) for m, c in x.terms.items()}
-    turned = [ring.turns[a] for a in ring.turns]
+        shift += (min(powers) + max(powers)) // 2 << (EXPONENT_BITS * place)
+    centered = {m - shift: complex(c) for m, c in x.terms.items()}
+    digits = [ring.exponentials[a] for a in ring.exponentials]
 
-    def mirrored(monomial: int) -> int:
+    def mirror(monomial: int) -> int:
         exponents = ring.exponents(monomial)
-        return monomial - sum(2 * exponents[k] << (BITS * k) for k in turned)
+        return monomial - sum(2 * exponents[k] << (EXPONENT_BITS * k) for k in digits)
 
-    monomial = max(centred, key=lambda m: (abs(centred[m]), m))
-    other = centred.get(mirrored(monomial))
+    monomial = max(centered, key=lambda m: (abs(centered[m]), m))
+    other = centered.get(mirror(monomial))
     if other is None:
         return None
-    unit = cmath.sqrt(other.conjugate() / centred[monomial])
+    unit = cmath.sqrt(other.conjugate() / centered[monomial])
     unit /= abs(unit)
-    scale = (0.5 if any(mirrored(m) != m for m in centred) else 1.0) / min(map(abs, centred.values()))
-    made = {m: c * unit * scale for m, c in centred.items()}
-    for m, c in made.items():
-        if abs(made.get(mirrored(m), 0) - c.conjugate()) > 1e3 * TINY * abs(c):
+    scale = (0.5 if any(mirror(m) != m for m in centered) else 1.0) / min(map(abs, centered.values()))
+    scaled = {m: c * unit * scale for m, c in centered.items()}
+    for m, c in scaled.items():
+        if abs(scaled.get(mirror(m), 0) - c.conjugate()) > 1e3 * ROUNDING * abs(c):
             return None
     cleaned = {
         m: complex(round(c.real * 1e12) / 1e12, round(c.imag * 1e12) / 1e12) if _is_exact(c) else c
-        for m, c in made.items()
+        for m, c in scaled.items()
     }
     return Element(ring, {m: c if c.imag else c.real for m, c in cleaned.items()})

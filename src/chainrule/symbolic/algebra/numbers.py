@@ -1,4 +1,4 @@
-"""Numbers for symbols: dictionaries by symbol or name, checked."""
+"""Numbers for symbols, given in dictionaries by symbol or by name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import sympy as sp
 
 from chainrule.arguments import number
-from chainrule.errors import ShapeError, UnknownNameError, shown
+from chainrule.errors import ShapeError, UnknownNameError, quoted
 
 
 def values_of(
     given: Mapping[Any, Any], symbols: Sequence[sp.Symbol], where: str, *, exact: bool = True
 ) -> dict[Any, float]:
-    """A number for every symbol; an error that names those missing and, if `exact`, those too many.
+    """A number for every symbol. Missing names are refused, and unknown names too if `exact`.
 
     >>> values_of({"m": 2}, [sp.Symbol("m")], "the pendulum")
     {m: 2.0}
@@ -30,5 +30,5 @@ def values_of(
             raise UnknownNameError.of("parameter", str(key), known, where)
     missing = [name for name, symbol in known.items() if symbol not in values]
     if missing:
-        raise ShapeError(f"{where} needs numbers for the parameters {shown(missing)}; they are missing")
+        raise ShapeError(f"{where} needs numbers for the parameters {quoted(missing)}; they are missing")
     return values

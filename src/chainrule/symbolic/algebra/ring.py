@@ -1,11 +1,11 @@
 """Trigonometric polynomials in canonical form: the scalars that closed forms are made of.
 
 Every torque of a robot is a polynomial in its parameters, its velocities, its lengths, and the sines and cosines of
-its angles. With z = e^(i q), cos q = (z + 1/z) / 2 and sin q = (z - 1/z) / 2i, so that it is a polynomial in z as
-well, with negative powers. Written out in powers it has one form only: products of sines and cosines become those of
-sums, what cancels is gone, and two equal expressions are the same.
+its angles. With z = e^(i q), cos q = (z + 1/z) / 2 and sin q = (z - 1/z) / 2i, and the torque is a polynomial in z
+with positive and negative powers. Expanded in these powers it has exactly one form: products of sines and cosines
+become sines and cosines of sums, terms that cancel disappear, and equal expressions are identical.
 
-A monomial is one integer, the exponents being its digits, so that monomials are multiplied by adding integers.
+A monomial is one integer whose digits are the exponents. Adding two such integers multiplies the monomials.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ import sympy as sp
 from chainrule.errors import ModelError
 from chainrule.spatial.scalar import Functions, register
 
-BITS = 12
-"""Bits of a digit: exponents stay below 2^11."""
+EXPONENT_BITS = 12
+"""Bits of each exponent in a monomial: exponents stay below 2^11."""
 
-BASE = 1 << BITS
-TINY = 1e-13
-"""Coefficients below so much of the largest are what rounding has left."""
+EXPONENT_BASE = 1 << EXPONENT_BITS
+ROUNDING = 1e-13
+"""Coefficients below this fraction of the largest one are rounding errors."""
 
-LARGEST = 30_000_000
-"""Products of terms in one multiplication, beyond which a closed form is given up."""
+MAX_TERM_PRODUCTS = 30_000_000
+"""Products of terms in one multiplication; a closed form that needs more is refused."""
 
-QUARTER = (1, 1j, -1, -1j)
+QUARTER_TURNS = (1, 1j, -1, -1j)
 
 
 class Ring:
-    """The generators, by SymPy symbol: each has a digit; an angle has a second one, for z = e^(i angle)."""
+    """The variables of the polynomials: a digit of each monomial for every symbol, and one for e^(i angle)."""
 
     def __init__(self, angles: Iterable[sp.Symbol] = ()) -> None:
         self.digits: dict[sp.Expr, int] = {}
-        self.turns: dict[sp.Expr, int] = {}
-        """Places of e^(i angle), by the angle; one that is not a whole multiple of another has its own."""
-        self.rates: dict[int, tuple[sp.Expr, float]] = {}
-        """For each of those places, the symbol that turns it, and how fast."""
+        self.exponentials: dict[sp.Expr, int] = {}
+        """Angle -> digit of e^(i angle). An angle that is no whole multiple of another has its own digit."""
+        self.frequencies: dict[int, tuple[sp.Expr, float]] = {}
+        """Digit of e^(i scale symbol) -> (symbol, scale)."""
         self.groups: list[list[sp.Expr]] = []
-        """Angles that are written as sums, such as those about parallel axes; others all together if there are none."""
+        """Angles that are printed as sums, such as those about parallel axes. If empty, all angles are one group."""
         self.count = 0
         for angle in angles:
             self.angle(angle)
@@ -53,54 +53,54 @@ class Ring:
         return self.count - 1
 
     def angle(self, symbol: sp.Symbol) -> Element:
-        """An angle: it may stand in sines and cosines."""
+        """Add an angle, a symbol whose sine and cosine may be taken."""
         element = self.variable(symbol)
-        self.turn(symbol, 1.0)
+        self.exponential_place(symbol, 1.0)
         return element
 
-    def turn(self, symbol: sp.Expr, scale: float) -> int:
-        """The place of e^(i scale symbol)."""
+    def exponential_place(self, symbol: sp.Expr, scale: float) -> int:
+        """The digit of e^(i scale symbol)."""
         angle = exact(scale) * symbol
-        if angle not in self.turns:
-            self.turns[angle] = self._next()
-            self.rates[self.turns[angle]] = (symbol, scale)
-        return self.turns[angle]
+        if angle not in self.exponentials:
+            self.exponentials[angle] = self._next()
+            self.frequencies[self.exponentials[angle]] = (symbol, scale)
+        return self.exponentials[angle]
 
     def variable(self, symbol: sp.Symbol) -> Element:
-        """Anything else."""
+        """Add a symbol that is no angle."""
         if symbol not in self.digits:
             self.digits[symbol] = self._next()
-        return Element(self, {1 << (BITS * self.digits[symbol]): 1.0})
+        return Element(self, {1 << (EXPONENT_BITS * self.digits[symbol]): 1.0})
 
     def constant(self, x: complex) -> Element:
-        """A number."""
+        """A number as an element."""
         return Element(self, {0: x} if x else {})
 
     @property
     def angles(self) -> dict[int, sp.Expr]:
-        """The angle of each place."""
-        return {place: angle for angle, place in self.turns.items()}
+        """Digit of e^(i angle) -> angle."""
+        return {place: angle for angle, place in self.exponentials.items()}
 
     def places(self) -> list[list[int]]:
-        """The places of e^(i angle), by group."""
+        """The digits of e^(i angle), by group."""
         if not self.groups:
-            return [list(self.turns.values())]
-        found = [[p for p, (symbol, _) in self.rates.items() if symbol in group] for group in self.groups]
+            return [list(self.exponentials.values())]
+        found = [[p for p, (symbol, _) in self.frequencies.items() if symbol in group] for group in self.groups]
         named = {symbol for group in self.groups for symbol in group}
-        return found + [[p] for p, (symbol, _) in self.rates.items() if symbol not in named]
+        return found + [[p] for p, (symbol, _) in self.frequencies.items() if symbol not in named]
 
     def exponents(self, monomial: int) -> list[int]:
-        """The digits of a monomial, by place."""
+        """The exponents of a monomial, by digit."""
         found = []
         for _ in range(self.count):
-            digit = monomial & (BASE - 1)
-            digit -= BASE if digit >= BASE // 2 else 0
+            digit = monomial & (EXPONENT_BASE - 1)
+            digit -= EXPONENT_BASE if digit >= EXPONENT_BASE // 2 else 0
             found.append(digit)
-            monomial = (monomial - digit) >> BITS
+            monomial = (monomial - digit) >> EXPONENT_BITS
         return found
 
     def of(self, expression: Any) -> Element:
-        """A SymPy expression as an element; an error if it is not a trigonometric polynomial."""
+        """A SymPy expression as an element; refused if it is no trigonometric polynomial."""
         return _Reader(self).read(sp.sympify(expression))
 
 
@@ -149,7 +149,7 @@ class Element:
         theirs = self._of(other)
         if theirs is None:
             return NotImplemented
-        if len(self.terms) * len(theirs) > LARGEST:
+        if len(self.terms) * len(theirs) > MAX_TERM_PRODUCTS:
             raise ModelError(
                 "the closed form grows beyond what anybody can read or wait for; ask for parameters='numeric', lock "
                 "joints with robot.lock(...), or take the equations with named intermediate variables: "
@@ -190,7 +190,7 @@ class Element:
         return self if self.number() >= 0 else -self
 
     def number(self) -> float:
-        """The value of a constant; an error if it is none."""
+        """The value of a constant element; refused if it is not constant."""
         if any(self.terms) or abs(self.terms.get(0, 0.0).imag) > 0:
             raise ModelError("a closed form cannot be compared with a number: it holds for every value of its symbols")
         return float(self.terms.get(0, 0.0).real)
@@ -200,7 +200,7 @@ class Element:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (Element, int, float)):
-            return not (self - other).pruned().terms
+            return not (self - other).prune().terms
         return NotImplemented
 
     def __hash__(self) -> int:
@@ -218,33 +218,33 @@ class Element:
     def __ge__(self, other: Any) -> bool:
         return not self < other
 
-    def pruned(self, largest: float | None = None) -> Element:
-        """Without what rounding has left, of numbers as large as its largest unless told."""
+    def prune(self, largest: float | None = None) -> Element:
+        """Drop rounding errors, coefficients that are tiny beside `largest` (the largest one by default)."""
         largest = max(map(abs, self.terms.values()), default=0.0) if largest is None else largest
-        return Element(self.ring, {m: c for m, c in self.terms.items() if abs(c) > TINY * largest})
+        return Element(self.ring, {m: c for m, c in self.terms.items() if abs(c) > ROUNDING * largest})
 
     def derivative(self, symbol: sp.Symbol) -> Element:
-        """With respect to a symbol, its sines and cosines included."""
+        """Partial derivative by a symbol, including its sines and cosines."""
         ring = self.ring
         place = ring.digits.get(symbol)
-        turns = [(turn, scale) for turn, (turned, scale) in ring.rates.items() if turned == symbol]
+        own = [(digit, scale) for digit, (angle, scale) in ring.frequencies.items() if angle == symbol]
         terms: dict[int, complex] = {}
         for monomial, c in self.terms.items():
             exponents = ring.exponents(monomial)
             if place is not None and exponents[place]:
-                lower = monomial - (1 << (BITS * place))
+                lower = monomial - (1 << (EXPONENT_BITS * place))
                 terms[lower] = terms.get(lower, 0) + c * exponents[place]
-            rate = sum(scale * exponents[turn] for turn, scale in turns)
+            rate = sum(scale * exponents[digit] for digit, scale in own)
             if rate:
                 terms[monomial] = terms.get(monomial, 0) + c * 1j * rate
         return Element(ring, {m: c for m, c in terms.items() if c})
 
     # --- sines and cosines ---
 
-    def turned(self) -> Element:
-        """e^(i x) of a sum of multiples of angles, and a number."""
+    def exponential(self) -> Element:
+        """e^(i x), for x a number plus multiples of angles."""
         ring, monomial, phase = self.ring, 0, 0.0
-        known = {ring.digits[symbol]: symbol for symbol, _ in ring.rates.values()}
+        known = {ring.digits[symbol]: symbol for symbol, _ in ring.frequencies.values()}
         for m, c in self.terms.items():
             exponents = {k: e for k, e in enumerate(ring.exponents(m)) if e}
             if not exponents:
@@ -255,31 +255,33 @@ class Element:
                 raise ModelError("sines and cosines can be taken of sums and multiples of angles only")
             whole = round(c.real)
             if abs(c - whole) < 1e-12:
-                monomial += whole << (BITS * ring.turn(known[place], 1.0))
+                monomial += whole << (EXPONENT_BITS * ring.exponential_place(known[place], 1.0))
             else:
-                monomial += 1 << (BITS * ring.turn(known[place], c.real))
+                monomial += 1 << (EXPONENT_BITS * ring.exponential_place(known[place], c.real))
         quarter = phase / (math.pi / 2)
         nearest = round(quarter)
-        factor = QUARTER[nearest % 4] if abs(quarter - nearest) < 1e-14 else complex(math.cos(phase), math.sin(phase))
+        factor = (
+            QUARTER_TURNS[nearest % 4] if abs(quarter - nearest) < 1e-14 else complex(math.cos(phase), math.sin(phase))
+        )
         return Element(ring, {monomial: factor})
 
     # --- to SymPy ---
 
     def products(self) -> dict[tuple[Pattern, int], float]:
-        """As a sum of products: for each, a function of every group of angles, and a monomial in the rest.
+        """The coefficient of each product of a function of every group of angles and a monomial in the other symbols.
 
         e^(i k.q) is (cos + i sin) of the angles of the first group, times that of the second, and so on.
         """
         ring = self.ring
         groups = ring.places()
         found: dict[tuple[Pattern, int], complex] = {}
-        for monomial, c in self.pruned().terms.items():
+        for monomial, c in self.prune().terms.items():
             exponents = ring.exponents(monomial)
             rest = monomial
             pairs: list[tuple[Pattern, complex]] = [((), c)]
             for places in groups:
                 multiples = tuple(exponents[k] for k in places)
-                rest -= sum(e << (BITS * k) for e, k in zip(multiples, places, strict=True))
+                rest -= sum(e << (EXPONENT_BITS * k) for e, k in zip(multiples, places, strict=True))
                 sign = next((1 if e > 0 else -1 for e in multiples if e), 0)
                 if not sign:
                     pairs = [((*pattern, None), x) for pattern, x in pairs]
@@ -293,9 +295,9 @@ class Element:
             for pattern, x in pairs:
                 found[pattern, rest] = found.get((pattern, rest), 0) + x
         largest = max((abs(c) for c in self.terms.values()), default=0.0)
-        real = {key: c.real for key, c in found.items() if abs(c.real) > TINY * largest}
+        real = {key: c.real for key, c in found.items() if abs(c.real) > ROUNDING * largest}
         for group in range(len(groups)):
-            _square(real, group)
+            _collect_squares(real, group)
         return real
 
     def polynomial(self, terms: Mapping[int, float]) -> sp.Expr:
@@ -308,33 +310,33 @@ class Element:
         return sp.Add(*total)
 
     def sympy(self, shape: Callable[[sp.Expr], sp.Expr] | None = None) -> sp.Expr:
-        """As a SymPy expression: sines and cosines of the sums of each group of angles, with their coefficients.
+        """The SymPy expression: sines and cosines of the sums of each group of angles, with their coefficients.
 
-        `shape` is applied to every coefficient, factoring unless another is given.
+        `shape` is applied to every coefficient; it factors them by default.
         """
-        form = factored if shape is None else shape
+        form = factor_coefficient if shape is None else shape
         angles = [[self.ring.angles[k] for k in places] for places in self.ring.places()]
 
-        def nested(terms: dict[tuple[Pattern, int], float], group: int) -> sp.Expr:
+        def nest(terms: dict[tuple[Pattern, int], float], group: int) -> sp.Expr:
             if group == len(angles):
                 return form(self.polynomial({monomial: c for (_, monomial), c in terms.items()}))
             apart: dict[Any, dict[tuple[Pattern, int], float]] = {}
             for key, c in terms.items():
                 apart.setdefault(key[0][group], {})[key] = c
             parts = [
-                sp.Mul(nested(apart[key], group + 1), _function(key, angles[group]))
-                for key in sorted(apart, key=_simplest)
+                sp.Mul(nest(apart[key], group + 1), _function(key, angles[group]))
+                for key in sorted(apart, key=_order_key)
             ]
             return sp.Add(*parts)
 
-        return nested(self.products(), 0)
+        return nest(self.products(), 0)
 
     def __repr__(self) -> str:
         return str(self.sympy())
 
 
 Pattern = tuple[Any, ...]
-"""For each group of angles: None, or the name of a function and the multiples of the angles it is of."""
+"""For each group of angles: None, or the name of a function and the multiples of the angles in its argument."""
 
 FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "cos": sp.cos, "sin": sp.sin, "cos2": lambda x: sp.cos(x) ** 2, "sin2": lambda x: sp.sin(x) ** 2,
@@ -348,16 +350,16 @@ def _function(key: Any, angles: list[sp.Expr]) -> sp.Expr:
     return FUNCTIONS[name](sp.Add(*(k * q for k, q in zip(multiples, angles, strict=True))))
 
 
-def _square(terms: dict[tuple[Pattern, int], float], group: int) -> None:
-    """Make of a + a cos 2x what it is, 2 a cos^2 x, and of a - a cos 2x likewise 2 a sin^2 x; in place."""
-    in_order = sorted(terms, key=lambda each: ([_simplest(key) for key in each[0]], each[1]))
-    for pattern, monomial in in_order:  # the simplest first, so that there is one form only
+def _collect_squares(terms: dict[tuple[Pattern, int], float], group: int) -> None:
+    """Replace a + a cos 2x by 2 a cos^2 x, and a - a cos 2x by 2 a sin^2 x, in place."""
+    in_order = sorted(terms, key=lambda each: ([_order_key(key) for key in each[0]], each[1]))
+    for pattern, monomial in in_order:  # simplest first, which makes the form unique
         c, key = terms.get((pattern, monomial), 0.0), pattern[group]
         if not c or key is None or key[0] != "cos" or any(k % 2 for k in key[1]):
             continue
         constant = ((*pattern[:group], None, *pattern[group + 1 :]), monomial)
         other = terms.get(constant, 0.0)
-        if not other or abs(abs(other) - abs(c)) > TINY * abs(c):
+        if not other or abs(abs(other) - abs(c)) > ROUNDING * abs(c):
             continue
         name = "cos2" if other * c > 0 else "sin2"
         square = (*pattern[:group], (name, tuple(k // 2 for k in key[1])), *pattern[group + 1 :])
@@ -365,7 +367,7 @@ def _square(terms: dict[tuple[Pattern, int], float], group: int) -> None:
         terms[square, monomial] = 2 * other
 
 
-def _simplest(key: Any) -> tuple[Any, ...]:
+def _order_key(key: Any) -> tuple[Any, ...]:
     if key is None:
         return (0,)
     name, multiples = key
@@ -373,47 +375,48 @@ def _simplest(key: Any) -> tuple[Any, ...]:
 
 
 def exact(x: float) -> sp.Expr:
-    """A number as SymPy should print it: a fraction with a small denominator, or a decimal."""
+    """The SymPy number to print: a fraction with a small denominator, or a decimal."""
     fraction = Fraction(x).limit_denominator(12)
     halved = Fraction(x)
-    if halved.denominator <= 64 and abs(halved.numerator) <= 16:  # what halving and doubling makes of whole numbers
+    if halved.denominator <= 64 and abs(halved.numerator) <= 16:  # whole numbers, halved and doubled
         fraction = halved
     if abs(float(fraction) - x) <= 1e-15 * abs(x):
         return sp.Rational(fraction.numerator, fraction.denominator)
     return sp.Float(x, 16)
 
 
-SMALL = 40
-"""Terms up to which a coefficient is factored."""
+MAX_FACTORED_TERMS = 40
+"""Terms of a coefficient up to which it is factored."""
 
 
-def factored(expression: sp.Expr) -> sp.Expr:
-    """A coefficient as a product where it is one."""
-    if not isinstance(expression, sp.Add) or len(expression.args) > SMALL:
+def factor_coefficient(expression: sp.Expr) -> sp.Expr:
+    """Factor a coefficient, if it is not too long."""
+    if not isinstance(expression, sp.Add) or len(expression.args) > MAX_FACTORED_TERMS:
         return expression
     if expression.has(sp.Float):
         return sp.factor_terms(expression)
     return sp.factor(expression)
 
 
-def pruned(x: Any) -> Any:
-    """An element without what rounding has left; a plain number as it is."""
-    return x.pruned() if isinstance(x, Element) else x
+def prune(x: Any) -> Any:
+    """Drop the rounding errors of an element; return a plain number unchanged."""
+    return x.prune() if isinstance(x, Element) else x
 
 
-def written(x: Any, shape: Callable[[sp.Expr], sp.Expr] | None = None) -> sp.Expr:
-    """An element, or a plain number, as a SymPy expression."""
+def to_sympy(x: Any, shape: Callable[[sp.Expr], sp.Expr] | None = None) -> sp.Expr:
+    """The SymPy expression of an element or of a plain number."""
     return x.sympy(shape) if isinstance(x, Element) else exact(float(x))
 
 
-def contracted(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[Iterable[sp.Symbol]] = ()) -> sp.Expr:
-    """A trigonometric polynomial in its one contracted form; an error if it is not one.
+def contract(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[Iterable[sp.Symbol]] = ()) -> sp.Expr:
+    """Contract a trigonometric polynomial to its canonical form; other expressions are refused.
 
-    Products of sines and cosines become sums within each group of angles, all angles being one group unless told.
+    Products of sines and cosines become sines and cosines of sums, within each group of angles. All angles are one
+    group by default.
 
     >>> import sympy as sp
     >>> a, b = sp.symbols("a b")
-    >>> contracted(sp.cos(a) * sp.cos(b) - sp.sin(a) * sp.sin(b), [a, b])
+    >>> contract(sp.cos(a) * sp.cos(b) - sp.sin(a) * sp.sin(b), [a, b])
     cos(a + b)
     """
     ring = Ring(angles)
@@ -421,18 +424,22 @@ def contracted(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[It
     return ring.of(expression).sympy()
 
 
+contracted = contract
+"""Another name of `contract`."""
+
+
 class _Reader:
-    """From SymPy's trees to elements."""
+    """Converts SymPy expressions to elements."""
 
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
-        self.seen: dict[sp.Expr, Element] = {}
-        self.angles = {symbol for symbol, _ in ring.rates.values()}
+        self.known: dict[sp.Expr, Element] = {}
+        self.angles = {symbol for symbol, _ in ring.frequencies.values()}
 
     def read(self, expression: sp.Expr) -> Element:
-        if expression not in self.seen:
-            self.seen[expression] = self._read(expression)
-        return self.seen[expression]
+        if expression not in self.known:
+            self.known[expression] = self._read(expression)
+        return self.known[expression]
 
     def _read(self, expression: sp.Expr) -> Element:
         ring = self.ring
@@ -449,28 +456,28 @@ class _Reader:
         if expression.is_Pow and expression.exp.is_Integer:
             return self.read(expression.base) ** int(expression.exp)
         if isinstance(expression, (sp.sin, sp.cos)) and expression.free_symbols & self.angles:
-            turned = self.read(expression.args[0]).turned()
-            return sine(turned) if isinstance(expression, sp.sin) else cosine(turned)
-        if not expression.free_symbols & self.angles:  # a constant, whatever it is made of
+            z = self.read(expression.args[0]).exponential()
+            return sine(z) if isinstance(expression, sp.sin) else cosine(z)
+        if not expression.free_symbols & self.angles:  # constant
             return ring.variable(expression)
         raise ModelError(f"{expression} is not a trigonometric polynomial in the angles")
 
 
-def _conjugate(turned: Element) -> Element:
-    return Element(turned.ring, {-m: c.conjugate() for m, c in turned.terms.items()})
+def _conjugate(z: Element) -> Element:
+    return Element(z.ring, {-m: c.conjugate() for m, c in z.terms.items()})
 
 
-def cosine(turned: Element) -> Element:
-    """(z + 1/z) / 2."""
-    return (turned + _conjugate(turned)) * 0.5
+def cosine(z: Element) -> Element:
+    """The cosine (z + 1/z) / 2 of the angle whose exponential is z."""
+    return (z + _conjugate(z)) * 0.5
 
 
-def sine(turned: Element) -> Element:
-    """(z - 1/z) / 2i."""
-    return (turned - _conjugate(turned)) * -0.5j
+def sine(z: Element) -> Element:
+    """The sine (z - 1/z) / 2i of the angle whose exponential is z."""
+    return (z - _conjugate(z)) * -0.5j
 
 
-def _root(x: Element) -> Element:
+def _square_root(x: Element) -> Element:
     return x.ring.constant(math.sqrt(x.number()))
 
 
@@ -479,11 +486,11 @@ def _angle_of(y: Any, x: Any) -> float:
 
 
 register(
-    "chainrule",
+    Element,
     Functions(
-        lambda x: sine(x.turned()),
-        lambda x: cosine(x.turned()),
-        _root,
+        lambda x: sine(x.exponential()),
+        lambda x: cosine(x.exponential()),
+        _square_root,
         _angle_of,
         lambda condition, a, b: a if condition else b,
     ),

@@ -1,7 +1,6 @@
-"""Expressions as a textbook writes them: one canonical form, then terms gathered around what they share.
+"""Expressions as a textbook writes them: a canonical form, and then terms collected by their common factors.
 
-Products of sines and cosines of coordinates become those of sums of angles, by `ring`; anything that is not a
-trigonometric polynomial goes through SymPy's own simplification.
+Trigonometric polynomials are contracted by `ring`. SymPy simplifies all other expressions.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 import sympy as sp
 
 from chainrule.errors import ModelError
-from chainrule.symbolic.algebra.ring import Ring, factored
+from chainrule.symbolic.algebra.ring import Ring, factor_coefficient
 
-LARGEST = 2**50
-"""Whole numbers up to here are exact in the ring."""
+MAX_EXACT_INTEGER = 2**50
+"""Largest whole number that is exact as a coefficient of the ring."""
 
 
 def angles_among(symbols: Iterable[sp.Symbol], expressions: Iterable[sp.Expr]) -> list[sp.Symbol]:
-    """Those symbols that stand in sines or cosines."""
+    """The symbols that occur in sines or cosines of the expressions."""
     turned: set[sp.Symbol] = set()
     for expression in expressions:
         for function in expression.atoms(sp.sin, sp.cos):
@@ -27,7 +26,7 @@ def angles_among(symbols: Iterable[sp.Symbol], expressions: Iterable[sp.Expr]) -
 
 
 def canonical(expression: sp.Expr, angles: Sequence[sp.Symbol]) -> sp.Expr:
-    """A sum of products, with sines and cosines of sums of these angles; or whatever SymPy makes of it.
+    """A sum of products with sines and cosines of sums of these angles; SymPy's simplification of other expressions.
 
     >>> a, b, m = sp.symbols("a b m")
     >>> canonical(m * (sp.cos(a) * sp.cos(b) - sp.sin(a) * sp.sin(b)) / 3, [a, b])
@@ -35,25 +34,28 @@ def canonical(expression: sp.Expr, angles: Sequence[sp.Symbol]) -> sp.Expr:
     """
     if expression.is_Atom:
         return expression
-    disguised, meaning, all_angles = _disguised(expression, angles)
-    expanded = sp.expand(disguised)
+    substituted, meaning, all_angles = _substitute_constants(expression, angles)
+    expanded = sp.expand(substituted)
     numbers = [number for term in sp.Add.make_args(expanded) if (number := term.as_coeff_Mul()[0]).is_Rational]
     denominator = sp.ilcm(1, *(number.q for number in numbers))
-    if any(abs(denominator * number) > LARGEST for number in numbers):
+    if any(abs(denominator * number) > MAX_EXACT_INTEGER for number in numbers):
         return sp.simplify(expression)
     try:
-        contracted = Ring(all_angles).of(sp.expand(denominator * expanded)).sympy(lambda coefficient: coefficient)
+        contraction = Ring(all_angles).of(sp.expand(denominator * expanded)).sympy(lambda coefficient: coefficient)
     except ModelError:
         return sp.simplify(expression)
-    return _without_squares(sp.expand(contracted.xreplace(meaning) / denominator))
+    return _without_squares(sp.expand(contraction.xreplace(meaning) / denominator))
 
 
 Meaning = dict[sp.Dummy, sp.Expr]
 
 
-def _disguised(expression: sp.Expr, angles: Sequence[sp.Symbol]) -> tuple[sp.Expr, Meaning, list[sp.Symbol]]:
-    """With symbols for what the ring would turn into decimals or refuse: roots and the like, and the constant phi of
-    cos(q + phi), which becomes an angle. Also their meaning, and all angles."""
+def _substitute_constants(expression: sp.Expr, angles: Sequence[sp.Symbol]) -> tuple[sp.Expr, Meaning, list[sp.Symbol]]:
+    """The expression with symbols for numbers and shifts that the ring cannot represent exactly.
+
+    These are roots and constants such as pi, and the constant phi of cos(q + phi), which becomes an angle. Also
+    returned are the meaning of the new symbols, and all angles.
+    """
     shifts: dict[sp.Expr, sp.Dummy] = {}
     replaced: dict[sp.Expr, sp.Expr] = {}
     functions = sorted(expression.atoms(sp.sin, sp.cos), key=lambda f: not f.free_symbols & set(angles))
@@ -69,7 +71,7 @@ def _disguised(expression: sp.Expr, angles: Sequence[sp.Symbol]) -> tuple[sp.Exp
 
 
 def _without_squares(expression: sp.Expr) -> sp.Expr:
-    """sin^2 + cos^2 = 1 also for angles that do not move, where that makes it shorter."""
+    """Apply sin^2 + cos^2 = 1 to constant angles as well, where the result is shorter."""
     for sine in sorted(expression.atoms(sp.sin), key=str):
         cosine = sp.cos(sine.args[0])
         if not expression.has(cosine):
@@ -89,36 +91,36 @@ def _powers_of(other: sp.Expr) -> Callable[[sp.Expr], sp.Expr]:
     return lambda power: (1 - other**2) ** (power.exp // 2) * power.base ** (power.exp % 2)
 
 
-# --- gathering ---
+# --- collecting terms ---
 
 
 def by_inertia(expression: sp.Expr, inertias: Iterable[sp.Symbol]) -> sp.Expr:
-    """An entry of a mass matrix: what each mass and each inertia contributes.
+    """Collect an entry of a mass matrix by masses and moments of inertia.
 
     >>> m, a, b, q = sp.symbols("m a b q")
     >>> by_inertia(m * a**2 + 2 * m * a * b * sp.cos(q) + m * b**2, [m])
     m*(a**2 + 2*a*b*cos(q) + b**2)
     """
-    return _gathered(expression, set(inertias), _as_power)
+    return _gather(expression, set(inertias), _as_power)
 
 
 def by_function(expression: sp.Expr, coordinates: Sequence[sp.Symbol]) -> sp.Expr:
-    """A term of gravity: what stands before each sine and cosine, as a product.
+    """Collect a gravity term by its sines and cosines, and factor their coefficients.
 
     >>> m, M, g, q = sp.symbols("m M g q")
     >>> by_function(m * g * sp.cos(q) + M * g * sp.cos(q), [q])
     g*(M + m)*cos(q)
     """
 
-    def shaped(coefficient: sp.Expr) -> sp.Expr:
-        product = factored(coefficient)
-        return sp.collect(coefficient, coordinates, factored) if isinstance(product, sp.Add) else product
+    def shape(coefficient: sp.Expr) -> sp.Expr:
+        product = factor_coefficient(coefficient)
+        return sp.collect(coefficient, coordinates, factor_coefficient) if isinstance(product, sp.Add) else product
 
-    return _gathered(expression, set(coordinates), shaped, functions=True)
+    return _gather(expression, set(coordinates), shape, functions=True)
 
 
 def by_velocity(expression: sp.Expr, coordinates: Sequence[sp.Symbol], velocities: Sequence[sp.Symbol]) -> sp.Expr:
-    """Centrifugal and Coriolis terms: a sum of velocity products behind what they share, or the other way round.
+    """Collect centrifugal and Coriolis terms by coefficients or by products of velocities, whichever is shorter.
 
     >>> m, q, u, v = sp.symbols("m q u v")
     >>> by_velocity(-2 * m * sp.sin(q) * u * v - m * sp.sin(q) * v**2, [q], [u, v])
@@ -133,32 +135,32 @@ def by_velocity(expression: sp.Expr, coordinates: Sequence[sp.Symbol], velocitie
         products[velocity] = products.get(velocity, 0) + rest
         shared[bare] = shared.get(bare, 0) + number * velocity
     if len(shared) < len(products):
-        return sp.Add(*(bare * _signed(velocity) for bare, velocity in shared.items()))
+        return sp.Add(*(bare * _with_sign_in_front(velocity) for bare, velocity in shared.items()))
     return sp.Add(*(by_function(rest, coordinates) * velocity for velocity, rest in products.items()))
 
 
-def _signed(expression: sp.Expr) -> sp.Expr:
-    """-(a + b) in place of -a - b, with the numbers that all terms share in front."""
+def _with_sign_in_front(expression: sp.Expr) -> sp.Expr:
+    """Write -a - b as -(a + b), with the common numerical factor in front."""
     content, rest = expression.primitive()
     if rest.could_extract_minus_sign():
         content, rest = -content, -rest
     return sp.Mul(content, rest, evaluate=False) if isinstance(rest, sp.Add) else content * rest
 
 
-def _gathered(
-    expression: sp.Expr, around: set[sp.Symbol], shaped: Callable[[sp.Expr], sp.Expr], *, functions: bool = False
+def _gather(
+    expression: sp.Expr, around: set[sp.Symbol], shape: Callable[[sp.Expr], sp.Expr], *, functions: bool = False
 ) -> sp.Expr:
-    """Terms that have the same factors in the symbols `around`, or only the same functions of them, put together."""
+    """Collect terms with the same factors in the symbols `around`, or with the same functions of them."""
     groups: dict[sp.Expr, sp.Expr] = {}
     for term in sp.Add.make_args(expression):
         factors = sp.Mul.make_args(term)
         key = sp.Mul(*(f for f in factors if f.free_symbols & around and not (functions and f.is_polynomial(*around))))
         groups[key] = groups.get(key, 0) + term / key
-    return sp.Add(*(key * shaped(coefficient) for key, coefficient in groups.items()))
+    return sp.Add(*(key * shape(coefficient) for key, coefficient in groups.items()))
 
 
 def _as_power(expression: sp.Expr) -> sp.Expr:
-    """(a + b)^2 where a sum is one, and the sum otherwise."""
+    """Write a sum as (a + b)^2 if it is a square."""
     if not isinstance(expression, sp.Add) or expression.has(sp.Float):
         return expression
     number, factors = sp.factor_list(expression)

@@ -1,4 +1,4 @@
-"""SymPy expressions as CasADi graphs, from which machine code is made."""
+"""Translation of SymPy expressions to CasADi graphs, which are compiled to machine code."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     sp.Not: casadi.logic_not,
 }  # fmt: skip
 
-SMALL_POWER = 8
-"""Whole powers up to which a product is written out."""
+MAX_UNROLLED_POWER = 8
+"""Largest whole exponent that is computed by multiplication."""
 
 
 class Translator:
-    """From SymPy to CasADi, each subexpression once.
+    """Translates expressions from SymPy to CasADi, each subexpression once.
 
     >>> x = sp.Symbol("x")
     >>> Translator({x: casadi.SX.sym("x")})(x**2 + sp.sin(x))
@@ -37,15 +37,15 @@ class Translator:
     """
 
     def __init__(self, symbols: Mapping[sp.Symbol, Any]) -> None:
-        self.done: dict[sp.Basic, Any] = dict(symbols)
+        self.graphs: dict[sp.Basic, Any] = dict(symbols)
 
     def __call__(self, expression: sp.Basic) -> Any:
-        """The graph of an expression."""
-        if expression not in self.done:
-            self.done[expression] = self._translated(expression)
-        return self.done[expression]
+        """The CasADi graph of an expression."""
+        if expression not in self.graphs:
+            self.graphs[expression] = self._translate(expression)
+        return self.graphs[expression]
 
-    def _translated(self, x: sp.Basic) -> Any:
+    def _translate(self, x: sp.Basic) -> Any:
         if x.is_number:
             return casadi.SX(float(x))
         if x in (sp.true, sp.false):
@@ -67,15 +67,15 @@ class Translator:
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> Any:
         root = casadi.sqrt(self(base)) if exponent.is_Rational and exponent.q == 2 else self(base)
         whole = exponent.p if exponent.is_Rational and exponent.q <= 2 else 0
-        if not 0 < abs(whole) <= SMALL_POWER:
+        if not 0 < abs(whole) <= MAX_UNROLLED_POWER:
             return self(base) ** self(exponent)
-        product = _squared(root, abs(whole))
+        product = _power_by_squaring(root, abs(whole))
         return product if whole > 0 else 1 / product
 
 
-def _squared(x: Any, exponent: int) -> Any:
+def _power_by_squaring(x: Any, exponent: int) -> Any:
     """A whole power by repeated squaring."""
     if exponent == 1:
         return x
-    half = _squared(x * x, exponent // 2)
+    half = _power_by_squaring(x * x, exponent // 2)
     return half * x if exponent % 2 else half

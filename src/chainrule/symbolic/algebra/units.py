@@ -1,4 +1,4 @@
-"""Units of expressions: every term of a sum must have the same, and angles have none."""
+"""Units of expressions and of models: all terms of a sum have the same unit, and angles have none."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from chainrule.symbolic.algebra.ring import Element
 Unit = tuple[Fraction, Fraction, Fraction]
 """Powers of kg, m and s."""
 
-NONE: Unit = (Fraction(0), Fraction(0), Fraction(0))
-BASIC = {
+DIMENSIONLESS: Unit = (Fraction(0), Fraction(0), Fraction(0))
+UNITS = {
     "1": (0, 0, 0), "rad": (0, 0, 0), "kg": (1, 0, 0), "m": (0, 1, 0), "s": (0, 0, 1), "N": (1, 1, -2), "J": (1, 2, -2),
 }  # fmt: skip
 FACTOR = re.compile(r"([A-Za-z1]+)(?:\^(-?\d+))?")
 
 
 class UnitError(ChainruleError, ValueError):
-    """Terms of different units in one sum, or a sine of something that is no angle."""
+    """Terms of different units in one sum, or the sine of a quantity that is no angle."""
 
 
 def unit(text: str) -> Unit:
@@ -33,17 +33,17 @@ def unit(text: str) -> Unit:
     >>> unit("N*m*s/rad") == unit("kg m^2/s")
     True
     """
-    total = NONE
+    total = DIMENSIONLESS
     for k, part in enumerate(text.split("/")):
         for name, power in FACTOR.findall(part):
-            if name not in BASIC:
-                raise UnitError(f"{name!r} in {text!r} is not among the units that are known: {', '.join(BASIC)}")
-            total = _plus(total, BASIC[name], (-1 if k else 1) * int(power or 1))
+            if name not in UNITS:
+                raise UnitError(f"{name!r} in {text!r} is not among the units that are known: {', '.join(UNITS)}")
+            total = _multiply(total, UNITS[name], (-1 if k else 1) * int(power or 1))
     return total
 
 
 def unit_of(expression: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
-    """The unit of an expression, each term checked; none of zero, which has any.
+    """The unit of an expression, with every term checked; None for zero, which fits any unit.
 
     >>> m, v = sp.symbols("m v")
     >>> unit_of(m * v**2 / 2, {m: unit("kg"), v: unit("m/s")}) == unit("J")
@@ -56,46 +56,50 @@ def unit_of(expression: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
             raise UnitError(f"the unit of {expression} is not known")
         return units[expression]
     if expression.is_number:
-        return NONE
+        return DIMENSIONLESS
     if isinstance(expression, sp.Add):
-        return _same(expression, expression.args, units)
+        return _common_unit(expression, expression.args, units)
     if isinstance(expression, sp.Mul):
-        total = NONE
+        total = DIMENSIONLESS
         for factor in expression.args:
-            total = _plus(total, unit_of(factor, units) or NONE)
+            total = _multiply(total, unit_of(factor, units) or DIMENSIONLESS)
         return total
     if isinstance(expression, sp.Pow) and expression.exp.is_Rational:
-        return _plus(
-            NONE, unit_of(expression.base, units) or NONE, Fraction(int(expression.exp.p), int(expression.exp.q))
+        return _multiply(
+            DIMENSIONLESS,
+            unit_of(expression.base, units) or DIMENSIONLESS,
+            Fraction(int(expression.exp.p), int(expression.exp.q)),
         )
     if isinstance(expression, sp.Piecewise):
-        return _same(expression, [piece for piece, _ in expression.args], units)
+        return _common_unit(expression, [piece for piece, _ in expression.args], units)
     if isinstance(expression, sp.sign):
-        return NONE
+        return DIMENSIONLESS
     if isinstance(expression, (sp.sin, sp.cos)):
-        if unit_of(expression.args[0], units) not in (NONE, None):
+        if unit_of(expression.args[0], units) not in (DIMENSIONLESS, None):
             raise UnitError(f"the argument of {expression} has a unit; only angles have a sine")
-        return NONE
+        return DIMENSIONLESS
     raise UnitError(f"the unit of {expression!s:.60} cannot be told")
 
 
-def _same(whole: Any, terms: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
+def _common_unit(whole: Any, terms: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
     found: Unit | None = None
     for term in terms:
         this = unit_of(term, units)
         if found is not None and this is not None and this != found:
-            raise UnitError(f"the terms of {whole!s:.80} differ in units: {shown(found)} and {shown(this)} ({term})")
+            raise UnitError(
+                f"the terms of {whole!s:.80} differ in units: {unit_name(found)} and {unit_name(this)} ({term})"
+            )
         found = this if found is None else found
     return found
 
 
-def _plus(a: Unit, b: Any, times: Fraction | int = 1) -> Unit:
+def _multiply(a: Unit, b: Any, times: Fraction | int = 1) -> Unit:
     x, y, z = (Fraction(i) + Fraction(j) * times for i, j in zip(a, b, strict=True))
     return x, y, z
 
 
-def shown(powers: Unit) -> str:
-    """A unit in words: those of a table, or kg, m and s with their powers."""
+def unit_name(powers: Unit) -> str:
+    """The name of a unit: a usual one such as "N m", or powers of kg, m and s."""
     for name in ("1", "kg", "m", "s", "N", "N m", "kg m^2", "m/s", "m/s^2", "rad/s", "rad/s^2"):
         if unit(name) == powers:
             return name
@@ -104,7 +108,7 @@ def shown(powers: Unit) -> str:
 
 
 def parameter_units(model: Model) -> dict[sp.Symbol, str]:
-    """The units of a symbolic model's own symbols, from where each of them stands."""
+    """The unit of each symbol of a symbolic model, by the quantity it stands for."""
     found: dict[sp.Symbol, str] = {}
 
     def note(x: Any, text: str) -> Any:
@@ -115,15 +119,15 @@ def parameter_units(model: Model) -> dict[sp.Symbol, str]:
         return x
 
     model.map(note)
-    for joint in model.joints:  # a rotor is given on the joint's side: of a sliding joint it is a mass
+    for joint in model.joints:  # the reflected inertia of a rotor is a mass on a sliding joint
         for dof, coordinate in zip(joint.dofs, joint.kind.units, strict=True):
             if isinstance(dof.rotor, Element) and coordinate == "m":
                 found |= dict.fromkeys(dof.rotor.sympy().free_symbols, "kg")
     return found
 
 
-def has_bare_numbers(model: Model) -> bool:
-    """Whether numbers that have a unit stand in a symbolic model without one."""
+def has_numbers_with_units(model: Model) -> bool:
+    """Whether a symbolic model has plain numbers for quantities that have a unit."""
     found = []
 
     def note(x: Any, text: str) -> Any:
@@ -134,13 +138,13 @@ def has_bare_numbers(model: Model) -> bool:
     return any(found)
 
 
-def rescaled(model: Model, factors: tuple[float, float, float]) -> Model:
-    """The same robot in other units: kg, m and s are so many of the new ones."""
+def rescale_model(model: Model, factors: tuple[float, float, float]) -> Model:
+    """Convert a model to other units; `factors` are the numbers of new units in a kg, a m and a s."""
     return model.map(lambda x, text: x * scale(unit(text), factors))
 
 
 def scale(powers: Unit, factors: tuple[float, float, float]) -> float:
-    """By what a quantity's number changes with the units."""
+    """The factor by which the number of a quantity changes with the units."""
     result = 1.0
     for power, factor in zip(powers, factors, strict=True):
         result *= factor ** float(power)

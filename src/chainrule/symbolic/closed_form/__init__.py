@@ -1,4 +1,4 @@
-"""Equations of motion and kinematics of a robot in closed form."""
+"""Equations of motion and kinematic equations of a robot in closed form."""
 
 from chainrule.symbolic.closed_form.equations import Equations, equations
 

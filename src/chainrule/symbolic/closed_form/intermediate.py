@@ -1,7 +1,7 @@
-"""Equations by named intermediate variables, as a paper lists those of a large arm.
+"""Functions of a robot by named intermediate variables, as papers list the equations of a large arm.
 
-The algorithms run once on symbols; what they compute is a list of assignments, each used at least twice, and results
-in terms of them.
+The algorithms run once on symbols. Values that are used more than once become assignments; results are written in
+them.
 """
 
 from __future__ import annotations
@@ -9,27 +9,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi
 import sympy as sp
 
 from chainrule.compile.tape import Tape
 from chainrule.compile.trace import tape_of
+from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions.reference import leaves
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model, edits
-from chainrule.symbolic.algebra.naming import SymbolicModel
 from chainrule.symbolic.algebra.ring import Element, exact
-
-if TYPE_CHECKING:
-    from chainrule.robot.robot import Robot
+from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 
 
 @dataclass(frozen=True)
 class Intermediate:
-    """Assignments in order, the results by function name, and how many operations it all takes."""
+    """Assignments in order, results by function name, and the number of operations."""
 
     assignments: tuple[tuple[sp.Symbol, sp.Expr], ...]
     results: dict[str, sp.Matrix]
@@ -42,8 +40,8 @@ class Intermediate:
         return "\n".join(lines)
 
 
-def intermediate(robot: Robot, symbolic: SymbolicModel, functions: Sequence[str]) -> Intermediate:
-    """The functions of a robot over named variables."""
+def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[str]) -> Intermediate:
+    """The named functions of a robot by intermediate variables; its numbers are those of the symbolic model."""
     for name in functions:
         if name not in FUNCTIONS:
             raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
@@ -56,21 +54,22 @@ def intermediate(robot: Robot, symbolic: SymbolicModel, functions: Sequence[str]
     results, sizes = [], []
     for name in functions:
         arguments = [[graph[str(s)] for s in state[a]] for a in FUNCTIONS[name].arguments]
-        found = list(leaves(FUNCTIONS[name].compute(_without_signs(model), *arguments, **robot._defaults(name))))
+        options = robot.options(name, {})
+        found = list(leaves(FUNCTIONS[name].compute(_without_coulomb_friction(model), *arguments, **options)))
         results += found
         sizes.append(len(found))
     outputs = casadi.cse([casadi.vertcat(*(casadi.SX(x) for x in results))])
     tape = tape_of(casadi.Function("f", [casadi.vertcat(*graph.values())], outputs), (len(symbols),))
-    return _named(tape, symbols, dict(zip(functions, sizes, strict=True)))
+    return _assign_names(tape, symbols, dict(zip(functions, sizes, strict=True)))
 
 
-def _without_signs(model: Model) -> Model:
-    """Coulomb friction, which is no formula but a case for each direction, is left to the robot's own functions."""
+def _without_coulomb_friction(model: Model) -> Model:
+    """The model without Coulomb friction, which has a case for each direction and is no formula."""
     return edits.map_dofs(model, lambda dof: replace(dof, coulomb=0, coulomb_negative=0))
 
 
 def _graph_of(x: Any, graph: dict[str, Any]) -> Any:
-    """An element of the ring in CasADi's graph."""
+    """The CasADi graph of an element of the ring."""
     if not isinstance(x, Element):
         return x
     expression = x.sympy()
@@ -78,11 +77,11 @@ def _graph_of(x: Any, graph: dict[str, Any]) -> Any:
     return function(*(graph[str(s)] for s in expression.free_symbols))
 
 
-def _named(tape: Tape, symbols: Sequence[sp.Symbol], sizes: dict[str, int]) -> Intermediate:
-    """Values used more than once get names; the others are written where they are used."""
+def _assign_names(tape: Tape, symbols: Sequence[sp.Symbol], sizes: dict[str, int]) -> Intermediate:
+    """Name the values that are used more than once, and write the others where they are used."""
     uses = Counter(v for instruction in tape.instructions for v in instruction.operands)
     uses.update(tape.outputs)
-    written: list[sp.Expr] = []
+    values: list[sp.Expr] = []
     assignments: list[tuple[sp.Symbol, sp.Expr]] = []
     make = {
         "add": lambda a, b: sp.Add(a, b, evaluate=False), "sub": lambda a, b: sp.Add(a, -b, evaluate=False),
@@ -91,17 +90,17 @@ def _named(tape: Tape, symbols: Sequence[sp.Symbol], sizes: dict[str, int]) -> I
     }  # fmt: skip
     for k, instruction in enumerate(tape.instructions):
         if instruction.operation == "input":
-            written.append(symbols[instruction.entry])
+            values.append(symbols[instruction.entry])
         elif instruction.operation == "constant":
-            written.append(exact(instruction.constant))
+            values.append(exact(instruction.constant))
         else:
-            value = make[instruction.operation](*(written[v] for v in instruction.operands))
+            value = make[instruction.operation](*(values[v] for v in instruction.operands))
             if uses[k] > 1 and not value.is_Atom:
                 name = sp.Symbol(f"x_{len(assignments) + 1}")
                 assignments.append((name, value))
                 value = name
-            written.append(value)
-    entries = [written[v] for v in tape.outputs]
+            values.append(value)
+    entries = [values[v] for v in tape.outputs]
     results, at = {}, 0
     for name, size in sizes.items():
         results[name] = sp.Matrix(entries[at : at + size])

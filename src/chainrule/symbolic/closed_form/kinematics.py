@@ -1,39 +1,48 @@
-"""Poses and Jacobians of a robot, written out, and the postures in which it is singular."""
+"""Pose and Jacobian of a robot in closed form, and its singular postures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from chainrule.algorithms import jacobians, kinematics
-from chainrule.core.mechanism import jacobian_frame
+from chainrule.arguments import one_of
+from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError
-from chainrule.model import edits
 from chainrule.symbolic.algebra.factors import factors
-from chainrule.symbolic.algebra.naming import SymbolicModel, symbolic_model
-from chainrule.symbolic.algebra.ring import Element, pruned, written
-
-if TYPE_CHECKING:
-    from chainrule.robot.robot import Robot
+from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
+from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 
 
 def kinematic_equations(
-    robot: Robot, link: str | None = None, frame: str = "world", parameters: str | Mapping[Any, Any] = "symbolic"
+    robot: Mechanism, link: str | None = None, frame: str = "world", parameters: str | Mapping[Any, Any] = "symbolic"
 ) -> KinematicEquations:
-    """The pose and the Jacobian of a link or frame in closed form."""
-    name = edits.meant(robot.model, link)
-    robot.model.locate(name)
-    model = symbolic_model(edits.merge_fixed(robot.model), parameters)
-    return KinematicEquations(robot, model, name, jacobian_frame(frame))
+    """The pose T, the Jacobian J, its determinant and the singular postures of a link or frame, in closed form.
+
+    Parameters
+    ----------
+    robot
+        The robot. Loops and joints with quaternions have no closed form.
+    link
+        The link or frame, the end-effector by default.
+    frame
+        Of the Jacobian: "world", "space" or "body", as of robot.jacobian.
+    parameters
+        "symbolic", names for lengths and angles; "numeric", their numbers; or a dictionary that replaces some of the
+        names by numbers or by other names.
+    """
+    name = robot.link(link)
+    model = symbolic_model(robot.merged, parameters)
+    return KinematicEquations(robot, model, name, one_of(jacobians.FRAMES, frame, "frame of a Jacobian"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KinematicEquations:
-    """T(q) and J(q) of one link or frame, as SymPy matrices.
+    """Pose T(q) and Jacobian J(q) of a link or frame, as SymPy matrices.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r").kinematic_equations()
@@ -41,13 +50,13 @@ class KinematicEquations:
     (L_1*cos(q_1) + L_2*cos(q_1 + q_2), L_1*L_2*sin(q_2))
     """
 
-    robot: Robot
+    robot: Mechanism
     symbolic: SymbolicModel
     link: str
     frame: str
 
     def __repr__(self) -> str:
-        return f"<Pose and Jacobian of {self.link!r} of {self.robot.name!r} in closed form>"
+        return f"<Pose and Jacobian of {self.link!r} of {self.robot.model.name!r} in closed form>"
 
     @property
     def q(self) -> list[sp.Symbol]:
@@ -56,54 +65,50 @@ class KinematicEquations:
 
     @property
     def parameters(self) -> dict[sp.Symbol, float]:
-        """The robot's own symbols, and the numbers they stand for."""
+        """Symbols of the robot, and the numbers they stand for, in SI units."""
         return self.symbolic.parameters
 
     @cached_property
     def T(self) -> sp.ImmutableMatrix:
-        """The pose: 4 by 4."""
+        """Pose: 4 by 4."""
         q, _, _ = self.symbolic.state()
         return _matrix(kinematics.pose(self.symbolic.model, q, self.link).rows())
 
     @property
     def position(self) -> sp.ImmutableMatrix:
-        """The origin: 3 by 1."""
+        """Origin of the link or frame: 3 by 1."""
         return self.T[:3, 3]
 
     @cached_property
     def elements(self) -> list[list[Any]]:
-        """The Jacobian's rows as elements of the ring."""
+        """Rows of the Jacobian, as elements of the ring."""
         q, _, _ = self.symbolic.state()
         columns = jacobians.jacobian(self.symbolic.model, q, self.link, self.frame)
-        return [[pruned(x) for x in row] for row in zip(*(list(S) for S in columns), strict=True)]
+        return [[prune(x) for x in row] for row in zip(*(list(S) for S in columns), strict=True)]
 
     @cached_property
     def J(self) -> sp.ImmutableMatrix:
-        """The Jacobian: 6 by n, angular rows first."""
+        """Jacobian, angular rows first: 6 by n."""
         return _matrix(self.elements)
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
-        """The rows of the Jacobian that make it square, for the determinant.
+        """Rows of the Jacobian that make it square, for the determinant.
 
-        All six for six joints; for fewer, those of the motion's own plane or space: linear ones first, without those
-        that are zero or constant multiples of others.
+        All six for six joints. For fewer joints, the rows that are not zero, linear ones first.
         """
         n = len(self.q)
         if n == 6:
             return tuple(range(6))
         chosen: list[int] = []
         for i in (3, 4, 5, 0, 1, 2):
-            zero = not any(
-                (isinstance(x, Element) and x.terms) or (not isinstance(x, Element) and x) for x in self.elements[i]
-            )
-            if not zero and len(chosen) < n:
+            if any(x.terms if isinstance(x, Element) else x for x in self.elements[i]) and len(chosen) < n:
                 chosen.append(i)
         return tuple(chosen)
 
     @cached_property
     def determinant(self) -> sp.Expr:
-        """Of the square Jacobian, as a product where it is one: zero where the robot is singular."""
+        """Determinant of the square Jacobian, factored: zero where the robot is singular."""
         if len(self.rows) != len(self.q):
             raise ModelError(
                 f"the Jacobian of {self.link!r} has {len(self.rows)} rows that are not zero and {len(self.q)} columns, "
@@ -111,11 +116,11 @@ class KinematicEquations:
             )
         whole = _determinant([self.elements[i] for i in self.rows])
         if not isinstance(whole, Element) or not whole.terms:
-            return written(whole)
-        return sp.Mul(*(written(factor) for factor in factors(whole)))
+            return to_sympy(whole)
+        return sp.Mul(*(to_sympy(factor) for factor in factors(whole)))
 
     def singularities(self) -> dict[sp.Expr, list[sp.Expr]]:
-        """The factors of the determinant that vary, and for each where it is zero, in its last coordinate."""
+        """Factors of the determinant that vary, and for each the values of its last coordinate where it is zero."""
         found: dict[sp.Expr, list[sp.Expr]] = {}
         for factor in sp.Mul.make_args(self.determinant):
             base = factor.base if factor.is_Pow else factor
@@ -126,7 +131,7 @@ class KinematicEquations:
 
 
 def _zeros(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr]:
-    """Where an expression is zero: equations for its last unknown, or the one it is where these are not known."""
+    """Equations for the last unknown where the expression is zero; `expression = 0` if it cannot be solved."""
     q = unknowns[-1]
     if isinstance(expression, sp.sin) and len(unknowns) == 1:
         return [sp.Eq(q, 0), sp.Eq(q, sp.pi)]
@@ -141,7 +146,7 @@ def _zeros(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr]:
 
 
 def _determinant(rows: Sequence[Sequence[Any]]) -> Any:
-    """By minors along the first row, which folds the zeros of a robot's geometry away."""
+    """The determinant by minors along the first row; zeros of the geometry cost nothing."""
     if len(rows) == 1:
         return rows[0][0]
     total: Any = 0
@@ -149,8 +154,8 @@ def _determinant(rows: Sequence[Sequence[Any]]) -> Any:
         if isinstance(x, Element) or x:
             minor = _determinant([[*row[:k], *row[k + 1 :]] for row in rows[1:]])
             total = total + x * minor * (-1) ** k
-    return pruned(total)
+    return prune(total)
 
 
 def _matrix(rows: Sequence[Sequence[Any]]) -> sp.ImmutableMatrix:
-    return sp.ImmutableMatrix([[written(x) for x in row] for row in rows])
+    return sp.ImmutableMatrix([[to_sympy(x) for x in row] for row in rows])

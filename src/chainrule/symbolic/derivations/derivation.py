@@ -3,39 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
+from chainrule.symbolic.derivations.final_equations import final_equations
+from chainrule.symbolic.derivations.introduction import introduction
 from chainrule.symbolic.derivations.lagrange import lagrange
-from chainrule.symbolic.derivations.matrix_form import matrices
+from chainrule.symbolic.derivations.matrix_form import closed_matrix_form
 from chainrule.symbolic.derivations.newton_euler import newton_euler
-from chainrule.symbolic.derivations.opening import opening
-from chainrule.symbolic.derivations.other_units import check_by_other_units
-from chainrule.symbolic.derivations.result import result
-from chainrule.symbolic.derivations.setting import Setting
-from chainrule.symbolic.documents.document import Block, Document
+from chainrule.symbolic.derivations.problem import Problem
+from chainrule.symbolic.derivations.unit_check import check_in_other_units
+from chainrule.symbolic.documents.blocks import Block
+from chainrule.symbolic.documents.document import Document
 
-if TYPE_CHECKING:
-    from chainrule.robot.robot import Robot
-
-METHODS: dict[str, tuple[str, Callable[[Setting], list[Block]]]] = {
+METHODS: dict[str, tuple[str, Callable[[Problem], list[Block]]]] = {
     "newton-euler": ("The Newton-Euler equations", newton_euler),
     "lagrange": ("Lagrange's equations", lagrange),
-    "closed-form": ("The equations of motion in closed matrix form", matrices),
+    "closed-form": ("The equations of motion in closed matrix form", closed_matrix_form),
 }
+"""Method -> title of its document, and the function that writes its sections."""
 
 
 def derive(
-    robot: Robot,
+    robot: Mechanism,
     method: str = "newton-euler",
     parameters: str | Mapping[Any, Any] = "symbolic",
     state: Any = None,
 ) -> Document:
-    """How a robot's equations of motion come about, step by step.
+    """The equations of motion of a robot derived step by step, with numbers beside the symbols.
 
-    method: "newton-euler", iteration by iteration; "lagrange", from the energies; "closed-form", from the Jacobians of
-    the links. state: (q, qd, qdd) for the numbers beside the symbols, which must agree with the robot's kernels; round
-    numbers within the limits if left out. Units are checked on the way.
+    Numbers must agree with the robot's kernels, and units are checked.
+
+    Parameters
+    ----------
+    robot
+        The robot. Loops, joints with quaternions and long chains of joints are refused.
+    method
+        "newton-euler", link by link outward and inward; "lagrange", from the energies; "closed-form", from the
+        Jacobians of the links.
+    parameters
+        "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a dictionary that
+        replaces some of the names by numbers.
+    state
+        The state (q, qd, qdd) of the numbers; by default one of round numbers within the limits.
 
     >>> import chainrule as cr
     >>> print(derive(cr.load("pendulum"), "lagrange").title)
@@ -44,7 +55,7 @@ def derive(
     if method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
     title, steps = METHODS[method]
-    setting = Setting.of(robot, parameters, state)
-    check_by_other_units(setting)
-    blocks = (*opening(setting), *setting.sample(), *steps(setting), *result(setting))
+    problem = Problem.of(robot, parameters, state)
+    check_in_other_units(problem)
+    blocks = (*introduction(problem), *problem.sample(), *steps(problem), *final_equations(problem))
     return Document(f"{title} of {robot.name}", blocks)

@@ -1,4 +1,4 @@
-"""Lagrange's equations of a robot: energies link by link, their derivatives, and the torques."""
+"""The derivation by Lagrange: energies of the links, derivatives of the Lagrangian, torques."""
 
 from __future__ import annotations
 
@@ -7,48 +7,42 @@ from typing import Any
 
 from chainrule.algorithms.joint_forces import armature, spring_energy
 from chainrule.algorithms.kinematics import poses_of, twists_of
+from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
+from chainrule.dynamics.energy import kinetic_energy, potential_energy
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import Element
-from chainrule.symbolic.derivations.names import at
-from chainrule.symbolic.derivations.setting import (
-    Quantity,
-    Setting,
-    column,
-    expression,
-    terms,
-    too_large,
-)
-from chainrule.symbolic.documents.document import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.derivations.latex_names import subscript
+from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, too_large
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
-READABLE = 3000
-"""Terms of the energies beyond which their derivatives are not written out."""
+MAX_TERMS = 3000
+"""Terms of the energies; a robot with more is refused."""
 
 RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, \frac{\partial L}{\partial \dot{q}_{%s}}"
 MOMENTUM = r"\frac{\partial L}{\partial \dot{q}_{%s}}"
 SLOPE = r"\frac{\partial L}{\partial q_{%s}}"
 
 
-def lagrange(setting: Setting) -> list[Block]:
-    """Kinetic and potential energies, the Lagrangian, and Lagrange's equation for every coordinate."""
-    kinetic, potential = _energies(setting)
+def lagrange(problem: Problem) -> list[Block]:
+    """The sections about energies, the Lagrangian, and Lagrange's equation of every coordinate."""
+    kinetic, potential = _energies(problem)
     K, P = _sum(kinetic), _sum(potential)
-    if terms([K, P]) > READABLE:
-        raise too_large(setting.robot, f"its energies have {terms([K, P])} terms")
-    q, qd, _ = setting.state
-    robot = setting.robot
+    if count_terms([K, P]) > MAX_TERMS:
+        raise too_large(problem.robot, f"its energies have {count_terms([K, P])} terms")
+    q, qd, _ = problem.state
     whole = [
-        Quantity("K", expression(K), "J", robot.kinetic_energy(q, qd)),
-        Quantity("P", expression(P), "J", _potential(setting)),
+        Quantity("K", to_sympy(K), "J", kinetic_energy(problem.robot, q, qd)),
+        Quantity("P", to_sympy(P), "J", potential_energy(problem.merged, q)),
     ]
-    blocks: list[Block] = [*_link_energies(setting, kinetic, potential), Heading("The Lagrangian")]
+    blocks: list[Block] = [*_link_energies(problem, kinetic, potential), Heading("The Lagrangian")]
     blocks += [Equation((Formula(x.name), x.expression), x.unit) for x in whole]
-    blocks += [Equation((Formula("L"), Formula("K - P")), "J"), setting.numbers(whole)]
-    return [*blocks, *_derivatives(setting, K - P)]
+    blocks += [Equation((Formula("L"), Formula("K - P")), "J"), problem.numbers(whole)]
+    return [*blocks, *_derivatives(problem, K - P)]
 
 
-def _energies(setting: Setting) -> tuple[list[Any], list[Any]]:
-    """Of every link, and at the end of rotors and of springs."""
-    model, (q, qd, _) = setting.model, setting.symbols
+def _energies(problem: Problem) -> tuple[list[Any], list[Any]]:
+    """Kinetic energies of the links and of the rotors; potential energies of the links and of the springs."""
+    model, (q, qd, _) = problem.model, problem.symbols
     bodies = model.at(q)
     V, T = twists_of(bodies, qd), poses_of(bodies)
     kinetic = [body.inertia.kinetic_energy(V[body.index]) for body in bodies]
@@ -57,15 +51,9 @@ def _energies(setting: Setting) -> tuple[list[Any], list[Any]]:
     return [*kinetic, _sum(rotors)], [*potential, spring_energy(model, q)]
 
 
-def _potential(setting: Setting) -> Any:
-    """By the kernels; links on fixed joints of the base do not move, and are not in the derivation."""
-    merged = setting.robot.merge_fixed()
-    return merged.potential_energy(setting.state[0])
-
-
-def _link_energies(setting: Setting, kinetic: Sequence[Any], potential: Sequence[Any]) -> list[Block]:
-    bodies = setting.model.at(setting.symbols[0])
-    V, T = twists_of(bodies, setting.symbols[1]), poses_of(bodies)
+def _link_energies(problem: Problem, kinetic: Sequence[Any], potential: Sequence[Any]) -> list[Block]:
+    bodies = problem.model.at(problem.symbols[0])
+    V, T = twists_of(bodies, problem.symbols[1]), poses_of(bodies)
     blocks: list[Block] = [
         Heading("Energies"),
         Paragraph((
@@ -82,27 +70,27 @@ def _link_energies(setting: Setting, kinetic: Sequence[Any], potential: Sequence
         omega = V[i].angular
         velocity = V[i].linear + omega.cross(link.com)
         quantities = [
-            Quantity(at(r"\omega", i), column(omega), "rad/s"),
+            Quantity(subscript(r"\omega", i), column(omega), "rad/s"),
             Quantity(f"v_{{C{i}}}", column(velocity), "m/s"),
             Quantity(f"p_{{C{i}}}", column(T[i] * link.com), "m"),
-            Quantity(at("K", i), expression(kinetic[i - 1]), "J"),
-            Quantity(at("P", i), expression(potential[i - 1]), "J"),
+            Quantity(subscript("K", i), to_sympy(kinetic[i - 1]), "J"),
+            Quantity(subscript("P", i), to_sympy(potential[i - 1]), "J"),
         ]
         for quantity in quantities:
-            setting.check_units(quantity)
+            problem.check_units(quantity)
         blocks.append(Heading(f"Link {i}: {link.name}", 2))
         blocks += [Equation((Formula(x.name), x.expression), x.unit) for x in quantities]
     extra = (("K_J", kinetic[-1], "Rotors, on the joints' side:"), ("P_k", potential[-1], "Springs:"))
     for name, energy, text in extra:
         if not is_zero(energy):
-            blocks += [Paragraph(text), Equation((Formula(name), expression(energy)), "J")]
+            blocks += [Paragraph(text), Equation((Formula(name), to_sympy(energy)), "J")]
     return blocks
 
 
-def _derivatives(setting: Setting, L: Element) -> list[Block]:
-    eqs = setting.equations
-    friction = setting.robot.friction_torque(setting.state[1])
-    tau = setting.robot.inverse_dynamics(*setting.state) - friction
+def _derivatives(problem: Problem, L: Element) -> list[Block]:
+    eqs = problem.equations
+    friction = friction_torque(problem.robot, problem.state[1])
+    tau = inverse_dynamics(problem.robot, *problem.state) - friction
     rule = rf"{RATE % 'i'} - {SLOPE % 'i'}"
     blocks: list[Block] = [
         Heading("Lagrange's equations"),
@@ -113,19 +101,19 @@ def _derivatives(setting: Setting, L: Element) -> list[Block]:
         momentum, slope = L.derivative(rate), L.derivative(symbol)
         change = _sum(
             momentum.derivative(a) * v + momentum.derivative(b) * w
-            for a, b, v, w in zip(eqs.q, eqs.qd, *setting.symbols[1:], strict=True)
+            for a, b, v, w in zip(eqs.q, eqs.qd, *problem.symbols[1:], strict=True)
         )
-        torque = Quantity(at(r"\tau", i + 1), expression(change - slope), setting.efforts[i], tau[i])
+        torque = Quantity(subscript(r"\tau", i + 1), to_sympy(change - slope), problem.torque_units[i], tau[i])
         steps = [
-            Quantity(MOMENTUM % (i + 1), expression(momentum), f"{setting.efforts[i]} s"),
-            Quantity(RATE % (i + 1), expression(change), setting.efforts[i]),
-            Quantity(SLOPE % (i + 1), expression(slope), setting.efforts[i]),
+            Quantity(MOMENTUM % (i + 1), to_sympy(momentum), f"{problem.torque_units[i]} s"),
+            Quantity(RATE % (i + 1), to_sympy(change), problem.torque_units[i]),
+            Quantity(SLOPE % (i + 1), to_sympy(slope), problem.torque_units[i]),
         ]
         for step in steps:
-            setting.check_units(step)
+            problem.check_units(step)
         blocks.append(Heading(("Coordinate ", symbol), 2))
         blocks += [Equation((Formula(x.name), x.expression), x.unit) for x in (*steps, torque)]
-        blocks.append(setting.numbers([torque]))
+        blocks.append(problem.numbers([torque]))
     return blocks
 
 

@@ -1,4 +1,4 @@
-"""The closed matrix form: Jacobians of the links, the mass matrix from them, Christoffel's symbols, gravity."""
+"""The derivation in closed matrix form: Jacobians of the links, mass matrix, Christoffel's symbols, gravity."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from typing import Any
 import sympy as sp
 
 from chainrule.algorithms.matrix_form import matrix_form
+from chainrule.dynamics import textbook
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.derivations.names import at
-from chainrule.symbolic.derivations.setting import Setting, expression, terms, too_large
-from chainrule.symbolic.documents.document import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.derivations.latex_names import subscript
+from chainrule.symbolic.derivations.problem import ZERO_TOLERANCE, Problem, count_terms, too_large
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
-READABLE = 6000
-"""Terms in all Jacobians beyond which they are not written out."""
-
-DUST = 1e-14
-"""What rounding leaves of zeros."""
+MAX_TERMS = 6000
+"""Terms of all Jacobians, or of all Christoffel symbols; a robot with more is refused."""
 
 
-def matrices(setting: Setting) -> list[Block]:
-    """From the stacked equations of all links to M, C and g."""
-    form = matrix_form(setting.model, *setting.symbols[:2])
-    size = terms(x for row in form.J for x in row)
-    if size > READABLE:
-        raise too_large(setting.robot, f"its Jacobians have {size} terms")
-    return [*_stacked(), *_jacobians(setting, form), *_christoffel(setting)]
+def closed_matrix_form(problem: Problem) -> list[Block]:
+    """The sections from the stacked equations of all links to M, C and g."""
+    form = matrix_form(problem.model, *problem.symbols[:2])
+    size = count_terms(x for row in form.J for x in row)
+    if size > MAX_TERMS:
+        raise too_large(problem.robot, f"its Jacobians have {size} terms")
+    return [*_stacked_equations(), *_jacobians(problem, form), *_christoffel(problem)]
 
 
-def _stacked() -> list[Block]:
+def _stacked_equations() -> list[Block]:
     return [
         Heading("The equations of all links at once"),
         Paragraph((
@@ -50,9 +49,9 @@ def _stacked() -> list[Block]:
     ]  # fmt: skip
 
 
-def _jacobians(setting: Setting, form: Any) -> list[Block]:
-    """The rows of J and the block of G for every link."""
-    kernel = setting.robot.without_friction().matrix_form(*setting.state[:2])
+def _jacobians(problem: Problem, form: Any) -> list[Block]:
+    """The rows of J and the block of G of every link."""
+    kernel = textbook.matrix_form(problem.robot, *problem.state[:2])
     blocks: list[Block] = [
         Heading("Jacobians and inertias of the links"),
         Paragraph((
@@ -61,28 +60,28 @@ def _jacobians(setting: Setting, form: Any) -> list[Block]:
             " is its inertia about the origin of that frame.",
         )),
     ]  # fmt: skip
-    for body in setting.model.bodies:
+    for body in problem.model.bodies:
         i, rows = body.index, slice(6 * (body.index - 1), 6 * body.index)
-        J = sp.Matrix([[expression(x) for x in row] for row in form.J[rows]])
-        G = sp.Matrix([[expression(x) for x in row[rows]] for row in form.inertia[rows]])
-        numbers = [(at("J", i), kernel.J[rows]), (at("G", i), kernel.inertia[rows, rows])]
+        J = sp.Matrix([[to_sympy(x) for x in row] for row in form.J[rows]])
+        G = sp.Matrix([[to_sympy(x) for x in row[rows]] for row in form.inertia[rows]])
+        numbers = [(subscript("J", i), kernel.J[rows]), (subscript("G", i), kernel.inertia[rows, rows])]
         for (name, values), matrix in zip(numbers, (J, G), strict=True):
-            setting.agreeing(name, matrix, values)
+            problem.check_number(name, matrix, values)
         blocks += [
             Heading(f"Link {i}: {body.link.name}", 2),
-            Equation((Formula(at("J", i)), J, _numbers(kernel.J[rows]))),
-            Equation((Formula(at("G", i)), G)),
+            Equation((Formula(subscript("J", i)), J, _numbers(kernel.J[rows]))),
+            Equation((Formula(subscript("G", i)), G)),
         ]
     return blocks
 
 
 def _numbers(matrix: Any) -> sp.Matrix:
-    """A matrix of numbers, without what rounding has left."""
-    return sp.Matrix([[0 if abs(x) < DUST else float(x) for x in row] for row in matrix])
+    """A matrix of numbers, with rounding errors set to zero."""
+    return sp.Matrix([[0 if abs(x) < ZERO_TOLERANCE else float(x) for x in row] for row in matrix])
 
 
-def _christoffel(setting: Setting) -> list[Block]:
-    """The symbols that are not zero."""
+def _christoffel(problem: Problem) -> list[Block]:
+    """The Christoffel symbols that are not zero."""
     rule = (
         r"\frac{1}{2} \left(\frac{\partial M_{ij}}{\partial q_k} + \frac{\partial M_{ik}}{\partial q_j}"
         r" - \frac{\partial M_{jk}}{\partial q_i}\right)"
@@ -93,15 +92,15 @@ def _christoffel(setting: Setting) -> list[Block]:
         Equation((Formula(r"\Gamma_{ijk}"), Formula(rule))),
         Equation((Formula("C_{ij}"), Formula(r"\sum_k \Gamma_{ijk} \dot{q}_k"))),
     ]
-    symbols = setting.equations.elements.christoffel
+    symbols = problem.equations.elements.christoffel
     n = len(symbols)
-    if sum(terms(row) for plane in symbols for row in plane) > READABLE:
-        raise too_large(setting.robot, "its Christoffel symbols have too many terms")
+    if sum(count_terms(row) for plane in symbols for row in plane) > MAX_TERMS:
+        raise too_large(problem.robot, "its Christoffel symbols have too many terms")
     for i in range(n):
         for j in range(n):
             for k in range(j + 1):
                 x = symbols[i][j][k]
-                if not is_zero(x) and expression(x) != 0:
+                if not is_zero(x) and to_sympy(x) != 0:
                     names = [f"\\Gamma_{{{i + 1}{a + 1}{b + 1}}}" for a, b in dict.fromkeys([(k, j), (j, k)])]
-                    blocks.append(Equation((*(Formula(name) for name in names), expression(x))))
+                    blocks.append(Equation((*(Formula(name) for name in names), to_sympy(x))))
     return blocks

@@ -1,4 +1,4 @@
-"""The Newton-Euler equations of a robot, iteration by iteration, as the lecture notes write them."""
+"""The derivation by Newton and Euler: outward iterations, inward iterations, torques."""
 
 from __future__ import annotations
 
@@ -6,61 +6,56 @@ from collections.abc import Sequence
 
 from chainrule.algorithms import vector_form
 from chainrule.algorithms.vector_form import UNITS, LinkRow
+from chainrule.dynamics.textbook import newton_euler_table
 from chainrule.model import Body
 from chainrule.model.joints import Screw
 from chainrule.spatial import Vector
-from chainrule.symbolic.derivations.names import at, of_link
-from chainrule.symbolic.derivations.setting import (
-    Quantity,
-    Setting,
-    column,
-    expression,
-    terms,
-    too_large,
-)
-from chainrule.symbolic.documents.document import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.derivations.latex_names import link_quantity, subscript
+from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, too_large
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
 INWARD = ("f", "n")
-READABLE = 6000
-"""Terms in all rows beyond which they are not written out."""
+MAX_TERMS = 6000
+"""Terms of all rows of the Newton-Euler table; a robot with more is refused."""
 
 
-def newton_euler(setting: Setting) -> list[Block]:
-    """Outward, inward, and the torques."""
-    rows, torques = vector_form.newton_euler(setting.model, *setting.symbols)
-    size = sum(terms(getattr(row, name)) for row in rows for name in UNITS)
-    if size > READABLE:
-        raise too_large(setting.robot, f"its Newton-Euler equations have {size} terms")
-    table = setting.robot.without_friction().newton_euler_table(*setting.state)
-    bodies = setting.model.bodies
+def newton_euler(problem: Problem) -> list[Block]:
+    """The sections about outward iterations, inward iterations, and torques."""
+    rows, torques = vector_form.newton_euler(problem.model, *problem.symbols)
+    size = sum(count_terms(getattr(row, name)) for row in rows for name in UNITS)
+    if size > MAX_TERMS:
+        raise too_large(problem.robot, f"its Newton-Euler equations have {size} terms")
+    table = newton_euler_table(problem.frictionless, *problem.state)
+    bodies = problem.model.bodies
     blocks: list[Block] = [Heading("Outward iterations: from the base to the tips"), *_outward_rule(bodies)]
     for body, row in zip(bodies, rows, strict=True):
-        blocks += _link(setting, body, row, table, OUTWARD)
+        blocks += _link(problem, body, row, table, OUTWARD)
     blocks += [Heading("Inward iterations: from the tips to the base"), *_inward_rule()]
     for body, row in list(zip(bodies, rows, strict=True))[::-1]:
-        blocks += _link(setting, body, row, table, INWARD)
+        blocks += _link(problem, body, row, table, INWARD)
     blocks += [Heading("Joint torques and forces"), *_torque_rule(bodies)]
     quantities = [
-        Quantity(at(r"\tau", i + 1), expression(tau), effort, table.tau[i])
-        for i, (tau, effort) in enumerate(zip(torques, setting.efforts, strict=True))
+        Quantity(subscript(r"\tau", i + 1), to_sympy(tau), unit, table.tau[i])
+        for i, (tau, unit) in enumerate(zip(torques, problem.torque_units, strict=True))
     ]
     blocks += [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
-    return [*blocks, setting.numbers(quantities)]
+    return [*blocks, problem.numbers(quantities)]
 
 
-def _link(setting: Setting, body: Body, row: LinkRow, table: object, names: Sequence[str]) -> list[Block]:
+def _link(problem: Problem, body: Body, row: LinkRow, table: object, names: Sequence[str]) -> list[Block]:
     i = body.index
     quantities = []
     for name in names:
         kernel = getattr(table, name)[i - 1]
-        quantities.append(Quantity(of_link(name, i), column(getattr(row, name)), UNITS[name], kernel))
+        quantities.append(Quantity(link_quantity(name, i), column(getattr(row, name)), UNITS[name], kernel))
     equations = [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
-    return [Heading(f"Link {i}: {body.link.name}", 2), *equations, setting.numbers(quantities)]
+    return [Heading(f"Link {i}: {body.link.name}", 2), *equations, problem.numbers(quantities)]
 
 
 def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
-    """The general equations, for the kinds of joints that are there."""
+    """The general equations for the kinds of joints of this robot."""
     carried, spun = r"R_i^T \omega_p", r"R_i^T \dot{\omega}_p"
     moved = (
         r"R_i^T \left(\dot{\omega}_p \times P_i + \omega_p \times \left(\omega_p \times P_i\right) + \dot{v}_p\right)"
@@ -72,7 +67,7 @@ def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
         )),
         Equation((Formula(r"\omega_0 = \dot{\omega}_0 = 0, \quad \dot{v}_0"), Formula("-g_0"))),
     ]  # fmt: skip
-    kinds = {_sort(body) for body in bodies}
+    kinds = {_kind_of_motion(body) for body in bodies}
     if "turns" in kinds:
         turned = rf" + {carried} \times \hat{{z}}_i \dot{{q}}_i + \hat{{z}}_i \ddot{{q}}_i"
         blocks += [
@@ -130,7 +125,7 @@ def _inward_rule() -> list[Block]:
 
 
 def _torque_rule(bodies: Sequence[Body]) -> list[Block]:
-    kinds = {_sort(body) for body in bodies}
+    kinds = {_kind_of_motion(body) for body in bodies}
     text = (
         "The motor supplies what goes along the axis of its joint; rotors and springs add theirs, and friction follows "
         "below."
@@ -149,7 +144,7 @@ def _rule(name: str, formula: str, unit_text: str) -> Equation:
     return Equation((Formula(name), Formula(formula)), unit_text)
 
 
-def _sort(body: Body) -> str:
+def _kind_of_motion(body: Body) -> str:
     kind = body.joint.kind
     if not isinstance(kind, Screw) or body.joint.mimic:
         return "other"

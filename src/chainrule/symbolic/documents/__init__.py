@@ -1,1 +1,1 @@
-"""Documents of text and formulas, and the formats they are written in."""
+"""Printing of expressions and formulas, and documents made of them in several forms."""

@@ -1,74 +1,56 @@
-"""A document of headings, text, equations and tables, and the formats it can be written in."""
+"""Documents of text, equations and tables, and the forms in which they are written.
+
+How to add a form, for example AsciiDoc:
+
+1. Write a function that takes a `Page` and returns the text of the file. It writes the title and all kinds of blocks
+   of `documents/blocks.py`: Heading, Paragraph, Equation, Table and Code. `documents/markdown.py` is a short example.
+2. In that function, take a text apart with `pieces(text)`. A piece that is a string is plain text: escape it. All other
+   pieces are mathematics. For LaTeX, `line_breaks.math(piece, style)` writes a piece, and
+   `line_breaks.display(equation, style)` an equation. From LaTeX, `plain_text.line` makes Unicode text and
+   `mathml.mathml` makes MathML.
+3. List the function under the ending of its files: `FORMS[".adoc"] = asciidoc`. From then on, `save("arm.adoc")` writes
+   summaries and derivations in this form.
+4. A form of this package also gets a method of `Document` and an option of the command `chainrule equations`.
+
+`tests/symbolic/documents/test_recipe_form.py` follows these steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from chainrule.errors import ChainruleError
-from chainrule.symbolic.documents.printing import PLAIN, Style
+from chainrule.symbolic.documents import html, latex, markdown, notebook, terminal
+from chainrule.symbolic.documents.blocks import (
+    Block,
+    Code,
+    Equation,
+    Formula,
+    Heading,
+    Page,
+    Paragraph,
+    Piece,
+    Table,
+    Text,
+    pieces,
+)
+
+__all__ = [
+    "FORMS", "Block", "Code", "Document", "Equation", "Formula", "Heading", "Page", "Paragraph", "Piece", "Table",
+    "Text", "pieces",
+]  # fmt: skip
+
+FORMS: dict[str, Callable[[Page], str]] = {
+    ".html": html.page, ".tex": latex.article, ".md": markdown.markdown, ".ipynb": notebook.notebook,
+    ".txt": terminal.text,
+}  # fmt: skip
+"""Ending of a file -> the function that writes a page in that form."""
 
 
 @dataclass(frozen=True)
-class Formula:
-    """A formula given in LaTeX, in the part of it that `symbolic.formula` reads."""
-
-    latex: str
-
-
-Piece: TypeAlias = Any
-"""A string, which is plain text; or a Formula, a SymPy expression or matrix, which is mathematics."""
-
-Text: TypeAlias = Any
-"""A piece, or a sequence of pieces."""
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A heading; of level 1 for sections, 2 for their parts."""
-
-    text: Text
-    level: int = 1
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """Running text."""
-
-    text: Text
-
-
-@dataclass(frozen=True)
-class Equation:
-    """Sides with equals signs between, and the unit of it all in words. Long ones are broken over lines."""
-
-    sides: tuple[Piece, ...]
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of cells under a header."""
-
-    header: tuple[Text, ...]
-    rows: tuple[tuple[Text, ...], ...]
-
-
-@dataclass(frozen=True)
-class Code:
-    """Source code."""
-
-    text: str
-    language: str = ""
-
-
-Block: TypeAlias = Heading | Paragraph | Equation | Table | Code
-
-
-@dataclass(frozen=True)
-class Document:
+class Document(Page):
     """A title, and blocks under it.
 
     >>> page = Document("Newton", (Equation((Formula("F"), Formula(r"m \\dot{v}")), "N"),))
@@ -80,67 +62,45 @@ class Document:
     <BLANKLINE>
     """
 
-    title: str
-    blocks: tuple[Block, ...]
-    style: Style = field(default=PLAIN)
-
-    def styled(self, *, shorthand: bool | None = None, digits: int | None = None) -> Document:
-        """The same in another style: with c_12 for cos(q_1 + q_2), with more or fewer digits."""
+    def with_style(self, *, shorthand: bool | None = None, digits: int | None = None) -> Document:
+        """This document in another style: with c_12 for cos(q_1 + q_2), with more or fewer digits."""
         style = self.style
         style = style if shorthand is None else replace(style, shorthand=shorthand)
         return replace(self, style=style if digits is None else replace(style, digits=digits))
 
-    def latex(self) -> str:
-        """A LaTeX article, complete."""
-        from chainrule.symbolic.documents.tex import article
+    styled = with_style
 
-        return article(self)
+    def latex(self) -> str:
+        """A complete LaTeX article."""
+        return latex.article(self)
 
     def markdown(self) -> str:
         """Markdown with formulas between dollar signs, as GitHub and Jupyter show them."""
-        from chainrule.symbolic.documents.markdown import markdown
-
-        return markdown(self)
+        return markdown.markdown(self)
 
     def notebook(self) -> str:
         """A Jupyter notebook: the JSON text of an .ipynb file."""
-        from chainrule.symbolic.documents.markdown import notebook
-
-        return notebook(self)
+        return notebook.notebook(self)
 
     def html(self) -> str:
-        """A page by itself, with MathML: nothing is fetched from anywhere."""
-        from chainrule.symbolic.documents.html import page
-
-        return page(self)
+        """An HTML page with MathML, complete in one file: it loads nothing."""
+        return html.page(self)
 
     def text(self) -> str:
         """Unicode text for a terminal."""
-        from chainrule.symbolic.documents.terminal import text
-
-        return text(self)
+        return terminal.text(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write a file, in the format that its ending names: .html, .tex, .md, .ipynb or .txt."""
+        """Write a file, in the form of its ending: .html, .tex, .md, .ipynb or .txt."""
         target = Path(path)
-        if target.suffix not in FORMATS:
-            known = ", ".join(FORMATS)
+        if target.suffix not in FORMS:
+            known = ", ".join(FORMS)
             raise ChainruleError(f"{str(path)!r}: documents are written as {known}; give the file one of these endings")
-        target.write_text(getattr(self, FORMATS[target.suffix])(), encoding="utf-8")
+        target.write_text(FORMS[target.suffix](self), encoding="utf-8")
         return target
 
     def _repr_html_(self) -> str:
-        from chainrule.symbolic.documents.html import fragment
-
-        return fragment(self)
+        return html.fragment(self)
 
     def __str__(self) -> str:
         return self.text()
-
-
-FORMATS = {".html": "html", ".tex": "latex", ".md": "markdown", ".ipynb": "notebook", ".txt": "text"}
-
-
-def pieces(text: Text) -> Sequence[Piece]:
-    """The pieces that a text is made of."""
-    return text if isinstance(text, (tuple, list)) else (text,)

@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 (mathematical letters)
-"""The LaTeX that this library writes, read into a tree, so that other notations can be written from it.
+"""Parser of the LaTeX that this library writes: a tree, from which other notations are written.
 
-SymPy prints LaTeX best of all it prints; MathML and plain text are made of that. A small part of LaTeX is enough:
+SymPy's LaTeX is the best of its notations; MathML and plain text are made from it. A small part of LaTeX is enough:
 letters, numbers, scripts, fractions, roots, accents, brackets and grids.
 """
 
@@ -33,7 +33,7 @@ GRIDS = {"matrix": "matrix", "array": "matrix", "bmatrix": "bmatrix", "aligned":
 
 @dataclass(frozen=True)
 class Atom:
-    """A letter, number, operator, word, name of a function, or a space of so many em."""
+    """A letter, a number, an operator, a word, the name of a function, or a space with its width in em."""
 
     kind: str
     text: str
@@ -41,14 +41,14 @@ class Atom:
 
 @dataclass(frozen=True)
 class Row:
-    """Things in a row."""
+    """Nodes in a row."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Script:
-    """Something with a subscript, a superscript, or both."""
+    """A node with a subscript, a superscript, or both."""
 
     base: Node
     lower: Node | None
@@ -57,7 +57,7 @@ class Script:
 
 @dataclass(frozen=True)
 class Fraction:
-    """One thing over another."""
+    """A fraction."""
 
     top: Node
     bottom: Node
@@ -72,7 +72,7 @@ class Root:
 
 @dataclass(frozen=True)
 class Accent:
-    """A mark above something."""
+    """A node with a mark above it."""
 
     body: Node
     mark: str
@@ -80,7 +80,7 @@ class Accent:
 
 @dataclass(frozen=True)
 class Fence:
-    """Brackets that grow with what is between them."""
+    """Brackets that grow with their content."""
 
     opening: str
     body: Node
@@ -89,7 +89,7 @@ class Fence:
 
 @dataclass(frozen=True)
 class Grid:
-    """A matrix, lines aligned at their signs, or cases."""
+    """A matrix, aligned lines, or cases."""
 
     kind: str
     rows: tuple[tuple[Node, ...], ...]
@@ -103,7 +103,7 @@ LEAF = re.compile(r"[A-Za-z\u0370-\u03ff]")
 
 
 class FormulaError(ChainruleError, ValueError):
-    """A formula that is not in the part of LaTeX that is read here."""
+    """The formula is not in the part of LaTeX that this parser reads."""
 
 
 def parse(latex: str) -> Node:
@@ -120,7 +120,7 @@ def parse(latex: str) -> Node:
 
 
 class _Reader:
-    """Reads tokens from the front; they are kept back to front."""
+    """A recursive-descent parser. The list of tokens is reversed, so that the next one is the last."""
 
     def __init__(self, latex: str) -> None:
         self.latex = latex
@@ -133,12 +133,12 @@ class _Reader:
         return token
 
     def row(self, ends: tuple[str, ...]) -> Node:
-        """Everything up to one of the given tokens, which is left there."""
+        """The nodes up to one of the given tokens, which is not consumed."""
         parts: list[Node] = []
         while self.tokens and self.tokens[-1] not in ends:
             if self.tokens[-1] in ("}", "&", "\\\\", "\\right", "\\end"):
                 break
-            parts.append(self._scripted())
+            parts.append(self._with_scripts())
         return parts[0] if len(parts) == 1 else Row(tuple(parts))
 
     def _group(self) -> Node:
@@ -150,7 +150,7 @@ class _Reader:
         return body
 
     def _name(self) -> str:
-        """The letters between braces."""
+        """The name between braces."""
         self._next("{")
         letters = []
         while self.tokens and self.tokens[-1] != "}":
@@ -158,7 +158,7 @@ class _Reader:
         self._next("}")
         return "".join(letters)
 
-    def _scripted(self) -> Node:
+    def _with_scripts(self) -> Node:
         base = self._one()
         lower: Node | None = None
         upper: Node | None = None
@@ -233,7 +233,7 @@ class _Reader:
 
 
 def width(node: Node) -> float:
-    """About how wide a formula is, in letters."""
+    """The approximate width of a formula, in letters."""
     if isinstance(node, Atom):
         return float(node.text) if node.kind == "space" else len(node.text) * (2.0 if node.kind == "operator" else 1.0)
     if isinstance(node, Row):

@@ -1,22 +1,22 @@
-"""Documents as pages that need nothing else: MathML for formulas, and a little style."""
+"""Documents as HTML pages, complete in one file: MathML for formulas, and a style sheet."""
 
 from __future__ import annotations
 
-from html import escape
+from html import escape as escape_html
 
-from chainrule.symbolic.documents.breaking import display, math
-from chainrule.symbolic.documents.document import (
+from chainrule.symbolic.documents.blocks import (
     Block,
-    Document,
     Equation,
     Heading,
+    Page,
     Paragraph,
     Table,
     Text,
     pieces,
 )
+from chainrule.symbolic.documents.line_breaks import display, math
 from chainrule.symbolic.documents.mathml import mathml
-from chainrule.symbolic.documents.printing import Style, raised
+from chainrule.symbolic.documents.printing import Style, superscript_powers
 
 CSS = """
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2.5rem auto; padding: 0 1.25rem;
@@ -47,29 +47,32 @@ pre { background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .88rem; 
 """
 
 
-def page(document: Document) -> str:
-    """A whole page."""
+def page(document: Page) -> str:
+    """The HTML of a whole page."""
     return (
         '<!DOCTYPE html>\n<html lang="en" xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta charset="utf-8"/>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
-        f"<title>{_plain(document.title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n{fragment(document)}\n"
+        f"<title>{_escape(document.title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n{fragment(document)}\n"
         "</body>\n</html>\n"
     )
 
 
-def fragment(document: Document) -> str:
-    """What a page has in its body, to be put into another one."""
+def fragment(document: Page) -> str:
+    """The body of the page, to be put into another one."""
     blocks = (_block(block, document.style) for block in document.blocks)
-    return "\n".join([f"<h1>{_plain(document.title)}</h1>", *blocks])
+    return "\n".join([f"<h1>{_escape(document.title)}</h1>", *blocks])
 
 
-def _plain(text: str) -> str:
-    """Text without markup, and without the control characters that no page may have."""
-    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+def _escape(text: str) -> str:
+    """Escape text, and replace the control characters that no page may contain."""
+    return escape_html("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 def _text(text: Text, style: Style) -> str:
-    return "".join(_plain(p) if isinstance(p, str) else mathml(math(p, style), drawn=True) for p in pieces(text))
+    return "".join(
+        _escape(piece) if isinstance(piece, str) else mathml(math(piece, style), css_brackets=True)
+        for piece in pieces(text)
+    )
 
 
 def _block(block: Block, style: Style) -> str:
@@ -79,11 +82,11 @@ def _block(block: Block, style: Style) -> str:
     if isinstance(block, Paragraph):
         return f"<p>{_text(block.text, style)}</p>"
     if isinstance(block, Equation):
-        unit = f'<span class="unit">{_plain(raised(block.unit))}</span>' if block.unit else ""
-        return f'<div class="equation">{mathml(display(block, style), display=True, drawn=True)}{unit}</div>'
+        unit = f'<span class="unit">{_escape(superscript_powers(block.unit))}</span>' if block.unit else ""
+        return f'<div class="equation">{mathml(display(block, style), display=True, css_brackets=True)}{unit}</div>'
     if isinstance(block, Table):
         return _table(block, style)
-    return f"<pre><code>{escape(block.text)}</code></pre>"
+    return f"<pre><code>{escape_html(block.text)}</code></pre>"
 
 
 def _table(table: Table, style: Style) -> str:

@@ -1,4 +1,4 @@
-"""Formulas as presentation MathML, the part of it that browsers draw (MathML Core)."""
+"""Formulas as presentation MathML, within MathML Core, the part that browsers draw."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ from chainrule.symbolic.documents.formula import (
 
 TAGS = {"letter": "mi", "number": "mn", "operator": "mo", "word": "mtext", "function": "mi"}
 SPACE = '<mspace width="0.17em"/>'
-APPLIED = "<mo>&#x2061;</mo>"
-"""Between a function and its argument; not seen, but read aloud."""
+FUNCTION_APPLICATION = "<mo>&#x2061;</mo>"
+"""Stands between a function and its argument; invisible, but screen readers say it."""
 
 
-def mathml(latex: str, *, display: bool = False, drawn: bool = False) -> str:
-    """A formula, given in LaTeX, as a `math` element.
+def mathml(latex: str, *, display: bool = False, css_brackets: bool = False) -> str:
+    """The `math` element of a formula in LaTeX.
 
-    drawn: leave the brackets of matrices to the style of the page, for the class `bracketed`; without a font for
-    mathematics, browsers cannot make brackets tall.
+    With `css_brackets`, matrices have the class `bracketed`, whose style sheet draws their brackets: without a font
+    for mathematics, browsers cannot make brackets tall.
 
     >>> mathml("m_{1} g")
     '<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow><msub><mi>m</mi><mn>1</mn></msub><mi>g</mi></mrow></math>'
     """
     block = ' display="block"' if display else ""
     body = element(parse(latex))
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{block}>{_drawn(body) if drawn else body}</math>'
+    body = _mark_brackets(body) if css_brackets else body
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{block}>{body}</math>'
 
 
-def _drawn(body: str) -> str:
+def _mark_brackets(body: str) -> str:
     return body.replace(f"{_bracket('[', 'prefix')}<mtable>", '<mtable class="bracketed">').replace(
         f"</mtable>{_bracket(']', 'postfix')}", "</mtable>"
     )
 
 
 def element(node: Node) -> str:
-    """One node and all below it."""
+    """The MathML of a node of the tree."""
     if isinstance(node, Atom):
         return _atom(node)
     if isinstance(node, Row):
@@ -75,7 +76,7 @@ def _atom(atom: Atom) -> str:
 
 
 def _parts(parts: Sequence[Node]) -> str:
-    """With the thin spaces around sin x that LaTeX sets by itself."""
+    """The MathML of a row, with the thin spaces around sin x that LaTeX sets automatically."""
     text = ""
     for k, part in enumerate(parts):
         named = _is_function(part)
@@ -83,7 +84,7 @@ def _parts(parts: Sequence[Node]) -> str:
             text += SPACE if named or k > 1 else ""
         text += element(part)
         if named and k + 1 < len(parts):
-            text += APPLIED
+            text += FUNCTION_APPLICATION
     return text
 
 

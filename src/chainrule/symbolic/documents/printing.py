@@ -1,4 +1,4 @@
-"""Expressions as a textbook prints them: factors and terms in its order, short numbers, c_12 for cos(q_1 + q_2)."""
+"""Printing of expressions as in a textbook: order of factors and terms, short numbers, c_12 for cos(q_1 + q_2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 
 import sympy as sp
 
-NUMBER, MASS, LENGTH, GRAVITY, COORDINATE, TURNED, RATE, ACCELERATION = range(8)
+from chainrule.symbolic.documents.mathml import mathml as mathml_of
+
+NUMBER, MASS, LENGTH, GRAVITY, COORDINATE, TRIGONOMETRIC, RATE, ACCELERATION = range(8)
 """The order of factors in a product: 2 m l g q cos(q) qd qdd."""
 
 HEADS = {"m": MASS, "I": MASS, "J": MASS, "g": GRAVITY, "q": COORDINATE, "qdot": RATE, "qddot": ACCELERATION}
@@ -19,7 +21,7 @@ COORDINATE_NAME = re.compile(r"q_(\d+)")
 
 @dataclass(frozen=True)
 class Style:
-    """How expressions are written: with c_12 and s_12 for cosines and sines or not, and with how many digits."""
+    """Style of expressions: whether c_12 and s_12 stand for cosines and sines, and the number of digits."""
 
     shorthand: bool = False
     digits: int = 6
@@ -29,7 +31,7 @@ PLAIN = Style()
 
 
 def latex(expression: Any, style: Style = PLAIN) -> str:
-    r"""An expression or matrix in LaTeX.
+    r"""The LaTeX of an expression or matrix.
 
     >>> q, m, g = sp.symbols("q_1 m_1 g")
     >>> latex(g * sp.cos(q) * 2.50 * m)
@@ -37,41 +39,39 @@ def latex(expression: Any, style: Style = PLAIN) -> str:
     >>> latex(g * sp.cos(q) * m, Style(shorthand=True))
     'm_{1} g c_{1}'
     """
-    return str(sp.latex(arranged(expression, style), order="none"))
+    return str(sp.latex(arrange(expression, style), order="none"))
 
 
 def mathml(expression: Any, style: Style = PLAIN) -> str:
-    """An expression or matrix in presentation MathML, as browsers draw it."""
-    from chainrule.symbolic.documents.mathml import mathml as of_latex
-
-    return of_latex(latex(expression, style))
+    """The presentation MathML of an expression or matrix."""
+    return mathml_of(latex(expression, style))
 
 
 def pretty(expression: Any, style: Style = PLAIN) -> str:
-    """An expression or matrix in Unicode, over several lines where it needs them."""
-    return str(sp.pretty(arranged(expression, style), order="none", use_unicode=True, wrap_line=False))
+    """The Unicode text of an expression or matrix, over several lines if needed."""
+    return str(sp.pretty(arrange(expression, style), order="none", use_unicode=True, wrap_line=False))
 
 
-def arranged(expression: Any, style: Style = PLAIN) -> Any:
-    """The same expression with its factors and terms in a textbook's order; to be printed, not to be computed with."""
+def arrange(expression: Any, style: Style = PLAIN) -> Any:
+    """Arrange the factors and terms of an expression in a textbook's order, for printing only."""
     if isinstance(expression, sp.MatrixBase):
-        return sp.Matrix(expression.rows, expression.cols, [arranged(x, style) for x in expression])
+        return sp.Matrix(expression.rows, expression.cols, [arrange(x, style) for x in expression])
     whole = sp.sympify(expression)
-    return _arranged(shortened(whole) if style.shorthand else whole, style.digits)
+    return _arrange(abbreviate(whole) if style.shorthand else whole, style.digits)
 
 
-def shortened(expression: Any, coordinates: Iterable[sp.Symbol] | None = None) -> Any:
-    """With c_12 for cos(q_1 + q_2) and s_1 for sin(q_1), in these coordinates or in all.
+def abbreviate(expression: Any, coordinates: Iterable[sp.Symbol] | None = None) -> Any:
+    """Write c_12 for cos(q_1 + q_2) and s_1 for sin(q_1), of these coordinates or of all.
 
     >>> a, b = sp.symbols("q_1 q_2")
-    >>> shortened(sp.cos(a + b) * sp.sin(a - b) + sp.cos(2 * a))
+    >>> abbreviate(sp.cos(a + b) * sp.sin(a - b) + sp.cos(2 * a))
     c_12*s_1-2 + cos(2*q_1)
     """
-    return expression.xreplace({turned: short for short, turned in _short_names(expression, coordinates).items()})
+    return expression.xreplace({function: short for short, function in _short_names(expression, coordinates).items()})
 
 
 def definitions(expressions: Iterable[Any]) -> list[tuple[sp.Symbol, sp.Expr]]:
-    """What the short names in these expressions stand for, simplest first."""
+    """The short names in these expressions and what they stand for, simplest first."""
     found: dict[sp.Symbol, sp.Expr] = {}
     for expression in expressions:
         found |= _short_names(expression)
@@ -82,17 +82,17 @@ def _short_names(whole: Any, coordinates: Iterable[sp.Symbol] | None = None) -> 
     taken = {symbol.name for symbol in whole.free_symbols}
     allowed = None if coordinates is None else set(coordinates)
     names = {}
-    for turned in whole.atoms(sp.sin, sp.cos):
-        name = _indices(turned.args[0])
-        if name is None or (allowed is not None and not turned.free_symbols <= allowed):
+    for function in whole.atoms(sp.sin, sp.cos):
+        name = _indices(function.args[0])
+        if name is None or (allowed is not None and not function.free_symbols <= allowed):
             continue
-        letter = "s" if isinstance(turned, sp.sin) else "c"
-        names[sp.Symbol(f"{letter.upper() if f'{letter}_{name}' in taken else letter}_{name}", real=True)] = turned
+        letter = "s" if isinstance(function, sp.sin) else "c"
+        names[sp.Symbol(f"{letter.upper() if f'{letter}_{name}' in taken else letter}_{name}", real=True)] = function
     return names
 
 
 def _indices(angle: sp.Expr) -> str | None:
-    """12 of q_1 + q_2, and 1-2 of q_1 - q_2; nothing of other sums."""
+    """The indices of a sum of coordinates, 12 for q_1 + q_2 and 1-2 for q_1 - q_2; None for other sums."""
     name = ""
     for term in sorted(sp.Add.make_args(angle), key=_index):
         sign, symbol = term.as_coeff_Mul()
@@ -104,12 +104,12 @@ def _indices(angle: sp.Expr) -> str | None:
     return name or None
 
 
-def _arranged(x: sp.Basic, digits: int) -> sp.Basic:
+def _arrange(x: sp.Basic, digits: int) -> sp.Basic:
     if isinstance(x, sp.Float):
-        return rounded(x, digits)
+        return round_digits(x, digits)
     if not x.args:
         return x
-    args = [_arranged(arg, digits) for arg in x.args]
+    args = [_arrange(arg, digits) for arg in x.args]
     if isinstance(x, sp.Mul):
         return _product(args)
     if isinstance(x, sp.Add):
@@ -119,8 +119,8 @@ def _arranged(x: sp.Basic, digits: int) -> sp.Basic:
     return x.func(*args, evaluate=False) if isinstance(x, (sp.sin, sp.cos)) else x.func(*args)
 
 
-def rounded(x: Any, digits: int = 6) -> sp.Expr:
-    """A number with at most so many digits, and no zeros after them."""
+def round_digits(x: Any, digits: int = 6) -> sp.Expr:
+    """Round a number to this many digits, without zeros at the end."""
     text = f"{float(x):.{digits}g}"
     value = float(text)
     if not math.isfinite(value):
@@ -128,10 +128,10 @@ def rounded(x: Any, digits: int = 6) -> sp.Expr:
     return sp.Integer(int(value)) if value == int(value) and abs(value) < 1e15 else sp.Float(text)
 
 
-def raised(unit: str) -> str:
-    """A unit with its powers raised.
+def superscript_powers(unit: str) -> str:
+    """Write the powers in a unit as superscripts.
 
-    >>> raised("kg m^2")
+    >>> superscript_powers("kg m^2")
     'kg m²'
     """
     return unit.replace("^2", "²").replace("^3", "³")
@@ -154,12 +154,12 @@ def _product(factors: list[sp.Basic]) -> sp.Basic:
 
 
 def _rank(x: sp.Basic) -> int:
-    """The place of a factor by what it is made of."""
+    """The place of a factor in a product, by its kind."""
     if isinstance(x, sp.Symbol):
         head = x.name.partition("_")[0]
-        return TURNED if head in "cCsS" and x.name[2:3].isdigit() else HEADS.get(head, LENGTH)
+        return TRIGONOMETRIC if head in "cCsS" and x.name[2:3].isdigit() else HEADS.get(head, LENGTH)
     if isinstance(x, (sp.sin, sp.cos)):
-        return TURNED
+        return TRIGONOMETRIC
     return max((_rank(arg) for arg in x.args), default=NUMBER)
 
 
@@ -169,16 +169,16 @@ def _factor_key(x: sp.Basic) -> tuple[Any, ...]:
 
 
 def _term_key(x: sp.Basic) -> tuple[Any, ...]:
-    """Accelerations before velocities before the rest; constants before sines and cosines."""
+    """Sorts accelerations before velocities before other terms, and constants before sines and cosines."""
     moving = {ACCELERATION: 0, RATE: 1}.get(_rank(x), 2)
     factors = sp.Mul.make_args(x)
-    angles = [f for f in factors if _rank(f) == TURNED]
+    angles = [f for f in factors if _rank(f) == TRIGONOMETRIC]
     rates = sorted(name for f in factors for name in _rates(f))
     return moving, rates, len(angles), sum(len(str(a)) for a in angles), str(x).lstrip("-")
 
 
 def _rates(factor: sp.Basic) -> list[str]:
-    """The velocities or accelerations that a factor counts for: a square for two, a sum for its first."""
+    """The velocities or accelerations of a factor: a square has two, a sum only its first."""
     if isinstance(factor, sp.Pow):
         return _rates(factor.base) * (int(factor.exp) if factor.exp.is_Integer and factor.exp > 0 else 1)
     return sorted(s.name for s in factor.free_symbols if _rank(s) in (RATE, ACCELERATION))[:1]

@@ -9,41 +9,41 @@ import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter  # type: ignore[import-untyped]
 from sympy.printing.pretty.stringpict import prettyForm  # type: ignore[import-untyped]
 
-from chainrule.symbolic.documents.breaking import entries, summands
-from chainrule.symbolic.documents.document import (
+from chainrule.symbolic.documents.blocks import (
     Block,
-    Document,
     Equation,
     Formula,
     Heading,
+    Page,
     Paragraph,
     Table,
     Text,
     pieces,
 )
-from chainrule.symbolic.documents.plain import line
-from chainrule.symbolic.documents.printing import Style, arranged, latex, pretty, raised
+from chainrule.symbolic.documents.line_breaks import entries, summands
+from chainrule.symbolic.documents.plain_text import line
+from chainrule.symbolic.documents.printing import Style, arrange, latex, pretty, superscript_powers
 
-WIDE = 110
-"""Columns beyond which a sum is broken, and a matrix written entry by entry."""
+MAX_COLUMNS = 110
+"""Columns of a line; wider sums are broken over lines, and wider matrices are written entry by entry."""
 
 
-def text(document: Document) -> str:
-    """The whole document."""
-    title = _plain(document.title)
-    return "\n\n".join([f"{title}\n{'=' * len(title)}", *(_block(b, document.style) for b in document.blocks)]) + "\n"
+def text(page: Page) -> str:
+    """The text of a whole document."""
+    title = _plain(page.title)
+    return "\n\n".join([f"{title}\n{'=' * len(title)}", *(_block(b, page.style) for b in page.blocks)]) + "\n"
 
 
 def equation(block: Equation, style: Style) -> str:
-    """One equation, its sides side by side where they fit."""
-    joined = _joined([_form(side, style) for side in block.sides])
-    if joined.width() > WIDE and len(block.sides) > 1:
-        return "\n".join(_long(block, style))
-    unit = f"    [{raised(block.unit)}]" if block.unit else ""
+    """The text of an equation, on one line if it fits."""
+    joined = _join([_form(side, style) for side in block.sides])
+    if joined.width() > MAX_COLUMNS and len(block.sides) > 1:
+        return "\n".join(_equation_by_terms(block, style))
+    unit = f"    [{superscript_powers(block.unit)}]" if block.unit else ""
     return str(prettyForm(*joined.right(unit)) if unit else joined)
 
 
-def _joined(forms: list[prettyForm]) -> prettyForm:
+def _join(forms: list[prettyForm]) -> prettyForm:
     whole = forms[0]
     for form in forms[1:]:
         whole = prettyForm(*prettyForm(*whole.right(" = ")).right(form))
@@ -61,11 +61,11 @@ def _baseline(side: Any, style: Style, drawn: str) -> int:
     if "\n" not in drawn:
         return 0
     settings = {"order": "none", "use_unicode": True, "wrap_line": False}
-    return int(PrettyPrinter(settings)._print(arranged(side, style)).baseline)
+    return int(PrettyPrinter(settings)._print(arrange(side, style)).baseline)
 
 
-def _long(block: Equation, style: Style) -> list[str]:
-    """Entry by entry, term by term."""
+def _equation_by_terms(block: Equation, style: Style) -> list[str]:
+    """Lines of a long equation: a matrix entry by entry, a sum term by term."""
     first = block.sides[0]
     name = first.latex if isinstance(first, Formula) else latex(first, style)
     lines = []
@@ -76,15 +76,15 @@ def _long(block: Equation, style: Style) -> list[str]:
             lines += [_sum(line(own), entry, style) for own, entry in entries(name, side)]
         else:
             lines.append(_sum(line(name), side, style))
-    return lines if not block.unit else [*lines, f"[{raised(block.unit)}]"]
+    return lines if not block.unit else [*lines, f"[{superscript_powers(block.unit)}]"]
 
 
 def _sum(name: str, side: Any, style: Style) -> str:
-    terms = [line(term) for term in summands(side, style, WIDE - 12)]
+    terms = [line(term) for term in summands(side, style, MAX_COLUMNS - 12)]
     lines = [f"{name} = "]
     for k, term in enumerate(terms):
         signed = term if k == 0 else f" − {term[1:].strip()}" if term[0] == "−" else f" + {term}"
-        if len(lines[-1]) + len(signed) > WIDE and k:
+        if len(lines[-1]) + len(signed) > MAX_COLUMNS and k:
             lines.append("     ")
         lines[-1] += signed
     return "\n".join(lines)
@@ -125,5 +125,5 @@ def _table(table: Table, style: Style) -> str:
 
 
 def _columns(cell: str) -> int:
-    """How many columns a text takes: marks above letters take none."""
+    """The number of columns of a text; marks above letters take none."""
     return sum(not "\u0300" <= letter <= "\u036f" for letter in cell)

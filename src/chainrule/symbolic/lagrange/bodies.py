@@ -1,7 +1,7 @@
-"""What a mechanical system is made of: point masses, rigid bodies, springs and friction, and their energies.
+"""Parts of a mechanical system, point masses, rigid bodies, springs and friction, and their energies.
 
-Places are given by coordinates; velocities follow by differentiation, and the angular velocity of a body from its
-rotation matrix: [omega] = R^T dR/dt, in the body's own axes.
+Positions are functions of the coordinates; their derivatives are the velocities. The angular velocity of a body, in
+its own axes, follows from its rotation matrix: [omega] = R^T dR/dt.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from chainrule.symbolic.lagrange.coordinates import Coordinates, expression_of, 
 
 
 class Part(Protocol):
-    """Anything with energies."""
+    """A part with energies."""
 
     def kinetic_energy(self, own: Coordinates) -> sp.Expr:
-        """In coordinates and velocities, J."""
+        """Kinetic energy in coordinates and velocities, J."""
         ...
 
     def potential_energy(self, own: Coordinates, gravity: Sequence[sp.Expr]) -> sp.Expr:
-        """In coordinates, J; gravity is an acceleration, m/s^2."""
+        """Potential energy in coordinates, J; gravity is an acceleration, m/s^2."""
         ...
 
 
 @dataclass(frozen=True)
 class PointMass:
-    """A mass at a place (x, y, z), or (x, y) in a plane.
+    """A mass at a position (x, y, z), or (x, y) in a plane.
 
-    >>> from chainrule.symbolic.coordinates import coordinates
+    >>> from chainrule.symbolic.lagrange.coordinates import coordinates
     >>> m, x = sp.symbols("m x")
     >>> PointMass(m, (x, 0, 0)).kinetic_energy(coordinates([x]))
     m*xdot**2/2
@@ -43,18 +43,18 @@ class PointMass:
     position: Any
 
     def kinetic_energy(self, own: Coordinates) -> sp.Expr:
-        """m v^2 / 2."""
-        velocity = own.rate(_place(self.position, own, "position"))
+        """Kinetic energy m v^2 / 2."""
+        velocity = own.rate(_position(self.position, own, "position"))
         return _mass(self.mass, own) * velocity.dot(velocity) / 2
 
     def potential_energy(self, own: Coordinates, gravity: Sequence[sp.Expr]) -> sp.Expr:
-        """-m g . p."""
-        return -_mass(self.mass, own) * sp.Matrix(gravity).dot(_place(self.position, own, "position"))
+        """Potential energy -m g . p."""
+        return -_mass(self.mass, own) * sp.Matrix(gravity).dot(_position(self.position, own, "position"))
 
 
 @dataclass(frozen=True)
 class RigidBody:
-    """A mass whose centre is at a place, with an inertia about it, in the axes of a rotation matrix R (body to world).
+    """A body with its center of mass at a position, an inertia about it, and a rotation matrix R (body to world).
 
     inertia: a 3-by-3 matrix, 3 entries (xx, yy, zz), or 6 (xx, yy, zz, xy, xz, yz).
     """
@@ -65,21 +65,21 @@ class RigidBody:
     rotation: Any
 
     def kinetic_energy(self, own: Coordinates) -> sp.Expr:
-        """m v^2 / 2 + omega . I omega / 2."""
+        """Kinetic energy m v^2 / 2 + omega . I omega / 2."""
         omega = angular_velocity(self.rotation, own)
         turning = (omega.T * _inertia(self.inertia, own) * omega)[0] / 2
         return PointMass(self.mass, self.position).kinetic_energy(own) + turning
 
     def potential_energy(self, own: Coordinates, gravity: Sequence[sp.Expr]) -> sp.Expr:
-        """-m g . p."""
+        """Potential energy -m g . p."""
         return PointMass(self.mass, self.position).potential_energy(own, gravity)
 
 
 @dataclass(frozen=True)
 class Spring:
-    """A spring of so much stiffness, stretched by so much: k x^2 / 2, in N/m and m, or N m/rad and rad.
+    """A spring with a stiffness k and a stretch x, in N/m and m, or N m/rad and rad: its energy is k x^2 / 2.
 
-    `Spring.between(k, a, b, rest)` is one between two places.
+    `Spring.between(k, a, b, rest)` is a spring between two positions.
     """
 
     stiffness: Any
@@ -87,35 +87,35 @@ class Spring:
 
     @classmethod
     def between(cls, stiffness: Any, start: Any, end: Any, rest: Any = 0) -> Spring:
-        """A spring from one place to another, with the length `rest` where it pulls nothing."""
+        """A spring between two positions, with the length `rest` without load."""
         places = (vector_of(start, "the spring's start"), vector_of(end, "the spring's end"))
         squares = (a - b for a, b in zip(*places, strict=True))
         return cls(stiffness, sp.sqrt(sp.Add(*(x**2 for x in squares))) - expression_of(rest, "the spring's rest"))
 
     def kinetic_energy(self, own: Coordinates) -> sp.Expr:
-        """None: it has no mass."""
+        """Kinetic energy, zero: a spring has no mass."""
         return sp.S.Zero
 
     def potential_energy(self, own: Coordinates, gravity: Sequence[sp.Expr]) -> sp.Expr:
-        """k x^2 / 2."""
+        """Potential energy k x^2 / 2."""
         return own.plain(self.stiffness, "the spring's stiffness") * own.plain(self.stretch, "its stretch") ** 2 / 2
 
 
 @dataclass(frozen=True)
 class Friction:
-    """What resists a coordinate's motion: viscous * qd + coulomb * sign(qd), in N s/m and N, or N m s/rad and N m."""
+    """Friction of a coordinate: viscous * qd + coulomb * sign(qd), in N s/m and N, or N m s/rad and N m."""
 
     viscous: Any = 0
     coulomb: Any = 0
 
     def force(self, velocity: sp.Symbol) -> sp.Expr:
-        """The force it takes to overcome it."""
+        """The force that overcomes the friction."""
         viscous, dry = expression_of(self.viscous, "viscous friction"), expression_of(self.coulomb, "Coulomb friction")
         return viscous * velocity + dry * sp.sign(velocity)
 
 
 def angular_velocity(rotation: Any, own: Coordinates) -> sp.Matrix:
-    """The angular velocity in body axes, from R(q): [omega] = R^T dR/dt. R must be orthogonal."""
+    """The angular velocity in body axes for a rotation matrix R(q): [omega] = R^T dR/dt."""
     R = _matrix(rotation, own, "rotation")
     angles = angles_among((*own.q, *sorted(R.free_symbols - set(own.q), key=str)), R)
     if any(canonical(x, angles) != 0 for x in R.T * R - sp.eye(3)):
@@ -124,19 +124,23 @@ def angular_velocity(rotation: Any, own: Coordinates) -> sp.Matrix:
     return sp.Matrix([canonical(turning[i, j], angles) for i, j in ((2, 1), (0, 2), (1, 0))])
 
 
-def generalised_force(force: Any, position: Any, own: Coordinates) -> list[sp.Expr]:
-    """What a force (x, y, z) at a place on the system does to each coordinate: F . dp/dq_i, by virtual work.
+def generalized_force(force: Any, position: Any, own: Coordinates) -> list[sp.Expr]:
+    """The generalized forces F . dp/dq_i of a force (x, y, z) at a position p, by virtual work.
 
-    >>> from chainrule.symbolic.coordinates import coordinates
+    >>> from chainrule.symbolic.lagrange.coordinates import coordinates
     >>> F, l, q = sp.symbols("F l q")
-    >>> generalised_force((F, 0), (l * sp.cos(q), l * sp.sin(q)), coordinates([q]))
+    >>> generalized_force((F, 0), (l * sp.cos(q), l * sp.sin(q)), coordinates([q]))
     [-F*l*sin(q)]
     """
-    F, p = _place(force, own, "force"), _place(position, own, "position")
+    F, p = _position(force, own, "force"), _position(position, own, "position")
     return [F.dot(p.diff(q)) for q in own.q]
 
 
-def _place(position: Any, own: Coordinates, what: str) -> sp.Matrix:
+generalised_force = generalized_force
+"""Another name of `generalized_force`."""
+
+
+def _position(position: Any, own: Coordinates, what: str) -> sp.Matrix:
     return sp.Matrix([own.plain(x, what) for x in vector_of(position, what)])
 
 

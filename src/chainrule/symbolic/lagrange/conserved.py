@@ -1,59 +1,62 @@
-"""What stays as it is along every motion: the energy, and momenta.
+"""Conserved quantities: the energy, and momenta.
 
 Noether's theorem in its two simplest cases. If neither energy depends on time, E = qd . dL/dqd - L is constant. If a
-shift of the coordinates along a constant direction v changes nothing, the momentum v . dL/dqd is; where v is along one
-coordinate, that coordinate is cyclic.
+shift of the coordinates along a constant direction v changes nothing, the momentum v . dL/dqd is constant; if v is
+along one coordinate, that coordinate is cyclic.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import sympy as sp
 
 from chainrule.symbolic.algebra.textbook import by_inertia, inertias_in
 from chainrule.symbolic.lagrange.coordinates import TIME
-
-if TYPE_CHECKING:
-    from chainrule.symbolic.lagrange.lagrangian import Lagrangian
+from chainrule.symbolic.lagrange.system import System
 
 
-class Conserved(NamedTuple):
-    """A quantity that does not change while the inputs are zero, and why."""
+class ConservedQuantity(NamedTuple):
+    """A quantity that is constant while the inputs are zero, and the reason."""
 
     name: str
     expression: sp.Expr
     reason: str
 
 
-def conserved(system: Lagrangian) -> list[Conserved]:
-    """The energy if it is constant, and the momenta that are."""
+Conserved = ConservedQuantity
+"""Another name of `ConservedQuantity`."""
+
+
+def conserved_quantities(system: System) -> list[ConservedQuantity]:
+    """The energy and the momenta of a system that are constant."""
     return [*_energy(system), *_momenta(system)]
 
 
-def _unbalanced(system: Lagrangian) -> sp.Matrix:
-    """Forces that neither energy accounts for, with no inputs."""
+def _nonconservative_forces(system: System) -> sp.Matrix:
+    """Forces that are in neither energy, for inputs of zero."""
     return sp.Matrix(system.f.subs(dict.fromkeys(system.inputs, 0)) - system.friction)
 
 
-def _energy(system: Lagrangian) -> list[Conserved]:
-    power = sp.expand(_unbalanced(system).dot(sp.Matrix(system.qd)))
+def _energy(system: System) -> list[ConservedQuantity]:
+    power = sp.expand(_nonconservative_forces(system).dot(sp.Matrix(system.qd)))
     timed = (system.kinetic, system.potential, *system.constraints)
     if power != 0 or any(expression.has(TIME) for expression in timed):
         return []
     reason = "neither energy depends on time, and no force takes or gives power"
-    if system._constant == 0:
-        return [Conserved("energy", system.energy, reason)]
+    if system.kinetic_at_rest == 0:
+        return [ConservedQuantity("energy", system.energy, reason)]
     speeds = sp.Matrix(system.qd)
     quadratic = (speeds.T * system.M * speeds)[0] / 2
-    return [Conserved("Jacobi's integral", quadratic - system._constant + system.potential, reason)]
+    return [ConservedQuantity("Jacobi's integral", quadratic - system.kinetic_at_rest + system.potential, reason)]
 
 
-def _momenta(system: Lagrangian) -> list[Conserved]:
-    """Directions v in which nothing changes: v . (dL/dq + forces) is zero identically, and the constraints' J v too."""
+def _momenta(system: System) -> list[ConservedQuantity]:
+    """Momenta along the directions v with v . (dL/dq + forces) = 0 and J v = 0 in every state."""
     n = len(system.q)
-    changes = [system.lagrangian.diff(q) + force for q, force in zip(system.q, _unbalanced(system), strict=True)]
-    columns = [[system._canonical(sp.expand(change)), *system.J[:, i]] for i, change in enumerate(changes)]
+    forces = _nonconservative_forces(system)
+    changes = [system.lagrangian.diff(q) + force for q, force in zip(system.q, forces, strict=True)]
+    columns = [[system.canonical(sp.expand(change)), *system.J[:, i]] for i, change in enumerate(changes)]
     rows: dict[tuple[int, sp.Expr], list[sp.Expr]] = {}
     for i, column in enumerate(columns):
         for k, entry in enumerate(column):
@@ -64,13 +67,14 @@ def _momenta(system: Lagrangian) -> list[Conserved]:
     return [_momentum(system, v) for v in directions]
 
 
-def _momentum(system: Lagrangian, v: sp.Matrix) -> Conserved:
+def _momentum(system: System, v: sp.Matrix) -> ConservedQuantity:
     whole = sp.Matrix([system.kinetic.diff(u) for u in system.qd]).dot(v)
     inertias = inertias_in(system.kinetic, {*system.q, *system.qd})
-    expanded = system._canonical(whole)
+    expanded = system.canonical(whole)
     shaped = sp.collect(expanded, system.qd, lambda x: by_inertia(sp.expand(x), inertias))
     moved = [q for q, x in zip(system.q, v, strict=True) if x != 0]
     if len(moved) == 1:
-        return Conserved(f"momentum of {moved[0]}", shaped, f"{moved[0]} is cyclic: nothing depends on it")
+        return ConservedQuantity(f"momentum of {moved[0]}", shaped, f"{moved[0]} is cyclic: nothing depends on it")
     shift = ", ".join(f"{q} by {x}" for q, x in zip(system.q, v, strict=True) if x != 0)
-    return Conserved(f"momentum of {' and '.join(map(str, moved))}", shaped, f"nothing changes on moving {shift}")
+    names = " and ".join(map(str, moved))
+    return ConservedQuantity(f"momentum of {names}", shaped, f"nothing changes on moving {shift}")

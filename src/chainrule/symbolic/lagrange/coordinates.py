@@ -1,8 +1,8 @@
-"""Generalised coordinates, their velocities and accelerations: symbols that print with dots.
+"""Generalized coordinates, their velocities and accelerations: symbols that print with dots.
 
 The coordinate theta_1 has the velocity thetadot_1 and the acceleration thetaddot_1. Expressions may be written in
-these symbols, or in functions of time and their derivatives, as SymPy's dynamicsymbols are; equations come out in
-symbols. The symbol t is time.
+these symbols, or in functions of time and their derivatives, such as SymPy's dynamicsymbols; equations are in symbols.
+The symbol t is time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXAMPLE = "such as sympy.Symbol('theta_1'), dynamicsymbols('theta_1') or 'theta
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The coordinates q, with qd and qdd.
+    """The coordinates q, their velocities qd and their accelerations qdd.
 
     >>> q, qd, qdd = coordinates("theta_1 theta_2")
     >>> qd
@@ -48,7 +48,7 @@ class Coordinates:
         return len(self.q)
 
     def rate(self, expression: Any) -> Any:
-        """The total derivative d/dt, of a scalar or a matrix: along q by qd, along qd by qdd, and in t itself."""
+        """The total derivative d/dt of a scalar or a matrix that depends on q, qd and t."""
         pairs = zip((*self.q, *self.qd), (*self.qd, *self.qdd), strict=True)
         total = expression.diff(TIME)
         for symbol, its_rate in pairs:
@@ -56,7 +56,7 @@ class Coordinates:
         return total
 
     def place(self, given: Any, what: str) -> int:
-        """Which coordinate is meant by a symbol, a function of time or a name."""
+        """The index of a coordinate, given as a symbol, a function of time or a name."""
         names = [symbol.name for symbol in self.q]
         name = _name(given)
         if name not in names:
@@ -64,7 +64,7 @@ class Coordinates:
         return names.index(name)
 
     def plain(self, value: Any, what: str) -> sp.Expr:
-        """An expression in the symbols of these coordinates; an error if it is none, or moves with others."""
+        """An expression in the symbols of these coordinates; one with velocities of other coordinates is refused."""
         expression = expression_of(value, what)
         if expression.has(AppliedUndef):
             expression = self._without_functions(expression.doit(), what)
@@ -77,12 +77,12 @@ class Coordinates:
                 base = dotted["letters"] + dotted["index"]
                 raise ModelError(
                     f"{what} contains {symbol.name}, the velocity of {base}, which is not among the coordinates "
-                    f"({_listed(self.q)}); add {base} to them, or rename the symbol if it is a constant"
+                    f"({_comma_list(self.q)}); add {base} to them, or rename the symbol if it is a constant"
                 )
         return expression
 
     def without_drives(self, value: Any) -> Any:
-        """Functions of time that are no coordinates, such as a force F(t), as symbols of the same name."""
+        """Replace functions of time that are no coordinates, such as a force F(t), by symbols of the same name."""
         if not isinstance(value, sp.Expr):
             return value
         names = {symbol.name for symbol in self.q}
@@ -90,15 +90,15 @@ class Coordinates:
         return value.xreplace({f: sp.Symbol(f.func.__name__) for f in drives})
 
     def _without_functions(self, expression: sp.Expr, what: str) -> sp.Expr:
-        """q(t) and its derivatives as symbols."""
+        """Replace q(t) and its derivatives by symbols."""
         replaced: dict[sp.Expr, sp.Expr] = {}
         names = [symbol.name for symbol in self.q]
         for function in expression.atoms(AppliedUndef):
             name = function.func.__name__
             if name not in names or len(function.args) != 1:
                 raise ModelError(
-                    f"{what} contains {function}, which is not among the coordinates ({_listed(self.q)}); add it to "
-                    "them, or write it as an expression of the symbol t if its motion is prescribed"
+                    f"{what} contains {function}, which is not among the coordinates ({_comma_list(self.q)}); add it "
+                    "to them, or write it as an expression of the symbol t if its motion is prescribed"
                 )
             for order, symbols in enumerate(self):
                 derivative = function.diff(function.args[0], order) if order else function
@@ -124,7 +124,7 @@ def coordinates(given: Any) -> Coordinates:
     symbols = [_symbol(entry) for entry in given]
     if not symbols:
         raise ShapeError(f"there are no coordinates; give at least one, {_EXAMPLE}")
-    found = Coordinates(tuple(symbols), *(tuple(_dotted(s, dots) for s in symbols) for dots in ("dot", "ddot")))
+    found = Coordinates(tuple(symbols), *(tuple(_with_dots(s, dots) for s in symbols) for dots in ("dot", "ddot")))
     names = [symbol.name for part in (*found, (TIME,)) for symbol in part]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -152,7 +152,7 @@ def _name(given: Any) -> str:
     raise ShapeError(f"a coordinate is a symbol, a function of time or a name, {_EXAMPLE}, not {given!r:.60}")
 
 
-def _dotted(symbol: sp.Symbol, dots: str) -> sp.Symbol:
+def _with_dots(symbol: sp.Symbol, dots: str) -> sp.Symbol:
     parts = _NAME.fullmatch(symbol.name)
     assert parts is not None
     real = {"real": True} if symbol.is_real else {}
@@ -160,7 +160,7 @@ def _dotted(symbol: sp.Symbol, dots: str) -> sp.Symbol:
 
 
 def expression_of(value: Any, what: str) -> sp.Expr:
-    """A SymPy expression, from one or from a number; simple decimals become fractions."""
+    """A SymPy expression from an expression or a number; simple decimals become fractions."""
     if isinstance(value, (str, bool)) or value is None:
         raise ShapeError(f"{what} must be a SymPy expression, got {value!r:.60}; sympy.sympify makes one of a text")
     try:
@@ -186,7 +186,7 @@ def vector_of(value: Any, what: str) -> list[sp.Expr]:
 
 
 def each(value: Any, own: Coordinates, what: str) -> list[Any]:
-    """An entry for every coordinate, from a list in their order, or a dictionary of some of them, the rest being 0."""
+    """An entry for every coordinate, from a list in their order, or from a dictionary, with 0 for missing ones."""
     if isinstance(value, Mapping):
         entries: list[Any] = [sp.S.Zero] * len(own)
         for key, entry in value.items():
@@ -195,11 +195,11 @@ def each(value: Any, own: Coordinates, what: str) -> list[Any]:
     entries = list(value) if isinstance(value, (Sequence, sp.MatrixBase)) else [value]
     if len(entries) != len(own):
         raise ShapeError(
-            f"{what} must have one entry for each coordinate ({_listed(own.q)}), or be a dictionary of some, got "
+            f"{what} must have one entry for each coordinate ({_comma_list(own.q)}), or be a dictionary of some, got "
             f"{len(entries)}"
         )
     return entries
 
 
-def _listed(symbols: Iterable[sp.Symbol]) -> str:
+def _comma_list(symbols: Iterable[sp.Symbol]) -> str:
     return ", ".join(symbol.name for symbol in symbols)

@@ -1,27 +1,25 @@
-"""Where a system can rest: g(q) = f + J^T lambda, with the constraints, all at zero velocity."""
+"""Equilibria of a system: g(q) = f + J^T lambda and the constraints, at zero velocity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.symbolic.algebra.textbook import canonical
 from chainrule.symbolic.lagrange.coordinates import TIME, expression_of
-
-if TYPE_CHECKING:
-    from chainrule.symbolic.lagrange.lagrangian import Lagrangian
+from chainrule.symbolic.lagrange.system import System
 
 Solution = dict[sp.Symbol, sp.Expr]
 
 
-def equilibria(system: Lagrangian, inputs: Mapping[Any, Any] | None = None) -> list[Solution]:
+def equilibria(system: System, inputs: Mapping[Any, Any] | None = None) -> list[Solution]:
     """All configurations of rest, in closed form."""
-    values = dict.fromkeys(system.inputs, sp.S.Zero) | given_inputs(system, inputs)
-    rows = [canonical(row, system._angles) for row in balance(system).subs(values)]
+    values = dict.fromkeys(system.inputs, sp.S.Zero) | read_inputs(system, inputs)
+    rows = [canonical(row, system.angles) for row in balance(system).subs(values)]
     rows = [row for row in (*rows, *system.constraints) if row != 0]
     if any(row.has(TIME) for row in rows):
         raise ModelError("the system depends on time, so that it rests nowhere; replace t by a constant first")
@@ -33,18 +31,18 @@ def equilibria(system: Lagrangian, inputs: Mapping[Any, Any] | None = None) -> l
     found = _by_functions(rows, unknowns)
     if found is None:
         found = _by_solving(rows, unknowns)
-    return [{s: _wrapped(x, s in system._angles) for s, x in solution.items()} for solution in _distinct(found)]
+    return [{s: _within_pi(x, s in system.angles) for s, x in solution.items()} for solution in _distinct(found)]
 
 
-def balance(system: Lagrangian) -> sp.Matrix:
-    """What is left of the equations at rest, zero in equilibrium; dry friction counts as none."""
+def balance(system: System) -> sp.Matrix:
+    """The residual of the equations of motion at rest, zero in equilibrium. Dry friction counts as zero."""
     still = dict.fromkeys((*system.qd, *system.qdd), 0)
     tied = system.J.T * sp.Matrix(len(system.multipliers), 1, system.multipliers)
     return sp.Matrix((system.c + system.g + system.friction - system.f - tied).subs(still))
 
 
-def given_inputs(system: Lagrangian, inputs: Mapping[Any, Any] | None) -> Solution:
-    """Inputs by symbol, from a dictionary by symbol or name."""
+def read_inputs(system: System, inputs: Mapping[Any, Any] | None) -> Solution:
+    """Values of inputs by symbol, from a dictionary by symbol or name."""
     known = {symbol.name: symbol for symbol in system.inputs}
     values: Solution = {}
     for key, value in (inputs or {}).items():
@@ -55,9 +53,9 @@ def given_inputs(system: Lagrangian, inputs: Mapping[Any, Any] | None) -> Soluti
 
 
 def _by_functions(rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol]) -> list[Solution] | None:
-    """Solve for the sines, cosines and coordinates that occur, if the rows are linear in them; then for the angles.
+    """Solutions if the rows are linear in sines, cosines and coordinates: first for these, then for the angles.
 
-    Nothing, where the rows are not of this kind, or where they do not settle each of those.
+    None if the rows are not of this kind, or do not determine all of them.
     """
     moving = set(unknowns)
     functions = sorted({f for row in rows for f in row.atoms(sp.sin, sp.cos) if f.free_symbols & moving}, key=str)
@@ -90,7 +88,7 @@ def _linear(row: sp.Expr, places: Sequence[sp.Symbol]) -> bool:
 
 
 def _branches(function: sp.Expr, value: sp.Expr) -> list[sp.Expr]:
-    """The angle less its values, of which a sine or a cosine has two."""
+    """The angle minus each of its two solutions, for a given sine or cosine."""
     angle = function.args[0]
     if value.is_number and not (abs(value) <= 1):
         return []
@@ -102,7 +100,7 @@ def _branches(function: sp.Expr, value: sp.Expr) -> list[sp.Expr]:
 
 
 def _by_solving(rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol]) -> list[Solution]:
-    """What SymPy's solver finds."""
+    """The real solutions that SymPy's solver finds."""
     try:
         found = sp.solve([sp.factor(sp.expand_trig(row)) for row in rows], list(unknowns), dict=True)
     except (NotImplementedError, ValueError):
@@ -113,13 +111,13 @@ def _by_solving(rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol]) -> list[
             "no closed form of the equilibria was found for "
             + ", ".join(f"{row} = 0" for row in rows)
             + "; give numbers for the parameters with .subs in the energies, or find one with sympy.nsolve and pass it "
-            "to linearise"
+            "to linearize"
         )
     return real
 
 
-def _wrapped(x: sp.Expr, angle: bool) -> sp.Expr:
-    """An angle within (-pi, pi]; anything else as it is."""
+def _within_pi(x: sp.Expr, angle: bool) -> sp.Expr:
+    """An angle within (-pi, pi]; other expressions are expanded only."""
     whole = sp.expand(x)
     if not angle:
         return whole

@@ -1,14 +1,14 @@
-"""Small motions about rest: dx/dt = A x + B u, with x the deviations of (q, qd).
+"""Linearization about rest: dx/dt = A x + B u, with x the deviations of (q, qd).
 
-The equations R(x, y, u) = 0 give the unknowns y = (qdd, lambda); differentiated, dR/dy dy = -dR/dx dx - dR/du du. With
-constraints the linear system keeps them to first order: deviations that break them drift.
+The equations R(x, y, u) = 0 determine the unknowns y = (qdd, lambda); their derivative is
+dR/dy dy = -dR/dx dx - dR/du du. Constraints hold to first order only: deviations that violate them drift.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -17,20 +17,18 @@ from chainrule.arguments import Array
 from chainrule.errors import ModelError
 from chainrule.symbolic.algebra.numbers import values_of
 from chainrule.symbolic.lagrange.coordinates import TIME, each, expression_of
-from chainrule.symbolic.lagrange.equilibria import balance, given_inputs
-
-if TYPE_CHECKING:
-    from chainrule.symbolic.lagrange.lagrangian import Lagrangian
+from chainrule.symbolic.lagrange.equilibria import balance, read_inputs
+from chainrule.symbolic.lagrange.system import System
 
 ROUNDING = 1e-12
-"""A coefficient below this is what rounding has left, at a place that is given in decimals."""
+"""Coefficients below this are rounding errors, if the configuration is given in decimals."""
 
 
 @dataclass(frozen=True)
-class Linearisation:
-    """A (2n by 2n) and B (2n by inputs) at a configuration `at`, held there by `inputs`.
+class Linearization:
+    """A (2n by 2n) and B (2n by inputs) at the configuration `at`, where `inputs` hold the system at rest.
 
-    `states` are the symbols of x, coordinates and then velocities; `multipliers` those of the constraints at rest.
+    `states` are the symbols of x, coordinates and then velocities; `multipliers` belong to the constraints at rest.
     """
 
     A: sp.ImmutableMatrix
@@ -41,9 +39,9 @@ class Linearisation:
     multipliers: dict[sp.Symbol, sp.Expr]
 
     def numbers(self, parameters: Mapping[Any, float]) -> tuple[Array, Array]:
-        """A and B as arrays, with a number for every parameter."""
+        """The arrays A and B, for a number of every parameter."""
         symbols = sorted(self.A.free_symbols | self.B.free_symbols, key=lambda s: s.name)
-        values = values_of(parameters, symbols, "the linearisation", exact=False)
+        values = values_of(parameters, symbols, "the linearization", exact=False)
         A, B = (
             np.array(matrix.subs(values).evalf().tolist(), dtype=float).reshape(matrix.shape)
             for matrix in (self.A, self.B)
@@ -51,52 +49,56 @@ class Linearisation:
         return A, B
 
 
-def linearise(system: Lagrangian, at: Any, inputs: Mapping[Any, Any] | None) -> Linearisation:
-    """A and B at a configuration of rest."""
+Linearisation = Linearization
+"""Another name of `Linearization`."""
+
+
+def linearize(system: System, at: Any, inputs: Mapping[Any, Any] | None) -> Linearization:
+    """The linear system at a configuration of rest."""
     place = {
         q: expression_of(x, f"the value of {q}")
         for q, x in zip(system.q, each(at, system.coordinates, "at"), strict=True)
     }
     _refuse_dry_friction(system)
-    held, multipliers = _holding(system, place, inputs)
+    resting_inputs, multipliers = _inputs_at_rest(system, place, inputs)
     n, m = len(system.q), len(system.multipliers)
     unknowns = sp.Matrix([*system.qdd, *system.multipliers])
     motion = system.M * sp.Matrix(system.qdd) + system.c + system.g + system.friction - system.f
     motion -= system.J.T * sp.Matrix(m, 1, system.multipliers)
     closing = system.J * sp.Matrix(system.qdd) + system.gamma
     R = sp.Matrix([*motion, *closing])
-    there = {**place, **held, **multipliers, **dict.fromkeys((*system.qd, *system.qdd), sp.S.Zero)}
+    there = {**place, **resting_inputs, **multipliers, **dict.fromkeys((*system.qd, *system.qdd), sp.S.Zero)}
 
     def derivative(symbols: Any) -> sp.Matrix:
         return R.jacobian(sp.Matrix(symbols)).subs(there) if len(symbols) else sp.zeros(n + m, 0)
 
     by_unknowns = derivative(unknowns)
     right = sp.Matrix.hstack(derivative((*system.q, *system.qd)), derivative(system.inputs))
-    rates = (by_unknowns.LUsolve(-right)[:n, :]).applyfunc(_simplified)
+    rates = (by_unknowns.LUsolve(-right)[:n, :]).applyfunc(_simplify)
     A = sp.Matrix.vstack(sp.Matrix.hstack(sp.zeros(n), sp.eye(n)), rates[:, : 2 * n])
     B = sp.Matrix.vstack(sp.zeros(n, len(system.inputs)), rates[:, 2 * n :])
     states = (*system.q, *system.qd)
-    return Linearisation(sp.ImmutableMatrix(A), sp.ImmutableMatrix(B), states, place, held, multipliers)
+    return Linearization(sp.ImmutableMatrix(A), sp.ImmutableMatrix(B), states, place, resting_inputs, multipliers)
 
 
-def _holding(
-    system: Lagrangian, place: dict[sp.Symbol, sp.Expr], inputs: Mapping[Any, Any] | None
+def _inputs_at_rest(
+    system: System, place: dict[sp.Symbol, sp.Expr], inputs: Mapping[Any, Any] | None
 ) -> tuple[dict[sp.Symbol, sp.Expr], dict[sp.Symbol, sp.Expr]]:
-    """The inputs and multipliers that hold the system at a place; an error where none do."""
-    known = given_inputs(system, inputs)
+    """The inputs and multipliers that hold the system at a configuration; refused if there are none."""
+    known = read_inputs(system, inputs)
     if inputs is not None:
         known = dict.fromkeys(system.inputs, sp.S.Zero) | known
     for row in system.constraints:
-        left = _simplified(row.subs(place))
+        left = _simplify(row.subs(place))
         if left != 0 and left.subs(TIME, 0) != 0:
             raise ModelError(
                 f"the constraint {row} = 0 fails there: the left-hand side is {left}; choose a place where it holds"
             )
-    rest = balance(system).subs(place).subs(known).applyfunc(_simplified)
+    rest = balance(system).subs(place).subs(known).applyfunc(_simplify)
     if rest.has(TIME):
         raise ModelError("the system depends on time, so that it rests nowhere; replace t by a constant first")
     unknowns = [s for s in (*system.inputs, *system.multipliers) if rest.has(s)]
-    solved = _solved(rest, unknowns)
+    solved = _solve(rest, unknowns)
     if solved is None:
         i = next((i for i, x in enumerate(rest) if x != 0 and not x.has(*unknowns)), 0)
         raise ModelError(
@@ -104,12 +106,12 @@ def _holding(
             f"{'no input holds it' if inputs is None else 'the given inputs do not hold it'}. Take one of "
             "equilibria(), or give inputs= that balance it"
         )
-    held = {s: known.get(s, solved.get(s, sp.S.Zero)) for s in system.inputs}
-    return held, {s: solved.get(s, sp.S.Zero) for s in system.multipliers}
+    resting_inputs = {s: known.get(s, solved.get(s, sp.S.Zero)) for s in system.inputs}
+    return resting_inputs, {s: solved.get(s, sp.S.Zero) for s in system.multipliers}
 
 
-def _solved(rest: sp.Matrix, unknowns: list[sp.Symbol]) -> dict[sp.Symbol, sp.Expr] | None:
-    """The unknowns that make everything zero, those left open being zero; forces are linear in their inputs."""
+def _solve(rest: sp.Matrix, unknowns: list[sp.Symbol]) -> dict[sp.Symbol, sp.Expr] | None:
+    """Unknowns for which all rows are zero; unknowns that remain free are zero. None if there are none."""
     rows = [row for row in rest if row != 0]
     if not rows or not unknowns:
         return None if rows else {}
@@ -120,18 +122,18 @@ def _solved(rest: sp.Matrix, unknowns: list[sp.Symbol]) -> dict[sp.Symbol, sp.Ex
             "the forces are not linear in their inputs, so that nobody knows which hold the system; give inputs="
         ) from None
     open_ = dict.fromkeys(unknowns, sp.S.Zero)
-    return None if found is None else {s: _simplified(x.subs(open_)) for s, x in zip(unknowns, found, strict=True)}
+    return None if found is None else {s: _simplify(x.subs(open_)) for s, x in zip(unknowns, found, strict=True)}
 
 
-def _simplified(expression: sp.Expr) -> sp.Expr:
-    """Simplified where it is exact; with decimals in it, written out, without the terms that rounding has left."""
+def _simplify(expression: sp.Expr) -> sp.Expr:
+    """Simplify an exact expression; expand one with decimals, and drop its rounding errors."""
     if not expression.has(sp.Float):
         return sp.simplify(expression)
     terms = sp.Add.make_args(sp.expand(expression))
     return sp.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) > ROUNDING))
 
 
-def _refuse_dry_friction(system: Lagrangian) -> None:
+def _refuse_dry_friction(system: System) -> None:
     for q, expression in zip(system.q, system.friction + system.f, strict=True):
         jumping = expression.atoms(sp.sign, sp.Abs, sp.Heaviside, sp.Piecewise)
         if any(function.free_symbols & set(system.qd) for function in jumping):

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import casadi
 import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array, rows_of, together
-from chainrule.compile.batch import batch_function
-from chainrule.compile.program import symbols as sx_symbols
-from chainrule.compile.program import tape
+from chainrule.compile.backend import COMPILED, INTERPRETED, Scalars, active
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.symbolic.algebra.numbers import values_of
 from chainrule.symbolic.algebra.translation import Translator
 from chainrule.symbolic.lagrange.coordinates import TIME
-
-if TYPE_CHECKING:
-    from chainrule.symbolic.lagrange.lagrangian import Lagrangian
+from chainrule.symbolic.lagrange.system import System
 
 
 class Entry(NamedTuple):
-    """What a function takes, and what it returns; where that is [A b] of A x = b, the part of x it solves for."""
+    """A function of a system: the names of its arguments, and the matrix that it returns."""
 
     arguments: tuple[str, ...]
-    matrix: Callable[[Lagrangian], sp.Matrix]
+    matrix: Callable[[System], sp.Matrix]
     solves: str = ""
+    """If the matrix is [A b], the part of x with A x = b that is returned."""
+    dimensions: int = 1
+    """Dimensions of the result for one state: 0 for a number, 1 for a vector, 2 for a matrix."""
+    needs_constraints: bool = False
 
 
-def _bordered(system: Lagrangian) -> sp.Matrix:
-    """M qdd - J^T lambda = f - c - g - friction, J qdd = -gamma: the matrix and its right-hand side."""
+def _motion_with_multipliers(system: System) -> sp.Matrix:
+    """The matrix [A b] of M qdd - J^T lambda = f - c - g - friction, J qdd = -gamma."""
     m = len(system.multipliers)
     upper = sp.Matrix.hstack(system.M, -system.J.T, system.f - system.c - system.g - system.friction)
     lower = sp.Matrix.hstack(system.J, sp.zeros(m, m), -system.gamma)
@@ -40,31 +41,27 @@ def _bordered(system: Lagrangian) -> sp.Matrix:
 
 FUNCTIONS = {
     "inverse_dynamics": Entry(("q", "qd", "qdd"), lambda s: s.tau),
-    "forward_dynamics": Entry(("q", "qd", "inputs"), _bordered, "qdd"),
-    "multipliers": Entry(("q", "qd", "inputs"), _bordered, "multipliers"),
-    "mass_matrix": Entry(("q",), lambda s: s.M),
-    "coriolis_matrix": Entry(("q", "qd"), lambda s: s.C),
+    "forward_dynamics": Entry(("q", "qd", "inputs"), _motion_with_multipliers, "qdd"),
+    "multipliers": Entry(("q", "qd", "inputs"), _motion_with_multipliers, "multipliers", needs_constraints=True),
+    "mass_matrix": Entry(("q",), lambda s: s.M, dimensions=2),
+    "coriolis_matrix": Entry(("q", "qd"), lambda s: s.C, dimensions=2),
     "bias": Entry(("q", "qd"), lambda s: s.c + s.g + s.friction),
     "gravity_torque": Entry(("q",), lambda s: s.g),
     "friction_torque": Entry(("q", "qd"), lambda s: s.friction),
-    "kinetic_energy": Entry(("q", "qd"), lambda s: sp.Matrix([s.kinetic])),
-    "potential_energy": Entry(("q",), lambda s: sp.Matrix([s.potential])),
-    "constraint": Entry(("q",), lambda s: s.constraints),
-    "constraint_jacobian": Entry(("q",), lambda s: s.J),
+    "kinetic_energy": Entry(("q", "qd"), lambda s: sp.Matrix([s.kinetic]), dimensions=0),
+    "potential_energy": Entry(("q",), lambda s: sp.Matrix([s.potential]), dimensions=0),
+    "constraint": Entry(("q",), lambda s: s.constraints, needs_constraints=True),
+    "constraint_jacobian": Entry(("q",), lambda s: s.J, dimensions=2, needs_constraints=True),
 }
-SCALARS = ("kinetic_energy", "potential_energy")
-OF_CONSTRAINTS = ("multipliers", "constraint", "constraint_jacobian")
 
 
-def function(
-    system: Lagrangian, name: str, parameters: Mapping[Any, float] | None, compiled: bool
-) -> Callable[..., Array]:
-    """A function by its name, of arrays (..., n)."""
+def function(system: System, name: str, parameters: Mapping[Any, float] | None, compiled: bool) -> Callable[..., Array]:
+    """A function of a system by its name, of arrays (..., n)."""
     if name not in FUNCTIONS:
         raise UnknownNameError.of("function", name, FUNCTIONS, "a Lagrangian")
-    if name in OF_CONSTRAINTS and not system.multipliers:
-        raise ModelError(f"this Lagrangian has no constraints, and so no {name}; give it constraints=[..]")
     entry = FUNCTIONS[name]
+    if entry.needs_constraints and not system.multipliers:
+        raise ModelError(f"this Lagrangian has no constraints, and so no {name}; give it constraints=[..]")
     matrix = entry.matrix(system)
     groups: dict[str, Sequence[sp.Symbol]] = {key: getattr(system, key) for key in entry.arguments}
     if matrix.has(TIME):
@@ -74,12 +71,15 @@ def function(
     else:
         matrix = matrix.subs(values_of(parameters, system.parameters, "the Lagrangian"))
     wanted = {"": None, "qdd": slice(len(system.q)), "multipliers": slice(len(system.q), None)}[entry.solves]
-    listed = [part for part in groups.values() if len(part)]
-    evaluate = _compiled(matrix, listed, wanted, name) if compiled else _lambdified(matrix, listed, wanted)
+    listed = [tuple(part) for part in groups.values() if len(part)]
+    text = MatrixText(matrix, [symbol for part in listed for symbol in part], wanted)
+    key = (sp.ImmutableMatrix(matrix), tuple(listed), entry.solves)
+    backend = active(COMPILED if compiled else INTERPRETED)
+    evaluate = backend.function(text, [len(part) for part in listed], key, "lagrangian", name=name)
     if entry.solves:
         shape: tuple[int, ...] = (len(getattr(system, entry.solves)),)
     else:
-        shape = () if name in SCALARS else (matrix.rows,) if matrix.cols == 1 and "matrix" not in name else matrix.shape
+        shape = {0: (), 1: (matrix.rows,), 2: matrix.shape}[entry.dimensions]
 
     def call(*arguments: Any) -> Array:
         if len(arguments) != len(groups):
@@ -96,33 +96,42 @@ def function(
     return call
 
 
-def _compiled(
-    matrix: sp.Matrix, groups: list[Sequence[sp.Symbol]], wanted: slice | None, name: str
-) -> Callable[..., Array]:
-    """Machine code, by way of CasADi."""
-    columns = [sx_symbols(f"x{k}_", len(group)) for k, group in enumerate(groups)]
-    pairs = ((s, x) for group, part in zip(groups, columns, strict=True) for s, x in zip(group, part, strict=True))
-    translate = Translator(dict(pairs))
-    entries = [casadi.SX(translate(x)) for x in matrix]
-    if wanted is not None:
-        whole = casadi.reshape(casadi.vertcat(*entries), matrix.cols, matrix.rows).T  # CasADi goes by columns
-        entries = casadi.vertsplit(casadi.solve(whole[:, :-1], whole[:, -1]))[wanted]
-    kernel: Callable[..., Array] = batch_function(tape(columns, entries), name, "lagrangian")
-    return kernel
+class MatrixText:
+    """The entries of a matrix of expressions as a function of lists of scalars, row by row.
 
+    With `wanted`, the matrix is [A b], and the result that part of x with A x = b.
+    """
 
-def _lambdified(matrix: sp.Matrix, groups: list[Sequence[sp.Symbol]], wanted: slice | None) -> Callable[..., Array]:
-    """NumPy's functions, by SymPy's own printer."""
-    inner = sp.lambdify([s for group in groups for s in group], list(matrix), modules="numpy", cse=True)
+    def __init__(self, matrix: sp.Matrix, symbols: Sequence[sp.Symbol], wanted: slice | None) -> None:
+        self.matrix, self.symbols, self.wanted = matrix, symbols, wanted
 
-    def evaluate(*arrays: Array) -> Array:
-        batch = arrays[0].shape[:-1]
-        entries = inner(*(array[..., i] for array in arrays for i in range(array.shape[-1])))
-        flat: Array = np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1).astype(float)
-        if wanted is None:
-            return flat
-        whole = flat.reshape((*batch, *matrix.shape))
-        solution: Array = np.linalg.solve(whole[..., :-1], whole[..., -1:])[..., wanted, 0]
+    def __call__(self, *arguments: Scalars) -> Scalars:
+        """The numbers for these arguments: by CasADi for its symbols, else by NumPy."""
+        flat = [x for part in arguments for x in part]
+        return self._on_symbols(flat) if isinstance(flat[0], casadi.SX) else self._on_arrays(flat)
+
+    def _on_symbols(self, values: Scalars) -> Scalars:
+        translate = Translator(dict(zip(self.symbols, values, strict=True)))
+        entries = [casadi.SX(translate(x)) for x in self.matrix]
+        if self.wanted is None:
+            return entries
+        rows, columns = self.matrix.shape
+        whole = casadi.reshape(casadi.vertcat(*entries), columns, rows).T  # CasADi goes by columns
+        solution: Scalars = casadi.vertsplit(casadi.solve(whole[:, :-1], whole[:, -1]))[self.wanted]
         return solution
 
-    return evaluate
+    def _on_arrays(self, values: Scalars) -> Scalars:
+        entries: Scalars = self._lambda(*values)
+        if self.wanted is None:
+            return entries
+        batch = np.shape(values[0])
+        flat: Array = np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1).astype(float)
+        whole = flat.reshape((*batch, *self.matrix.shape))
+        solution = np.linalg.solve(whole[..., :-1], whole[..., -1:])[..., self.wanted, 0]
+        return [solution[..., i] for i in range(solution.shape[-1])]
+
+    @cached_property
+    def _lambda(self) -> Callable[..., Scalars]:
+        """NumPy's functions, by SymPy's own printer."""
+        function: Callable[..., Scalars] = sp.lambdify(self.symbols, list(self.matrix), modules="numpy", cse=True)
+        return function

@@ -1,6 +1,6 @@
-"""Source code of symbolic matrices, with common subexpressions shared.
+"""Source code of symbolic matrices: a function for each, with common subexpressions computed once.
 
-A function for each matrix. No name from a robot's file reaches the text as it is: every identifier is made here.
+No name from a robot's file reaches the text as it is: every identifier is made here.
 """
 
 from __future__ import annotations
@@ -8,39 +8,48 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from chainrule.errors import ShapeError, UnknownNameError
-from chainrule.symbolic.source_code.dialects import DIALECTS, Assignment, Routine
-
-if TYPE_CHECKING:
-    from chainrule.symbolic.closed_form.equations import Equations
+from chainrule.symbolic.closed_form.matrices import Matrices
+from chainrule.symbolic.source_code.languages import LANGUAGES
+from chainrule.symbolic.source_code.routine import Assignment, Routine
 
 ARGUMENTS = {
     "M": ("q",), "C": ("q", "qd"), "c": ("q", "qd"), "centrifugal": ("q", "qd"), "coriolis": ("q", "qd"), "g": ("q",),
     "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
 }  # fmt: skip
-"""What each term of the equations of motion is a function of."""
+"""Term of the equations of motion -> its arguments."""
 
-USUAL = ("M", "c", "g", "tau")
+DEFAULT_TERMS = ("M", "c", "g", "tau")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A matrix to be written as a function, of named groups of symbols."""
+    """A matrix to be written as a function, and its arguments: lists of symbols by name."""
 
     matrix: sp.Matrix
     arguments: Mapping[str, Sequence[sp.Symbol]]
 
 
 def export_equations(
-    equations: Equations, language: str, names: Sequence[str] = USUAL, prefix: str | None = None
+    equations: Matrices, language: str, names: Sequence[str] = DEFAULT_TERMS, prefix: str | None = None
 ) -> str:
-    """The terms of the equations of motion as source code: C, NumPy, Octave (or MATLAB), Julia or Modelica.
+    """Source code of the equations of motion, one function for each term.
 
-    Parameters are constants at the top of every function, to be changed there.
+    Parameters of the robot are constants at the top of every function, where they can be changed.
+
+    Parameters
+    ----------
+    equations
+        The equations, from robot.equations().
+    language
+        "c", "numpy", "octave" (also for MATLAB), "julia" or "modelica".
+    names
+        The terms: "M", "C", "c", "centrifugal", "coriolis", "g", "spring", "friction" or "tau".
+    prefix
+        The first part of the functions' names, the robot's name by default.
 
     >>> import chainrule as cr
     >>> from chainrule.symbolic.closed_form import equations
@@ -54,7 +63,7 @@ def export_equations(
             raise UnknownNameError.of("term", name, ARGUMENTS, "the equations of motion")
         matrix = sp.Matrix(getattr(equations, name))
         sources[name] = Source(matrix, {group: groups[group] for group in ARGUMENTS[name]})
-    return export(sources, language, equations.parameters, prefix or equations.robot.name)
+    return export(sources, language, equations.parameters, prefix or equations.robot.model.name)
 
 
 def export(
@@ -64,23 +73,35 @@ def export(
     prefix: str = "robot",
     arguments: Mapping[str, Sequence[sp.Symbol]] | None = None,
 ) -> str:
-    """Named matrices as source code, a function each.
+    """Source code of named matrices, one function for each.
 
-    A plain matrix is a function of all the given arguments. Every symbol must be in an argument or have a constant.
+    Parameters
+    ----------
+    sources
+        The matrices by name. A plain matrix is a function of all `arguments`.
+    language
+        "c", "numpy", "octave" (also for MATLAB), "julia" or "modelica".
+    constants
+        Numbers of the symbols that are in no argument.
+    prefix
+        The first part of the functions' names.
+    arguments
+        Lists of symbols by the name of the argument.
     """
-    if language not in DIALECTS:
-        raise UnknownNameError.of("language", language, DIALECTS, "chainrule")
+    if language not in LANGUAGES:
+        raise UnknownNameError.of("language", language, LANGUAGES, "chainrule")
+    reserved = LANGUAGES[language].reserved
     values = dict(constants or {})
     start = identifier(prefix)
     routines = []
     for name, given in sources.items():
         source = given if isinstance(given, Source) else Source(sp.Matrix(given), dict(arguments or {}))
-        routines.append(_routine(f"{start}_{identifier(name)}", name, source, values))
-    return DIALECTS[language](start, routines)
+        routines.append(_routine(f"{start}_{identifier(name)}", name, source, values, reserved))
+    return LANGUAGES[language].write(start, routines)
 
 
 def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
-    """A name of letters, digits and underscores like the given one, not among those that are taken.
+    """A name of letters, digits and underscores like the given one, and not among those that are taken.
 
     >>> identifier("left arm/1"), identifier("int"), identifier("3R")
     ('left_arm_1', 'int_', 'r_3R')
@@ -105,10 +126,13 @@ volatile when while with within yield
 e i j pi E I Boolean Integer Real abs cos float64 main np numpy out pow q qd qdd sign sin sqrt zeros
 """
 RESERVED = frozenset(WORDS.split())
-"""Words of some language, and names that the written code uses itself."""
+"""Words of the languages, and names that the written code uses."""
 
 
-def _routine(own: str, words: str, source: Source, constants: Mapping[sp.Symbol, float]) -> Routine:
+def _routine(
+    own: str, label: str, source: Source, constants: Mapping[sp.Symbol, float], reserved: frozenset[str]
+) -> Routine:
+    """The routine of a matrix: common subexpressions found, and a safe name for every symbol."""
     places: dict[sp.Symbol, tuple[str, int]] = {}
     for group, symbols in source.arguments.items():
         if identifier(group) not in (group, f"{group}_"):
@@ -117,13 +141,13 @@ def _routine(own: str, words: str, source: Source, constants: Mapping[sp.Symbol,
     free = source.matrix.free_symbols
     unknown = sorted(str(s) for s in free - places.keys() - constants.keys())
     if unknown:
-        raise ShapeError(f"{words!r} has the symbol {unknown[0]!r}, which is no argument and has no number")
+        raise ShapeError(f"{label!r} has the symbol {unknown[0]!r}, which is no argument and has no number")
     shared, (reduced,) = sp.cse(
         [source.matrix], symbols=sp.numbered_symbols("x", exclude=free, real=True), order="none"
     )
     used = sorted((s for s in constants if s in free), key=str)
     names: dict[sp.Symbol, str] = {}
-    taken = set(source.arguments)
+    taken = {*source.arguments, *reserved}
     for symbol in (*used, *(s for s, _ in shared)):
         names[symbol] = identifier(symbol.name, frozenset(taken))
         taken.add(names[symbol])
@@ -139,5 +163,5 @@ def _routine(own: str, words: str, source: Source, constants: Mapping[sp.Symbol,
 
 
 def suffix(language: str) -> str:
-    """The usual ending of a file in this language."""
-    return {"c": ".c", "numpy": ".py", "octave": ".m", "julia": ".jl", "modelica": ".mo"}[language]
+    """The ending of files in this language."""
+    return LANGUAGES[language].suffix

@@ -1,0 +1,63 @@
+"""`chainrule about`: versions and settings, for a bug report."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import click
+from llvmlite import binding as llvm
+
+from chainrule import __version__
+from chainrule.compile.backend import COMPILED, active
+from chainrule.compile.load import cache, engine
+
+PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "sympy", "lxml", "click", "rich")
+"""Packages that chainrule needs."""
+
+OPTIONAL_PACKAGES = ("matplotlib", "pyarrow", "dask", "pint", "pin", "mujoco", "modern_robotics")
+"""Packages that some functions, tests or benchmarks use; `pin` is Pinocchio."""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+def about(as_json: bool) -> None:
+    """Print the versions of chainrule and its packages, the machine and the settings, for a bug report."""
+    facts = describe()
+    if as_json:
+        print(json.dumps(facts))
+        return
+    lines = {name: value for name, value in facts.items() if not isinstance(value, dict)}
+    lines |= {name: value or "not installed" for name, value in {**facts["packages"], **facts["optional"]}.items()}
+    lines |= facts["settings"]
+    width = max(map(len, lines))
+    for name, value in lines.items():
+        print(f"{name:{width}}  {value}")
+
+
+def describe() -> dict[str, Any]:
+    """Versions, machine and settings, by name; None for a package that is not installed."""
+    return {
+        "chainrule": __version__,
+        "Python": f"{platform.python_version()}, {platform.python_implementation()}",
+        "platform": platform.platform(),
+        "processor": f"{engine.cpu()} ({platform.machine()}), {os.cpu_count()} cores",
+        "LLVM": ".".join(map(str, llvm.llvm_version_info)),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "optional": {name: _version(name) for name in OPTIONAL_PACKAGES},
+        "settings": {
+            "compiled kernels": "on" if active(COMPILED).compiles else "off",
+            "kernel cache": str(cache.folder()) if cache.is_enabled() else "off",
+            **{name: value for name, value in sorted(os.environ.items()) if name.startswith("CHAINRULE_")},
+        },
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,346 @@
+"""Compiled or interpreted: the two backends, and the only place that chooses between them.
+
+A backend evaluates three kinds of text over scalars: functions of the table, any other function of lists of scalars,
+and a text that is repeated in time. Compiled, each becomes machine code; interpreted, the same text runs on NumPy
+arrays, a scalar being the numbers of a whole batch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.compile import memory
+from chainrule.compile.load import numpy_abi
+from chainrule.functions import reference
+from chainrule.functions.reference import scalars_of
+from chainrule.functions.table import FUNCTIONS
+from chainrule.model import Model
+from chainrule.spatial import Scalar
+
+if TYPE_CHECKING:
+    from chainrule.compile.kernel import Kernel
+    from chainrule.compile.rollout import Rollout
+
+Scalars = Sequence[Scalar]
+
+MAX_VISITS = 4000
+"""Visits of bodies beyond which straight-line code would take minutes to make, so that a text is interpreted."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of the table, for one model and fixed options.
+
+    Two calls are equal if the fingerprint of the model, the function and the options are.
+    """
+
+    model: Model = field(compare=False, repr=False)
+    fingerprint: str
+    function: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @staticmethod
+    def of(model: Model, fingerprint: str, function: str, options: Mapping[str, Any] | None = None) -> Call:
+        """A call with options from a mapping, whose lists become tuples."""
+        pairs = ((name, tuple(x) if isinstance(x, list) else x) for name, x in (options or {}).items())
+        return Call(model, fingerprint, function, tuple(sorted(pairs)))
+
+
+Text = Callable[..., Scalars]
+"""A function of lists of scalars, that returns a list of scalars."""
+
+
+class Caller(Protocol):
+    """Calls of a part of a text that is compiled once, however often it is called."""
+
+    def __call__(self, name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
+        """The result of `compute(*arguments)`; one name stands for one function of the arguments alone."""
+
+
+LoopText = Callable[[Caller, Scalars, Scalars, Scalars], Scalars]
+"""One repetition of a loop, as a function of (call, parameters, state, signals).
+
+It returns the state after the repetition, followed by the record of it. The signals are those of the three stages of a
+step: its start, its middle and its end, one after the other.
+"""
+
+
+@dataclass(frozen=True)
+class LoopShape:
+    """Numbers that a loop reads and writes in each row: parameters, state, signals of one stage, record."""
+
+    parameters: int
+    state: int
+    signals: int = 0
+    record: int = 0
+
+
+class Loop(Protocol):
+    """A text repeated over rows of states."""
+
+    def __call__(
+        self,
+        state: Array,
+        parameters: Array,
+        steps: int,
+        signals: Array | None = None,
+        records: Array | None = None,
+        every: int = 1,
+    ) -> None:
+        """Move states (rows, state) on in place by `steps` repetitions; write the record of every `every`-th.
+
+        parameters (rows, count), signals (rows, 3 steps, count) and records (rows, n, record) may be left out where
+        the shape has none. Rows of parameters and signals may be broadcast.
+        """
+
+
+class Backend(Protocol):
+    """An evaluator of texts over scalars on arrays.
+
+    `key` identifies a text in this process: equal keys mean equal arithmetic. `label` says whose it is and `name` what
+    it computes, for people who look at the cache. `cost` is the number of visits of bodies that straight-line code
+    for the text would make.
+    """
+
+    compiles: bool
+
+    def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
+        """A function of the table on arrays whose last dimensions fit: (..., shape of the answer)."""
+
+    def function(
+        self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
+    ) -> Callable[..., Array]:
+        """A text as a function of arrays: (..., length) for each list in, (..., count) out."""
+
+    def caller(self, key: Hashable, label: str) -> Caller:
+        """Calls on rows of numbers, lists of arrays (rows,), each function being made at its first call."""
+
+    def loop(
+        self,
+        text: LoopText,
+        shape: LoopShape,
+        key: Hashable,
+        label: str,
+        rows: int | None = None,
+        *,
+        name: str = "rollout",
+        cost: float = 0,
+    ) -> Loop:
+        """A text repeated in time; for a single row, code without vectors."""
+
+
+def is_enabled() -> bool:
+    """Whether compiled code is used at all: CHAINRULE_KERNELS=off makes everything interpreted."""
+    return os.environ.get("CHAINRULE_KERNELS", "").lower() not in ("off", "0", "none", "no", "false")
+
+
+def active(backend: Backend) -> Backend:
+    """The backend that evaluates where this one is wanted: INTERPRETED wherever compiled code cannot be used."""
+    return COMPILED if backend.compiles and is_enabled() and numpy_abi.ufuncs_possible() else INTERPRETED
+
+
+class Interpreted:
+    """Texts as they are written, on NumPy arrays: slow, transparent, and the measure of compiled code."""
+
+    compiles = False
+
+    def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
+        """The algorithm of the table on arrays."""
+        return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
+
+    def function(
+        self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
+    ) -> Callable[..., Array]:
+        """The text on the columns of arrays."""
+
+        def evaluate(*arrays: Array) -> Array:
+            batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+            result = text(*([array[..., i] for i in range(array.shape[-1])] for array in arrays))
+            return columns(result, batch)
+
+        return evaluate
+
+    def caller(self, key: Hashable, label: str) -> Caller:
+        """Calls of the functions themselves."""
+        return call_directly
+
+    def loop(
+        self,
+        text: LoopText,
+        shape: LoopShape,
+        key: Hashable,
+        label: str,
+        rows: int | None = None,
+        *,
+        name: str = "rollout",
+        cost: float = 0,
+    ) -> InterpretedLoop:
+        """The text, repetition by repetition."""
+        return InterpretedLoop(text, shape)
+
+    def __reduce__(self) -> str:
+        return "INTERPRETED"
+
+
+class InterpretedLoop:
+    """A text repeated on NumPy arrays."""
+
+    def __init__(self, text: LoopText, shape: LoopShape) -> None:
+        self.text, self.shape = text, shape
+        self.completed = 0
+        """Repetitions that the last call has completed, all of them unless it was interrupted."""
+
+    def __call__(
+        self,
+        state: Array,
+        parameters: Array,
+        steps: int,
+        signals: Array | None = None,
+        records: Array | None = None,
+        every: int = 1,
+    ) -> None:
+        """Move states on in place."""
+        rows, size = state.shape
+        given = scalars_of(np.broadcast_to(parameters, (rows, parameters.shape[-1])))
+        self.completed = 0
+        with np.errstate(all="ignore"):
+            for k in range(steps if rows else 0):
+                stages = [] if signals is None else [x for j in range(3) for x in scalars_of(signals[:, 3 * k + j])]
+                result = columns(self.text(call_directly, given, scalars_of(state.copy()), stages), (rows,))
+                if records is not None and k % every == 0:
+                    records[:, k // every] = result[:, size:]
+                state[:] = result[:, :size]
+                self.completed = k + 1
+
+
+class Compiled:
+    """Texts as machine code, kept in memory and on disk."""
+
+    compiles = True
+
+    def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
+        """The kernel on arrays, unless the function is empty or too large."""
+        kernel = memory.find(call)
+        if kernel is None:
+            if not is_worth_compiling(call):
+                return INTERPRETED.evaluate(call, arrays)
+            kernel = self.kernel(call)
+        with np.errstate(all="ignore"):
+            result: Array = kernel.spread(arrays)
+        return result
+
+    def kernel(self, call: Call) -> Kernel:
+        """The compiled function of a call."""
+        if not call.fingerprint:
+            raise ValueError("a call is compiled by the fingerprint of its model, and this one has none")
+
+        def build() -> Kernel:
+            from chainrule.compile.kernel import Kernel  # under the lock: a fork must not happen in an import either
+
+            return Kernel(call.model, call.function, call.fingerprint, dict(call.options))
+
+        return memory.keep(call, build)
+
+    def function(
+        self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
+    ) -> Callable[..., Array]:
+        """A generalized ufunc."""
+        if cost > MAX_VISITS:
+            return INTERPRETED.function(text, lengths, key, label)
+
+        def build() -> np.ufunc:
+            from chainrule.compile.batch import batch_function
+            from chainrule.compile.program import symbols, tape
+
+            arguments = [symbols(f"x{k}_", n) for k, n in enumerate(lengths)]
+            return batch_function(tape(arguments, text(*arguments)), name, label)
+
+        ufunc: Callable[..., Array] = memory.keep(("function", key, tuple(lengths)), build)
+        return ufunc
+
+    def caller(self, key: Hashable, label: str) -> Caller:
+        """Calls of generalized ufuncs, one for each function."""
+        made: dict[tuple[str, tuple[int, ...]], Callable[..., Array]] = {}
+
+        def call(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
+            flat = [x for part in arguments for x in part]
+            lengths = tuple(map(len, arguments))
+            if (name, lengths) not in made:
+
+                def text(whole: Scalars) -> Scalars:
+                    return compute(*_split(whole, lengths))
+
+                made[name, lengths] = self.function(text, (len(flat),), (key, name, lengths), label, name=name)
+            return scalars_of(made[name, lengths](columns(flat, (len(flat[0]),))))
+
+        return call
+
+    def loop(
+        self,
+        text: LoopText,
+        shape: LoopShape,
+        key: Hashable,
+        label: str,
+        rows: int | None = None,
+        *,
+        name: str = "rollout",
+        cost: float = 0,
+    ) -> Loop:
+        """The loop over rows and repetitions as machine code."""
+        if cost > MAX_VISITS:
+            return INTERPRETED.loop(text, shape, key, label, rows)
+        one_row = rows == 1
+
+        def build() -> Rollout:
+            from chainrule.compile.load import engine
+            from chainrule.compile.program import Outliner
+            from chainrule.compile.rollout import Rollout
+
+            lanes = 1 if one_row else engine.vector_bits() // 64
+            outliner = Outliner((shape.parameters, shape.state, 3 * shape.signals))
+            parameters, state, signals = outliner.inputs
+            program = outliner.program(text(outliner.call, parameters, state, signals))
+            return Rollout(program, shape.record, lanes, name, label)
+
+        return memory.keep(("loop", key, shape, one_row), build)
+
+    def __reduce__(self) -> str:
+        return "COMPILED"
+
+
+INTERPRETED = Interpreted()
+COMPILED = Compiled()
+
+
+def is_worth_compiling(call: Call) -> bool:
+    """Whether a function is compiled: not where it cannot move, answers nothing, or would take minutes to make."""
+    model, entry = call.model, FUNCTIONS[call.function]
+    return bool(model.nv) and 0 not in entry.shape(model, dict(call.options)) and entry.visits(model) <= MAX_VISITS
+
+
+def call_directly(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
+    """The function itself, called."""
+    return compute(*arguments)
+
+
+def columns(values: Scalars, batch: tuple[int, ...]) -> Array:
+    """Scalars, each a number or an array (*batch), as the last dimension of one array."""
+    out = np.empty((*batch, len(values)))
+    for i, value in enumerate(values):
+        out[..., i] = value
+    return out
+
+
+def _split(values: Scalars, lengths: Sequence[int]) -> list[Scalars]:
+    """A list cut into lists of these lengths."""
+    parts, at = [], 0
+    for length in lengths:
+        parts.append(values[at : at + length])
+        at += length
+    return parts

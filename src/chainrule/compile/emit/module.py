@@ -1,0 +1,49 @@
+"""One module of LLVM IR: what all code needs, then cores of tapes and the entry points that call them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chainrule.compile.emit import batch_loop, elementary, single_call
+from chainrule.compile.emit.lanes import Lanes, core, scratch_size
+from chainrule.compile.tape import Tape
+
+
+class Module:
+    """The text of a module, put together part by part."""
+
+    def __init__(self) -> None:
+        self._parts = [elementary.SYSTEM, batch_loop.DECLARATIONS]
+
+    def add_cores(self, tapes: Mapping[str, Tape], lanes: Lanes) -> int:
+        """Add a core function for each tape, by name, and the elementary functions that they call.
+
+        Returns the bytes of scratch memory that the largest core needs.
+        """
+        self._parts.append(elementary.functions(lanes, tapes.values()))
+        self._parts += [core(tape, lanes, name) for name, tape in tapes.items()]
+        return max(scratch_size(tape, lanes) for tape in tapes.values())
+
+    def add_tiles(self, lanes: Lanes) -> None:
+        """Add the functions that move rows of arrays into tiles and back."""
+        self._parts += [batch_loop.masked_declarations(lanes), batch_loop.pack(lanes), batch_loop.unpack(lanes)]
+
+    def add(self, text: str) -> None:
+        """Add declarations, or an entry point."""
+        self._parts.append(text)
+
+    def text(self) -> str:
+        """The whole."""
+        return "".join([*self._parts, elementary.LIKELY])
+
+
+def batch_module(tape: Tape, signature: batch_loop.Signature, lanes: Lanes, *, single: bool = False) -> str:
+    """IR of a ufunc's inner loop, `loop`; with `single` also of the builtin for one state, `call`, and its `setup`."""
+    module = Module()
+    scratch = module.add_cores({"core": tape}, lanes)
+    module.add_tiles(lanes)
+    module.add(batch_loop.batch_loop(signature, lanes, "core", scratch, "loop"))
+    if single:
+        scratch = module.add_cores({"core_one": tape}, Lanes(64, 1))
+        module.add(single_call.single_call(signature, "core_one", scratch, "call"))
+    return module.text()

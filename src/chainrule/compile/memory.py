@@ -1,0 +1,95 @@
+"""Compiled things that stay at hand in this process: one bounded store, safe with threads and with fork.
+
+Everything is compiled under one lock. A fork waits for that lock, so that it never happens in the middle of a
+compilation: the child would find LLVM locked for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
+from itertools import count
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+MAX_KEPT = 512
+"""Things that stay at hand; the ones that were used longest ago go first."""
+
+
+class _Kept:
+    """A thing, and when it was last used."""
+
+    __slots__ = ("last_use", "thing")
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+        self.last_use = next(_clock)
+
+
+_clock = count()
+_kept: dict[Hashable, _Kept] = {}
+_lock = threading.RLock()
+
+
+def keep(key: Hashable, build: Callable[[], T]) -> T:
+    """The thing of this key, built if it is not at hand.
+
+    Finding it takes no lock, so that nobody waits for what somebody else compiles.
+    """
+    found = _kept.get(key)
+    if found is None:
+        with building():
+            found = _kept.get(key)
+            if found is None:
+                found = _kept[key] = _Kept(build())
+                _drop_oldest()
+    found.last_use = next(_clock)
+    thing: T = found.thing
+    return thing
+
+
+def find(key: Hashable) -> Any:
+    """The thing of this key, or None if it is not at hand."""
+    found = _kept.get(key)
+    if found is None:
+        return None
+    found.last_use = next(_clock)
+    return found.thing
+
+
+def building() -> AbstractContextManager[Any]:
+    """The lock under which everything is compiled; `with building():` around any use of the compiler."""
+    return _lock
+
+
+def clear() -> None:
+    """Forget everything; what is still in use elsewhere lives on there."""
+    with building():
+        _kept.clear()
+
+
+def _drop_oldest() -> None:
+    while len(_kept) > MAX_KEPT:
+        del _kept[min(_kept, key=lambda key: _kept[key].last_use)]
+
+
+def _lock_before_fork() -> None:
+    _lock.acquire()
+
+
+def _unlock_in_parent() -> None:
+    with contextlib.suppress(RuntimeError):  # an interrupt while waiting leaves the lock to its holder
+        _lock.release()
+
+
+def _new_lock_in_child() -> None:
+    global _lock  # noqa: PLW0603
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock_before_fork, after_in_parent=_unlock_in_parent, after_in_child=_new_lock_in_child)

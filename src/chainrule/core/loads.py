@@ -1,0 +1,58 @@
+"""Wrenches on links, as users give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from chainrule.arguments import Array, rows_of
+from chainrule.core.dask import is_lazy
+from chainrule.errors import ShapeError
+from chainrule.functions.table import WRENCH_LENGTH
+from chainrule.model import Model
+
+
+class Loads(NamedTuple):
+    """Wrenches (moment, force) that the world applies to links or frames, each in that frame."""
+
+    links: tuple[str, ...] = ()
+    wrenches: tuple[Array, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What each is called in messages."""
+
+
+NO_LOADS = Loads()
+
+
+def read_loads(model: Model, caller: str, tip_wrench: Any = None, wrenches: Mapping[str, Any] | None = None) -> Loads:
+    """The loads of a call.
+
+    `tip_wrench` is what the end-effector applies to its surroundings, so that it counts with the opposite sign;
+    `wrenches[link]` is what the world applies to that link.
+    """
+    if tip_wrench is None and wrenches is None:
+        return NO_LOADS
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ShapeError(f"{caller}: wrenches must be a dictionary of link names and wrenches, got {wrenches!r:.60}")
+    links: list[str] = []
+    arrays: list[Array] = []
+    labels: list[str] = []
+    for name, wrench in (wrenches or {}).items():
+        model.locate(name)
+        links.append(name)
+        labels.append(f"wrenches[{name!r}]")
+        arrays.append(_six(wrench, f"{caller}: {labels[-1]}"))
+    if tip_wrench is not None:
+        links.append(model.tip)
+        labels.append("tip_wrench")
+        arrays.append(-_six(tip_wrench, f"{caller}: tip_wrench"))
+    return Loads(tuple(links), tuple(arrays), tuple(labels))
+
+
+def load_on(link: str, wrench: Any, caller: str, label: str = "tip_wrench") -> Loads:
+    """One wrench on one link."""
+    return Loads((link,), (_six(wrench, f"{caller}: {label}"),), (label,))
+
+
+def _six(wrench: Any, what: str) -> Array:
+    return wrench if is_lazy(wrench) else rows_of(wrench, WRENCH_LENGTH, what, "moment and force")

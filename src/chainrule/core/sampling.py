@@ -1,0 +1,41 @@
+"""Random configurations of a tree of joints, within its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.model.layout import Coordinate, JointPlaces, Layout
+
+DEFAULT_RANGES = {"rad": np.pi, "m": 1.0}
+"""Where there is no limit, angles are within +-pi and lengths within +-1 m."""
+
+
+def random_configurations(layout: Layout, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
+    """Configurations (batch, nq), uniform within the limits; orientations are uniform."""
+    parts = [_random_part(layout, places, rng, batch) for places in layout.joints]
+    return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
+
+
+def _random_part(layout: Layout, places: JointPlaces, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
+    """The coordinates of one joint."""
+    kind = places.joint.kind
+    if kind.nq != kind.nv:
+        quaternion = rng.normal(size=(*batch, 4))
+        quaternion /= np.linalg.norm(quaternion, axis=-1, keepdims=True)
+        position = rng.uniform(-1, 1, (*batch, kind.nq - 4))
+        return np.concatenate([position, quaternion], axis=-1)
+    low, high = np.array([_range(coordinate) for coordinate in layout.coordinates[places.q]]).T
+    return rng.uniform(low, high, (*batch, kind.nv))
+
+
+def _range(coordinate: Coordinate) -> tuple[float, float]:
+    wide = DEFAULT_RANGES[coordinate.unit]
+    lower, upper = coordinate.lower, coordinate.upper
+    if np.isfinite(lower) and np.isfinite(upper):
+        return lower, upper
+    if np.isfinite(lower):
+        return lower, max(lower, -wide) + 2 * wide
+    if np.isfinite(upper):
+        return min(upper, wide) - 2 * wide, upper
+    return -wide, wide

@@ -1,0 +1,141 @@
+"""Torques and accelerations: inverse and forward dynamics, the mass matrix, the terms of a torque, statics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from chainrule.algorithms.terms import term_names
+from chainrule.arguments import Array
+from chainrule.core.loads import load_on
+from chainrule.core.mechanism import Mechanism
+from chainrule.loops.forces import loop_torques
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def inverse_dynamics(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> Array:
+    """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip, (..., n).
+
+    The recursive Newton-Euler algorithm, with rotors, springs and friction; its vector form is evaluated
+    (`algorithms/vector_form.py`), which takes fewer operations than the twists and wrenches of
+    `algorithms/rnea.py` and equals them to rounding.
+
+    Parameters
+    ----------
+    q, qd, qdd
+        Configurations (..., nq), velocities and accelerations (..., n).
+    tip_wrench
+        (..., 6): the wrench that the end-effector applies to its surroundings, in its own frame.
+    wrenches
+        wrenches[link] (..., 6): the wrench that the world applies to a link or frame, in that frame. Wrenches are
+        (moment, force), in N m and N.
+
+    With closed loops, the torques are those of the actuated joints, as in loop_torques.
+    """
+    if robot.model.constraints:
+        return loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches).tau
+    loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
+    return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd)
+
+
+def forward_dynamics(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> Array:
+    """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
+
+    The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches. With closed loops,
+    M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
+    """
+    loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
+    return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau)
+
+
+def bias(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> Array:
+    """h(q, qd): everything but M qdd, friction and springs included: (..., n)."""
+    return robot.evaluate("bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd)
+
+
+def mass_matrix(robot: Mechanism, q: ArrayLike) -> Array:
+    """M(q), symmetric and positive definite, rotors included: (..., n, n)."""
+    return robot.evaluate("mass_matrix", q=q)
+
+
+def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike) -> Array:
+    """M(q)^-1 x, without forming M: (..., n)."""
+    return robot.evaluate("apply_inverse_mass", q=q, x=x)
+
+
+def coriolis_matrix(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+    """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., n, n)."""
+    return robot.evaluate("coriolis_matrix", q=q, qd=qd)
+
+
+def gravity_torque(robot: Mechanism, q: ArrayLike) -> Array:
+    """g(q): torques that hold the robot still against gravity: (..., n)."""
+    return robot.evaluate("gravity_torque", q=q)
+
+
+def friction_torque(robot: Mechanism, qd: ArrayLike) -> Array:
+    """Torques that overcome friction; Coulomb friction counts as zero at rest: (..., n)."""
+    return robot.evaluate("friction_torque", qd=qd)
+
+
+def spring_torque(robot: Mechanism, q: ArrayLike) -> Array:
+    """Torques that hold the joint springs: (..., n)."""
+    return robot.evaluate("spring_torque", q=q)
+
+
+def torque_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> dict[str, Array]:
+    """The torque by its causes: inertial, centrifugal, coriolis, gravity, friction, spring, and their total.
+
+    Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds.
+    """
+    values = robot.evaluate("torque_terms", q=q, qd=qd, qdd=qdd)
+    return {term: values[..., i, :] for i, term in enumerate(term_names(robot.model))}
+
+
+def joint_wrenches(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+) -> Array:
+    """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
+
+    From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
+    fixed and mimic ones too.
+    """
+    loads = robot.loads("joint_wrenches", tip_wrench, wrenches)
+    return robot.evaluate("joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints)
+
+
+def static_torque(robot: Mechanism, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None) -> Array:
+    """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., n).
+
+    The wrench (moment, force) is in that frame's own axes.
+    """
+    return robot.evaluate("static_torque", load_on(robot.link(link), tip_wrench, "static_torque"), q=q)

@@ -1,0 +1,49 @@
+"""Energy, momentum and center of mass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainrule.arguments import Array
+from chainrule.core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def kinetic_energy(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Kinetic energy qd^T M qd / 2, in J: (...)."""
+    return robot.evaluate("kinetic_energy", q=q, qd=qd)
+
+
+def potential_energy(robot: Mechanism, q: ArrayLike) -> Array:
+    """Potential energy of gravity on all links but the base, and of the springs, in J: (...).
+
+    Gravity's is zero at the base's origin.
+    """
+    return robot.evaluate("potential_energy", q=q)
+
+
+def momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Angular momentum about the base's origin, and linear momentum, in base axes: (..., 6)."""
+    return robot.evaluate("momentum", q=q, qd=qd)
+
+
+def centroidal_momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Angular momentum about the center of mass, and linear momentum, in base axes: (..., 6)."""
+    return robot.evaluate("centroidal_momentum", q=q, qd=qd)
+
+
+def centroidal_momentum_matrix(robot: Mechanism, q: ArrayLike) -> Array:
+    """A with A qd the centroidal momentum: (..., 6, n)."""
+    return robot.evaluate("centroidal_momentum_matrix", q=q)
+
+
+def center_of_mass(robot: Mechanism, q: ArrayLike) -> Array:
+    """Center of mass of all moving links, in the base frame, in m: (..., 3)."""
+    return robot.evaluate("center_of_mass", q=q)
+
+
+def center_of_mass_jacobian(robot: Mechanism, q: ArrayLike) -> Array:
+    """J with J qd the velocity of the center of mass, in base axes: (..., 3, n)."""
+    return robot.evaluate("center_of_mass_jacobian", q=q)

@@ -1,0 +1,84 @@
+"""Configurations: the neutral one, random ones, and their arithmetic on the configuration manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.arguments import Array, batch_shape
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.sampling import random_configurations
+from chainrule.errors import ModelError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+RANDOM_ATTEMPTS = 40
+"""How often configurations that do not close, or leave the limits, are drawn again."""
+FAR_ATTEMPTS = 4
+"""Attempts that are drawn over the whole range; later ones start from a closed configuration."""
+
+
+def neutral(robot: Mechanism) -> Array:
+    """The configuration of all zeros, and of unit quaternions: (nq,)."""
+    return np.array(robot.layout.neutral, dtype=float)
+
+
+def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:
+    """Random configurations q, of the given batch shape: uniform within the limits.
+
+    Where there is no limit, angles are within +-pi and lengths within +-1 m; orientations are uniform. Closed
+    loops are closed from there.
+    """
+    rng = np.random.default_rng() if rng is None else rng
+    if not isinstance(rng, np.random.Generator):
+        raise ShapeError(f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {rng!r:.60}")
+    batch = batch_shape(shape)
+    if robot.model.constraints:
+        return _random_closed(robot, rng, batch)
+    return random_configurations(robot.layout, rng, batch)
+
+
+def _random_closed(robot: Mechanism, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
+    """Random configurations that are closed and within the limits: those that are not are drawn again."""
+    count = int(np.prod(batch))
+    q = np.empty((count, robot.nq))
+    open_ = np.arange(count)
+    for k in range(RANDOM_ATTEMPTS):
+        if not len(open_):
+            return q.reshape(*batch, robot.nq)
+        drawn = random_configurations(robot.layout, rng, (len(open_),))
+        if k >= FAR_ATTEMPTS:  # a mechanism of many loops seldom closes from afar: start ever nearer to a closed one
+            away = rng.normal(size=(len(open_), robot.nv)) / (k - 3)
+            drawn = integrate(robot, robot.closure.neutral, away)
+        states, good = robot.closure.close(drawn)
+        good &= within_limits(robot, states)
+        q[open_[good]] = states[good]
+        open_ = open_[~good]
+    raise ModelError(
+        f"robot {robot.name!r}: no closed configuration within the limits was found at random; close one that "
+        "you know, with robot.close(q)"
+    )
+
+
+def within_limits(robot: Mechanism, q: Array) -> NDArray[np.bool_]:
+    """Whether configurations (..., nq) keep the limits of the joints that have coordinates to be limited: (...)."""
+    return np.asarray(((q >= robot.layout.lower) & (q <= robot.layout.upper)).all(axis=-1))
+
+
+def integrate(robot: Mechanism, q: ArrayLike, v: ArrayLike) -> Array:
+    """The configuration reached from q by the velocity v in unit time, on the configuration manifold: (..., nq)."""
+    return robot.evaluate("integrate", q=q, v=v)
+
+
+def coordinate_rates(robot: Mechanism, q: ArrayLike, v: ArrayLike) -> Array:
+    """dq/dt at the velocity v: v itself, but for joints with quaternions: (..., nq)."""
+    return robot.evaluate("coordinate_rates", q=q, v=v)
+
+
+def difference(robot: Mechanism, q0: ArrayLike, q1: ArrayLike) -> Array:
+    """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1: (..., n)."""
+    return robot.evaluate("difference", q0=q0, q1=q1)

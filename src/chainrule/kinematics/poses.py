@@ -1,0 +1,103 @@
+"""Poses, twists and accelerations of links; Jacobians; poses as six numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.algorithms.euler import ORDERS, axes_of
+from chainrule.arguments import Array, number, one_of
+from chainrule.core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def pose(robot: Mechanism, q: ArrayLike, link: str | None = None) -> Array:
+    """Pose of a link or frame in the base frame, the end-effector's unless one is named: (..., 4, 4).
+
+    The product of exponentials: T(q) = e^[S1]q1 .. e^[Sn]qn M.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").pose([0.0, 0.0])[:3, 3].tolist()
+    [2.0, 0.0, 0.0]
+    """
+    return robot.evaluate("pose", q=q, link=link)
+
+
+def poses(robot: Mechanism, q: ArrayLike) -> Array:
+    """Poses of all links in the base frame, in the order of link_names: (..., links, 4, 4)."""
+    return robot.evaluate("poses", q=q)
+
+
+def twists(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Twists (omega, v) of all links, each in its own frame: (..., links, 6), rad/s and m/s."""
+    return robot.evaluate("twists", q=q, qd=qd)
+
+
+def accelerations(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+    """Rates of the twists of all links, each in its own frame: (..., links, 6), rad/s^2 and m/s^2.
+
+    Gravity plays no part.
+    """
+    return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd)
+
+
+def jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "space") -> Array:
+    """J with J qd the twist (omega, v) of a link or frame: (..., 6, n).
+
+    frame: "space", the twist at the base's origin in base axes; "body", in the link's own frame; "world", the
+    angular velocity and the velocity of the frame's origin, in base axes.
+    """
+    return robot.evaluate("jacobian", q=q, link=link, frame=frame)
+
+
+def jacobian_derivative(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "space"
+) -> Array:
+    """dJ/dt along qd: (..., 6, n). The acceleration of the link is J qdd + dJ/dt qd."""
+    return robot.evaluate("jacobian_derivative", q=q, qd=qd, link=link, frame=frame)
+
+
+def analytic_jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy") -> Array:
+    """Rates of the pose vector (x, y, z, and three angles) for each qd: (..., 6, n).
+
+    Linear rows first, as that vector is written. order: of the angles, as of pose_vector; roll, pitch and yaw about
+    the fixed x, y and z axes unless another is named. Where angles_are_singular, at a pitch of +-pi/2, rates of the
+    angles grow without bound.
+    """
+    return robot.evaluate("analytic_jacobian", q=q, link=link, order=order)
+
+
+def pose_vector(robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy") -> Array:
+    """(x, y, z, and three angles) of a link or frame in the base frame: (..., 6), m and rad.
+
+    order: "rpy", roll, pitch and yaw about the fixed x, y and z axes; or three letters such as "zyz" or "xyz", for
+    turns about axes that turn along (SciPy writes these in upper case): R = Rz(a) Ry(b) Rz(c). The second angle is
+    within +-pi/2, or within 0 and pi if the first axis comes again. At the ends of its range the others are not
+    unique: the last of the order's letters is then 0.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").pose_vector([0.1, 0.2])[3:].round(3).tolist()
+    [0.0, 0.0, 0.3]
+    """
+    return robot.evaluate("pose_vector", q=q, link=link, order=order)
+
+
+def angles_are_singular(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", tolerance: float = 1e-6
+) -> NDArray[np.bool_]:
+    """Whether the three angles are not unique in a configuration, and their rates not finite: (...), booleans.
+
+    This is a fault of the angles, not of the robot: another order has none there. They are where the cosine of
+    the second angle (the sine, if the first axis comes again) is at most the tolerance.
+    """
+    one_of(ORDERS, order, "order of angles")
+    least = number(tolerance, "tolerance")
+    T = pose(robot, q, link)
+    i, j, m, _ = axes_of("zyx" if order == "rpy" else order)
+    again = order[0] == order[2]
+    a, b = (T[..., j, i], T[..., m, i]) if again else (T[..., i, i], T[..., i, j])
+    return np.asarray(np.hypot(a, b) <= least)

@@ -1,0 +1,107 @@
+"""Dry friction that sticks, decided once a step.
+
+A joint keeps its direction of slip during a step. If its velocity would change sign, it stops, exactly; at rest it
+sticks, exactly, until the torque on it exceeds the friction: no chatter, no creep. Which of several resting joints
+break away together is found in a few passes. A joint at a hard stop sticks in the same way, in one direction only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chainrule.simulation.plant import Calls, Plant, Rates, Scalars, Slip
+from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import where
+
+STICKING_PASSES = 4
+"""How often the set of joints that break away is corrected in one step; the next step goes on from there."""
+
+UNBOUNDED_TORQUE = 1e300
+"""More than any torque, in N m or N: what a hard stop can hold."""
+
+Range = tuple[Scalar, Scalar]
+"""The torques that a joint can hold, downwards and upwards."""
+
+
+def resolve_sticking(
+    plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalars, s: Scalars
+) -> tuple[Slip | None, Rates]:
+    """The joints that stick, the direction in which the others slip, and the rates that follow."""
+    if not plant.can_stick:
+        return None, calls.rates(q, v, x, s, None)
+    ranges = sticking_ranges(plant, q)
+    slip = slip_along(plant, v)
+    rates = calls.rates(q, v, x, s, slip)
+    for _ in range(STICKING_PASSES):
+        slip = update_slip(plant, slip, v, rates, ranges)
+        rates = calls.rates(q, v, x, s, slip)
+    return slip, rates
+
+
+def slip_along(plant: Plant, v: Scalars) -> Slip:
+    """Slip in the direction of the velocity; joints at rest stick if they can."""
+    direction: list[Scalar] = [1] * plant.model.nv
+    for i in plant.can_stick:
+        direction[i] = where(v[i] > 0, 1.0, where(v[i] < 0, -1.0, 0.0))
+    return slip_in(direction)
+
+
+def slip_in(direction: Scalars) -> Slip:
+    """Slip in the given directions, 1 or -1; joints stick where the direction is 0."""
+    return Slip(direction, [d * d for d in direction])
+
+
+def sticking_ranges(plant: Plant, q: Scalars) -> dict[int, Range]:
+    """The excess torques that dry friction, or a hard stop, can hold at each joint that can stick."""
+    up, down = plant.coulomb
+    ranges: dict[int, Range] = {i: (float(down[i]), float(up[i])) for i in plant.can_stick}
+    if plant.stops == "impact":
+        for limit in plant.limits:
+            low, high = ranges[limit.velocity]
+            x = q[limit.coordinate]
+            ranges[limit.velocity] = (
+                where(x <= limit.lower, UNBOUNDED_TORQUE, low),
+                where(x >= limit.upper, UNBOUNDED_TORQUE, high),
+            )
+    return ranges
+
+
+def update_slip(plant: Plant, slip: Slip, v: Scalars, rates: Rates, ranges: Mapping[int, Range]) -> Slip:
+    """Corrected slip of the joints at rest: overloaded ones break away, those that would turn back stick."""
+    direction = list(slip.direction)
+    for i in plant.can_stick:
+        d, r = direction[i], rates.excess[i]
+        low, high = ranges[i]
+        breaking_away = where(r > high, 1.0, where(r < -low, -1.0, 0.0))
+        slipping = where(rates.acceleration[i] * d < 0, 0.0, d)
+        direction[i] = where(v[i] == 0, where(d == 0, breaking_away, slipping), d)
+    return slip_in(direction)
+
+
+def stop_reversed_joints(plant: Plant, calls: Calls, slip: Slip, q: Scalars, v: Scalars, h: Scalar) -> list[Scalar]:
+    """The velocity, zero where it has turned against the direction of slip: an impulse of friction stops the joint.
+
+    The other joints keep their momentum, so that a stop costs energy in proportion to the square of the step. In a
+    closed loop a joint may turn back while the others move on, as a rocker does at its dead points. To stop it there is
+    to stop them all. Where that takes more than friction can give in a step, the joint goes on, the other way.
+    """
+    up, down = plant.coulomb
+    rubbing = plant.has_friction
+    if not rubbing:
+        return list(v)
+    is_free: list[Scalar] = [1] * plant.model.nv
+    prescribed: list[Scalar] = [0] * plant.model.nv
+    for i in rubbing:
+        turned = v[i] * slip.direction[i] < 0
+        is_free[i], prescribed[i] = where(turned, 0.0, slip.is_free[i]), where(turned, -v[i], 0 * v[i])
+    jumps, impulses = calls.jump(q, is_free, prescribed)
+    if plant.rows:
+        for i in rubbing:
+            most = (up[i] + down[i]) * h
+            passes = where(v[i] * slip.direction[i] < 0, impulses[i] * impulses[i] > most * most, v[i] != v[i])
+            is_free[i], prescribed[i] = where(passes, 1.0, is_free[i]), where(passes, 0 * v[i], prescribed[i])
+        jumps, _ = calls.jump(q, is_free, prescribed)
+    after = [a + b for a, b in zip(v, jumps, strict=True)]
+    for i in rubbing:
+        after[i] = where(is_free[i] == 0, 0.0, after[i])  # exactly at rest, not up to rounding
+    return after

@@ -1,0 +1,150 @@
+"""simulate: the motion of a robot from a start, under torques and wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ModelError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.simulation.impacts import Impacts, Stops
+    from chainrule.simulation.integrators import Integrator
+    from chainrule.simulation.sources import Torque
+    from chainrule.simulation.trajectory import Trajectory
+
+
+def simulate(
+    robot: Mechanism,
+    q0: ArrayLike,
+    qd0: ArrayLike | None = None,
+    duration: float = 1.0,
+    torque: Torque = None,
+    method: str | None = None,
+    dt: float | None = None,
+    *,
+    integrator: Integrator | None = None,
+    tip_wrench: Torque = None,
+    wrenches: Mapping[str, Torque] | None = None,
+    record_every: int = 1,
+    stops: Stops | Impacts | None = None,
+    torque_limits: bool = True,
+    limits: bool = True,
+    events: Any = None,
+    stabilization: str = "projection",
+    progress: bool | None = None,
+    diverged: str = "raise",
+    rtol: float | None = None,
+    atol: float | None = None,
+    stabilisation: str | None = None,
+) -> Trajectory:
+    """The motion from a start (q0, qd0), for every row of a batch of starts.
+
+    Dry friction holds joints at rest. Everything runs as machine code, unless a torque or a wrench is a function that
+    only Python can call, or the integrator chooses its steps.
+
+    Parameters
+    ----------
+    q0, qd0
+        Configurations (..., nq) and velocities (..., n) at the start; None for at rest. Loops are closed there.
+    duration
+        The length of the motion, in s.
+    torque
+        None, numbers (..., n), cr.Samples or a pair (t, values), a function of (t, q, qd), such a function marked
+        cr.traceable so that it is compiled, or a controller.
+    method
+        The name of an integrator: "euler", "semi_implicit_euler", "rk4" (the default) or "implicit_midpoint" with
+        steps of dt; "dop853", "radau" or "lsoda", which choose their steps to keep the error below rtol and atol.
+    dt
+        The step, or the interval between samples for an integrator that chooses its steps, in s; 1e-3 by default.
+    integrator
+        An integrator with its options, such as cr.RK4(dt=1e-3) or cr.DOP853(rtol=1e-10), in place of method, dt, rtol
+        and atol.
+    tip_wrench, wrenches
+        The wrench (moment, force) that the end-effector applies to its surroundings, and a dictionary of wrenches that
+        the world applies to links, each in the link's frame. The same kinds as torque, but controllers.
+    record_every
+        Every how many intervals dt a sample is kept.
+    stops
+        What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
+    torque_limits
+        Torques saturate at the joints' effort limits.
+    limits
+        Refuse a start outside the position limits.
+    events
+        One or several cr.Event, or functions of (t, q, qd), at which the motion stops or which it records.
+    stabilization
+        How loops are kept closed: "projection" after every step, "baumgarte", or "none".
+    progress
+        Show a progress bar; None for on a terminal only.
+    diverged
+        "raise" an error where a motion diverges, or "keep" the other rows of a batch going.
+    rtol, atol
+        Tolerances of "dop853", "radau" and "lsoda", relative and absolute; 1e-8 and 1e-10 by default.
+    stabilisation
+        Another spelling of stabilization.
+
+    Returns
+    -------
+    Trajectory
+        Times, states, accelerations, torques, friction and work of the motion.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> arm.simulate([0.0, 0.0], None, 0.5, integrator=cr.RK4(dt=1e-2))
+    <Trajectory of 'planar_2r': 51 samples, 0 to 0.5 s, rk4, finished>
+    """
+    from chainrule.simulation import request
+    from chainrule.simulation.events import as_events
+    from chainrule.simulation.integrators import FixedStep, choose_integrator
+
+    robot.require("forward_dynamics")
+    if not robot.nv:
+        raise ModelError(f"simulate: robot {robot.name!r} has no degrees of freedom, so there is nothing to simulate")
+    chosen = choose_integrator(method, integrator, dt=dt, rtol=rtol, atol=atol)
+    loops_closed_by = _read_stabilization(stabilization, stabilisation)
+    on_divergence = request.read_choice(diverged, ("raise", "keep"), "way with divergence")
+    length = request.read_duration(duration, chosen.dt)
+    every = request.read_record_every(record_every)
+    start = request.read_start(robot, q0, qd0, within_limits=limits or stops is not None)
+    sources = request.SourceReader(robot, start.batch)
+    asked = request.Request(
+        robot=robot,
+        start=start,
+        duration=length,
+        integrator=chosen,
+        torque=sources.torque(torque, within_limits=torque_limits),
+        wrenches=sources.wrenches(tip_wrench, wrenches),
+        stops=stops,
+        torque_limits=torque_limits,
+        stabilization=loops_closed_by,
+        events=as_events(events),
+        record_every=every,
+        progress=progress,
+        diverged=on_divergence,
+    )
+    asked.warn_of_shared_friction()
+    if isinstance(chosen, FixedStep):
+        from chainrule.simulation.fixed_step import simulate_fixed_steps
+
+        return simulate_fixed_steps(asked, chosen)
+    from chainrule.simulation.adaptive import simulate_adaptively
+
+    return simulate_adaptively(asked, chosen)
+
+
+def _read_stabilization(stabilization: str, other_spelling: str | None) -> str:
+    """How loops are kept closed, from either spelling."""
+    from chainrule.simulation.request import STABILIZATIONS, read_choice
+
+    if other_spelling is None:
+        return read_choice(stabilization, STABILIZATIONS, "stabilization")
+    if stabilization not in (STABILIZATIONS[0], other_spelling):
+        raise ShapeError(
+            f"simulate: stabilization ({stabilization!r}) and stabilisation ({other_spelling!r}) are two spellings of "
+            "one option; give one of them"
+        )
+    return read_choice(other_spelling, STABILIZATIONS, "stabilisation")

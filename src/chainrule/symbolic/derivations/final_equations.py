@@ -1,0 +1,64 @@
+"""The last section of every derivation: the equations of motion by their terms, with numbers."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from chainrule.arguments import Array
+from chainrule.dynamics.dynamics import inverse_dynamics, mass_matrix, torque_terms
+from chainrule.symbolic.closed_form.summary import VELOCITY_TERM, sum_of_terms, terms_not_zero
+from chainrule.symbolic.derivations.problem import Problem, Quantity
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.documents.line_breaks import with_index
+
+
+def final_equations(problem: Problem) -> list[Block]:
+    """The section with the equations of motion by their terms, checked against the kernels."""
+    equations, robot = problem.equations, problem.robot
+    q, qd, qdd = problem.state
+    terms = torque_terms(robot, q, qd, qdd)
+    kernels = {
+        VELOCITY_TERM: terms["centrifugal"] + terms["coriolis"], "g": terms["gravity"], r"\tau_s": terms["spring"],
+        r"\tau_f": terms["friction"],
+    }  # fmt: skip
+    blocks: list[Block] = [
+        Heading("The equations of motion"),
+        Paragraph("All terms together, by their causes. Entries that are not listed are zero."),
+        sum_of_terms(equations),
+    ]
+    quantities: list[Quantity] = []
+    for name, words, matrix in terms_not_zero(equations):
+        blocks += [Paragraph(f"{words}:"), Equation((Formula(name), matrix))]
+        if name == "M":
+            quantities += _mass_matrix(problem)
+        else:
+            quantities += _entries(problem, name, matrix, kernels[name])
+    quantities += _entries(problem, r"\tau", equations.tau, inverse_dynamics(robot, q, qd, qdd))
+    return [*blocks, problem.numbers(quantities), _units(problem)]
+
+
+def _entries(problem: Problem, name: str, matrix: sp.Matrix, kernel: Array) -> list[Quantity]:
+    return [
+        Quantity(with_index(name, str(i + 1)), matrix[i], unit, kernel[i])
+        for i, unit in enumerate(problem.torque_units)
+    ]
+
+
+def _mass_matrix(problem: Problem) -> list[Quantity]:
+    M, kernel = problem.equations.M, mass_matrix(problem.robot, problem.state[0])
+    lengths = [u == "m" for u in problem.coordinate_units]
+    units = {0: "kg m^2", 1: "kg m", 2: "kg"}
+    return [
+        Quantity(f"M_{{{i + 1}{j + 1}}}", M[i, j], units[lengths[i] + lengths[j]], kernel[i, j])
+        for i in range(M.rows)
+        for j in range(i, M.cols)
+    ]
+
+
+def _units(problem: Problem) -> Paragraph:
+    if problem.is_symbolic:
+        return Paragraph("Units: every term of every quantity that has a unit beside it was found to have that unit.")
+    return Paragraph(
+        "Units: the numbers among the parameters have lost theirs; the units given beside the equations were checked "
+        "by computing the robot again in pounds, feet and minutes."
+    )

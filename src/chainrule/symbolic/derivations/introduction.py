@@ -1,0 +1,101 @@
+"""The first section of every derivation: frames, joints, links and parameters."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from chainrule.model import Body
+from chainrule.model.joints import Kind, Moved, Screw
+from chainrule.spatial.scalar import is_zero
+from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.derivations.latex_names import subscript
+from chainrule.symbolic.derivations.problem import Problem, column, vector_text
+from chainrule.symbolic.documents.blocks import (
+    Block,
+    Equation,
+    Formula,
+    Heading,
+    Paragraph,
+    Table,
+)
+from chainrule.symbolic.documents.printing import superscript_powers
+
+ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def introduction(problem: Problem) -> list[Block]:
+    """The section about frames and parameters."""
+    model, robot = problem.model, problem.robot
+    gravity = Equation((Formula("g_{0}"), column(model.gravity).T), "m/s^2")
+    text = (
+        f"{robot.name}: {robot.n} degrees of freedom, {len(model.bodies)} moving links. Link i has the frame i, which "
+        "joint i moves in the frame of its parent; the base is 0. Every vector of a link is in the link's own frame. "
+        "SI units throughout."
+    )
+    blocks: list[Block] = [Heading("Frames and parameters"), Paragraph(text), _joints(problem), _links(problem)]
+    if problem.equations.parameters:
+        blocks += [Paragraph("What the symbols stand for:"), _parameters(problem)]
+    return [*blocks, Paragraph("Gravity, in the axes of the base:"), gravity, *_frames(problem)]
+
+
+def _joints(problem: Problem) -> Table:
+    rows = []
+    for body in problem.model.bodies:
+        joint = body.joint
+        unit = ", ".join(joint.kind.units) or "-"
+        parent = f"{body.parent} ({problem.model.links[body.parent].name})"
+        origin = vector_text(joint.origin.translation)
+        rows.append((str(body.index), joint.name, joint.type, parent, origin, axis(body), unit))
+    header = ("joint", "name", "type", "moves in", "origin there, m", "axis", "coordinate")
+    return Table(header, tuple(rows))
+
+
+def axis(body: Body) -> tuple[object, ...]:
+    """The axis of a joint with one screw, in the joint's frame; a dash for other joints."""
+    kind: Kind = body.joint.kind
+    inner = kind.inner if isinstance(kind, Moved) else kind
+    if not isinstance(inner, Screw):
+        return ("-",)
+    return vector_text(inner.angular if inner.turns else inner.linear)
+
+
+def _links(problem: Problem) -> Table:
+    rows = []
+    for body in problem.model.bodies:
+        link = body.link
+        inertia: list[object] = []
+        for name, x in zip(ENTRIES, link.inertia.entries(), strict=True):
+            if not is_zero(x):
+                inertia += ["; " if inertia else "", f"{name}: ", to_sympy(x)]
+        rows.append((str(body.index), link.name, to_sympy(link.mass), vector_text(link.com), tuple(inertia) or "0"))
+    header = ("link", "name", "mass, kg", "centre of mass, m", "inertia about it, kg m²")
+    return Table(header, tuple(rows))
+
+
+def _parameters(problem: Problem) -> Table:
+    """The table of symbols, values and units, three parameters in each row."""
+    cells: list[tuple[object, ...]] = [
+        (symbol, f"{value:.6g}", superscript_powers(problem.units.get(symbol, "")))
+        for symbol, value in problem.equations.parameters.items()
+    ]
+    across = min(3, len(cells))
+    cells += [("", "", "")] * (-len(cells) % across)
+    down = len(cells) // across
+    rows = tuple(tuple(x for k in range(across) for x in cells[k * down + i]) for i in range(down))
+    return Table(("symbol", "value", "unit") * across, rows)
+
+
+def _frames(problem: Problem) -> list[Block]:
+    """The pose of every frame in its parent's frame."""
+    blocks: list[Block] = [
+        Paragraph((
+            "Where each frame is in its parent's: its axes are the columns of ", Formula("R_i"), ", its origin is ",
+            Formula("P_i"), "; the centre of mass is at ", Formula("P_{Ci}"), ".",
+        ))
+    ]  # fmt: skip
+    for body in problem.model.at(problem.symbols[0]):
+        i = body.index
+        rotation = sp.Matrix([[to_sympy(x) for x in line] for line in body.T.rotation])
+        blocks.append(Equation((Formula(subscript("R", i)), rotation)))
+        blocks.append(Equation((Formula(subscript("P", i)), column(body.T.translation)), "m"))
+    return blocks

@@ -1,0 +1,255 @@
+"""The problem of a derivation: a robot over symbols, a sample state, and the units of all symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from chainrule.arguments import Array
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ChainruleError, ModelError, ShapeError
+from chainrule.kinematics.configurations import random_state
+from chainrule.model import Model, edits
+from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.algebra.units import (
+    DIMENSIONLESS,
+    Unit,
+    UnitError,
+    has_numbers_with_units,
+    parameter_units,
+    unit,
+    unit_name,
+    unit_of,
+)
+from chainrule.symbolic.closed_form.equations import Equations, equations
+from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, Table
+from chainrule.symbolic.documents.printing import round_digits, superscript_powers
+
+MAX_JOINTS_IN_CHAIN = 8
+"""Joints in a chain; the derivation of a longer one fits on no paper."""
+
+MAX_MASS_MATRIX_TERMS = 10_000
+"""Terms of the mass matrix; a robot with more is refused before any other step."""
+
+AGREEMENT_TOLERANCE = 1e-9
+"""Relative difference by rounding between symbols and kernels."""
+
+ZERO_TOLERANCE = 1e-14
+"""Numbers below this are written as zero."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A result of a derivation: its name in LaTeX, its expression, its unit, and the number of the kernels."""
+
+    name: str
+    expression: Any
+    unit: str
+    kernel: Any = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A robot, its equations over symbols, and the state (q, qd, qdd) at which numbers are given."""
+
+    robot: Mechanism
+    equations: Equations
+    state: tuple[Array, Array, Array]
+
+    @staticmethod
+    def of(robot: Mechanism, parameters: str | Mapping[Any, Any], state: Any = None) -> Problem:
+        """The problem of a robot; refused if its derivation would be too long to read."""
+        merged = robot.merged
+        longest = max((len(merged.ancestors(body.index)) for body in merged.bodies), default=0)
+        if longest > MAX_JOINTS_IN_CHAIN:
+            raise too_large(robot, f"{longest} joints in a row")
+        closed_form = equations(robot, parameters)
+        sample = _read_state(robot, state)
+        size = count_terms(x for row in closed_form.elements.M for x in row)
+        if size > MAX_MASS_MATRIX_TERMS:
+            raise too_large(robot, f"its mass matrix has {size} terms")
+        return Problem(robot, closed_form, sample)
+
+    # --- the robot ---
+
+    @cached_property
+    def model(self) -> Model:
+        """The model over symbols without friction, which is no polynomial and is added at the end."""
+        return _without_friction(self.equations.symbolic.model)
+
+    @cached_property
+    def merged(self) -> Mechanism:
+        """The robot with its fixed joints welded."""
+        return Mechanism(self.robot.merged, self.robot.backend)
+
+    @cached_property
+    def frictionless(self) -> Mechanism:
+        """The robot without friction."""
+        return Mechanism(_without_friction(self.robot.model), self.robot.backend)
+
+    @cached_property
+    def symbols(self) -> tuple[list[Element], list[Element], list[Element]]:
+        """The symbols q, qd and qdd as arguments of the algorithms."""
+        return self.equations.symbolic.state()
+
+    # --- units ---
+
+    @cached_property
+    def coordinate_units(self) -> list[str]:
+        """The unit of each coordinate: "rad" or "m"."""
+        return [velocity.unit for velocity in self.robot.layout.velocities]
+
+    @property
+    def torque_units(self) -> list[str]:
+        """The unit of each torque: "N m" or "N"."""
+        return ["N m" if u == "rad" else "N" for u in self.coordinate_units]
+
+    @cached_property
+    def units(self) -> dict[sp.Symbol, str]:
+        """The unit of every symbol."""
+        found = parameter_units(self.equations.symbolic.model)
+        for symbols, per in ((self.equations.q, ""), (self.equations.qd, "/s"), (self.equations.qdd, "/s^2")):
+            found |= {s: f"{u}{per}" for s, u in zip(symbols, self.coordinate_units, strict=True)}
+        return found
+
+    @cached_property
+    def is_symbolic(self) -> bool:
+        """Whether all parameters with a unit are symbols, so that units can be checked."""
+        return not has_numbers_with_units(self.equations.symbolic.model)
+
+    def check_units(self, quantity: Quantity) -> None:
+        """Refuse terms whose unit is not the quantity's. Nothing is checked where numbers stand for parameters."""
+        if not self.is_symbolic:
+            return
+        for entry in _entries(quantity.expression):
+            found = unit_of(entry, self._powers)
+            if found is not None and found != unit(quantity.unit):
+                raise UnitError(
+                    f"{quantity.name} should be in {quantity.unit}, and {entry!s:.80} is in {unit_name(found)}"
+                )
+
+    @cached_property
+    def _powers(self) -> dict[sp.Symbol, Unit]:
+        return {symbol: unit(text) if text != "rad" else DIMENSIONLESS for symbol, text in self.units.items()}
+
+    # --- numbers ---
+
+    @cached_property
+    def values(self) -> dict[sp.Symbol, float]:
+        """The number of each symbol at the sample state."""
+        eqs = self.equations
+        state = {
+            s: float(x)
+            for part, numbers in zip((eqs.q, eqs.qd, eqs.qdd), self.state, strict=True)
+            for s, x in zip(part, numbers, strict=True)
+        }
+        return eqs.parameters | state
+
+    def number(self, expression: Any) -> Array:
+        """The numbers of an expression or matrix at the sample state."""
+        matrix = expression if isinstance(expression, sp.MatrixBase) else sp.Matrix([[expression]])
+        missing = sorted(str(s) for s in matrix.free_symbols - self.values.keys())
+        if missing:
+            raise ShapeError(
+                f"a derivation shows numbers, and {', '.join(missing)} has none; name parameters by the robot's own "
+                "symbols, or give numbers for them"
+            )
+        values = sp.lambdify(list(self.values), list(matrix), modules="numpy")(*self.values.values())
+        return np.array(values, dtype=float)
+
+    def check_number(self, name: str, expression: Any, kernel: Any) -> Array:
+        """The numbers of an expression; refused if the kernel's are different."""
+        value, other = self.number(expression), np.ravel(np.asarray(kernel, dtype=float))
+        size = max(1.0, float(np.abs(other).max(initial=0.0)))
+        if not np.abs(value - other).max(initial=0.0) <= AGREEMENT_TOLERANCE * size:
+            raise ChainruleError(
+                f"the symbols give {value.tolist()} for {name}, the kernels {other.tolist()}: this derivation of robot "
+                f"{self.robot.name!r} is not to be trusted; please report it with the robot's file"
+            )
+        return value
+
+    def numbers(self, quantities: Sequence[Quantity]) -> Table:
+        """A table of quantities at the sample state, from the symbols and from the kernels, with units checked."""
+        rows = []
+        for quantity in quantities:
+            self.check_units(quantity)
+            value = self.check_number(quantity.name, quantity.expression, quantity.kernel)
+            kernel = np.ravel(np.asarray(quantity.kernel, dtype=float))
+            unit_text = superscript_powers(quantity.unit)
+            rows.append((Formula(quantity.name), number_list(value), number_list(kernel), unit_text))
+        return Table(("at the sample state", "from the symbols", "from the kernel", "unit"), tuple(rows))
+
+    def sample(self) -> list[Block]:
+        """The section about the sample state."""
+        rows = [
+            (str(i + 1), velocity.joint, *(f"{part[i]:.6g}" for part in self.state), f"{u}, {u}/s, {u}/s²")
+            for i, (velocity, u) in enumerate(zip(self.robot.layout.velocities, self.coordinate_units, strict=True))
+        ]
+        header = ("", "joint", Formula("q"), Formula(r"\dot{q}"), Formula(r"\ddot{q}"), "unit")
+        text = "Numbers below are those of this state, from the symbols and, beside them, from the compiled kernels."
+        return [Heading("Sample state"), Paragraph(text), Table(header, tuple(rows))]
+
+
+def column(vector: Iterable[Any]) -> sp.Matrix:
+    """A vector of scalars as a column of expressions."""
+    return sp.Matrix([to_sympy(x) for x in vector])
+
+
+def vector_text(vector: Any) -> tuple[Any, ...]:
+    """A vector of scalars as text: (x, y, z)."""
+    x, y, z = (to_sympy(v) for v in vector)
+    return ("(", _short(x), ", ", _short(y), ", ", _short(z), ")")
+
+
+def number_list(values: Any) -> str:
+    """Numbers for a cell of a table."""
+    return ", ".join(f"{0.0 if abs(x) < ZERO_TOLERANCE else x:.6g}" for x in np.ravel(values))
+
+
+def count_terms(scalars: Iterable[Any]) -> int:
+    """The number of terms of scalars, when expanded."""
+    return sum(len(x.terms) for x in scalars if isinstance(x, Element))
+
+
+def too_large(robot: Mechanism, why: str) -> ModelError:
+    """The error for a robot whose derivation would be too long to read."""
+    return ModelError(
+        f"robot {robot.name!r} is too large for a derivation that can be read: {why}; take numbers for its parameters, "
+        'parameters="numeric", if they are symbols; lock joints with robot.lock(...); or have its functions by named '
+        "intermediate variables, robot.equations().intermediate()"
+    )
+
+
+def _without_friction(model: Model) -> Model:
+    return edits.map_dofs(model, lambda dof: dof.without_friction())
+
+
+def _short(x: sp.Expr) -> sp.Expr:
+    return round_digits(x) if x.is_number else x
+
+
+def _entries(expression: Any) -> Any:
+    return list(expression) if isinstance(expression, sp.MatrixBase) else [expression]
+
+
+def _read_state(robot: Mechanism, state: Any) -> tuple[Array, Array, Array]:
+    """The user's state, or one of round numbers within the limits."""
+    if state is None:
+        rng = np.random.default_rng(1)
+        q = np.clip(np.round(random_state(robot, rng), 2), robot.layout.lower, robot.layout.upper)
+        qd, qdd = (np.round(rng.uniform(-1, 1, robot.nv), 1) for _ in range(2))
+        return q, qd, qdd
+    if not isinstance(state, (tuple, list)) or len(state) != 3:
+        raise ShapeError(f"state must be three lists of numbers, (q, qd, qdd), got {state!r:.60}")
+    q, qd, qdd = (
+        robot.read_one("derivation", name, value) for name, value in zip(("q", "qd", "qdd"), state, strict=True)
+    )
+    for name, array in (("q", q), ("qd", qd), ("qdd", qdd)):
+        if array.ndim != 1 or not np.isfinite(array).all():
+            raise ShapeError(f"derivation: {name} must be one state of finite numbers, got shape {array.shape}")
+    return q, qd, qdd

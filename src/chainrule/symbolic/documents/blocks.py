@@ -1,0 +1,79 @@
+"""The blocks that documents are made of: headings, paragraphs, equations, tables and code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from chainrule.symbolic.documents.printing import PLAIN, Style
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula in LaTeX, in the part of LaTeX that `documents.formula` reads."""
+
+    latex: str
+
+
+Piece: TypeAlias = Any
+"""A string, which is plain text; or a Formula, a SymPy expression or a SymPy matrix, which is mathematics."""
+
+Text: TypeAlias = Any
+"""A piece, or a sequence of pieces."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading: level 1 for sections, level 2 for subsections."""
+
+    text: Text
+    level: int = 1
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text."""
+
+    text: Text
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Sides with equals signs between them, and their unit. Long equations are broken over lines."""
+
+    sides: tuple[Piece, ...]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under a header."""
+
+    header: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Source code."""
+
+    text: str
+    language: str = ""
+
+
+Block: TypeAlias = Heading | Paragraph | Equation | Table | Code
+
+
+@dataclass(frozen=True)
+class Page:
+    """The content of a document in no particular form: title, blocks, and style of expressions."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    style: Style = field(default=PLAIN)
+
+
+def pieces(text: Text) -> Sequence[Piece]:
+    """The pieces of a text."""
+    return text if isinstance(text, (tuple, list)) else (text,)

@@ -1,0 +1,89 @@
+"""Documents as LaTeX articles."""
+
+from __future__ import annotations
+
+import re
+
+from chainrule.symbolic.documents.blocks import (
+    Block,
+    Equation,
+    Heading,
+    Page,
+    Paragraph,
+    Table,
+    Text,
+    pieces,
+)
+from chainrule.symbolic.documents.line_breaks import display, math
+from chainrule.symbolic.documents.printing import Style
+
+PREAMBLE = r"""\documentclass[a4paper]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{amsmath,amssymb,longtable}
+\usepackage[margin=22mm]{geometry}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{0.6em}
+\allowdisplaybreaks
+"""
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+ALIGNED = "\\begin{aligned}"
+SECTIONS = {1: "section*", 2: "subsection*"}
+
+
+def article(page: Page) -> str:
+    """The LaTeX of a complete article."""
+    body = "\n\n".join(_block(block, page.style) for block in page.blocks)
+    title = f"\\title{{{escape(page.title)}}}\n\\date{{}}"
+    return f"{PREAMBLE}{title}\n\n\\begin{{document}}\n\\maketitle\n\n{body}\n\n\\end{{document}}\n"
+
+
+def escape(text: str) -> str:
+    """Escape plain text, so that nothing in it is a command. Letters that LaTeX's fonts may lack become "?".
+
+    >>> escape("50% of a_b")
+    '50\\\\% of a\\\\_b'
+    """
+    return re.sub(r"[^\x20-\x7e\u00a0-\u017f]", "?", "".join(SPECIAL.get(letter, letter) for letter in text))
+
+
+def _text(text: Text, style: Style) -> str:
+    return "".join(escape(p) if isinstance(p, str) else f"${math(p, style)}$" for p in pieces(text))
+
+
+def _block(block: Block, style: Style) -> str:
+    if isinstance(block, Heading):
+        return f"\\{SECTIONS.get(block.level, 'subsubsection*')}{{{_text(block.text, style)}}}"
+    if isinstance(block, Paragraph):
+        return _text(block.text, style)
+    if isinstance(block, Equation):
+        return _equation(block, style)
+    if isinstance(block, Table):
+        return _table(block, style)
+    lines = block.text.replace("\\end{verbatim}", "")
+    return f"\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"
+
+
+def _equation(block: Equation, style: Style) -> str:
+    """An equation; one of several lines becomes an environment that may continue on the next page."""
+    shown = display(block, style)
+    unit = f" \\tag*{{$[\\mathrm{{{_unit(block.unit)}}}]$}}" if block.unit else ""
+    if shown.startswith(ALIGNED):
+        shown, name = shown.removeprefix(ALIGNED).removesuffix("\\end{aligned}").replace(" \\\\ ", " \\\\\n"), "align*"
+    else:
+        name = "equation*"
+    return f"\\begin{{{name}}}\n{shown}{unit}\n\\end{{{name}}}"
+
+
+def _unit(unit: str) -> str:
+    return escape(unit).replace(" ", "\\,").replace("\\textasciicircum{}", "^")
+
+
+def _table(table: Table, style: Style) -> str:
+    rows = [" & ".join(_text(cell, style) for cell in row) for row in (table.header, *table.rows)]
+    columns = "l" * len(table.header)
+    lines = [rows[0] + r" \\ \hline", *(row + r" \\" for row in rows[1:])]
+    return f"\\begin{{longtable}}[l]{{{columns}}}\n" + "\n".join(lines) + "\n\\end{longtable}"

@@ -1,0 +1,78 @@
+"""Names and first sentences: what can be checked cheaply and without nonsense."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from architecture.sources import modules, tree
+
+IRREGULAR = {
+    "been", "bound", "broken", "built", "caught", "chosen", "cut", "drawn", "driven", "felt", "found", "given", "gone",
+    "held", "hidden", "kept", "known", "laid", "led", "left", "lost", "made", "meant", "met", "paid", "read_out", "seen",
+    "sent", "shown", "spent", "split_up", "taken", "thrown", "told", "turned", "understood", "wound", "written",
+}  # fmt: skip
+"""Past participles that do not end in "ed"."""
+
+NOT_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
+
+ADJECTIVES = {"normalized", "quoted", "signed"}
+"""Participles that say what comes out of the one thing that goes in, like Python's own `sorted` and `reversed`."""
+
+BAD_FIRST_WORDS = {"As", "How", "Of", "So", "Such", "That", "What", "Where", "Which", "Who"}
+"""Words with which a docstring does not begin: it begins with the noun or the verb of the thing."""
+
+
+def functions():
+    for module in modules():
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield module, node
+
+
+def is_participle(name: str) -> bool:
+    """Whether a name is one bare word, a past participle: `held`, `_told`, `opened`."""
+    word = name.strip("_")
+    if "_" in word or word in ADJECTIVES:
+        return False
+    return word in IRREGULAR or bool(re.fullmatch(r"[a-z]+ed", word) and word not in NOT_PARTICIPLES)
+
+
+def test_no_function_is_named_by_a_bare_participle():
+    properties = {"property", "cached_property"}  # those are named by what they are: `merged`, `actuated`
+    wrong = [
+        f"{module}:{node.lineno} {node.name}"
+        for module, node in functions()
+        if is_participle(node.name) and not properties & {ast.unparse(d) for d in node.decorator_list}
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_public_docstrings_begin_with_a_noun_or_a_verb():
+    wrong = []
+    for module in modules():
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                doc = ast.get_docstring(node) or ""
+                if doc.split(" ")[0].rstrip(",.:") in BAD_FIRST_WORDS:
+                    wrong.append(f"{module}:{node.lineno} {node.name}: {doc.splitlines()[0]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_public_functions_with_more_than_three_options_have_a_parameter_list():
+    wrong = []
+    for module, node in functions():
+        if node.name.startswith("_") or module not in PUBLIC_MODULES:
+            continue
+        options = len(node.args.kwonlyargs)
+        doc = ast.get_docstring(node) or ""
+        if options > 3 and "Parameters\n----------" not in doc:
+            wrong.append(f"{module}:{node.lineno} {node.name} has {options} options")
+    assert not wrong, "\n".join(wrong)
+
+
+PUBLIC_MODULES = {
+    module
+    for module in modules()
+    if module.split(".")[0] in ("robot", "kinematics", "dynamics", "loops", "inverse_kinematics", "simulation", "core")
+}

@@ -1,0 +1,95 @@
+"""Imports point upward in the tree of ARCHITECTURE.md, and never in a circle."""
+
+from __future__ import annotations
+
+from architecture.sources import Import, imports, modules
+
+LAYERS = (
+    "lazy", "moved", "errors", "spatial", "model", "arguments", "algorithms", "formats", "functions", "compile", "core",
+    "loops", "dynamics", "kinematics", "inverse_kinematics", "control", "simulation", "symbolic", "plots", "robot",
+    "wheels", "cli",
+)  # fmt: skip
+"""A module imports from its own package and from those before it."""
+
+UPWARD = {
+    ("kinematics.workspace", "plots.workspace"): "Workspace.plot",
+    ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
+    ("simulation.trajectory", "robot.robot"): "Trajectory.load makes the robot that the file holds",
+}
+"""Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""
+
+MUTUAL = {
+    ("spatial.vector", "spatial.transform"),
+    ("spatial.motion", "spatial.transform"),
+    ("spatial.inertia", "spatial.transform"),
+}
+"""Imports for types alone among values that act on each other: T * V calls V, which names T's class."""
+
+
+def layer(module: str) -> int:
+    package = module.partition(".")[0]
+    return LAYERS.index(package) if package else len(LAYERS)
+
+
+def describe(item: Import) -> str:
+    return f"{item.importer}:{item.line} imports {item.imported} ({item.place})"
+
+
+def test_every_package_and_top_level_module_has_a_layer():
+    found = {module.partition(".")[0] for module in modules()} - {"", "__main__"}
+    assert found == set(LAYERS)
+
+
+def test_imports_point_upward():
+    wrong = [
+        describe(item)
+        for item in imports()
+        if item.importer not in ("", "__main__")
+        and layer(item.imported) > layer(item.importer)
+        and item.imported  # the package itself: its version
+        and (item.importer, item.imported) not in UPWARD
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_exceptions_are_still_there_and_inside_functions():
+    found = {(item.importer, item.imported): item.place for item in imports()}
+    assert {pair: found.get(pair) for pair in UPWARD} == dict.fromkeys(UPWARD, "function")
+    assert {pair: found.get(pair) for pair in MUTUAL} == dict.fromkeys(MUTUAL, "types")
+
+
+def test_no_import_cycles_types_included():
+    graph: dict[str, set[str]] = {module: set() for module in modules()}
+    for item in imports():
+        if item.imported != item.importer and (item.importer, item.imported) not in {*UPWARD, *MUTUAL}:
+            graph[item.importer].add(item.imported)
+    assert not list(cycles(graph))
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            component = []
+            while not component or component[-1] != node:
+                component.append(stack.pop())
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found

@@ -1,0 +1,130 @@
+"""The command line, typed as a person would, right and wrong."""
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+
+from chainrule.cli import main
+
+
+def run(*words):
+    """The entry point in this process: as fast as the command itself."""
+    out, err = io.StringIO(), io.StringIO()
+    words = ["chainrule", *words]
+    with (
+        patch.object(sys, "argv", words),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as exit_,
+    ):
+        main()
+    return SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue(), returncode=exit_.value.code or 0)
+
+
+def run_process(*words):
+    return subprocess.run([sys.executable, "-m", "chainrule.cli", *words], capture_output=True, text=True, check=False)
+
+
+def test_python_runs_the_package_as_the_command():
+    for module in ("chainrule", "chainrule.cli"):
+        done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("chainrule, version ")
+
+
+def test_demo_shows_a_robot_and_its_identities():
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("holds") == 3
+    assert "FAILS" not in done.stdout
+    assert "panda_link7" in done.stdout
+    assert "centrifugal" in done.stdout
+
+
+@pytest.mark.parametrize("robot", ["puma560", "quadruped", "planar_rp", "human_arm"])
+def test_demo_runs_on_any_robot(robot, monkeypatch):
+    monkeypatch.setenv("CHAINRULE_KERNELS", "off")
+    done = run("demo", robot)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("holds") == 3
+
+
+def test_info_prints_the_tree_joints_and_source():
+    done = run("info", "puma560")
+    assert done.returncode == 0
+    for words in ("6 degrees of freedom", "joint3", "Corke", "17.4", "gravity: (0, 0, -9.81)"):
+        assert words in done.stdout
+
+
+def test_info_without_a_robot_lists_them():
+    assert "iiwa14" in run("info").stdout
+
+
+def test_torque_of_a_state_as_a_table_and_as_json():
+    assert "29.43" in run("torque", "planar_2r").stdout
+    done = run("torque", "planar_2r", "--q", "90,0", "--degrees", "--json")
+    assert json.loads(done.stdout)["gravity"] == pytest.approx([0, 0], abs=1e-9)
+    pushed = run("torque", "planar_2r", "--q", "0 0", "--tip-wrench", "0,0,0,0,1,0", "--json")
+    assert json.loads(pushed.stdout)["tip wrench"] == pytest.approx([2, 1])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("torque", "panda", "--q", "1,2"), "q must have 7 numbers"),
+        (("torque", "panda", "--q", "one"), "should be numbers separated by commas"),
+        (("info", "pandas"), "did you mean 'panda'"),
+        (("info", "missing.urdf"), "cannot read 'missing.urdf'"),
+        (("info", "robot.step"), "robots come as .urdf, .xml, .toml or .json"),
+        (("torqe", "panda"), "No such command"),
+        (("torque",), "Missing argument"),
+    ],
+)
+def test_mistakes_get_one_line_and_no_traceback(words, message):
+    done = run(*words)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_names_from_a_file_are_printed_as_they_are(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        "<robot name='[red]x[/red]'><link name='base'/><link name='[bold]'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='[/]' type='continuous'><parent link='base'/>"
+        "<child link='[bold]'/></joint></robot>"
+    )
+    done = run("info", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "[red]x[/red]" in done.stdout
+    assert "[bold]" in done.stdout
+
+
+def test_export_writes_c(tmp_path):
+    done = run("export", "planar_2r", "--function", "mass_matrix", "--function", "bias", "-o", str(tmp_path / "arm.c"))
+    assert done.returncode == 0, done.stderr
+    assert "void arm_mass_matrix(const double *x0, double *out)" in (tmp_path / "arm.h").read_text()
+    wrong = run("export", "planar_2r", "--function", "mass", "-o", str(tmp_path / "arm.c"))
+    assert "did you mean 'mass_matrix'" in wrong.stderr
+
+
+def test_cache_is_shown_and_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHAINRULE_CACHE", str(tmp_path / "kernels"))
+    assert "0 kernels" in run_process("cache").stdout
+    run_process("torque", "planar_2r")
+    shown = run_process("cache").stdout
+    assert "torque_terms of planar_2r, float64" in shown
+    assert "removed" in run_process("cache", "--clear").stdout
+    assert "0 kernels" in run_process("cache").stdout
+
+
+def test_bench_prints_ratios_and_writes_figures(tmp_path):
+    done = run("bench", "planar_3r", "--states", "512", "--seconds", "0.01", "--quick", "--output", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "batch ratio" in done.stdout
+    assert json.loads((tmp_path / "planar_3r.json").read_text())["chainrule"]["inverse_dynamics"]["batch"] > 0

@@ -1,0 +1,74 @@
+"""Exported C: compiles without a warning, agrees, and stays as it was."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainrule as cr
+from compile.support import PANDA, arguments_of, close
+
+
+@pytest.mark.parametrize("name", ["panda", "puma560", "quadruped"])
+def test_exported_c_compiles_without_a_warning_and_agrees(name, tmp_path):
+    robot = cr.load(name)
+    functions = ["inverse_dynamics", "mass_matrix", "forward_dynamics", "friction_torque"]
+    files = robot.export("c", functions=functions, path=tmp_path / "robot.c")
+    assert {f.name for f in files} == {"robot.c", "robot.h", "robot_main.c"}
+    binary = tmp_path / "robot"
+    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
+    subprocess.run(["gcc", *flags, tmp_path / "robot.c", tmp_path / "robot_main.c", "-lm", "-o", binary], check=True)
+    arguments = [arguments_of(robot, f, 5) for f in functions]
+    text = " ".join(repr(float(x)) for group in arguments for a in group for x in a)
+    lines = subprocess.run([binary], input=text, capture_output=True, text=True, check=True).stdout.splitlines()
+    for function, group, line in zip(functions, arguments, lines, strict=True):
+        expected = getattr(robot.reference, function)(*group)
+        close(np.array(line.split(), dtype=float).reshape(expected.shape), expected, 1e-11)
+
+
+def test_names_from_a_model_never_reach_generated_code(tmp_path):
+    from dataclasses import replace
+
+    model = cr.load("planar_2r").model
+    hostile = '*/ int main(void){return 1;} /* "\\ \n'
+    links = tuple(replace(link, name=link.name + hostile) for link in model.links)
+    joints = tuple(
+        replace(j, name=j.name + hostile, parent=j.parent + hostile, child=j.child + hostile) for j in model.joints
+    )
+    frames = tuple(replace(f, link=f.link + hostile) for f in model.frames)
+    robot = cr.Robot(replace(model, name=hostile, links=links, joints=joints, frames=frames))
+    kernel = robot.kernel("mass_matrix")
+    assert "main" not in kernel.ir()
+    for file in robot.export("c", functions=["mass_matrix"], path=tmp_path / "x.c"):
+        assert "return 1;} /*" not in file.read_text()
+    close(kernel(np.zeros((3, 2))), cr.load("planar_2r").reference.mass_matrix(np.zeros((3, 2))))
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("name", ["pendulum.c", "pendulum.h", "pendulum_main.c"])
+def test_the_c_text_of_a_small_kernel_is_as_it_was(name, tmp_path, request):
+    """Run pytest with --update-golden after a change that is meant."""
+    cr.load("pendulum").export("c", functions=["inverse_dynamics", "pose"], path=tmp_path / "pendulum.c")
+    text = (tmp_path / name).read_text()
+    if request.config.getoption("--update-golden"):
+        GOLDEN.mkdir(exist_ok=True)
+        (GOLDEN / name).write_text(text)
+    assert text == (GOLDEN / name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("cuda",), "can be exported to the target 'c'"),
+        (("c", ["mass_matrx"]), "did you mean 'mass_matrix'"),
+        (("c", "mass_matrix"), "functions must be a list of names"),
+        (("c", ["mass_matrix"], "x.cpp"), "path must end in .c"),
+    ],
+)
+def test_wrong_exports_are_refused(arguments, message, tmp_path):
+    target, functions, path = [*arguments, *["c", ["bias"], "x.c"][len(arguments) :]]
+    with pytest.raises(cr.ChainruleError, match=message):
+        PANDA.export(target, functions=functions, path=tmp_path / path)

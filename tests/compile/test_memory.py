@@ -1,0 +1,123 @@
+"""The store of compiled things: bounded, safe with threads and with fork."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import chainrule as cr
+from chainrule.compile import memory
+
+
+def test_a_forked_child_builds_kernels_of_its_own():
+    code = """
+import os, numpy as np, chainrule as cr
+robot = cr.load("panda")
+robot.mass_matrix(np.zeros((40_000, 7)))
+child = os.fork()
+if child == 0:
+    robot.gravity_torque(np.zeros((400_000, 7)))
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "7", done.stderr
+
+
+@pytest.fixture
+def empty_memory(monkeypatch):
+    monkeypatch.setattr(memory, "_kept", {})
+
+
+@pytest.mark.usefixtures("empty_memory")
+def test_a_thing_is_built_once_and_then_at_hand():
+    built = []
+    for _ in range(3):
+        assert memory.keep("key", lambda: built.append(1) or "thing") == "thing"
+    assert built == [1]
+    assert memory.find("key") == "thing"
+    assert memory.find("another key") is None
+    memory.clear()
+    assert memory.find("key") is None
+
+
+@pytest.mark.usefixtures("empty_memory")
+def test_the_store_is_bounded_and_what_was_used_longest_ago_goes_first(monkeypatch):
+    monkeypatch.setattr(memory, "MAX_KEPT", 3)
+    for key in "abc":
+        memory.keep(key, lambda key=key: key.upper())
+    memory.keep("a", lambda: pytest.fail("a is at hand"))
+    memory.find("b")
+    memory.keep("d", lambda: "D")
+    assert [memory.find(key) for key in "abcd"] == ["A", "B", None, "D"]
+
+
+@pytest.mark.usefixtures("empty_memory")
+def test_building_one_thing_may_build_another_and_a_failure_leaves_nothing():
+    assert memory.keep("outer", lambda: memory.keep("inner", lambda: 1) + 1) == 2
+    assert memory.find("inner") == 1
+    with pytest.raises(ZeroDivisionError):
+        memory.keep("failed", lambda: 1 / 0)
+    assert memory.find("failed") is None
+    assert memory.keep("failed", lambda: 3) == 3
+
+
+@pytest.mark.usefixtures("empty_memory")
+def test_threads_build_a_thing_once_and_nobody_waits_for_what_another_compiles():
+    built, begun, go_on = [], threading.Event(), threading.Event()
+
+    def build():
+        built.append(1)
+        begun.set()
+        assert go_on.wait(20)
+        return "slow"
+
+    memory.keep("ready", lambda: "ready")
+    workers = [threading.Thread(target=lambda: memory.keep("slow", build)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    assert begun.wait(20)
+    assert memory.keep("ready", lambda: pytest.fail("it is at hand")) == "ready"
+    go_on.set()
+    for worker in workers:
+        worker.join()
+    assert built == [1]
+
+
+def test_robots_of_the_same_numbers_share_what_was_compiled():
+    first, second = cr.load("planar_2r").kernel("bias"), cr.load("planar_2r").kernel("bias")
+    assert first is second
+    assert first is not cr.load("planar_2r").scale_masses(2.0).kernel("bias")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_in_the_middle_of_a_compilation_leaves_a_child_that_compiles():
+    code = """
+import faulthandler, os, threading, time
+import numpy as np, chainrule as cr
+robot = cr.load("quadruped")
+worker = threading.Thread(target=lambda: (robot.mass_matrix(robot.neutral()), robot.bias(robot.neutral(), np.zeros(robot.nv))))
+worker.start()
+children = []
+for i in range(6):
+    time.sleep(0.1)
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(30, exit=True)
+        cr.load("planar_2r").with_payload(1.2345 + i).mass_matrix(np.zeros(2))
+        os._exit(7)
+    children.append(child)
+worker.join()
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "CHAINRULE_CACHE": "off"},
+    )
+    assert done.stdout.strip() == "[7, 7, 7, 7, 7, 7]", done.stderr

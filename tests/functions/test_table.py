@@ -1,0 +1,80 @@
+"""The table of functions is the only truth: methods, kernels, benchmarks and tests agree with it."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import chainrule as cr
+from chainrule.functions.table import FUNCTIONS, Needs
+
+LOADED = {"tip_wrench", "wrenches"}
+
+
+def method_of(name: str):
+    return getattr(cr.Robot, FUNCTIONS[name].method or name)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_entry_has_a_method_with_the_same_parameters(name):
+    entry = FUNCTIONS[name]
+    parameters = list(inspect.signature(method_of(name)).parameters.values())[1:]  # without self
+    taken = [parameter.name for parameter in parameters]
+    assert taken[: len(entry.takes)] == list(entry.arguments)
+    public = [option for option, record in entry.options.items() if record.is_public]
+    assert [x for x in taken if x in entry.options] == public
+    assert not entry.loaded or LOADED & set(taken)
+    rest = set(taken) - set(entry.arguments) - set(public) - LOADED
+    assert rest <= {"hold", "part", "link"}, f"{name} takes {rest}, which the table does not know"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_defaults_of_methods_are_those_of_the_table(name):
+    robot = cr.load("panda")
+    parameters = inspect.signature(method_of(name)).parameters
+    for option, record in FUNCTIONS[name].options.items():
+        if record.is_public:
+            default = parameters[option].default
+            assert default is None or default == record.default(robot, {}), (name, option)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_entry_compiles_to_a_kernel_of_its_shape(name):
+    robot = cr.load("four_bar" if name.startswith(("constraint", "loop", "consistent", "closing")) else "ur5")
+    kernel = robot.kernel(name)
+    entry = FUNCTIONS[name]
+    options = robot.options(name, {})
+    model = robot.model if entry.whole else robot.merged
+    state = [np.zeros(n) for n in entry.argument_lengths(model, options.get("loads", ()))]
+    assert kernel(*state).shape == entry.shape(model, options)
+
+
+@pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+def test_requirements_are_checked_by_the_table():
+    bare = cr.Robot.from_dh([(1, 0, 0, 0)] * 2, convention="standard", check=False)
+    for name, entry in FUNCTIONS.items():
+        if entry.needs is Needs.NOTHING:
+            bare.require(name)
+        else:
+            with pytest.raises(cr.ModelError, match="no masses"):
+                bare.require(name)
+
+
+def test_an_unknown_option_is_refused_with_the_known_ones():
+    with pytest.raises(cr.UnknownNameError, match="did you mean 'frame'"):
+        cr.load("panda").kernel("jacobian", fame="body")
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "pose", "jacobian", "forward_dynamics"])
+def test_signature_and_help_are_the_same_before_and_after_the_first_call(name):
+    robot = cr.load("panda")
+    before, doc = inspect.signature(getattr(robot, name)), inspect.getdoc(getattr(robot, name))
+    state = [np.zeros(n) for n in FUNCTIONS[name].argument_lengths(robot.model)]
+    getattr(robot, name)(*state)
+    assert name in vars(robot)  # the call on one state is a builtin now
+    after = inspect.signature(getattr(robot, name))
+    shape = [(p.name, p.kind, p.default) for p in before.parameters.values()]
+    assert [(p.name, p.kind, p.default) for p in after.parameters.values()] == shape
+    assert inspect.getdoc(getattr(robot, name)) == doc
