@@ -12,6 +12,7 @@ from trees import looped, moving, state, tree
 import chainrule as cr
 from chainrule.algorithms import loop_dynamics, loop_equations, loop_projection
 from chainrule.functions.table import FUNCTIONS
+from chainrule.loops.mobility import refuse_immobile
 from chainrule.model import Constraint, Free, Model
 from chainrule.spatial import Rotation, Transform, Vector
 
@@ -449,9 +450,9 @@ def test_a_mechanism_that_cannot_move_says_so():
     with pytest.raises(
         cr.ModelError, match=r"'four_bar' cannot move: its constraints \('corner'\) leave none of its 2"
     ):
-        robot._require_mobility()
-    cr.load("four_bar")._require_mobility()
-    cr.load("panda")._require_mobility()
+        refuse_immobile(robot)
+    refuse_immobile(cr.load("four_bar"))
+    refuse_immobile(cr.load("panda"))
 
 
 def test_random_states_are_closed():

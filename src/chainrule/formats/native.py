@@ -49,7 +49,7 @@ JOINT_KEYS = (
 
 
 class KindFormat(NamedTuple):
-    """How joints of a kind from outside the package are written and read: by a table of numbers and texts."""
+    """Keys, reader and writer of a kind of joint from outside the package."""
 
     keys: tuple[str, ...]
     read: Callable[[Mapping[str, Any]], Kind]

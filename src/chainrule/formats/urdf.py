@@ -102,8 +102,8 @@ def _link(node: Node) -> Link:
         return Link(name)
     _refuse_misspelled(inertial)
     T = _origin(inertial)
-    mass = inertial.required("mass").number("value")
-    matrix = inertial.required("inertia")
+    mass = inertial.required_child("mass").number("value")
+    matrix = inertial.required_child("inertia")
     entries = [matrix.number(entry, None if entry in ("ixx", "iyy", "izz") else 0.0) for entry in ATTRIBUTES["inertia"]]
     return Link(name, mass, T.translation, Symmetric(*entries).rotate(T.rotation))
 
@@ -128,8 +128,8 @@ def _joint(node: Node, notes: list[str]) -> Joint:
     )
     return Joint(
         name,
-        node.required("parent").text("link"),
-        node.required("child").text("link"),
+        node.required_child("parent").text("link"),
+        node.required_child("child").text("link"),
         kind,
         _origin(node),
         _dofs(node, kind, notes),
@@ -251,7 +251,7 @@ def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> None:
 
 
 def _write_joint(robot: etree._Element, joint: Joint) -> None:
-    lost = _unsupported(joint)
+    lost = _unsupported_properties(joint)
     if lost:
         raise FormatError(
             f"joint {joint.name!r} has {', '.join(lost)}, which URDF cannot express; save it in chainrule's own "
@@ -276,7 +276,7 @@ def _write_joint(robot: etree._Element, joint: Joint) -> None:
         etree.SubElement(element, "mimic", {"joint": mimic.joint, **numbers})
 
 
-def _unsupported(joint: Joint) -> list[str]:
+def _unsupported_properties(joint: Joint) -> list[str]:
     """Properties of a joint that URDF cannot express."""
     kind = joint.kind
     lost = []

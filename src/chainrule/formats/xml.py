@@ -44,7 +44,7 @@ class Node:
             raise found[1].error(f"there are {len(found)} <{tag}> elements in this {self.tag}; keep one")
         return found[0] if found else None
 
-    def required(self, tag: str) -> Node:
+    def required_child(self, tag: str) -> Node:
         found = self.child(tag)
         if found is None:
             raise self.error(f"needs a <{tag}> element")

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from chainrule.arguments import number
+from chainrule.arguments import positive
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.spatial import Scalar
 
@@ -61,14 +61,6 @@ def advance(y: Scalars, h: Scalar, *rates: Scalars) -> list[Scalar]:
 def scale(y: Scalars, h: Scalar) -> list[Scalar]:
     """h y."""
     return [a * h for a in y]
-
-
-def positive(value: Any, what: str) -> float:
-    """One positive, finite number."""
-    x = number(value, what)
-    if not x > 0:
-        raise ShapeError(f"{what} must be positive, got {value!r}")
-    return x
 
 
 # --- the two kinds ---

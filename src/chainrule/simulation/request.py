@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import Array, positive, real_array, refuse_nonfinite, rows_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, SimulationWarning, UnknownNameError
 from chainrule.loops.closure import close
@@ -18,7 +18,7 @@ from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
 from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
-from chainrule.simulation.integrators import Integrator, positive
+from chainrule.simulation.integrators import Integrator
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.sources import Called, Controlled, Reversed, Samples, Source
 from chainrule.simulation.traced import Traced, traceable

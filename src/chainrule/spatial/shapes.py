@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _centered(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar) -> Inertia:
+def _about_center(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar) -> Inertia:
     return Inertia(mass, Vector.zero(), Symmetric(xx, yy, zz))
 
 
@@ -35,25 +35,25 @@ def point_mass(mass: Scalar, at: Vector) -> Inertia:
 def box(mass: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Inertia:
     """A box with full edge lengths x, y, z."""
     m = mass / 12
-    return _centered(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
+    return _about_center(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
 
 
 def cylinder(mass: Scalar, radius: Scalar, height: Scalar) -> Inertia:
     """A solid cylinder along z."""
     side = mass * (3 * radius * radius + height * height) / 12
-    return _centered(mass, side, side, mass * radius * radius / 2)
+    return _about_center(mass, side, side, mass * radius * radius / 2)
 
 
 def rod(mass: Scalar, length: Scalar) -> Inertia:
     """A thin rod along z."""
     side = mass * length * length / 12
-    return _centered(mass, side, side, 0)
+    return _about_center(mass, side, side, 0)
 
 
 def ellipsoid(mass: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Inertia:
     """A solid ellipsoid with semi-axes x, y, z."""
     m = mass / 5
-    return _centered(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
+    return _about_center(mass, m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y))
 
 
 def sphere(mass: Scalar, radius: Scalar) -> Inertia:
@@ -68,13 +68,13 @@ def capsule(mass: Scalar, radius: Scalar, length: Scalar) -> Inertia:
     core = cylinder(m_tube, radius, length).inertia
     along = m_balls * radius * radius * 2 / 5
     across = along + m_balls * (length * length / 4 + length * radius * 3 / 8)
-    return _centered(mass, core.xx + across, core.yy + across, core.zz + along)
+    return _about_center(mass, core.xx + across, core.yy + across, core.zz + along)
 
 
 def cone(mass: Scalar, radius: Scalar, height: Scalar) -> Inertia:
     """A solid cone along z about its center of mass, which lies a quarter of the height above the base."""
     side = mass * (4 * radius * radius + height * height) * 3 / 80
-    return _centered(mass, side, side, mass * radius * radius * 3 / 10)
+    return _about_center(mass, side, side, mass * radius * radius * 3 / 10)
 
 
 def mesh(mass: Scalar, vertices: Sequence[Sequence[Scalar]], triangles: Sequence[Sequence[int]]) -> Inertia:
