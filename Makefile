@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fast test test-all coverage types lint format hooks bench bench-compare docs lock clean tools
+.PHONY: help demo fast test test-all coverage types lint format hooks bench bench-compare fuzz docs lock clean tools
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -61,6 +61,10 @@ bench-compare: .venv/dev ## all benchmarks, compared with those in benchmarks/re
 	rm -rf build/benchmarks
 	$(call run-benchmarks,build/benchmarks)
 	$(BIN)/python benchmarks/compare.py benchmarks/results build/benchmarks
+
+fuzz: .venv/dev ## damaged inputs for every reader, until interrupted [MINUTES=60 WORKERS=1 SEED=random]
+	$(BIN)/python -m fuzz --record fuzz/counters.json --workers $(or $(WORKERS),1) --seed $(or $(SEED),$(shell date +%s)) \
+		$(if $(MINUTES),--minutes $(MINUTES)); code=$$?; $(BIN)/python -m fuzz.report; exit $$code
 
 docs: .venv/dev ## API pages in build/docs
 	$(BIN)/python docs/build.py

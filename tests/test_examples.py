@@ -67,26 +67,3 @@ def test_the_format_shown_in_the_docs_is_a_robot():
     robot = cr.Robot.from_native(text)
     assert robot.joint_names == ("shoulder",)
     assert robot.end_effector == "tool"
-
-
-def test_algorithms_import_nothing_but_spatial_and_model():
-    allowed = (
-        "from __future__",
-        "from collections.abc",
-        "from dataclasses",
-        "from chainrule.spatial",
-        "from chainrule.model",
-        "from chainrule.algorithms",
-    )
-    for path in (ROOT / "src" / "chainrule" / "algorithms").glob("*.py"):
-        for line in path.read_text().splitlines():
-            if line.startswith(("import ", "from ")):
-                assert line.startswith(allowed), (path.name, line)
-
-
-def test_importing_the_library_stays_light():
-    import subprocess
-
-    code = "import sys, chainrule; print([m for m in ('numpy', 'casadi', 'sympy', 'scipy', 'rich', 'lxml') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

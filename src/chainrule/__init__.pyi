@@ -37,7 +37,9 @@ from chainrule.simulation.integrators import Euler as Euler
 from chainrule.simulation.integrators import ImplicitMidpoint as ImplicitMidpoint
 from chainrule.simulation.integrators import Radau as Radau
 from chainrule.simulation.integrators import SemiImplicitEuler as SemiImplicitEuler
+from chainrule.simulation.sampled import Sampled as Sampled
 from chainrule.simulation.sources import Samples as Samples
+from chainrule.simulation.stepping import Simulation as Simulation
 from chainrule.simulation.traced import traceable as traceable
 from chainrule.simulation.trajectory import Trajectory as Trajectory
 

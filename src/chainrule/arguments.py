@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import os
 from collections.abc import Iterable, Sequence
+from os import fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chainrule.errors import ChainruleError, ShapeError, UnknownNameError
+from chainrule.errors import ChainruleError, ShapeError, UnknownNameError, short_repr
 from chainrule.spatial import Symmetric, Transform, Vector
 
 Array = NDArray[np.float64]
@@ -18,6 +22,12 @@ ROTATION_TOLERANCE = 1e-6
 """The largest entry of R^T R - 1 with which a matrix R still counts as a rotation."""
 LAST_ROW_TOLERANCE = 1e-12
 """How far the last row of a homogeneous matrix may be from 0 0 0 1."""
+MAX_DIMENSIONS = 24
+"""Dimensions that an argument may have, its batch included: NumPy's loops have 32, of which functions need some."""
+USABLE_MEMORY_SHARE = 0.8
+"""The share of the machine's memory that one result may take."""
+MAX_STATES = 2**56
+"""States that a batch may have: more numbers than any memory holds."""
 
 
 def real_array(value: Any, what: str) -> Array:
@@ -32,8 +42,24 @@ def real_array(value: Any, what: str) -> Array:
         raise ShapeError(f"{what} must be an array of numbers, got {type(value).__name__}: {error}") from error
     if array.dtype.kind not in "fiu":
         kind = type(value).__name__ if array.dtype.kind in "OUS" else f"numbers of type {array.dtype}"
-        raise ShapeError(f"{what} must be real numbers, got {kind} ({str(value)[:60]})")
+        raise ShapeError(f"{what} must be real numbers, got {kind} ({_short_text(value)})")
+    refuse_dimensions(array, what)
     return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+
+
+def _short_text(value: Any) -> str:
+    try:
+        return str(value)[:60]
+    except Exception:
+        return short_repr(value)
+
+
+def refuse_dimensions(array: Array, what: str) -> None:
+    """Raise where an array has more dimensions than functions can go through."""
+    if array.ndim > MAX_DIMENSIONS:
+        raise ShapeError(
+            f"{what} has {array.ndim} dimensions, and at most {MAX_DIMENSIONS} are possible; reshape the batch"
+        )
 
 
 def number(value: Any, what: str) -> float:
@@ -49,23 +75,44 @@ def positive(value: Any, what: str, words: str = "positive", error: type[Chainru
     """A finite number above zero; `words` say in the message what it must be."""
     x = number(value, what)
     if not x > 0:
-        raise error(f"{what} must be {words}, got {value!r}")
+        raise error(f"{what} must be {words}, got {short_repr(value)}")
     return x
 
 
-def whole_number(value: Any, what: str, least: int = 0) -> int:
-    """A whole number, at least `least`."""
+def whole_number(value: Any, what: str, least: int = 0, most: int | None = None) -> int:
+    """A whole number, at least `least`, and at most `most` where that is given."""
     count = number(value, what)
     if isinstance(value, bool) or count != int(count) or count < least:
-        raise ShapeError(f"{what} must be a whole number, at least {least}, got {value!r}")
+        raise ShapeError(f"{what} must be a whole number, at least {least}, got {short_repr(value)}")
+    if most is not None and count > most:
+        raise ShapeError(f"{what} must be at most {most}, got {short_repr(value)}")
     return int(count)
+
+
+def flag(value: Any, what: str) -> bool:
+    """A truth value: True or False, of Python or of NumPy, or 1 or 0."""
+    is_number = isinstance(value, (int, np.integer)) and value in (0, 1)
+    if not isinstance(value, (bool, np.bool_)) and not is_number:
+        raise ShapeError(f"{what} must be True or False, got {short_repr(value)}")
+    return bool(value)
+
+
+def file_path(value: Any, what: str = "path") -> Path:
+    """The path of a file, from a string or a path."""
+    try:
+        text = fspath(value)
+    except Exception:
+        text = None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ShapeError(f"{what} must be the path of a file, a string or a pathlib.Path, got {short_repr(value)}")
+    return Path(text)
 
 
 def as_list(value: Any, what: str) -> list[Any]:
     """The entries of anything that can be gone through."""
     try:
         return list(value)
-    except TypeError:
+    except Exception:
         raise ShapeError(f"{what} must be a list, got {type(value).__name__}") from None
 
 
@@ -73,13 +120,25 @@ def rows_of(value: Any, length: int, what: str, of: str) -> Array:
     """An array whose last dimension is `length`."""
     array = real_array(value, what)
     if array.ndim == 0:
-        raise ShapeError(f"{what} must have {length} numbers ({of}), got the single number {value!r}")
+        raise ShapeError(f"{what} must have {length} numbers ({of}), got the single number {short_repr(value)}")
     if array.shape[-1] != length:
         raise ShapeError(
             f"{what} must have {length} numbers in its last dimension ({of}), got {array.shape[-1]} "
             f"in shape {array.shape}"
         )
     return array
+
+
+def unit_vectors(value: Any, length: int, what: str, of: str) -> Array:
+    """Directions (..., length) as vectors of length one; those of no length or not finite are refused."""
+    array = rows_of(value, length, what, of).astype(float)
+    largest = np.abs(array).max(axis=-1, keepdims=True, initial=0.0)
+    if not ((largest > 0) & np.isfinite(largest)).all():
+        raise ShapeError(
+            f"{what} must not be zero, nor have numbers that are not finite; give a direction, such as (0, 0, -1)"
+        )
+    array = array / largest  # so that squares neither vanish nor overflow
+    return array / np.linalg.norm(array, axis=-1, keepdims=True)
 
 
 def together(arrays: dict[str, Array], function: str) -> list[Array]:
@@ -107,6 +166,16 @@ def vector(value: Any, what: str) -> Vector:
 def refuse_nonfinite(array: Array, what: str) -> None:
     if not np.isfinite(array).all():
         raise ShapeError(f"{what} must be finite, got {array.tolist()!s:.200}")
+
+
+def refuse_undefined_rows(undefined: NDArray[np.bool_], function: str) -> None:
+    """Raise where a yes-or-no question has no answer, its numbers being nan: a comparison with nan is plainly false."""
+    if undefined.any():
+        first = np.argwhere(undefined)[0]
+        raise ShapeError(
+            f"{function} is neither true nor false of a configuration that is not finite{_row(first)}; leave out rows "
+            "with nan or inf, which np.isfinite(q).all(axis=-1) finds"
+        )
 
 
 def placement(value: ArrayLike | Transform | None, what: str) -> Transform:
@@ -191,23 +260,54 @@ def batch_shape(value: Any) -> tuple[int, ...]:
     """The dimensions of a batch, from a number or a sequence of them."""
     try:
         numbers = (operator.index(value),) if not isinstance(value, Sequence) else tuple(map(operator.index, value))
-    except TypeError:
+    except Exception:
         numbers = (-1,)
     if min(numbers, default=0) < 0:
-        raise ShapeError(f"shape must be a size or a tuple of sizes, none negative, got {value!r:.60}")
+        raise ShapeError(f"shape must be a size or a tuple of sizes, none negative, got {short_repr(value)}")
+    if len(numbers) >= MAX_DIMENSIONS or max(numbers, default=0) > MAX_STATES or math.prod(numbers) > MAX_STATES:
+        raise ShapeError(f"shape {short_repr(value)} is larger than any memory")
     return numbers
+
+
+def refuse_beyond_memory(numbers: float, what: str) -> None:
+    """Raise where so many numbers of eight bytes would not fit into the machine's memory."""
+    most = _machine_bytes()
+    if 8 * numbers > USABLE_MEMORY_SHARE * most:
+        raise ShapeError(
+            f"{what} takes {8 * numbers / 2**30:.3g} GiB, and this machine has {most / 2**30:.3g}; ask for less"
+        )
+
+
+def _machine_bytes() -> float:
+    """The memory of the machine, or of the container that this runs in; infinite where it is not known."""
+    try:
+        physical = float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+    try:
+        limit = float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+    except (OSError, ValueError):  # none, or "max"
+        return physical
+    return min(physical, limit)
 
 
 def names(value: Any, what: str) -> tuple[str, ...]:
     """A list of names."""
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ShapeError(f"{what} must be a list of names, got {value!r:.60}")
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
+        raise ShapeError(f"{what} must be a list of names, got {short_repr(value)}")
     return tuple(value)
 
 
-def one_of(known: Iterable[str], value: Any, what: str) -> str:
+def word(value: Any, what: str) -> str:
+    """A string, such as a name."""
+    if not isinstance(value, str):
+        raise ShapeError(f"{what} must be a string, got {short_repr(value)}")
+    return value
+
+
+def one_of(known: Iterable[str], value: Any, what: str, where: str = "chainrule") -> str:
     """A word that is among the known ones."""
     words = tuple(known)
-    if value not in words:
-        raise UnknownNameError.of(what, value, words, "chainrule")
+    if not isinstance(value, str) or value not in words:
+        raise UnknownNameError.of(what, value, words, where)
     return str(value)

@@ -7,6 +7,9 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MAX_COMPARED = 200
+"""Characters of an unknown name that are compared with the known ones, and shown."""
+
 
 class ChainruleError(Exception):
     """Base class of all errors that chainrule raises on purpose."""
@@ -31,9 +34,9 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
     def of(cls, what: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
         """The error for a name that is not among the known names; it suggests the nearest of them."""
         names = list(known)
-        close = get_close_matches(str(name), names, n=1, cutoff=0.5)
+        close = get_close_matches(name[:MAX_COMPARED], names, n=1, cutoff=0.5) if isinstance(name, str) else []
         hint = f"did you mean {close[0]!r}?" if close else f"there are: {quoted(names)}"
-        return cls(f"{where} has no {what} named {name!r}; {hint}")
+        return cls(f"{where} has no {what} named {short_repr(name, MAX_COMPARED)}; {hint}")
 
 
 class SimulationError(ChainruleError, ArithmeticError):
@@ -57,6 +60,19 @@ def quoted(names: Iterable[str], most: int = 12) -> str:
     names = list(names)
     text = ", ".join(repr(n) for n in names[:most]) or "none"
     return text if len(names) <= most else f"{text}, ... ({len(names)} in all)"
+
+
+def visible(text: str) -> str:
+    """Text from a file, with whatever commands a terminal or breaks a line written as an escape, such as \\x1b."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def short_repr(value: object, most: int = 60) -> str:
+    """The repr of anything for a message, cut off; of what has none, its type."""
+    try:
+        return f"{value!r:.{most}}"
+    except Exception:  # lists nested too deeply, integers of too many digits, objects that raise
+        return f"<{type(value).__name__}>"
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

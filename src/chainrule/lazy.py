@@ -1,4 +1,4 @@
-"""Public names that import their module when they are first used.
+"""Public names that import their module, and properties that are computed, when they are first used.
 
 A package lists its names once, in the `__init__.pyi` beside its `__init__.py`: type checkers and editors read the
 stub as it is, and `attach` makes the same names available at run time.
@@ -6,11 +6,14 @@ stub as it is, and `attach` makes the same names available at run time.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar, overload
+
+T = TypeVar("T")
 
 LINE = re.compile(r"^from ([\w.]+) import (\w+) as (\w+)$", re.MULTILINE)
 
@@ -38,3 +41,23 @@ def _names_of(stub: Path) -> dict[str, tuple[str, str]]:
     """Public name -> (module, name there), for every line `from module import name as public`."""
     found = LINE.findall(stub.read_text(encoding="utf-8"))
     return {public: (module, name) for module, name, public in found}
+
+
+class cached_property(functools.cached_property[T]):  # noqa: N801
+    """A property that is computed when it is first used, without a lock.
+
+    That of Python 3.11 computes under a lock for all instances. A fork copies it, and the child of a process in which
+    another thread computes the property waits for ever. Here two threads may both compute; both get the first result.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        name, kept = self.attrname, instance.__dict__
+        if name is None:
+            raise TypeError("a cached_property needs a name: assign it in the body of a class")
+        return kept[name] if name in kept else kept.setdefault(name, self.func(instance))

@@ -92,6 +92,7 @@ RENAMED = {
     "wrenches_of": "unit_wrenches",
     "wrench_rates": "unit_wrench_rates",
     "chosen": "select",
+    "DEPENDENT": "MIN_PIVOT_RATIO",
     "shared_torque": "actuated_torque",
 }
 """Old name -> new name, for the names of split modules."""

@@ -1,12 +1,16 @@
 """Exported C: compiles without a warning, agrees, and stays as it was."""
 
+import math
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.compile.emit import c
+from chainrule.compile.tape import Instruction, Tape
 from compile.support import PANDA, arguments_of, close
 
 
@@ -72,3 +76,57 @@ def test_wrong_exports_are_refused(arguments, message, tmp_path):
     target, functions, path = [*arguments, *["c", ["bias"], "x.c"][len(arguments) :]]
     with pytest.raises(cr.ChainruleError, match=message):
         PANDA.export(target, functions=functions, path=tmp_path / path)
+
+
+def test_files_that_chainrule_has_not_written_are_left_alone(tmp_path):
+    robot = cr.load("pendulum")
+    (tmp_path / "arm.h").write_text("my own header\n")
+    with pytest.raises(cr.ShapeError, match=r"has not written '.*arm\.h', and would overwrite it"):
+        robot.export("c", path=tmp_path / "arm.c")
+    assert [p.name for p in tmp_path.iterdir()] == ["arm.h"]
+    assert (tmp_path / "arm.h").read_text() == "my own header\n"
+    robot.export("c", path=tmp_path / "arm.c", overwrite=True)
+    first = (tmp_path / "arm.c").read_text()
+    robot.export("c", functions=["pose"], path=tmp_path / "arm.c")  # its own files are replaced
+    assert (tmp_path / "arm.c").read_text() != first
+    assert {p.name for p in tmp_path.iterdir()} == {"arm.c", "arm.h", "arm_main.c"}
+    (tmp_path / "arm_main.c").write_text("int main(void) { return 0; }\n")
+    command = [sys.executable, "-m", "chainrule", "export", "pendulum", "-o", str(tmp_path / "arm.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "--force" in done.stderr
+    subprocess.run([*command, "--force"], check=True, capture_output=True)
+    assert "Written by chainrule" in (tmp_path / "arm_main.c").read_text()
+
+
+def test_an_export_that_fails_leaves_the_files_as_they_were(tmp_path, monkeypatch):
+    robot = cr.load("pendulum")
+    robot.export("c", path=tmp_path / "arm.c")
+    before = {p.name: p.read_text() for p in tmp_path.iterdir()}
+
+    def full(self, content):
+        with self.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        robot.export("c", functions=["pose"], path=tmp_path / "arm.c")
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("stem", ['a"b\\', "*/ int x; /*", "#define y", "9 lives", "??/", "é\nmain()"])
+def test_any_name_of_a_file_gives_c_that_compiles(stem, tmp_path):
+    if "/" in stem:
+        stem = stem.replace("/", "")
+    files = cr.load("pendulum").export("c", path=tmp_path / f"{stem}.c")
+    sources = [str(f) for f in files if f.suffix == ".c"]
+    subprocess.run(
+        ["gcc", "-std=c99", "-Wall", "-Werror", "-I", tmp_path, *sources, "-lm", "-o", tmp_path / "x"], check=True
+    )
+
+
+@pytest.mark.parametrize(("x", "text"), [(1.5, "1.5"), (-2.0, "(-2.0)"), (math.inf, "INFINITY"), (math.nan, "NAN")])
+def test_numbers_are_written_as_c_has_them(x, text):
+    tape = Tape((1,), (Instruction("constant", constant=x),), (0,))
+    assert f"out[0] = {text};" in c.source("r", {"f": tape})

@@ -1,10 +1,13 @@
 """The store of compiled things: bounded, safe with threads and with fork."""
 
+import gc
 import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import chainrule as cr
@@ -121,3 +124,49 @@ print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         env={**os.environ, "CHAINRULE_CACHE": "off"},
     )
     assert done.stdout.strip() == "[7, 7, 7, 7, 7, 7]", done.stderr
+
+
+def test_definitions_of_builtins_are_used_again_after_a_collection_of_garbage():
+    """A builtin for each robot: what describes it to Python must outlive it, and must not pile up."""
+    from chainrule.compile.load import gufunc
+
+    def call():
+        robot = cr.load("planar_2r")
+        for _ in range(3):
+            answer = robot.gravity_torque(np.zeros(2))
+        assert type(robot.gravity_torque) is type(len)
+        return answer
+
+    expected, held = call(), cr.load("planar_2r").scale_masses(2.0)
+    held.gravity_torque(np.zeros(2))
+    counts = []
+    for _ in range(400):
+        assert (call() == expected).all()
+        gc.collect(0)
+        counts.append(len(gufunc._definitions.in_use) + len(gufunc._definitions.gone))
+    assert counts[-1] <= counts[200]
+    assert (held.gravity_torque(np.zeros(2)) == 2 * expected).all()
+
+
+def resident_bytes():
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_states_and_robots_leave_no_memory_behind():
+    """The short form of benchmarks/soak.py: some million states, and a thousand robots made and dropped."""
+    panda = cr.load("panda")
+    q = np.random.default_rng(0).normal(size=(4096, 7))
+
+    def use(count):
+        for k in range(count):
+            panda.inverse_dynamics(q, q, q)
+            robot = cr.load("planar_2r").scale_masses(1.0 + k % 5)
+            robot.gravity_torque(np.zeros(2))
+            robot.gravity_torque(np.zeros((3, 2)))
+
+    use(200)
+    before = resident_bytes()
+    use(1000)
+    assert resident_bytes() - before < 20e6

@@ -36,8 +36,8 @@ CONTROLLERS = {
     "impedance with damping": cr.Impedance(PANDA, POSES, 100.0, 10.0, link="panda_link5"),
     "operational space": cr.OperationalSpace(PANDA, POSES, 100.0),
     "position only": cr.OperationalSpace(PANDA, TARGET, 9.0, task="position", posture=POSTURE, posture_kp=4.0),
-    "quaternions": cr.PD(SPINNING, SPINNING.random_state(np.random.default_rng(3)), 3.0, 1.0),
-    "every joint kind": cr.ComputedTorque(ZOO, ZOO.random_state(np.random.default_rng(3)), 3.0),
+    "quaternions": cr.PD(SPINNING, SPINNING.random_state(np.random.default_rng(3)), 3.0, 1.0, actuated=True),
+    "every joint kind": cr.ComputedTorque(ZOO, ZOO.random_state(np.random.default_rng(3)), 3.0, actuated=True),
     "planar impedance": cr.Impedance(ARM, ARM.pose([0.3, 0.4]), 10.0),
     "planar operational space": cr.OperationalSpace(ARM, ARM.pose([0.3, 0.4]), 10.0),
 }
@@ -136,9 +136,10 @@ def test_pd_and_pid_are_their_formulas(robot):
     held = robot.bias(q, np.zeros(robot.nv))
     e = robot.difference(q, goal)
     kp, kd = RNG.uniform(1, 2, robot.nv), RNG.uniform(1, 2, robot.nv)
-    assert_allclose(cr.GravityCompensation(robot, kd)(0.0, q, qd), held - kd * qd, rtol=1e-9, atol=1e-9)
-    assert_allclose(cr.PD(robot, goal, kp, kd)(0.0, q, qd), kp * e - kd * qd + held, rtol=1e-9, atol=1e-9)
-    pid = cr.PID(robot, goal, kp, 3.0, kd, gravity=False)
+    assert_allclose(cr.GravityCompensation(robot, kd, actuated=True)(0.0, q, qd), held - kd * qd, rtol=1e-9, atol=1e-9)
+    pd = cr.PD(robot, goal, kp, kd, actuated=True)
+    assert_allclose(pd(0.0, q, qd), kp * e - kd * qd + held, rtol=1e-9, atol=1e-9)
+    pid = cr.PID(robot, goal, kp, 3.0, kd, gravity=False, actuated=True)
     tau, rates = pid.evaluate(0.0, q, qd, 2 * e)
     assert_allclose(tau, kp * e + 6 * e - kd * qd, rtol=1e-9, atol=1e-9)
     assert_allclose(rates, e, rtol=1e-9, atol=1e-9)
@@ -364,4 +365,7 @@ def test_closed_loops_are_refused_where_the_dynamics_is_needed():
         cr.ComputedTorque(robot, q, 1.0)
     with pytest.raises(ModelError, match=r"plan: robot 'four_bar' has closed loops"):
         cr.plan(robot, [q, q + 0.1], times=1.0)
-    assert_allclose(cr.PD(robot, q + 0.1, 2.0, 1.0, gravity=False)(0.0, q, np.zeros(robot.nv)), 0.2)
+    crank_alone = cr.PD(robot, q + 0.1, 2.0, 1.0, gravity=False)
+    assert_allclose(crank_alone(0.0, q, np.zeros(robot.nv)), [0.2, 0.0, 0.0])
+    everything = cr.PD(robot, q + 0.1, 2.0, 1.0, gravity=False, actuated=True)
+    assert_allclose(everything(0.0, q, np.zeros(robot.nv)), 0.2)

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 
 import chainrule as cr
 from chainrule.algorithms.vector_form import inverse_dynamics
-from chainrule.control.requirements import gains, known_robot
 from chainrule.control.laws.targets import JointTarget
+from chainrule.control.requirements import gains, known_robot
 from chainrule.spatial.scalar import where
 
 

@@ -115,7 +115,7 @@ def test_a_loop_with_one_joint_that_rubs_comes_to_rest_where_friction_can_hold_i
     assert (fine.q[-100:, i] == fine.q[-1, i]).all()
 
 
-def test_friction_at_several_joints_of_a_loop_is_warned_of():
+def test_OLD():
     robot = cr.load("four_bar").with_joint_properties(coulomb=0.05)
     with pytest.warns(cr.SimulationWarning, match="several joints"):
         robot.simulate(robot.neutral(), None, 0.01)

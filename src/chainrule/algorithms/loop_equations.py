@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from chainrule.algorithms.loads import Wrenches
 from chainrule.model import Constraint, Model, PosedBody
 from chainrule.spatial import Force, Motion, Scalar, Transform, Vector
+from chainrule.spatial.scalar import is_zero
 
 Scalars = Sequence[Scalar]
 Rows = Sequence[int] | None
@@ -162,6 +164,39 @@ def _end_motion(branch: Sequence[PosedBody], qd: Scalars) -> tuple[Motion, Motio
         A = A + V.cross(VJ) + T * body.velocity_product(qd)
         V = V + VJ
     return V, A
+
+
+class RowScale(NamedTuple):
+    """The unit of one equation in use, for comparisons with others."""
+
+    constraint: int
+    """The place of its constraint."""
+    squared_length: Scalar
+    """1 for a direction; for a length, the square of the constraint's size: of the offsets along its branches."""
+    joints: tuple[tuple[int, Scalar], ...]
+    """Places in qd of the joints that move it, with the square of the unit in which each turns or moves its links."""
+
+
+def row_scales(model: Model, rows: Rows = None) -> list[RowScale]:
+    """The units of the equations in use."""
+    scales = []
+    for k, constraint in enumerate(model.constraints):
+        ends = model.locate(constraint.link_a), model.locate(constraint.link_b)
+        chains = [model.ancestors(i) for i, _ in ends]
+        shared = {body.index for body in chains[0]} & {body.index for body in chains[1]}
+        bodies = [body for chain in chains for body in chain if body.index not in shared]
+        offsets = [body.joint.origin.translation for body in bodies]
+        offsets += [at.translation for _, at in ends]
+        offsets += [constraint.origin_a.translation, constraint.origin_b.translation]
+        squared: Scalar = sum((p.dot(p) for p in offsets), start=0)
+        squared = 1.0 if is_zero(squared) else squared
+        places = sorted({i for body in bodies for i, _, _ in body.dofs})
+        velocities = model.layout.velocities
+        joints = tuple((i, 1.0 if velocities[i].unit == "rad" else squared) for i in places)
+        lengths = 1 if constraint.kind == "distance" else 3
+        turns = 0 if constraint.kind == "distance" else len(constraint.crossed)
+        scales += [RowScale(k, squared, joints)] * lengths + [RowScale(k, 1.0, joints)] * turns
+    return select(scales, rows)
 
 
 def select(equations: Sequence[Scalar], rows: Rows) -> list[Scalar]:

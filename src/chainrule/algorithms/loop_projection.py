@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.loop_dynamics import constrained_motion
-from chainrule.algorithms.loop_equations import Rows, constraint_jacobian, residuals, select, velocity_terms
+from chainrule.algorithms.loop_equations import Rows, constraint_jacobian, residuals, row_scales, select, velocity_terms
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import dot
@@ -18,7 +18,12 @@ Scalars = Sequence[Scalar]
 
 
 def closing_step(
-    model: Model, q: Scalars, rows: Rows = None, held: Sequence[int] = (), is_free: Scalars | None = None
+    model: Model,
+    q: Scalars,
+    rows: Rows = None,
+    held: Sequence[int] = (),
+    is_free: Scalars | None = None,
+    rank: int | None = None,
 ) -> list[Scalar]:
     """Newton step v, with G v = -phi, from q towards closed loops: integrate(q, v) has smaller residuals.
 
@@ -26,11 +31,17 @@ def closing_step(
     in `held`, or where `is_free` is 0, stay zero.
     """
     phi = select(residuals(model, q), rows)
-    return _smallest_change(model, q, [-x for x in phi], rows, held, is_free)
+    return _smallest_change(model, q, [-x for x in phi], rows, held, is_free, rank)
 
 
 def consistent_velocity(
-    model: Model, q: Scalars, qd: Scalars, rows: Rows = None, held: Sequence[int] = (), is_free: Scalars | None = None
+    model: Model,
+    q: Scalars,
+    qd: Scalars,
+    rows: Rows = None,
+    held: Sequence[int] = (),
+    is_free: Scalars | None = None,
+    rank: int | None = None,
 ) -> list[Scalar]:
     """The velocity nearest to qd with G qd = 0: what an impulse of the constraints leaves.
 
@@ -38,24 +49,38 @@ def consistent_velocity(
     is 0, stay as they are.
     """
     G = select(constraint_jacobian(model, q), rows)
-    change = _smallest_change(model, q, [-dot(row, qd) for row in G], rows, held, is_free)
+    change = _smallest_change(model, q, [-dot(row, qd) for row in G], rows, held, is_free, rank)
     return [a + b for a, b in zip(qd, change, strict=True)]
 
 
 def consistent_acceleration(
-    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, rows: Rows = None, held: Sequence[int] = ()
+    model: Model,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    rows: Rows = None,
+    held: Sequence[int] = (),
+    rank: int | None = None,
 ) -> list[Scalar]:
     """The acceleration nearest to qdd with G qdd + gamma = 0 (Gauss's principle of least constraint)."""
     G, gamma = select(constraint_jacobian(model, q), rows), select(velocity_terms(model, q, qd), rows)
-    change = _smallest_change(model, q, [-dot(row, qdd) - x for row, x in zip(G, gamma, strict=True)], rows, held)
+    change = _smallest_change(
+        model, q, [-dot(row, qdd) - x for row, x in zip(G, gamma, strict=True)], rows, held, None, rank
+    )
     return [a + b for a, b in zip(qdd, change, strict=True)]
 
 
 def _smallest_change(
-    model: Model, q: Scalars, amounts: Scalars, rows: Rows, held: Sequence[int], is_free: Scalars | None = None
+    model: Model,
+    q: Scalars,
+    amounts: Scalars,
+    rows: Rows,
+    held: Sequence[int],
+    is_free: Scalars | None,
+    rank: int | None,
 ) -> list[Scalar]:
-    """v = M^-1 G^T (G M^-1 G^T)^-1 amounts: the smallest v with G v = amounts, zero in the held joints."""
+    """v = M^-1 G^T (G M^-1 G^T)^+ amounts: the smallest v with G v = amounts, zero in the held joints."""
     M, G = mass_matrix(model, q), select(constraint_jacobian(model, q), rows)
     if held:
         is_free = [0 if i in held else 1 for i in range(model.nv)]
-    return constrained_motion(M, G, [0] * model.nv, amounts, is_free)[0]
+    return constrained_motion(M, G, [0] * model.nv, amounts, is_free, None, row_scales(model, rows), rank)[0]

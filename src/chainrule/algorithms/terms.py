@@ -21,7 +21,13 @@ def term_names(model: Model) -> tuple[str, ...]:
 
 
 def torque_terms(
-    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, rows: Rows = None, actuated: Sequence[int] = ()
+    model: Model,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    rows: Rows = None,
+    actuated: Sequence[int] = (),
+    rank: int | None = None,
 ) -> dict[str, list[Scalar]]:
     """Terms by name: inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring.
 
@@ -46,7 +52,7 @@ def torque_terms(
     for term in terms.values():
         total = add(total, term)
     if model.constraints:
-        tau, _ = actuated_torque(model, q, total, rows, actuated)
+        tau, _ = actuated_torque(model, q, total, rows, actuated, rank)
         terms["loop"] = [a - b for a, b in zip(tau, total, strict=True)]
         total = tau
     return {**terms, "total": total}

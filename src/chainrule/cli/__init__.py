@@ -8,8 +8,9 @@ How to add a command `NAME`
    `console.NUMBERS`, and convert degrees with `console.in_radians`.
 3. Compute with public methods of the robot. What the user got wrong is raised as a `ChainruleError`: `main` prints
    it as one line and exits with 1.
-4. Print to stdout what was asked for, with `--json` as one line of JSON; print `written: FILE` and the like to stderr.
-   Names that come from files pass through `console.plain` before rich sees them.
+4. Print to stdout what was asked for: lines with `console.echo`, tables with `console.terminal`, and with `--json` one
+   line of JSON with `console.print_json`; print `written: FILE` and the like to stderr. Names that come from files pass
+   through `console.plain` before rich sees them.
 5. Add the name to `COMMANDS` in `cli/main.py`. From outside the package, `chainrule.cli.cli.add_command` does the same.
 6. Add `tests/cli/test_NAME.py`: a right call, its JSON, and a wrong call that ends in one line.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -12,8 +11,10 @@ import click
 from llvmlite import binding as llvm
 
 from chainrule import __version__
+from chainrule.cli.console import echo, print_json
 from chainrule.compile.backend import COMPILED, active
 from chainrule.compile.load import cache, engine
+from chainrule.errors import visible
 
 PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "sympy", "lxml", "click", "rich")
 """Packages that chainrule needs."""
@@ -28,14 +29,14 @@ def about(as_json: bool) -> None:
     """Print the versions of chainrule and its packages, the machine and the settings, for a bug report."""
     facts = describe()
     if as_json:
-        print(json.dumps(facts))
+        print_json(facts)
         return
     lines = {name: value for name, value in facts.items() if not isinstance(value, dict)}
     lines |= {name: value or "not installed" for name, value in {**facts["packages"], **facts["optional"]}.items()}
     lines |= facts["settings"]
     width = max(map(len, lines))
     for name, value in lines.items():
-        print(f"{name:{width}}  {value}")
+        echo(f"{name:{width}}  {visible(str(value))}")
 
 
 def describe() -> dict[str, Any]:
@@ -50,7 +51,7 @@ def describe() -> dict[str, Any]:
         "optional": {name: _version(name) for name in OPTIONAL_PACKAGES},
         "settings": {
             "compiled kernels": "on" if active(COMPILED).compiles else "off",
-            "kernel cache": str(cache.folder()) if cache.is_enabled() else "off",
+            "kernel cache": cache.status(),
             **{name: value for name, value in sorted(os.environ.items()) if name.startswith("CHAINRULE_")},
         },
     }

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
+from chainrule.arguments import refuse_beyond_memory
 from chainrule.cli.benchmark.figures import plot_figures, write_figures
 from chainrule.cli.benchmark.kernels import (
     BATCH_STATES,
@@ -23,15 +23,23 @@ from chainrule.cli.benchmark.kernels import (
 )
 from chainrule.cli.benchmark.machine import measure_peaks
 from chainrule.cli.benchmark.peers import is_installed, measure_peers
+from chainrule.cli.console import PlainConsole, echo, plain
 from chainrule.compile.load import engine
+from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.library import load
 
 TABLE_WIDTH_COLUMNS = 160
 
+MAX_SECONDS = 3600.0
+"""The longest time for a figure."""
+
+NUMBERS_PER_STATE = 12
+"""Numbers that a measurement keeps of each state, for each degree of freedom: arguments, answers and copies."""
+
 
 @click.command()
 @click.argument("robot", default="panda")
-@click.option("--states", default=131_072, show_default=True, help="States in a batch.")
+@click.option("--states", default=131_072, show_default=True, type=click.IntRange(1), help="States in a batch.")
 @click.option("--seconds", default=0.5, show_default=True, help="Time for each figure.")
 @click.option("--quick", is_flag=True, help="Leave out the growth with joints and batch size.")
 @click.option("--output", type=click.Path(file_okay=False), help="A folder for the figures, as JSON and a plot.")
@@ -41,12 +49,17 @@ def bench(robot: str, states: int, seconds: float, quick: bool, output: str | No
     show(results)
     if output:
         for path in save(results, Path(output)):
-            click.echo(f"written: {path}")
+            echo(f"written: {path}")
 
 
 def run(name: str, *, states: int = 131_072, seconds: float = 0.5, quick: bool = False) -> dict[str, Any]:
     """All measurements of one robot; `quick` leaves out the growth with joints and batch."""
+    if not 0 < seconds <= MAX_SECONDS:
+        raise ShapeError(f"--seconds must be a time up to {MAX_SECONDS:g} s, got {seconds:g}")
     robot = load(name).without_friction().without_rotors()
+    if not robot.n:
+        raise ModelError(f"robot {robot.name!r} has no degrees of freedom, so there is nothing to measure")
+    refuse_beyond_memory(float(states) * robot.n * (robot.n + NUMBERS_PER_STATE), f"bench: {states} states")
     results: dict[str, Any] = {
         "robot": name,
         "machine": {
@@ -69,10 +82,11 @@ def run(name: str, *, states: int = 131_072, seconds: float = 0.5, quick: bool =
 
 def show(results: dict[str, Any]) -> None:
     """Print the tables."""
-    console = Console(highlight=False, soft_wrap=True, width=TABLE_WIDTH_COLUMNS)
+    console = PlainConsole(highlight=False, soft_wrap=True, width=TABLE_WIDTH_COLUMNS)
     machine = results["machine"]
     console.print(
-        f"{results['robot']}, {results['states']} states; {machine['cpu']}, {machine['cores']} cores; nanoseconds"
+        f"{plain(results['robot'])}, {results['states']} states; {machine['cpu']}, "
+        f"{machine['cores']} cores; nanoseconds"
     )
     console.print(_functions(results))
     console.print(

@@ -1,18 +1,26 @@
-"""What the commands share: robots by name or file, numbers, degrees, and printing."""
+"""What the commands share: robots by name or file, numbers, degrees, and printing.
+
+All text is written here: `echo` for lines, `print_json` for JSON, `terminal` for tables. Names come from files, and may
+hold what commands a terminal; it is shown as an escape, such as \\x1b.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 
 from chainrule.arguments import Array
-from chainrule.errors import ModelWarning
+from chainrule.errors import ModelWarning, visible
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -48,7 +56,7 @@ def load_robot(name: str) -> Robot:
         warnings.simplefilter("always", ModelWarning)
         robot = load(name)
     for warning in caught:
-        click.echo(f"warning: {warning.message}", err=True)
+        echo(f"warning: {warning.message}", err=True)
     return robot
 
 
@@ -73,17 +81,52 @@ def in_degrees(robot: Robot, q: Array) -> Array:
     return np.where(angles, np.degrees(q), q)
 
 
+def visible_lines(text: str) -> str:
+    """Lines of text, in which only the ends of lines and tabs command the terminal."""
+    return "".join(c if c in "\n\t" else visible(c) for c in text)
+
+
+def echo(text: object, *, err: bool = False) -> None:
+    """Print lines of text, to stdout or to stderr."""
+    click.echo(visible_lines(str(text)), file=sys.stderr if err else sys.stdout)
+
+
+def print_json(facts: Any) -> None:
+    """Print one line of JSON, which has only finite numbers: nan is null, infinities are "Infinity" and "-Infinity"."""
+    echo(json.dumps(_without_nonfinite(facts), allow_nan=False))
+
+
+def _without_nonfinite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nonfinite(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nonfinite(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+class PlainConsole(Console):
+    """A console of rich through which only rich itself commands the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of text, with what commands the terminal shown as escapes."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
+
+
 def terminal() -> Console:
     """A console as wide as the terminal; what goes to a file or a pipe is never cut."""
-    width = None if sys.stdout.isatty() else PIPE_WIDTH_COLUMNS
-    return Console(highlight=False, emoji=False, soft_wrap=True, width=width)
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    width = None if is_terminal else PIPE_WIDTH_COLUMNS
+    return PlainConsole(highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
 def plain(text: str) -> str:
     """Text from a file, with nothing in it that is markup or that commands the terminal."""
-    return escape("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text))
+    return escape(visible(text))
 
 
 def report_file(path: object) -> None:
     """Print the name of a file that was written, to stderr."""
-    click.echo(f"written: {path}", err=True)
+    echo(f"written: {visible(str(path))}", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, load_robot, report_file
+from chainrule.cli.console import NUMBERS, echo, load_robot, report_file
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.symbolic.closed_form.equations import equations as closed_form
 from chainrule.symbolic.closed_form.summary import summary
@@ -68,7 +68,7 @@ def equations(
     files = {"latex": latex, "html": html, "markdown": markdown, "notebook": notebook}
     texts, paths = run(load_robot(robot), files, state=(q, qd, qdd), **options)
     for text in texts:
-        click.echo(text)
+        echo(text)
     for path in paths:
         report_file(path)
 

@@ -12,7 +12,9 @@ from chainrule.cli.console import load_robot
 @click.option("--target", default="c", show_default=True, help="The language to write.")
 @click.option("--function", "functions", multiple=True, help="A function, by the name of its method; may be repeated.")
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write, ending in .c.")
-def export(robot: str, target: str, functions: tuple[str, ...], output: str) -> None:
+@click.option("--force", is_flag=True, help="Overwrite files that chainrule has not written, too.")
+def export(robot: str, target: str, functions: tuple[str, ...], output: str, force: bool) -> None:
     """Write a robot's functions as source code without dependencies."""
-    for path in load_robot(robot).export(target, functions=functions or ("inverse_dynamics",), path=output):
+    chosen = functions or ("inverse_dynamics",)
+    for path in load_robot(robot).export(target, functions=chosen, path=output, overwrite=force):
         click.echo(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, in_degrees, in_radians, load_robot
+from chainrule.cli.console import NUMBERS, echo, in_degrees, in_radians, load_robot, print_json
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.result import REASONS, InverseKinematics
 from chainrule.spatial import Rotation
@@ -82,7 +81,10 @@ def _print_branches(robot: Robot, target: Array, link: str | None, *, degrees: b
     """Print all solutions in closed form; whether there are any."""
     branches = robot.analytic_inverse_kinematics(target, link)
     solutions = branches.q[branches.valid]
-    print(json.dumps(solutions.tolist()) if as_json else _lines(robot, solutions, degrees))
+    if as_json:
+        print_json(solutions.tolist())
+    else:
+        echo(_lines(robot, solutions, degrees))
     return len(solutions) > 0
 
 
@@ -93,12 +95,12 @@ def _print_solution(robot: Robot, answer: InverseKinematics, *, degrees: bool, a
             "success": bool(answer.success), "q": answer.q.tolist(), "error": answer.error.tolist(),
             "iterations": int(answer.iterations), "reason": str(answer.reason),
         }  # fmt: skip
-        print(json.dumps(facts))
+        print_json(facts)
         return
-    print(_lines(robot, answer.q[None], degrees))
+    echo(_lines(robot, answer.q[None], degrees))
     apart = f"{answer.error[0]:.2g} m and {answer.error[1]:.2g} rad away, {int(answer.iterations)} iterations"
     failure = f"not solved, {REASONS[str(answer.reason)]}; this is the nearest: {apart}"
-    print(f"solved: {apart}" if answer.success else failure)
+    echo(f"solved: {apart}" if answer.success else failure)
 
 
 def _lines(robot: Robot, solutions: Array, degrees: bool) -> str:

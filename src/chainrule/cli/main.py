@@ -7,7 +7,10 @@ docstrings from the text of the files.
 from __future__ import annotations
 
 import ast
+import io
+import os
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
@@ -64,24 +67,83 @@ class CommandGroup(click.Group):
 def cli() -> None:
     """Kinematics and dynamics of robots.
 
-    ROBOT is a bundled robot's name or a file: .urdf, .xml (URDF or MJCF), .toml or .json.
+    ROBOT is a bundled robot's name or a file: .urdf, .xml (URDF or MJCF), .toml or .json. With --json, a number that
+    is not finite is null, and an infinite one "Infinity" or "-Infinity".
     """
 
 
 def main() -> NoReturn:
     """Run the command line; errors of chainrule are printed as one line, not as a traceback."""
+    _escape_unknown_letters()
     try:
-        code = cli(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except click.Abort:
-        click.echo("interrupted", err=True)
-        code = EXIT_INTERRUPTED
-    except (ChainruleError, OSError) as error:
-        click.echo(f"error: {error}", err=True)
+        code = _run()
+        _flush()
+    except BrokenPipeError:  # whoever read stdout has had enough, as `head` has
         code = EXIT_REFUSED
+    except OSError as error:
+        _complain(f"error: {error}")
+        code = EXIT_REFUSED
+    _abandon_unwritable()
     sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command; its exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = cli(standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else EXIT_REFUSED
+    except click.ClickException as error:
+        text = io.StringIO()
+        error.show(text)
+        _complain(text.getvalue().rstrip("\n"))
+        return error.exit_code
+    except click.Abort:
+        _complain("interrupted")
+        return EXIT_INTERRUPTED
+    except MemoryError as error:
+        _complain(f"error: out of memory: {str(error) or 'this is more than the machine has'}; ask for less")
+        return EXIT_REFUSED
+    except ChainruleError as error:
+        _complain(f"error: {error}")
+        return EXIT_REFUSED
+
+
+def _complain(text: str) -> None:
+    """Print to stderr."""
+    from chainrule.cli.console import echo
+
+    echo(text, err=True)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as one line, in place of Python's two, which name a line of the library."""
+    _complain(f"warning: {message}")
+
+
+def _escape_unknown_letters() -> None:
+    """Let letters that the terminal's encoding does not have be written as escapes, such as \\u03c4."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _abandon_unwritable() -> None:
+    """Let what cannot be written go nowhere, so that Python does not try again at the end, and complain."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

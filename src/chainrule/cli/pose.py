@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, in_radians, load_robot, report_file
-from chainrule.errors import ModelError
+from chainrule.cli.console import NUMBERS, echo, in_radians, load_robot, print_json, report_file
+from chainrule.errors import ModelError, visible
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -47,7 +46,7 @@ def print_pose(robot: Robot, q: Array, link: str | None, order: str, *, degrees:
     T, x = robot.pose(q, link), robot.pose_vector(q, link, order=order)
     name = robot.link(link)
     angles = np.degrees(x[3:]) if degrees else x[3:]
-    unique = not robot.angles_are_singular(q, link, order=order)
+    unique = None if not np.isfinite(q).all() else not robot.angles_are_singular(q, link, order=order)
     w, singular = _manipulability(robot, q, link)
     if as_json:
         facts = {
@@ -55,17 +54,17 @@ def print_pose(robot: Robot, q: Array, link: str | None, order: str, *, degrees:
             "angles": angles.tolist(), "unit": "deg" if degrees else "rad", "angles_unique": unique,
             "manipulability": w, "singular": singular,
         }  # fmt: skip
-        print(json.dumps(facts))
+        print_json(facts)
         return
-    print(f"{name} of {robot.name}, in the base frame")
+    echo(f"{visible(name)} of {visible(robot.name)}, in the base frame")
     for row in T:
-        print("  " + _numbers(row, 11))
-    print("position  " + _numbers(x[:3]) + "  m")
-    print(f"{order:<9} " + _numbers(angles) + ("  deg" if degrees else "  rad"))
-    if not unique:
-        print(f"          these angles are not unique here; another order than {order!r} has no such place here")
+        echo("  " + _numbers(row, 11))
+    echo("position  " + _numbers(x[:3]) + "  m")
+    echo(f"{order:<9} " + _numbers(angles) + ("  deg" if degrees else "  rad"))
+    if unique is False:
+        echo(f"          these angles are not unique here; another order than {order!r} has no such place here")
     if w is not None:
-        print(f"manipulability {w:.6g}{', singular' if singular else ''}")
+        echo(f"manipulability {w:.6g}{', singular' if singular else ''}")
 
 
 def _numbers(values: Array, width: int = 9) -> str:
@@ -74,8 +73,9 @@ def _numbers(values: Array, width: int = 9) -> str:
 
 
 def _manipulability(robot: Robot, q: Array, link: str | None) -> tuple[float | None, bool | None]:
-    """Manipulability of a link and whether it is singular; None for a link that no joint moves."""
+    """Manipulability of a link and whether it is singular; None where no joint moves it, or it is not finite."""
     try:
-        return float(robot.manipulability(q, link)), bool(robot.is_singular(q, link))
+        w = float(robot.manipulability(q, link))
+        return w, None if not np.isfinite(q).all() else bool(robot.is_singular(q, link))
     except ModelError:
         return None, None

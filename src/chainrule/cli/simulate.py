@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from chainrule.arguments import Array, rows_of
-from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, report_file, terminal
+from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, print_json, report_file, terminal
 from chainrule.control.laws.joint_space import PD, PID, ComputedTorque, GravityCompensation
 from chainrule.control.laws.task_space import Impedance, OperationalSpace
 from chainrule.control.motions.planning import plan
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from chainrule.simulation.trajectory import Trajectory
 
 CONTROLLERS = ("gravity", "pd", "pid", "computed-torque", "impedance", "operational-space")
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ended."""
 
 ARRIVAL_SHARE = 0.6
 """The share of the duration after which a controller's reference has reached its target."""
@@ -68,6 +70,8 @@ def simulate(robot: str, plot: str | None, save: str | None, as_json: bool, **op
     if save:
         motion.save(save)
         report_file(save)
+    if motion.status == "interrupted":
+        raise SystemExit(INTERRUPTED)
 
 
 def run(
@@ -178,7 +182,7 @@ def print_motion(trajectory: Trajectory, *, as_json: bool = False) -> None:
             "qd": trajectory.qd[-1].tolist(), "largest_tau": np.abs(trajectory.tau).max(axis=0).tolist(),
             "energy": trajectory.energy[[0, -1]].tolist(), "energy_error": balance,
         }  # fmt: skip
-        print(json.dumps(facts))
+        print_json(facts)
         return
     layout = trajectory.robot.layout
     console = terminal()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, terminal
+from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, print_json, terminal
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -46,7 +45,7 @@ def torque(
     terms = _terms(loaded, q, qd, qdd, tip_wrench)
     if as_json:
         names = list(loaded.layout.velocity_names)
-        print(json.dumps({"robot": loaded.name, "dofs": names, **{k: v.tolist() for k, v in terms.items()}}))
+        print_json({"robot": loaded.name, "dofs": names, **{k: v.tolist() for k, v in terms.items()}})
     else:
         terminal().print(torque_table(loaded, terms))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
-from chainrule.cli.console import load_robot, report_file
+from chainrule.cli.console import echo, load_robot, print_json, report_file
+from chainrule.errors import visible
 from chainrule.plots.canvas import refuse_unwritable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MAX_CELLS_ACROSS = 32.0
 
 @click.command()
 @click.argument("robot")
-@click.option("--samples", default=1_000_000, show_default=True, help="Random postures.")
+@click.option("--samples", default=1_000_000, show_default=True, type=click.IntRange(1), help="Random postures.")
 @click.option("--link", help="A link or frame; the end-effector if left out.")
 @click.option(
     "--color",
@@ -34,7 +34,7 @@ MAX_CELLS_ACROSS = 32.0
     type=click.Choice(["manipulability", "payload", "dexterity"]),
     help="What the picture shows by color.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of the random postures.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the random postures.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def workspace(
@@ -68,14 +68,12 @@ def print_workspace(cloud: Workspace, *, as_json: bool) -> None:
                 "q": cloud.q[best].tolist(),
             },
         }  # fmt: skip
-        print(json.dumps(facts))
+        print_json(facts)
         return
-    print(f"{cloud.link} of {cloud.robot.name}: {len(cloud)} random postures within the joint limits")
+    echo(f"{visible(cloud.link)} of {visible(cloud.robot.name)}: {len(cloud)} random postures within the joint limits")
     for i, axis in enumerate("xyz"):
-        print(
-            f"  {axis} from {low[i]: .4f} to {high[i]: .4f} m; reach {reaches['-' + axis]:.4f}, {reaches[axis]:.4f} m"
-        )
+        echo(f"  {axis} from {low[i]: .4f} to {high[i]: .4f} m; reach {reaches['-' + axis]:.4f}, {reaches[axis]:.4f} m")
     size = f"; about {volume:.3g} m^3, in cells of {cell:.2g} m" if volume else ""
-    print(f"  distance from the base {near:.4f} to {far:.4f} m{size}")
+    echo(f"  distance from the base {near:.4f} to {far:.4f} m{size}")
     place = ", ".join(f"{value:.3f}" for value in cloud.position[best])
-    print(f"  manipulability at most {cloud.manipulability[best]:.4g}, at ({place})")
+    echo(f"  manipulability at most {cloud.manipulability[best]:.4g}, at ({place})")

@@ -7,7 +7,6 @@ arrays, a scalar being the numbers of a whole batch.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +15,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.compile import memory
-from chainrule.compile.load import numpy_abi
+from chainrule.compile.load import numpy_abi, settings
 from chainrule.functions import reference
 from chainrule.functions.reference import scalars_of
 from chainrule.functions.table import FUNCTIONS
@@ -137,7 +136,7 @@ class Backend(Protocol):
 
 def is_enabled() -> bool:
     """Whether compiled code is used at all: CHAINRULE_KERNELS=off makes everything interpreted."""
-    return os.environ.get("CHAINRULE_KERNELS", "").lower() not in ("off", "0", "none", "no", "false")
+    return settings.word("CHAINRULE_KERNELS") not in settings.OFF
 
 
 def active(backend: Backend) -> Backend:

@@ -136,8 +136,7 @@ class Kernel:
 
     def _ufunc(self, double: engine.Code | None, single: engine.Code | None = None) -> np.ufunc:
         doc = f"{self.name} of robot {self.robot}, compiled"
-        floats, doubles = (code.address("loop") if code else None for code in (single, double))
-        return gufunc.generalized_ufunc(floats, doubles, self.name, doc, self.signature, keep=(single, double))
+        return gufunc.generalized_ufunc(single, double, self.name, doc, self.signature)
 
     @property
     def has_plain_call(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from concurrent.futures import wait
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from chainrule.compile.load import cache, engine, threads
 from chainrule.compile.program import Program
 
 Array = NDArray[np.float64]
+Bytes = NDArray[np.uint8]
 
 
 class Rollout:
@@ -52,30 +54,44 @@ class Rollout:
         nothing = np.zeros((rows, 1, 0))
         given = _with_adjacent_numbers(parameters)
         ahead = nothing if signals is None else _with_adjacent_numbers(signals)
-        if records is None:
-            records, every = nothing, max(steps, 1)
+        if records is None:  # the first repetition of each `every` writes one
+            records, every = np.empty((rows, 1, self.record)), max(steps, 1)
         parts = min(threads.threads(), -(-rows // self.lanes.width))
         size = -(-rows // parts // self.lanes.width) * self.lanes.width
         pieces = [slice(i, min(i + size, rows)) for i in range(0, rows, size)]
-        pool = threads.pool() if len(pieces) > 1 else None
         arguments = [(state[p], given[p], ahead[p], steps, every, records[p]) for p in pieces]
-        jobs = [pool.submit(self._run, *rest) for rest in arguments[1:]] if pool else []
-        try:
-            self._run(*arguments[0])
-        finally:
-            wait(jobs)  # whatever happens here, the arrays must outlive the threads
-        for job in jobs:
-            job.result()
+        threads.run_all([partial(self._run, *rest) for rest in arguments])
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
+        """One repetition of these states with these parameters, both read and written in place; without signals."""
+        whole = state.flags.c_contiguous and parameters.flags.c_contiguous
+        if not whole or len(state) > self.lanes.width:  # more rows are spread over threads
+            return partial(self, state, parameters, 1)
+        records, signals = np.empty((len(state), 1, self.record)), np.zeros((len(state), 1, 0))
+        scratch = np.empty(self._scratch_bytes + 64, dtype=np.uint8)
+        packed = self._pack(state, parameters, signals, 1, 1, records, scratch)
+        address, call = ctypes.addressof(packed), self._call
+
+        def step(keep: tuple[object, ...] = (packed, state, parameters, signals, records, scratch)) -> None:
+            call(address)
+
+        return step
 
     def _run(self, state: Array, parameters: Array, signals: Array, steps: int, every: int, records: Array) -> None:
         scratch = np.empty(self._scratch_bytes + 64, dtype=np.uint8)
+        packed = self._pack(state, parameters, signals, steps, every, records, scratch)
+        self._call(ctypes.addressof(packed))
+
+    def _pack(
+        self, state: Array, parameters: Array, signals: Array, steps: int, every: int, records: Array, scratch: Bytes
+    ) -> ctypes.Array[ctypes.c_int64]:
+        """The arguments of the machine code, which holds none of these arrays."""
         values = (
             len(state), steps, every, state.ctypes.data, state.strides[0], parameters.ctypes.data,
             parameters.strides[0], signals.ctypes.data, signals.strides[0], records.ctypes.data, records.strides[0],
             scratch.ctypes.data + -scratch.ctypes.data % 64,
         )  # fmt: skip
-        packed = (ctypes.c_int64 * len(FIELDS))(*values)
-        self._call(ctypes.addressof(packed))
+        return (ctypes.c_int64 * len(FIELDS))(*values)
 
 
 def _with_adjacent_numbers(array: Array) -> Array:

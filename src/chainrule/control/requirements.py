@@ -1,17 +1,23 @@
-"""Requirements of control laws: a robot with masses, gains that are not negative."""
+"""Requirements of control laws: a robot with masses, gains that are not negative, joints with motors."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, refuse_nonfinite
+from chainrule.arguments import Array, flag, real_array, refuse_nonfinite
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ModelError, ShapeError, quoted
+from chainrule.errors import ModelError, ModelWarning, ShapeError, quoted, short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+Actuated: TypeAlias = "Sequence[str] | bool | None"
+"""The joints with motors, by name; True for all; None for all but free joints and those with an effort limit of 0."""
 
 
 def gains(value: ArrayLike, length: int, what: str, of: str) -> Array:
@@ -33,15 +39,16 @@ def gains(value: ArrayLike, length: int, what: str, of: str) -> Array:
 def known_robot(robot: Mechanism, what: str, *, masses: bool = True, inverse: bool = False) -> Mechanism:
     """The robot; refused without degrees of freedom, and without masses or an invertible mass matrix where needed."""
     if not isinstance(robot, Mechanism):
-        raise ShapeError(f"{what}: the first argument must be a Robot, got {robot!r:.60}")
+        raise ShapeError(f"{what}: the first argument must be a Robot, got {short_repr(robot)}")
     if not robot.nv:
         raise ModelError(f"{what}: robot {robot.name!r} has no degrees of freedom, so there is nothing to move")
-    if masses and not robot.has_mass:
+    needs_masses = flag(masses, f"{what}: gravity")
+    if needs_masses and not robot.has_mass:
         raise ModelError(
             f"{what}: robot {robot.name!r} has no masses, so its dynamics is not known; give its links masses and "
             "inertias"
         )
-    if masses and robot.model.constraints:
+    if needs_masses and robot.model.constraints:
         raise ModelError(
             f"{what}: robot {robot.name!r} has closed loops, and this law knows of none; PD and PID with gravity=False "
             "do without the dynamics"
@@ -52,3 +59,34 @@ def known_robot(robot: Mechanism, what: str, *, masses: bool = True, inverse: bo
             "no mass; give its link an inertia, or the joint a rotor, or lock it"
         )
     return robot
+
+
+def driven_velocities(robot: Mechanism, actuated: Actuated, what: str) -> tuple[int, ...]:
+    """The places in qd of the velocities that have a motor; a warning where others are left out unasked."""
+    if actuated is True:
+        return tuple(range(robot.nv))
+    if actuated is None:
+        return _with_motors(robot, what)
+    names: list[object] = [None] if isinstance(actuated, str) or not isinstance(actuated, Collection) else [*actuated]
+    if not all(isinstance(name, str) for name in names):
+        raise ShapeError(
+            f"{what}: actuated must be a list of joints' names, True for all, or None, got {short_repr(actuated)}"
+        )
+    return robot.find_velocities(what, [str(name) for name in names])
+
+
+def _with_motors(robot: Mechanism, what: str) -> tuple[int, ...]:
+    """All velocities but those of free joints, and those whose effort limit is zero."""
+    free = {places.joint.name for places in robot.layout.joints if places.joint.kind.name == "free"}
+    driven = set(robot.actuated)
+    left_out = {velocity.joint for velocity in robot.layout.velocities if velocity.index not in driven} | free
+    if left_out and not robot.model.constraints:  # joints of closed loops are moved by the others
+        names = [name for name in robot.joint_names if name in left_out]
+        warnings.warn(
+            f"{what}: no motor drives {quoted(names)} of robot {robot.name!r} (a free joint, or an effort limit of 0): "
+            "the law gives no torque there and cannot hold it against gravity or bring it to a target. Name the joints "
+            "with motors by actuated=[...], or pass actuated=True for all",
+            ModelWarning,
+            stacklevel=5,  # the call of the law's class
+        )
+    return tuple(i for i in robot.actuated if robot.layout.velocities[i].joint not in free)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from chainrule.arguments import Array
 from chainrule.core.rank import independent_rows, motions
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError
+from chainrule.lazy import cached_property
 from chainrule.model import Constraint, Model
 
 CLOSED_GAP = 1e-8
@@ -25,6 +25,10 @@ RESTARTS = 8
 """Further starts, each farther from the one given, for states that the Newton steps do not close."""
 MAX_STEP = 0.3
 """The longest step in one coordinate, in rad or m."""
+ROW_SAMPLES = 8
+"""Random configurations at which the equations are compared."""
+RANK_SAMPLES = 16
+"""Random configurations, closed, at which independent equations are counted."""
 WALK_STEPS = 4
 """How far to walk from a configuration in search of one that is not singular."""
 
@@ -120,6 +124,21 @@ class Closure:
         )
 
     @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """Equations of the constraints without those that follow from others in every configuration, open ones too.
+
+        The others follow from these with coefficients that do not change: these lose rank only where all do. In a
+        planar mechanism they leave out the third dimension. Of these, some may still follow from others in closed
+        configurations, as in overconstrained mechanisms, and which do then changes from place to place.
+        """
+        if not self.model.constraints:
+            return ()
+        neutral = np.array(self.model.layout.neutral, dtype=float)
+        random = random_configurations(self.model.layout, np.random.default_rng(0), (ROW_SAMPLES,))
+        G = self._evaluate("constraint_jacobian", q=np.concatenate([neutral[None], random]))
+        return independent_rows(np.concatenate(list(G), axis=1))
+
+    @cached_property
     def independent_rows(self) -> tuple[int, ...]:
         """Equations of the constraints that do not follow from others, chosen greedily in listed order.
 
@@ -127,6 +146,22 @@ class Closure:
         one; a row counts when more than 1e-7 of it, relative to its length, is new.
         """
         return self.rows_near(self.neutral) if self.model.constraints else ()
+
+    @cached_property
+    def rank(self) -> int:
+        """The number of independent equations among `rows` in closed configurations, the largest that was found."""
+        found = len(self.independent_rows)
+        if found < len(self.rows):
+            random = random_configurations(self.model.layout, np.random.default_rng(1), (RANK_SAMPLES,))
+            states, good = self.close(random)
+            G = self._evaluate("constraint_jacobian", q=states[good])
+            found = max([found, *(len(independent_rows(here)) for here in G)])
+        return found
+
+    def rank_near(self, q: Array) -> int:
+        """The number of independent equations near the closed configurations (N, nq), the largest of them."""
+        G = self._evaluate("constraint_jacobian", q=q[1:])
+        return max([len(self.rows_near(q[0])), *(len(independent_rows(here)) for here in G)])
 
     def rows_near(self, q: Array) -> tuple[int, ...]:
         """Independent equations at a closed configuration, or near it where it is a singular one."""

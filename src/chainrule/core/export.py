@@ -6,30 +6,36 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from chainrule.arguments import names
+from chainrule.arguments import file_path, flag, names, word
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.functions.table import entry_of
 
 
 def export(
-    robot: Mechanism, target: str, *, functions: Sequence[str] = ("inverse_dynamics",), path: str | PathLike[str]
+    robot: Mechanism,
+    target: str,
+    *,
+    functions: Sequence[str] = ("inverse_dynamics",),
+    path: str | PathLike[str],
+    overwrite: bool = False,
 ) -> list[Path]:
     """Write functions of this robot as source code, and return the files written.
 
     target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads
     arguments from its input and prints results. Functions are named as the methods are, prefixed with the file's
-    name; end-effector and Jacobian frame are the defaults.
+    name; end-effector and Jacobian frame are the defaults. Files that chainrule has not written are left alone, and an
+    error says which, unless `overwrite`.
     """
     from chainrule.compile.emit import targets
     from chainrule.compile.trace import trace
 
-    chosen = targets.target_of(target)
+    chosen = targets.target_of(word(target, "target"))
     if not names(functions, "functions"):
         raise ShapeError(f"functions must be a list of names, such as ['mass_matrix'], got {functions!r}")
-    place = targets.file_of(chosen, path)
+    place = targets.file_of(chosen, file_path(path))
     tapes = {}
     for name in functions:
         entry = entry_of(name)
         tapes[name] = trace(robot.model if entry.whole else robot.merged, name, **robot.options(name, {}))
-    return targets.write(chosen, place, tapes)
+    return targets.write(chosen, place, tapes, overwrite=flag(overwrite, "overwrite"))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from chainrule.arguments import Array, rows_of
 from chainrule.core.dask import is_lazy
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, short_repr
 from chainrule.functions.table import WRENCH_LENGTH
 from chainrule.model import Model
 
@@ -33,7 +33,9 @@ def read_loads(model: Model, caller: str, tip_wrench: Any = None, wrenches: Mapp
     if tip_wrench is None and wrenches is None:
         return NO_LOADS
     if wrenches is not None and not isinstance(wrenches, Mapping):
-        raise ShapeError(f"{caller}: wrenches must be a dictionary of link names and wrenches, got {wrenches!r:.60}")
+        raise ShapeError(
+            f"{caller}: wrenches must be a dictionary of link names and wrenches, got {short_repr(wrenches)}"
+        )
     links: list[str] = []
     arrays: list[Array] = []
     labels: list[str] = []

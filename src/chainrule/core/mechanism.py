@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from chainrule.arguments import Array, named_dofs, names, rows_of, together
+from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, rows_of, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
 from chainrule.core.closure import Closure
 from chainrule.core.dask import is_lazy, lazily
@@ -22,8 +21,9 @@ from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.requirements import describe_lack
 from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
-from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError
+from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
+from chainrule.lazy import cached_property
 from chainrule.model import Layout, Model, edits
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Mechanism:
 
     def __init__(self, model: Model, backend: Backend = COMPILED) -> None:
         if not isinstance(model, Model):
-            raise ModelError(f"a Robot is made of a Model, not of {model!r:.60}; cr.load takes names and paths")
+            raise ModelError(f"a Robot is made of a Model, not of {short_repr(model)}; cr.load takes names and paths")
         self._model = model
         self._backend = backend
 
@@ -161,6 +161,11 @@ class Mechanism:
         """Equations of the constraints that do not follow from others, chosen greedily in listed order."""
         return self.closure.independent_rows
 
+    @property
+    def loop_rows(self) -> tuple[int, ...]:
+        """Equations of the constraints that the dynamics solves: all but those that follow from others everywhere."""
+        return self.closure.rows
+
     @cached_property
     def has_mass(self) -> bool:
         """Whether anything that moves has a mass, an inertia or a rotor."""
@@ -234,8 +239,9 @@ class Mechanism:
         """One argument as an array whose last dimension has the right length."""
         argument = ARGUMENTS[name]
         length = argument.length(self.model)
-        if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == length:
-            array = value
+        is_plain = type(value) is np.ndarray and value.dtype == np.float64 and 0 < value.ndim <= MAX_DIMENSIONS
+        if is_plain and value.shape[-1] == length:  # type: ignore[union-attr]
+            array: Array = value  # type: ignore[assignment]
         else:
             array = rows_of(value, length, f"{caller}: {name}", self.describe_coordinates())
         if argument.is_configuration and self.model.quaternions:
@@ -346,8 +352,8 @@ class Mechanism:
             argument of six numbers; with closed loops, the independent `rows` of the constraints and the places of
             the `actuated` velocities.
         """
-        if target != "cpu":
-            raise ShapeError(f"kernels are made for the target 'cpu', got {target!r}")
+        if not isinstance(target, str) or target != "cpu":
+            raise ShapeError(f"kernels are made for the target 'cpu', got {short_repr(target)}")
         entry_of(name)
         if not self.model.nv:
             raise ModelError(f"robot {self.name!r} has no degrees of freedom, so there is nothing to compile")

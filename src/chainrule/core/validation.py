@@ -181,6 +181,8 @@ def _refuse_massless(model: Model, where: str) -> None:
 def idle_joints(model: Model) -> list[str]:
     """Joints that move nothing, alone or together: they make the mass matrix singular in every configuration."""
     merged = merge_fixed(model)
+    if not all(_is_finite(body.link) for body in merged.bodies):
+        raise _too_large(model)
     if all(_resists_everything(body.link) for body in merged.bodies) or merged.nv > MAX_TESTED_DOFS:
         return []
     rng = np.random.default_rng(0)
@@ -188,9 +190,7 @@ def idle_joints(model: Model) -> list[str]:
     q = integrate(merged, merged.layout.neutral, [x for step in steps for x in step])
     M = np.array(mass_matrix(merged, q), dtype=float)
     if not np.isfinite(M).all():
-        raise ModelError(
-            f"robot {model.name!r}: the mass matrix is not finite; some masses or lengths are far too large"
-        )
+        raise _too_large(model)
     diagonal = np.diag(M)
     owners = [velocity.joint for velocity in merged.layout.velocities]
     scale = diagonal.max(initial=0.0)
@@ -203,6 +203,14 @@ def idle_joints(model: Model) -> list[str]:
         weights = np.abs(vectors[:, 0])
         idle = [owners[i] for i in range(merged.nv) if weights[i] > 0.1 * weights.max()]
     return list(dict.fromkeys(idle))
+
+
+def _is_finite(link: Link) -> bool:
+    return all(math.isfinite(x) for x in (link.mass, *link.com, *link.inertia.entries()))
+
+
+def _too_large(model: Model) -> ModelError:
+    return ModelError(f"robot {model.name!r}: the mass matrix is not finite; some masses or lengths are far too large")
 
 
 def _resists_everything(link: Link) -> bool:

@@ -169,7 +169,7 @@ class Normal:
 
 
 def _home(model: Model) -> list[float]:
-    return [x for joint in model.moving for x in joint.kind.neutral()]
+    return list(model.layout.neutral)
 
 
 def _axis(joint: Joint, T: Transform, before: Sequence[Axis]) -> Axis:

@@ -17,6 +17,12 @@ from chainrule.spatial import Inertia, Symmetric, Vector
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
 
+MAX_DISTANCE = 1e30
+"""Distance (m) of vertices up to which floats hold the inertia of a mesh, which grows with the fifth power."""
+
+MAX_INDEX_DIGITS = 18
+"""Digits of the largest number of a vertex: with more it would not fit into 64 bits."""
+
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 """A triangle of a binary STL file, 50 bytes."""
 
@@ -92,10 +98,10 @@ def from_obj(content: bytes, source: str) -> Mesh:
             vertices.append(words[1:4])
         elif words and words[0] == b"f":
             try:
-                corners = [int(word.split(b"/")[0]) for word in words[1:]]
+                corners = [_index(word.split(b"/")[0]) for word in words[1:]]
             except ValueError:
                 raise FormatError(
-                    f"{source} has a face {line.decode(errors='replace')!r} that cannot be read"
+                    f"{source} has a face {line[:60].decode(errors='replace')!r} that cannot be read"
                 ) from None
             ends = [i - 1 if i > 0 else len(vertices) + i for i in corners]
             triangles += [(ends[0], b, c) for b, c in pairwise(ends[1:])]
@@ -104,8 +110,10 @@ def from_obj(content: bytes, source: str) -> Mesh:
 
 def from_msh(content: bytes, source: str) -> Mesh:
     """MuJoCo's own binary MSH: four counts, then vertices, normals, texture coordinates and triangles."""
-    counts = np.frombuffer(content[:16], "<i4").astype(np.int64)
-    if len(counts) < 4 or (counts < 0).any() or len(content) != 16 + int(counts @ [12, 12, 8, 12]):
+    if len(content) < 16:
+        raise FormatError(f"{source} is not MSH: it should begin with four counts, and has {len(content)} bytes")
+    counts = np.frombuffer(content, "<i4", 4).astype(np.int64)
+    if (counts < 0).any() or len(content) != 16 + int(counts @ [12, 12, 8, 12]):
         raise FormatError(f"{source} is not MSH: {len(content)} bytes do not fit the counts that it begins with")
     vertices, normals, texture, faces = (int(n) for n in counts)
     points = np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3).astype(np.float64)
@@ -113,8 +121,17 @@ def from_msh(content: bytes, source: str) -> Mesh:
     return Mesh(points, np.frombuffer(content, "<i4", 3 * faces, after).reshape(-1, 3).astype(np.int64))
 
 
+def _index(word: bytes) -> int:
+    """A vertex's number in an OBJ file: from 1 on, or counted back from -1."""
+    if len(word) > MAX_INDEX_DIGITS or b"_" in word or not (index := int(word)):
+        raise ValueError
+    return index
+
+
 def _numbers(rows: list[list[bytes]], source: str) -> Points:
     try:
+        if any(b"_" in x for row in rows for x in row):  # which float() takes for digits, and no other reader does
+            raise ValueError
         return np.array([[float(x) for x in row] for row in rows], dtype=np.float64).reshape(len(rows), 3)
     except ValueError:
         raise FormatError(f"{source} has a vertex that is not three numbers") from None
@@ -127,6 +144,8 @@ def mesh_inertia(mesh: Mesh, mode: str) -> Inertia:
     mass for each unit of area. "legacy": the solid cones over the triangles, all counted as positive, so that those
     of a mesh that is not convex overlap; MuJoCo's default.
     """
+    if not (np.abs(mesh.points) < MAX_DISTANCE).all():
+        raise FormatError(f"has a vertex that is not finite, or farther than {MAX_DISTANCE:g} m away")
     if mode == "convex" or not len(mesh.triangles):
         mesh = mesh.hull()
     if mode == "exact":

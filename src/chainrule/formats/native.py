@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
@@ -77,6 +79,21 @@ def register_kind(
     KINDS[type_] = KindFormat(tuple(keys), read, write)
 
 
+MAX_KEY_DOTS = 20
+"""Dots in the longest key that is read; the format needs none."""
+
+_TOML_TOKEN = re.compile(
+    r"""
+    (?P<string> \"{3} (?: [^"\\]++ | \\. | "(?!"") )*+ "{3,5} | '{3} (?: [^']++ | '(?!'') )*+ '{3,5}
+        | " (?!"") (?: [^"\\\n]++ | \\. )*+ " | ' (?!'') [^'\n]*+ ' | "" (?!") | '' (?!') )
+    | (?P<word> [A-Za-z0-9_-]++ | [ \t]++ )
+    | (?P<dot> \. )
+    | (?P<other> \#[^\n]*+ | [^"'] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""What a TOML text consists of: keys are words and strings joined by dots."""
+
 PARTS = ("link", "joint", "frame", "constraint")
 """The lists of a document, in the order in which they are written."""
 
@@ -94,7 +111,11 @@ def _parse(content: bytes, source: str) -> dict[str, Any]:
     try:
         text = content.decode("utf-8-sig")
         is_json = source.lower().endswith(".json") or text.lstrip().startswith("{")
-        document = json.loads(text, object_pairs_hook=_refuse_repeated_keys) if is_json else tomllib.loads(text)
+        if is_json:
+            document = json.loads(text, object_pairs_hook=_refuse_repeated_keys)
+        else:
+            _refuse_long_keys(text)
+            document = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise FormatError(
             f"{source} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
@@ -116,9 +137,28 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; a key given twice is refused, as in TOML."""
     table = dict(pairs)
     if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is given twice; keep one")
+        repeated, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {repeated[:60]!r} is given twice; keep one")
     return table
+
+
+def _refuse_long_keys(text: str) -> None:
+    """Refuse a key of more words joined by dots than any robot has: the parser's memory grows with their square."""
+    if not any(line.count(".") > MAX_KEY_DOTS for line in text.split("\n")):
+        return
+    dots, position = 0, 0
+    while found := _TOML_TOKEN.match(text, position):  # none where a string has no end, which the parser will say
+        position = found.end()
+        if found.lastgroup == "dot":
+            dots += 1
+            if dots > MAX_KEY_DOTS:
+                line = text.count("\n", 0, position) + 1
+                raise ValueError(
+                    f"line {line} has a key of more than {MAX_KEY_DOTS} words joined by dots; robots are written as "
+                    "[[link]] and [[joint]] tables"
+                )
+        elif found.lastgroup == "other":
+            dots = 0
 
 
 def model_of(document: Mapping[str, Any], source: str) -> Model:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import threading
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from chainrule.errors import FormatError
+from chainrule.errors import FormatError, short_repr
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Size of the largest file that is read: 256 MiB."""
+
+MAX_NAME_LENGTH = 100
+"""Characters in the name of a file that is being written; its end, and so its suffix, is that of the finished file."""
 
 
 def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
@@ -43,10 +50,10 @@ def path_of(path: object) -> str:
     """A path as a string."""
     try:
         text = fspath(path)  # type: ignore[call-overload]
-    except TypeError:
+    except Exception:
         text = None
     if not isinstance(text, str):
-        raise FormatError(f"expected the path of a robot file, as a string or a pathlib.Path, got {path!r:.60}")
+        raise FormatError(f"expected the path of a robot file, as a string or a pathlib.Path, got {short_repr(path)}")
     return text
 
 
@@ -64,10 +71,35 @@ def _encode(text: str) -> bytes:
         raise FormatError(f"the given text is not Unicode: {error.reason} at character {error.start}") from error
 
 
-def write(path: str | PathLike[str], text: str) -> None:
-    """Write text to a file, as UTF-8."""
+def replace_file(path: Path, fill: Callable[[Path], object]) -> None:
+    """Let `fill` write a file beside this one, which then takes its place: nobody sees half a file.
+
+    What is no regular file, such as /dev/stdout, and a file in a folder where no other can be made, is written itself.
+    """
+    place = path.resolve()
+    if place.exists() and not place.is_file():
+        fill(place)
+        return
+    part = place.with_name(f".{os.getpid()}-{threading.get_ident()}-{place.name}"[-MAX_NAME_LENGTH:])
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        part.touch(exist_ok=False)
+    except OSError:
+        fill(place)
+        return
+    try:
+        if place.exists():
+            shutil.copymode(place, part)
+        fill(part)
+        os.replace(part, place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write(path: str | PathLike[str], text: str) -> None:
+    """Write text to a file, as UTF-8: all of it, or the file stays as it was."""
+    try:
+        content = text.encode()
+        replace_file(Path(path), lambda part: part.write_bytes(content))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FormatError(f"cannot write {path_of(path)!r}: {reason}") from error

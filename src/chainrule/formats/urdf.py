@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 
 from lxml import etree
 
-from chainrule.errors import FormatError, ModelWarning, quoted
+from chainrule.errors import FormatError, ModelWarning, quoted, warn_user
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
@@ -192,21 +191,26 @@ def to_urdf(model: Model) -> str:
         )
     if model.gravity != GRAVITY:
         g = ", ".join(f"{x:g}" for x in model.gravity)
-        warnings.warn(f"robot {model.name!r}: URDF does not hold gravity, here ({g}) m/s^2", ModelWarning, stacklevel=3)
+        warn_user(f"robot {model.name!r}: URDF does not hold gravity, here ({g}) m/s^2", ModelWarning)
     links = [*model.links]
     joints: list[Joint] = []
     taken = [*model.index_of, *(frame.name for frame in model.frames)]
+    joint_names = [joint.name for joint in model.joints]
+    _refuse_padded([*taken, *joint_names])
     for joint in model.joints:
         plain, offset = _through_origin(joint)
         if offset is not None:
             side = unused_name(f"{joint.child}_hinge", taken)
+            taken.append(side)
             links.append(Link(side))
-            joints.append(Joint(f"{joint.name}_offset", side, joint.child, Fixed(), offset))
+            joint_names.append(unused_name(f"{joint.name}_offset", joint_names))
+            joints.append(Joint(joint_names[-1], side, joint.child, Fixed(), offset))
             plain = replace(plain, child=side)
         joints.append(plain)
     for frame in model.frames:
         links.append(Link(frame.name))
-        joints.append(Joint(f"{frame.name}_fixed", frame.link, frame.name, Fixed(), frame.origin))
+        joint_names.append(unused_name(f"{frame.name}_fixed", joint_names))
+        joints.append(Joint(joint_names[-1], frame.link, frame.name, Fixed(), frame.origin))
     robot = etree.Element("robot")
     try:
         robot.set("name", model.name)
@@ -223,6 +227,13 @@ def to_urdf(model: Model) -> str:
         ) from error
     etree.indent(robot)
     return etree.tostring(robot, encoding="unicode") + "\n"
+
+
+def _refuse_padded(names: Sequence[str]) -> None:
+    """Refuse names that begin or end with blanks, which readers drop."""
+    for name in names:
+        if name != name.strip():
+            raise FormatError(f"the name {name!r} begins or ends with a blank, which URDF does not keep; rename it")
 
 
 def _through_origin(joint: Joint) -> tuple[Joint, Transform | None]:

@@ -36,8 +36,8 @@ from chainrule.algorithms import (
 )
 from chainrule.algorithms.euler import ORDERS
 from chainrule.algorithms.loads import add, on_links
-from chainrule.arguments import names, one_of
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.arguments import flag, names, one_of
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.model import Model
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.linear import transpose
@@ -100,12 +100,20 @@ def _places(what: str, size: Callable[[Model], int]) -> Callable[[Any, Any], tup
     def check(robot: Any, value: Any) -> tuple[int, ...]:
         most = size(robot.model)
         if not isinstance(value, Sequence) or not all(isinstance(k, int) and 0 <= k < most for k in value):
-            raise ShapeError(f"{what} must be a list of places from 0 to {most - 1}, got {value!r:.60}")
+            raise ShapeError(f"{what} must be a list of places from 0 to {most - 1}, got {short_repr(value)}")
         if len(set(value)) < len(value):
-            raise UnknownNameError(f"{what} names a place twice: {value!r:.60}")
+            raise UnknownNameError(f"{what} names a place twice: {short_repr(value)}")
         return tuple(value)
 
     return check
+
+
+def _count_of_rows(robot: Any, value: Any) -> int | None:
+    """A number of equations, or None where it is not known."""
+    most = len(robot.model.rows)
+    if value is not None and not (isinstance(value, int) and 0 <= value <= most):
+        raise ShapeError(f"rank must be a whole number from 0 to {most}, or None, got {short_repr(value)}")
+    return value
 
 
 def _links(robot: Any, value: Any) -> tuple[str, ...]:
@@ -129,17 +137,20 @@ ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "ord
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
 LOADS = Option(_constant(()), _links, is_public=False)
 ONE_LOAD = Option(lambda robot, options: (robot.link(None),), _one_link, is_public=False)
-ROWS = Option(lambda robot, options: robot.independent_rows, _places("rows", lambda m: len(m.rows)), is_public=False)
+ROWS = Option(lambda robot, options: robot.loop_rows, _places("rows", lambda m: len(m.rows)), is_public=False)
+RANK = Option(
+    lambda robot, options: min(len(options["rows"]), robot.closure.rank), _count_of_rows, is_public=False
+)
 ACTUATED = Option(lambda robot, options: robot.actuated, _places("actuated", _nv), is_public=False)
 HELD = Option(_constant(()), _places("held", _nv), is_public=False)
 TASK_ROWS = Option(
     lambda robot, options: robot.task(options["link"]).spanning("manipulability").rows,
-    lambda robot, value: tuple(value),
+    _places("axes", lambda m: 6),
     is_public=False,
 )
 BY_COLUMNS = Option(
     lambda robot, options: robot.task(options["link"]).spanning("manipulability").by_columns,
-    lambda robot, value: bool(value),
+    lambda robot, value: flag(value, "columns"),
     is_public=False,
 )
 
@@ -332,16 +343,23 @@ def _inverse_dynamics(
 
 
 def _constraint_forces(
-    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, rows: Any = None
+    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, rows: Any = None, rank: Any = None
 ) -> list[list[Scalar]]:
-    _, forces, _ = loop_dynamics.constrained_dynamics(model, q, qd, tau, wrenches, rows)
+    _, forces, _ = loop_dynamics.constrained_dynamics(model, q, qd, tau, wrenches, rows, rank=rank)
     return _rows(loop_equations.constraint_wrenches(model, q, forces, rows))
 
 
 def _loop_forces(
-    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, rows: Any = None, actuated: Any = ()
+    model: Model,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    wrenches: Any = None,
+    rows: Any = None,
+    actuated: Any = (),
+    rank: Any = None,
 ) -> list[list[Scalar]]:
-    _, forces = loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
+    _, forces = loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, rows, actuated, rank)
     return _rows(loop_equations.constraint_wrenches(model, q, forces, rows))
 
 
@@ -349,10 +367,17 @@ def _with_loop_forces(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     """Add the forces of closed loops to the wrenches of an algorithm."""
 
     def compute(
-        model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, rows: Any = None, actuated: Any = ()
+        model: Model,
+        q: Scalars,
+        qd: Scalars,
+        qdd: Scalars,
+        wrenches: Any = None,
+        rows: Any = None,
+        actuated: Any = (),
+        rank: Any = None,
     ) -> Any:
         if model.constraints:
-            _, forces = loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, rows, actuated)
+            _, forces = loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, rows, actuated, rank)
             wrenches = add(wrenches, loop_equations.loop_wrenches(model, q, forces, rows))
         return algorithm(model, q, qd, qdd, wrenches)
 
@@ -383,8 +408,9 @@ def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence
 
 _NOTHING = Needs.NOTHING
 _LOADS = {"loads": LOADS}
-_IN_LOOPS = {"rows": ROWS, "actuated": ACTUATED}
-_PROJECTED = {"rows": ROWS, "held": HELD}
+_ROWS = {"rows": ROWS, "rank": RANK}
+_IN_LOOPS = {**_ROWS, "actuated": ACTUATED}
+_PROJECTED = {**_ROWS, "held": HELD}
 
 FUNCTIONS: dict[str, Function] = {
     # poses and velocities
@@ -457,7 +483,7 @@ FUNCTIONS: dict[str, Function] = {
         _LOADS,
         needs=Needs.INVERTIBLE_MASS,
         loaded=True,
-        loops={"rows": ROWS},
+        loops=_ROWS,
     ),
     "bias": Function(_with_named_wrenches(_bias), (Q, QD), (N,), _LOADS, loaded=True),
     "mass_matrix": Function(crba.mass_matrix, (Q,), (N, N), cost=per_pair()),
@@ -534,7 +560,7 @@ FUNCTIONS: dict[str, Function] = {
         _LOADS,
         needs=Needs.INVERTIBLE_MASS,
         loaded=True,
-        loops={"rows": ROWS},
+        loops=_ROWS,
     ),
     "loop_forces": Function(
         _with_named_wrenches(_loop_forces), (Q, QD, QDD), (CONSTRAINTS, 6), _LOADS, loaded=True, loops=_IN_LOOPS
@@ -559,6 +585,4 @@ FUNCTIONS: dict[str, Function] = {
 
 def entry_of(function: str) -> Function:
     """The entry of a function, by its name."""
-    if function not in FUNCTIONS:
-        raise UnknownNameError.of("function", function, FUNCTIONS, "chainrule")
-    return FUNCTIONS[function]
+    return FUNCTIONS[one_of(FUNCTIONS, function, "function")]

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from chainrule.functions.table import FUNCTIONS
 from chainrule.inverse_kinematics.goals import Goal, goal_residual
+from chainrule.lazy import cached_property
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot, transpose

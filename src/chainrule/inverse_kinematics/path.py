@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.search import iteration_parameters
 from chainrule.inverse_kinematics.solve import errors_by_link, solve
 from chainrule.kinematics.configurations import difference
+from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:

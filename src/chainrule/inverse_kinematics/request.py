@@ -10,13 +10,15 @@ import numpy as np
 
 from chainrule.arguments import (
     Array,
+    flag,
+    one_of,
     real_array,
     refuse_improper_rotations,
     refuse_nonfinite,
     rigid_transforms,
     whole_number,
 )
-from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import TASKS, Goal
 from chainrule.inverse_kinematics.methods import METHODS, Problem
@@ -28,6 +30,12 @@ if TYPE_CHECKING:
 
 ROTATION_ROUNDING = 1e-13
 """The largest entry of R^T R - 1 that is left in a target; larger ones are corrected."""
+
+
+MAX_RESTARTS, MAX_ITERATIONS, MAX_SEED = 1_000_000, 1_000_000, 2**53
+"""The largest numbers that a request may have: what goes beyond would not end."""
+MAX_TOLERANCE = 1e100
+"""The largest tolerance, in m and rad, whose square is a number."""
 
 
 class Tolerances(NamedTuple):
@@ -86,8 +94,7 @@ class Request:
             As in `inverse_kinematics`.
         """
         model = robot.merged
-        if method not in METHODS:
-            raise UnknownNameError.of("method", method, METHODS, caller)
+        one_of(METHODS, method, "method", caller)
         if model.constraints:
             raise ModelError(
                 f"{caller}: robot {model.name!r} has closed loops, for which there is no inverse kinematics; "
@@ -108,17 +115,15 @@ class Request:
         _refuse_immobile(problem, caller)
         if method == "newton":
             _refuse_not_square(problem, caller)
-        if not isinstance(limits, (bool, np.bool_)):
-            raise ShapeError(f"{caller}: limits must be True or False, got {limits!r:.60}")
         return Request(
             problem,
             targets,
             _tolerances(tolerance, caller),
-            Bounds.of_limits(robot) if limits else Bounds.infinite(model.nq),
+            Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq),
             _posture(robot, posture, caller),
-            whole_number(restarts, f"{caller}: restarts", 0),
-            whole_number(max_iterations, f"{caller}: max_iterations", 1),
-            whole_number(seed, f"{caller}: seed", 0),
+            whole_number(restarts, f"{caller}: restarts", 0, MAX_RESTARTS),
+            whole_number(max_iterations, f"{caller}: max_iterations", 1, MAX_ITERATIONS),
+            whole_number(seed, f"{caller}: seed", 0, MAX_SEED),
         )
 
 
@@ -167,7 +172,9 @@ def _axis(axis: ArrayLike, caller: str) -> tuple[float, float, float]:
     array = real_array(axis, f"{caller}: axis").astype(float)
     length = float(np.linalg.norm(array)) if array.shape == (3,) else 0.0
     if not 0 < length < np.inf:
-        raise ShapeError(f"{caller}: axis must be a direction in the link's frame, three numbers, got {axis!r:.60}")
+        raise ShapeError(
+            f"{caller}: axis must be a direction in the link's frame, three numbers, got {short_repr(axis)}"
+        )
     x, y, z = (array / length).tolist()
     return x, y, z
 
@@ -254,9 +261,9 @@ def _tolerances(tolerance: Any, caller: str) -> Tolerances:
     array = real_array(tolerance, f"{caller}: tolerance").astype(float)
     if array.shape not in {(), (2,)} or not (np.isfinite(array).all() and (array > 0).all()):
         raise ShapeError(
-            f"{caller}: tolerance must be a positive number, in m and rad, or two of them, got {tolerance!r:.60}"
+            f"{caller}: tolerance must be a positive number, in m and rad, or two of them, got {short_repr(tolerance)}"
         )
-    return Tolerances(*np.broadcast_to(array, 2).tolist())
+    return Tolerances(*np.broadcast_to(np.minimum(array, MAX_TOLERANCE), 2).tolist())
 
 
 def _refuse_immobile(problem: Problem, caller: str) -> None:

@@ -65,7 +65,8 @@ def measured_errors(goal: Goal, T: Array, target: Array) -> Array:
         counts = np.array(goal.weights[3:]) > 0
         if not counts.all():
             offset = np.einsum("...ij,...i->...j", np.broadcast_to(axes, (*offset.shape, 3)), offset) * counts
-        error[..., 0] = np.linalg.norm(offset, axis=-1)
+        with np.errstate(over="ignore"):  # a target so far away is infinitely far
+            error[..., 0] = np.linalg.norm(offset, axis=-1)
     return error
 
 

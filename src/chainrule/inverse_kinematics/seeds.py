@@ -71,9 +71,10 @@ class Seeds:
         q, features, half_squares = self._candidates(k)
         rows = -(-len(targets) // TARGETS_PER_BLOCK) * TARGETS_PER_BLOCK
         padded = np.zeros((rows, targets.shape[1]), dtype=np.float32)
-        padded[: len(targets)] = self._scale(targets)
         chosen = np.empty(rows, dtype=np.int64)
-        for start in range(0, rows, TARGETS_PER_BLOCK):
-            block = slice(start, start + TARGETS_PER_BLOCK)
-            chosen[block] = (half_squares - padded[block] @ features).argmin(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # targets beyond single precision: any start will do
+            padded[: len(targets)] = self._scale(targets)
+            for start in range(0, rows, TARGETS_PER_BLOCK):
+                block = slice(start, start + TARGETS_PER_BLOCK)
+                chosen[block] = (half_squares - padded[block] @ features).argmin(axis=1)
         return q[chosen[: len(targets)]]

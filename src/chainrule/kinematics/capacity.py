@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, rows_of, vector
+from chainrule.arguments import Array, flag, rows_of, unit_vectors, vector
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.poses import pose
@@ -45,9 +45,10 @@ def balanced_wrench(
     with -F.
     """
     refuse_loops(robot, "balanced_wrench")
+    with_gravity = flag(gravity, "balanced_wrench: gravity")
     q, tau = robot.read("balanced_wrench", q=q, tau=tau)
     across = np.swapaxes(jacobian_rows(robot, q, link, "all", frame), -1, -2)
-    spare = tau - _holding_torque(robot, q) if gravity else tau
+    spare = tau - _holding_torque(robot, q) if with_gravity else tau
     F = (pseudo_inverse(across) @ spare[..., None])[..., 0]
     return Balance(F, spare - (across @ F[..., None])[..., 0])
 
@@ -68,7 +69,7 @@ def wrench_capacity(
     """
     (q,) = robot.read("wrench_capacity", q=q)
     F = rows_of(wrench, 6, "wrench_capacity: wrench", "moment and force")
-    least, most = _multiples(robot, q, F, link, frame, gravity)
+    least, most = _multiples(robot, q, F, link, frame, flag(gravity, "wrench_capacity: gravity"))
     return np.where((least <= most) & (most >= 0), most, np.nan)
 
 
@@ -84,11 +85,8 @@ def push_capacity(
     >>> arm.push_capacity([[0.0, 1.0], [0.0, 0.1]], [1, 0, 0], gravity=False).round(2).tolist()
     [11.88, 100.17]
     """
-    d = rows_of(direction, 3, "push_capacity: direction", "x, y, z")
-    length = np.linalg.norm(d, axis=-1, keepdims=True)
-    if not (length > 0).all():
-        raise ShapeError("push_capacity: direction must not be zero; give the way to push, such as (0, 0, -1)")
-    unit = np.concatenate([np.zeros_like(d), d / length], axis=-1)
+    d = unit_vectors(direction, 3, "push_capacity: direction", "x, y, z")
+    unit = np.concatenate([np.zeros_like(d), d], axis=-1)
     return wrench_capacity(robot, q, unit, link, gravity=gravity)
 
 
@@ -140,7 +138,7 @@ def _multiples(
     free = np.where(np.abs(h) <= effort, np.inf, -np.inf)  # a joint that does not feel it allows all, or nothing
     low = np.where(felt, ends.min(axis=0), -free).max(axis=-1)
     high = np.where(felt, ends.max(axis=0), free).min(axis=-1)
-    broken = np.isnan(a).any(axis=-1)
+    broken = (np.isnan(a) | np.isnan(h)).any(axis=-1)
     return np.where(broken, np.nan, low), np.where(broken, np.nan, high)
 
 

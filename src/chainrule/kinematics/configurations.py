@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, batch_shape
+from chainrule.arguments import Array, batch_shape, refuse_beyond_memory
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.sampling import random_configurations
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,8 +36,11 @@ def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape
     """
     rng = np.random.default_rng() if rng is None else rng
     if not isinstance(rng, np.random.Generator):
-        raise ShapeError(f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {rng!r:.60}")
+        raise ShapeError(
+            f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {short_repr(rng)}"
+        )
     batch = batch_shape(shape)
+    refuse_beyond_memory(2.0 * math.prod(batch) * robot.nq, f"random_state: a batch of shape {batch}")
     if robot.model.constraints:
         return _random_closed(robot, rng, batch)
     return random_configurations(robot.layout, rng, batch)

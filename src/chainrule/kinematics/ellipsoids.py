@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, unit_vectors, whole_number
+from chainrule.errors import ShapeError
 
 KINDS = ("velocity", "force", "acceleration")
+
+MAX_NET = 10_000
+"""Points of a net around the surface, and up along it, at most."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +35,23 @@ class Ellipsoid:
 
     def along(self, direction: Array) -> Array:
         """The distance from the centre to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""
-        d = np.asarray(direction, dtype=float)
-        d = d / np.linalg.norm(d, axis=-1, keepdims=True)
-        parts = np.einsum("...ij,...i->...j", self.axes, d)
+        d = unit_vectors(direction, self.axes.shape[-1], "along: direction", "a number for each axis")
+        try:
+            parts = np.einsum("...ij,...i->...j", self.axes, d)
+        except ValueError:
+            raise ShapeError(
+                f"along: the batches of direction {d.shape} and of the axes {self.axes.shape} do not fit together"
+            ) from None
         with np.errstate(all="ignore"):
             ratios = np.where(np.abs(parts) < 1e-12, 0.0, parts / self.lengths)
             return np.asarray(1.0 / np.linalg.norm(ratios, axis=-1))
 
     def points(self, around: int = 41, up: int = 21) -> Array:
         """A net of points on the surface of an ellipsoid in space, about its centre: (around, up, 3)."""
-        azimuth, polar = np.meshgrid(np.linspace(0, 2 * np.pi, around), np.linspace(0, np.pi, up), indexing="ij")
+        if self.axes.shape != (3, 3):
+            raise ShapeError(f"points: the ellipsoid must be one of three axes, got axes of shape {self.axes.shape}")
+        meridians = np.linspace(0, 2 * np.pi, whole_number(around, "points: around", 2, MAX_NET))
+        parallels = np.linspace(0, np.pi, whole_number(up, "points: up", 2, MAX_NET))
+        azimuth, polar = np.meshgrid(meridians, parallels, indexing="ij")
         sphere = np.stack([np.cos(azimuth) * np.sin(polar), np.sin(azimuth) * np.sin(polar), np.cos(polar)], axis=-1)
         return (sphere * self.lengths) @ self.axes.T

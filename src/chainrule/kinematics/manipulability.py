@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, flag, one_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import UnknownNameError
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
 from chainrule.kinematics.poses import jacobian_derivative
 from chainrule.kinematics.singularities import singular_values
 from chainrule.kinematics.tasks import (
-    PARTS,
     RANK_TOLERANCE,
     finite_limits,
     loop_jacobian,
     loop_projector,
+    moving_task,
     pad_with_zeros,
     pseudo_inverse,
     refuse_loops,
     rows_of_part,
     svd,
-    task,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ def manipulability(robot: Mechanism, q: ArrayLike, link: str | None = None, *, p
     >>> cr.load("planar_2r").manipulability([0.3, 1.0]).round(4) == np.sin(1.0).round(4)
     np.True_
     """
-    chosen = task(robot, link, part=part)
+    chosen = moving_task(robot, link, part=part)
     if chosen.is_spanned:
         return robot.evaluate("manipulability", q=q, link=chosen.link, axes=chosen.rows, columns=chosen.by_columns)
     s = singular_values(robot, q, chosen.link, part=chosen.part)
@@ -60,7 +58,7 @@ def manipulability_gradient(
     """
     refuse_loops(robot, "manipulability_gradient")
     (q,) = robot.read("manipulability_gradient", q=q)
-    chosen = task(robot, link, part=part)
+    chosen = moving_task(robot, link, part=part)
     unit = np.eye(robot.nv)
     rows = rows_of_part(chosen.part)
     dJ = jacobian_derivative(robot, q[..., None, :], unit, chosen.link, "world")[..., rows, :]
@@ -98,16 +96,16 @@ def manipulability_ellipsoid(
         Count joint velocities or torques in units of their limits.
     """
     (q,) = robot.read("manipulability_ellipsoid", q=q)
-    if kind not in KINDS:
-        raise UnknownNameError.of("kind of ellipsoid", kind, KINDS, "chainrule")
+    one_of(KINDS, kind, "kind of ellipsoid")
+    in_limits, size = flag(limits, "manipulability_ellipsoid: limits"), len(rows_of_part(part))
     J = loop_jacobian(robot, q, link, part)
     if kind == "acceleration":
         J = J @ _inverse_mass(robot, q)
-    if limits:
+    if in_limits:
         most = finite_limits(robot, "velocity" if kind == "velocity" else "effort")
         J = J / most if kind == "force" else J * most
     U, s, _ = svd(J)
-    lengths = pad_with_zeros(s, len(PARTS[part]))
+    lengths = pad_with_zeros(s, size)
     if kind == "force":
         with np.errstate(all="ignore"):
             lengths = np.where(lengths <= RANK_TOLERANCE * lengths[..., :1], np.inf, 1.0 / lengths)
@@ -119,7 +117,7 @@ def dynamic_manipulability(
 ) -> Array:
     """The volume of the acceleration ellipsoid, sqrt(det(J M^-2 J^T)): (...); |det J / det M| if J is square."""
     (q,) = robot.read("dynamic_manipulability", q=q)
-    chosen = task(robot, link, part=part)
+    chosen = moving_task(robot, link, part=part)
     s = svd(loop_jacobian(robot, q, link, chosen.part) @ _inverse_mass(robot, q))[1]
     return np.asarray(s[..., : chosen.rank].prod(axis=-1))
 

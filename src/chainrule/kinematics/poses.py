@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.algorithms.euler import ORDERS, axes_of
-from chainrule.arguments import Array, number, one_of
+from chainrule.arguments import Array, number, one_of, refuse_undefined_rows
 from chainrule.core.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -92,12 +92,16 @@ def angles_are_singular(
     """Whether the three angles are not unique in a configuration, and their rates not finite: (...), booleans.
 
     This is a fault of the angles, not of the robot: another order has none there. They are where the cosine of
-    the second angle (the sine, if the first axis comes again) is at most the tolerance.
+    the second angle (the sine, if the first axis comes again) is at most the tolerance. A configuration that is not
+    finite has no answer: it is refused, with its row in the batch.
     """
     one_of(ORDERS, order, "order of angles")
     least = number(tolerance, "tolerance")
+    (q,) = robot.read("angles_are_singular", q=q)
     T = pose(robot, q, link)
     i, j, m, _ = axes_of("zyx" if order == "rpy" else order)
     again = order[0] == order[2]
     a, b = (T[..., j, i], T[..., m, i]) if again else (T[..., i, i], T[..., i, j])
-    return np.asarray(np.hypot(a, b) <= least)
+    size = np.hypot(a, b)
+    refuse_undefined_rows(~np.isfinite(q).all(axis=-1) | np.isnan(size), "angles_are_singular")
+    return np.asarray(size <= least)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, number
+from chainrule.arguments import Array, number, refuse_undefined_rows
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.poses import jacobian_derivative
-from chainrule.kinematics.tasks import PARTS, loop_jacobian, refuse_loops, svd, task, task_rank
+from chainrule.kinematics.tasks import PARTS, loop_jacobian, moving_task, refuse_loops, svd, task
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -67,9 +67,10 @@ def singular_values(robot: Mechanism, q: ArrayLike, link: str | None = None, *, 
 
 def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
     """The largest singular value over the smallest of those the task has: (...); infinite where it is singular."""
-    s = singular_values(robot, q, link, part=part)
+    chosen = moving_task(robot, link, part=part)
+    s = singular_values(robot, q, chosen.link, part=chosen.part)
     with np.errstate(all="ignore"):
-        return np.abs(s[..., 0] / s[..., task_rank(robot, link, part=part) - 1])  # LAPACK has zeros of either sign
+        return np.abs(s[..., 0] / s[..., chosen.rank - 1])  # LAPACK has zeros of either sign
 
 
 def is_singular(
@@ -77,14 +78,19 @@ def is_singular(
 ) -> NDArray[np.bool_]:
     """Whether the frame has lost a direction of motion that it has elsewhere: (...), booleans.
 
-    It has where the condition number exceeds 1/tolerance.
+    It has where the condition number exceeds 1/tolerance. A configuration that is not finite is neither singular nor
+    not: it is refused, with its row in the batch.
 
     >>> import chainrule as cr
     >>> cr.load("planar_2r").is_singular([[0.3, 0.0], [0.3, 1.0], [0.3, 3.141592653589793]]).tolist()
     [True, False, True]
     """
-    s = singular_values(robot, q, link, part=part)
-    return np.asarray(s[..., task_rank(robot, link, part=part) - 1] <= _relative(tolerance) * s[..., 0])
+    small = _relative(tolerance)
+    (q,) = robot.read("is_singular", q=q)
+    chosen = moving_task(robot, link, part=part)
+    s = singular_values(robot, q, chosen.link, part=chosen.part)
+    refuse_undefined_rows(~np.isfinite(q).all(axis=-1) | np.isnan(s[..., 0]), "is_singular")
+    return np.asarray(s[..., chosen.rank - 1] <= small * s[..., 0])
 
 
 def singularity(
@@ -103,7 +109,7 @@ def singularity(
     (q,) = robot.read("singularity", q=q)
     if q.ndim != 1 or not np.isfinite(q).all():
         raise ShapeError(f"singularity takes one configuration of finite numbers, got shape {q.shape}")
-    small, chosen = _relative(tolerance), task(robot, link, part=part)
+    small, chosen = _relative(tolerance), moving_task(robot, link, part=part)
     full, rows = chosen.rank, list(PARTS[chosen.part])
     J = loop_jacobian(robot, q, link, chosen.part)
     s = svd(J)[1]
@@ -123,7 +129,7 @@ def singularity(
 def _relative(value: Any) -> float:
     tolerance = number(value, "tolerance")
     if not 0 <= tolerance < 1:
-        raise ShapeError(f"tolerance must be at least 0 and less than 1, got {value!r}")
+        raise ShapeError(f"tolerance must be at least 0 and less than 1, got {short_repr(value)}")
     return tolerance
 
 

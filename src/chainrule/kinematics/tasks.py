@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, one_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ModelError, UnknownNameError, quoted
+from chainrule.errors import ModelError, quoted
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.poses import jacobian
 
@@ -88,6 +88,16 @@ def _measure_task(robot: Mechanism, link: str, part: str) -> Task:
     return Task(robot.name, link, part, rank, rows, robot.nv, bool(robot.model.constraints))
 
 
+def moving_task(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> Task:
+    """The task of a link or frame, refused where no joint moves it: a volume of no directions means nothing."""
+    chosen = task(robot, link, part=part)
+    if not chosen.rank:
+        raise ModelError(
+            f"no joint of robot {robot.name!r} gives {chosen.link!r} a {chosen.part} motion; take another part of it"
+        )
+    return chosen
+
+
 def task_rank(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> int:
     """In how many independent directions a frame can move, in nearly every configuration."""
     return task(robot, link, part=part).rank
@@ -95,15 +105,14 @@ def task_rank(robot: Mechanism, link: str | None = None, *, part: str | None = N
 
 def rows_of_part(part: str) -> tuple[int, ...]:
     """The rows of a part, by its name."""
-    if part not in PARTS:
-        raise UnknownNameError.of("part of a motion", part, PARTS, "chainrule")
-    return PARTS[part]
+    return PARTS[one_of(PARTS, part, "part of a motion")]
 
 
 def jacobian_rows(robot: Mechanism, q: ArrayLike, link: str | None, part: str, frame: str = "world") -> Array:
     """The rows of a Jacobian that belong to a part of the motion: (..., k, n)."""
+    rows = rows_of_part(part)
     J = jacobian(robot, q, link, frame)
-    return J if part == "all" else J[..., rows_of_part(part), :]
+    return J if part == "all" else J[..., rows, :]
 
 
 def loop_jacobian(robot: Mechanism, q: Array, link: str | None, part: str, frame: str = "world") -> Array:

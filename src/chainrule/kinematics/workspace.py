@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, number, rows_of
+from chainrule.arguments import Array, number, one_of, refuse_beyond_memory, rows_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.manipulability import manipulability
 from chainrule.kinematics.poses import jacobian, pose
+from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,9 @@ Indices = NDArray[np.int64]
 
 CHUNK_POSTURES = 1 << 16
 """Postures computed at a time."""
+
+NUMBERS_PER_SAMPLE = 7
+"""Numbers that a cloud keeps of each sample, beside its posture: position, approach and manipulability."""
 
 FLATNESS = 1e-9
 """A cloud that is thinner than this part of its size is a plane."""
@@ -94,7 +97,7 @@ class Workspace:
         """
         d = rows_of(direction, 3, "reach: direction", "x, y, z")
         if d.shape != (3,) or not np.isfinite(d).all() or not d.any():
-            raise ShapeError(f"reach: direction must be three numbers, not all zero, got {direction!r:.60}")
+            raise ShapeError(f"reach: direction must be three numbers, not all zero, got {short_repr(direction)}")
         count = _positive_integer(starts, "reach: starts")
         self._refuse_empty()
         d = d / np.abs(d).max()
@@ -122,16 +125,18 @@ class Workspace:
 
     def slice(self, axis: str, at: float = 0.0, thickness: float = 0.05) -> Workspace:
         """The points of a slab across an axis, "x", "y" or "z", centred at a place on it, both in m."""
-        if axis not in ("x", "y", "z"):
-            raise UnknownNameError.of("axis", axis, "xyz", "a workspace")
+        one_of(("x", "y", "z"), axis, "axis", "a workspace")
         place, thick = number(at, "slice: at"), number(thickness, "slice: thickness")
         if thick <= 0:
-            raise ShapeError(f"slice: thickness must be positive, in m, got {thickness!r}")
+            raise ShapeError(f"slice: thickness must be positive, in m, got {short_repr(thickness)}")
         return self[np.abs(self.position[:, "xyz".index(axis)] - place) <= thick / 2]
 
     def __getitem__(self, chosen: Any) -> Workspace:
         """The points that an index, a slice or a mask of (N) chooses."""
-        index = np.atleast_1d(np.arange(len(self))[chosen])
+        try:
+            index = np.atleast_1d(np.arange(len(self))[chosen])
+        except Exception as error:
+            raise ShapeError(f"a workspace of {len(self)} points has no {short_repr(chosen)}: {error}") from None
         names = ("q", "position", "approach", "manipulability")
         return replace(self, **{name: getattr(self, name)[index] for name in names})
 
@@ -165,7 +170,7 @@ class Workspace:
         """The cells that hold a point (cells, 3), as multiples of their side, and which of them each point is in."""
         side = number(cell, "cell")
         if side <= 0:
-            raise ShapeError(f"cell must be a positive length, in m, got {cell!r}")
+            raise ShapeError(f"cell must be a positive length, in m, got {short_repr(cell)}")
         self._refuse_empty()
         if np.prod(np.ptp(self.bounds, axis=0) / side + 2) > MAX_CELLS or np.abs(self.bounds).max() / side > MAX_CELLS:
             raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")
@@ -215,12 +220,8 @@ def workspace(
     """
     name = robot.link(link)
     count = _positive_integer(samples, "workspace: samples")
-    try:
-        generator = np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"workspace: rng must be a random generator or a seed, a whole number of at least 0, got {rng!r:.60}"
-        ) from None
+    generator = _random_generator(rng)
+    refuse_beyond_memory(count * (2.0 * robot.nq + NUMBERS_PER_SAMPLE), f"workspace: {count} samples")
     q = random_state(robot, generator, (count,))
     position, approach, w = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
     for start in range(0, count, CHUNK_POSTURES):
@@ -231,11 +232,25 @@ def workspace(
     return Workspace(robot, name, q, position, approach, w)
 
 
+def _random_generator(rng: Any) -> np.random.Generator:
+    """A generator, or one for a seed; NumPy would go through a list that holds itself for ever."""
+    seeds = rng if isinstance(rng, (list, tuple)) else [rng]
+    known = (int, np.integer, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence)
+    try:
+        if rng is None or all(isinstance(seed, known) for seed in seeds):
+            return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        pass
+    raise ShapeError(
+        f"workspace: rng must be a random generator or a seed, a whole number of at least 0, got {short_repr(rng)}"
+    )
+
+
 def _positive_integer(value: Any, what: str) -> int:
     try:
         count = operator.index(value)
-    except TypeError:
+    except Exception:
         count = 0
     if count < 1 or isinstance(value, bool):
-        raise ShapeError(f"{what} must be a positive integer, got {value!r:.60}")
+        raise ShapeError(f"{what} must be a positive integer, got {short_repr(value)}")
     return count

@@ -48,9 +48,9 @@ def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
     True
     """
     (state,) = robot.read("close", q=q)
-    flat = state.reshape(-1, robot.nq)
     if not robot.model.constraints:
         return np.array(state, dtype=float)
+    flat = state.reshape(-1, robot.nq)
     best, good = robot.closure.close(flat, robot.find_velocities("close", names(hold, "close: hold")))
     bad = np.flatnonzero(~good & np.isfinite(flat).all(axis=-1))
     if len(bad):

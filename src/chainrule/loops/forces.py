@@ -11,6 +11,7 @@ from chainrule.arguments import Array, names
 from chainrule.core.dask import is_lazy
 from chainrule.core.loads import Loads
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.errors import ModelError, quoted
 from chainrule.loops.closure import constraint_jacobian, constraint_velocity_terms
 from chainrule.loops.motion import MAX_VIOLATION, refuse_violation
@@ -36,7 +37,7 @@ def constraint_forces(
 ) -> Array:
     """The wrench of each constraint on its second link, in that link's frame, under torques: (..., constraints, 6).
 
-    The first link feels the opposite. Equations left out as redundant carry nothing.
+    The first link feels the opposite. Where equations are redundant, the smallest such forces.
     """
     loads = robot.loads("constraint_forces", tip_wrench, wrenches)
     return _forces(robot, "constraint_forces", loads, q=q, qd=qd, tau=tau)
@@ -98,18 +99,17 @@ def loop_torques(
 
 def _refuse_undriven(robot: Mechanism, q: Array, needed: Array, tau: Array, driven: Sequence[int]) -> None:
     """Raise where tau and the constraints together do not supply what the tree needs."""
-    rows = list(robot.independent_rows)
-    across = np.swapaxes(constraint_jacobian(robot, q)[..., rows, :], -1, -2)
+    across = np.swapaxes(constraint_jacobian(robot, q), -1, -2)
     with np.errstate(all="ignore"):
         rest = needed - tau
         whole = np.asarray(np.isfinite(needed).all(axis=-1))
         lost = np.asarray(~np.isfinite(rest).all(axis=-1))
         rest = np.where((whole & ~lost)[..., None], rest, 0.0)
         across = np.where(np.isfinite(across), across, 0.0)
-        left = rest - (across @ (np.linalg.pinv(across) @ rest[..., None]))[..., 0]
+        left = rest - (across @ (np.linalg.pinv(across, NEW_PART_TOLERANCE) @ rest[..., None]))[..., 0]
         scale = 1 + np.abs(np.where(whole[..., None], needed, 0.0)).max(axis=-1, initial=0.0)
     if (whole & (lost | (np.abs(left).max(axis=-1, initial=0.0) > MAX_VIOLATION * scale))).any():
-        free = robot.nv - len(rows)
+        free = robot.nv - len(robot.independent_rows)
         joints = quoted(dict.fromkeys(robot.layout.velocities[i].joint for i in driven))
         raise ModelError(
             f"inverse_dynamics: the actuated joints ({joints}) cannot produce this motion of robot "

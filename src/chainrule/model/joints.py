@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol, Self
 
 from chainrule.errors import ModelError
+from chainrule.lazy import cached_property
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
     Motion,

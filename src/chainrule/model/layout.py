@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from chainrule.lazy import cached_property
 from chainrule.model.parts import Dof, Joint
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
-from chainrule.errors import ModelError, UnknownNameError, quoted
+from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
+from chainrule.lazy import cached_property
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
 from chainrule.model.layout import Layout
 from chainrule.model.lifting import Lift, lift_vector
@@ -208,7 +208,9 @@ class Model:
     def locate(self, name: str) -> tuple[int, Transform]:
         """Place of a link or frame: the index of the link that carries it, and its pose in that link."""
         if not isinstance(name, str):
-            raise UnknownNameError(f"robot {self.name!r}: a link or frame is named by a string, not by {name!r:.60}")
+            raise UnknownNameError(
+                f"robot {self.name!r}: a link or frame is named by a string, not by {short_repr(name)}"
+            )
         if name in self.index_of:
             return self.index_of[name], Transform.identity()
         if name in self._frame_of:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from chainrule.errors import ModelError, UnknownNameError, quoted
+from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 from chainrule.model.parts import Frame, Joint, Link
 
 
@@ -57,7 +57,7 @@ def refuse_duplicates(what: str, names: Sequence[str], where: str) -> None:
     """Refuse names that are empty, not text, or given twice."""
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"{where}: a {what} has no name but {name!r}; give each {what} one of its own")
+            raise ModelError(f"{where}: a {what} has no name but {short_repr(name)}; give each {what} one of its own")
         if name != name.encode(errors="ignore").decode():
             raise ModelError(f"{where}: the name {name!r} has half a surrogate pair in it, which is no text; rename it")
     for name, count in Counter(names).items():

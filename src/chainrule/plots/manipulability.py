@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import rows_of
+from chainrule.arguments import real_array, rows_of
 from chainrule.errors import ShapeError
 from chainrule.kinematics.manipulability import manipulability
-from chainrule.kinematics.singularities import is_singular, singular_values
+from chainrule.kinematics.singularities import singular_values
 from chainrule.kinematics.tasks import task_rank
-from chainrule.plots.canvas import LINK_COLOR, SINGULAR_COLOR, new_figure, save_figure
+from chainrule.plots.canvas import LINK_COLOR, SINGULAR_COLOR, new_figure, save_figure, show_plainly
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def plot_manipulability(
     states = rows_of(q, robot.nq, "plot_manipulability: q", "a number for each coordinate")
     if states.ndim != 2 or len(states) < 2:
         raise ShapeError(f"plot_manipulability: q must be postures in a row, (k, {robot.nq}), got shape {states.shape}")
-    over = np.arange(len(states)) if t is None else np.asarray(t, dtype=float)
+    over = np.arange(len(states)) if t is None else real_array(t, "plot_manipulability: t")
     if over.shape != (len(states),):
         raise ShapeError(f"plot_manipulability: t must have {len(states)} numbers, one a posture, got {over.shape}")
     figure = new_figure(8, 8, path)
@@ -74,7 +74,8 @@ def plot_manipulability(
         rows[2].semilogy(over, s[:, 0] / s[:, -1], color=LINK_COLOR)
     rows[2].set_ylabel("condition number")
     rows[2].set_xlabel("posture" if t is None else "time, s")
-    singular = is_singular(robot, states, link, part=part, tolerance=SINGULAR_TOLERANCE)
+    with np.errstate(invalid="ignore"):  # a posture that is not finite is a gap in the curves
+        singular = s[:, -1] <= SINGULAR_TOLERANCE * s[:, 0]
     for row in rows:
         row.grid(alpha=0.3)
         row.margins(x=0)
@@ -82,7 +83,7 @@ def plot_manipulability(
             row.axvline(at, color=SINGULAR_COLOR, linewidth=0.8)
     rows[0].set_ylim(bottom=0)
     many = f"; singular to 1/1000 at {int(singular.sum())} of {len(states)} postures" if singular.any() else ""
-    figure.suptitle(f"{robot.name}{many}")
+    show_plainly(figure.suptitle(""), f"{robot.name}{many}")
     return save_figure(figure, path)
 
 

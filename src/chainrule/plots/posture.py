@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, rows_of
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.arguments import Array, as_list, flag, one_of, rows_of
+from chainrule.errors import ShapeError
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
 from chainrule.kinematics.manipulability import manipulability_ellipsoid
 from chainrule.kinematics.poses import pose, poses
@@ -21,6 +21,7 @@ from chainrule.plots.canvas import (
     new_figure,
     save_figure,
     set_equal_scale,
+    show_plainly,
     view_from_above,
 )
 
@@ -69,9 +70,8 @@ def plot(
     if states.ndim > 2 or not states.size:
         raise ShapeError(f"plot: q must be one posture or a list of them, got shape {states.shape}")
     states = np.atleast_2d(states)
-    for kind in ellipsoids:
-        if kind not in KINDS:
-            raise UnknownNameError.of("kind of ellipsoid", kind, KINDS, "chainrule")
+    kinds = [one_of(KINDS, kind, "kind of ellipsoid") for kind in as_list(ellipsoids, "plot: ellipsoids")]
+    with_frames, with_screws = flag(frames, "plot: frames"), flag(screws, "plot: screws")
     figure = new_figure(8, 7, path)
     axes = figure.add_subplot(projection="3d", proj_type="persp")
     link_poses = poses(robot, states)
@@ -81,19 +81,19 @@ def plot(
     for k, (at, tip) in enumerate(zip(link_poses, tips, strict=True)):
         _links(axes, robot, at, tip, 0.25 + 0.75 * (k + 1) / len(states))
     last, final = link_poses[-1], states[-1]
-    if frames:
+    if with_frames:
         for T in [*last, pose(robot, final, link)]:
             _triad(axes, T, 0.07 * size)
-    if screws:
+    if with_screws:
         points += _screws(axes, robot, last, 0.16 * size)
-    for kind in ellipsoids:
+    for kind in kinds:
         ellipsoid = manipulability_ellipsoid(robot, final, kind, link=link)
         points.append(_ellipsoid(axes, ellipsoid, pose(robot, final, link), size))
     set_equal_scale(axes, np.concatenate(points))
     axes.view_init(elev=22, azim=-58)
     if np.ptp(np.concatenate([link_poses[..., 2, 3].reshape(-1), tips[..., 2].reshape(-1)])) < 1e-9 * size:
         view_from_above(axes)
-    axes.set_title(robot.name, color=LINK_COLOR, fontweight="bold")
+    show_plainly(axes.set_title("", color=LINK_COLOR, fontweight="bold"), robot.name)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", frameon=False)
     return save_figure(figure, path)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.errors import UnknownNameError
+from chainrule.arguments import as_list, one_of
 from chainrule.model.layout import Coordinate, Velocity
-from chainrule.plots.canvas import refuse_unwritable
+from chainrule.plots.canvas import add_legend, new_figure, save_figure, show_plainly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,25 +27,22 @@ MAX_LEGEND_ENTRIES = 12
 
 def figure(trajectory: Trajectory, path: str | PathLike[str] | None, joints: list[str] | None) -> Figure:
     """Positions, velocities, torques and energies over time; of a batch, the first motion."""
-    refuse_unwritable(path)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    canvas = new_figure(10, 9, path)
+    known = trajectory.robot.joint_names
+    chosen = None if joints is None else [
+        one_of(known, joint, "joint", f"robot {trajectory.robot.name!r}") for joint in as_list(joints, "plot: joints")
+    ]  # fmt: skip
     one = trajectory.row(*(0 for _ in trajectory.batch))
     one = one[:: max(1, len(one) // MAX_DRAWN_SAMPLES)]
-    canvas = Figure(figsize=(10, 9), layout="constrained")
-    FigureCanvasAgg(canvas)
     axes = canvas.subplots(4, 1, sharex=True)
     layout = one.robot.layout
-    _draw_curves(axes[0], one, "q", "position, rad or m", layout.coordinates, joints)
-    _draw_curves(axes[1], one, "qd", "velocity, rad/s or m/s", layout.velocities, joints)
-    _draw_curves(axes[2], one, "tau", "torque, N m or N", layout.velocities, joints)
+    _draw_curves(axes[0], one, "q", "position, rad or m", layout.coordinates, chosen)
+    _draw_curves(axes[1], one, "qd", "velocity, rad/s or m/s", layout.velocities, chosen)
+    _draw_curves(axes[2], one, "tau", "torque, N m or N", layout.velocities, chosen)
     _draw_energies(axes[3], one)
     many = f", first of {int(np.prod(trajectory.batch))}" if trajectory.batch else ""
-    canvas.suptitle(f"{one.robot.name}, {one.method}{many}")
-    if path is not None:
-        canvas.savefig(path, dpi=120)
-    return canvas
+    show_plainly(canvas.suptitle(""), f"{one.robot.name}, {one.method}{many}")
+    return save_figure(canvas, path, dots_per_inch=120)
 
 
 def _draw_curves(
@@ -57,29 +54,27 @@ def _draw_curves(
     joints: list[str] | None,
 ) -> None:
     """Curves of the numbers of q or qd, of all joints or of those that are named."""
-    known = one.robot.joint_names
-    for joint in joints or ():
-        if joint not in known:
-            raise UnknownNameError.of("joint", joint, known, f"robot {one.robot.name!r}")
+    names = {}
     for place in places:
         if joints is None or place.joint in joints:
-            axis.plot(one.t, getattr(one, column)[:, place.index], label=place.name)
+            (curve,) = axis.plot(one.t, getattr(one, column)[:, place.index])
+            names[curve] = place.name
     axis.set_ylabel(title)
     axis.grid(alpha=0.3)
     if len(places) <= MAX_LEGEND_ENTRIES or joints:
-        _add_legend(axis)
+        _add_legend(axis, names)
 
 
 def _draw_energies(axis: Axes, one: Trajectory) -> None:
     """Kinetic energy, potential energy since the start, and their sum."""
     start = float(one.potential_energy[0]) if len(one) else 0.0
-    axis.plot(one.t, one.kinetic_energy, label="kinetic")
-    axis.plot(one.t, one.potential_energy - start, label="potential")
-    axis.plot(one.t, one.energy - start, label="sum", color="black")
+    (kinetic,) = axis.plot(one.t, one.kinetic_energy)
+    (potential,) = axis.plot(one.t, one.potential_energy - start)
+    (total,) = axis.plot(one.t, one.energy - start, color="black")
     axis.set_ylabel("energy, J")
     axis.set_xlabel("time, s")
-    _add_legend(axis)
+    _add_legend(axis, {kinetic: "kinetic", potential: "potential", total: "sum"})
 
 
-def _add_legend(axis: Axes) -> None:
-    axis.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
+def _add_legend(axis: Axes, names: Mapping[Any, str]) -> None:
+    add_legend(axis, names, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, whole_number
-from chainrule.errors import UnknownNameError
+from chainrule.arguments import Array, one_of, whole_number
 from chainrule.kinematics.capacity import payload_capacity
-from chainrule.plots.canvas import LINK_COLOR, new_figure, save_figure, set_equal_scale
+from chainrule.plots.canvas import LINK_COLOR, new_figure, save_figure, set_equal_scale, show_plainly
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,8 +26,7 @@ LABELS = {
 
 def figure(workspace: Workspace, path: str | PathLike[str] | None, color: str, points: int) -> Figure:
     """Plot of the cloud from the front, half of it cut away, and of a vertical and a horizontal section."""
-    if color not in LABELS:
-        raise UnknownNameError.of("colour", color, LABELS, "a workspace")
+    one_of(LABELS, color, "colour", "a workspace")
     count = whole_number(points, "points", 1)
     low, high = workspace.bounds
     thick = max(0.04 * float((high - low).max()), 1e-6)
@@ -66,9 +64,8 @@ def figure(workspace: Workspace, path: str | PathLike[str] | None, color: str, p
         flat.grid(alpha=0.25)
     dots.set_alpha(None)
     drawing.colorbar(dots, ax=drawing.axes, shrink=0.8, label=LABELS[color], extend="max")
-    drawing.suptitle(
-        f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}", color=LINK_COLOR, fontweight="bold"
-    )
+    title = drawing.suptitle("", color=LINK_COLOR, fontweight="bold")
+    show_plainly(title, f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}")
     return save_figure(drawing, path)
 
 

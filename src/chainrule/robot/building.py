@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from chainrule.arguments import as_list, placement, real_array, symmetric, vector
+from chainrule.arguments import as_list, flag, placement, real_array, symmetric, vector, word
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.validation import validate
 from chainrule.errors import ModelWarning, ShapeError, UnknownNameError, warn_user
@@ -42,21 +42,22 @@ def from_urdf(
     """
     from chainrule.formats import urdf
 
-    return _complete(urdf.from_urdf(path_or_text), floating_base, check, repair)
+    options = {"floating_base": floating_base, "check": check, "repair": repair}
+    return _complete(urdf.from_urdf(path_or_text), **_flags(options))
 
 
 def from_mjcf(path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Model:
     """Load a MuJoCo XML file, or its text. Lengths, angles and defaults mean what they mean to MuJoCo."""
     from chainrule.formats import mjcf
 
-    return _complete(mjcf.from_mjcf(path_or_text), False, check, repair)
+    return _complete(mjcf.from_mjcf(path_or_text), **_flags({"check": check, "repair": repair}))
 
 
 def from_native(path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Model:
     """Load chainrule's own format, .toml or .json, from a file or text."""
     from chainrule.formats import native
 
-    return validate(native.from_native(path_or_text), check=check, repair=repair)
+    return validate(native.from_native(path_or_text), **_flags({"check": check, "repair": repair}))
 
 
 def from_file(path: str | PathLike[str], **options: Any) -> Model:
@@ -65,8 +66,9 @@ def from_file(path: str | PathLike[str], **options: Any) -> Model:
     for option in options:
         if option not in form.options:
             raise UnknownNameError.of("option", option, form.options, f"Robot.from_{form.name}")
+    chosen = _flags(options)
     model = form.read(path)
-    return _complete(model, **options) if form.has_notes else validate(model, **options)
+    return _complete(model, **chosen) if form.has_notes else validate(model, **chosen)
 
 
 def _complete(model: Model, floating_base: bool = False, check: bool = True, repair: bool = False) -> Model:
@@ -138,6 +140,7 @@ def from_dh(
     """
     from chainrule.formats import dh
 
+    options = _flags({"check": check, "repair": repair})
     table = as_list(rows, "rows")
     n = len(table)
     columns_of = {
@@ -153,11 +156,11 @@ def from_dh(
         columns_of |= {"coulomb": forward, "coulomb_negative": backward}
     dofs = [Dof(**{key: column[i] for key, column in columns_of.items()}) for i in range(n)]
     model = dh.from_dh(
-        name, table, convention, types, as_list(columns, "columns"), _links(n, masses, coms, inertias), dofs,
-        placement(base, "base"), placement(tool, "tool"),
+        name, table, word(convention, "convention"), types, as_list(columns, "columns"),
+        _links(n, masses, coms, inertias), dofs, placement(base, "base"), placement(tool, "tool"),
     )  # fmt: skip
     model = edits.with_gravity(model, vector(gravity, "gravity"))
-    return validate(model, check=check, repair=repair)
+    return validate(model, **options)
 
 
 def from_screws(
@@ -200,9 +203,10 @@ def from_screws(
     """
     from chainrule.formats import screws as screw_tables
 
-    g = vector(gravity, "gravity")
-    model = screw_tables.from_screws(name, home, screws, frames, inertias, g, axes, normalize or normalise)
-    return validate(model, check=check, repair=repair)
+    g, options = vector(gravity, "gravity"), _flags({"check": check, "repair": repair})
+    scale = flag(normalize, "normalize") or flag(normalise, "normalise")
+    model = screw_tables.from_screws(name, home, screws, frames, inertias, g, word(axes, "axes"), scale)
+    return validate(model, **options)
 
 
 def save(robot: Mechanism, path: str | PathLike[str]) -> None:
@@ -221,14 +225,19 @@ def to_dh(robot: Mechanism, link: str | None = None, *, convention: str) -> DHTa
     """Denavit-Hartenberg parameters of the chain from the base to a link: the same poses at the same q."""
     from chainrule.formats.dh import to_dh
 
-    return to_dh(robot.model, robot.link(link), convention)
+    return to_dh(robot.model, robot.link(link), word(convention, "convention"))
 
 
 def to_screws(robot: Mechanism, link: str | None = None, *, axes: str = "space") -> ScrewTable:
     """Home pose, screws, link frames and inertias of the chain from the base to a link."""
     from chainrule.formats.screws import to_screws
 
-    return to_screws(robot.model, robot.link(link), axes)
+    return to_screws(robot.model, robot.link(link), word(axes, "axes"))
+
+
+def _flags(options: Mapping[str, Any]) -> dict[str, bool]:
+    """Options that are True or False."""
+    return {name: flag(value, name) for name, value in options.items()}
 
 
 def _per_joint(value: Any, n: int, what: str) -> list[float]:

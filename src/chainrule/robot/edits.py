@@ -15,10 +15,11 @@ from chainrule.arguments import (
     refuse_nonfinite,
     symmetric,
     vector,
+    word,
 )
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.validation import validate
-from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.model import Constraint, Dof, Model, edits
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.spatial.physical import objection
@@ -103,17 +104,19 @@ def with_constraint(
     >>> arm.constraint_names
     ('distance0',)
     """
-    given = f"{kind}{len(robot.model.constraints)}" if name is None else name
+    kind = word(kind, "with_constraint: kind")
+    given = f"{kind}{len(robot.model.constraints)}" if name is None else word(name, "with_constraint: name")
     apart = None if distance is None else number(distance, "distance")
+    first, second = word(link_a, "link_a"), word(link_b, "link_b")
     constraint = Constraint(
-        given, kind, link_a, link_b, placement(origin_a, "origin_a"), placement(origin_b, "origin_b"), apart
+        given, kind, first, second, placement(origin_a, "origin_a"), placement(origin_b, "origin_b"), apart
     )
     return _validate_numbers(robot, edits.add_constraint(robot.model, constraint))
 
 
 def without_constraint(robot: R, name: str) -> R:
     """Open the loop that a constraint closes."""
-    return type(robot)(edits.remove_constraint(robot.model, name))
+    return type(robot)(edits.remove_constraint(robot.model, word(name, "without_constraint: name")))
 
 
 def with_end_effector(robot: R, name: str) -> R:
@@ -202,7 +205,7 @@ def attach(
     The other's end-effector becomes that of the whole; gravity is this one's.
     """
     if not isinstance(other, Mechanism) or not isinstance(prefix, str):
-        wrong = f"prefix={prefix!r}" if isinstance(other, Mechanism) else f"{other!r:.60}"
+        wrong = f"prefix={short_repr(prefix)}" if isinstance(other, Mechanism) else short_repr(other)
         raise ShapeError(f"attach takes a Robot, and a string as prefix, got {wrong}; cr.load(...) makes robots")
     place = placement(origin, "origin")
     return _validate_numbers(robot, edits.attach(robot.model, other.model, robot.link(link), place, prefix))

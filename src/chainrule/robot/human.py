@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from chainrule.arguments import number
+from chainrule.arguments import number, one_of
 from chainrule.core.validation import validate
-from chainrule.errors import ModelError, UnknownNameError
+from chainrule.errors import ModelError
 from chainrule.model import (
     Dof,
     Frame,
@@ -83,8 +83,7 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
     >>> round(arm.mass, 3)
     3.952
     """
-    if not isinstance(table, str) or table not in TABLES:
-        raise UnknownNameError.of("anthropometric table", table, TABLES, "chainrule")
+    one_of(TABLES, table, "anthropometric table")
     mass, height = number(mass, "body mass"), number(height, "body height")
     for what, value, unit in (("mass", mass, "kg"), ("height", height, "m")):
         if not value > 0:

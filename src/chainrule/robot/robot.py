@@ -32,6 +32,7 @@ from chainrule.kinematics import (
 from chainrule.loops import closure, forces, mobility, motion
 from chainrule.model import Model
 from chainrule.robot import building, edits
+from chainrule.simulation import stepping
 from chainrule.simulation.simulate import simulate as simulate_motion
 
 if TYPE_CHECKING:
@@ -186,8 +187,9 @@ class Robot(Mechanism):
     loop_forces = forces.loop_forces
     loop_torques = forces.loop_torques
 
-    # --- simulation: simulation/simulate.py ---
+    # --- simulation: simulation/simulate.py, stepping.py ---
     simulate = simulate_motion
+    simulation = stepping.simulation
 
     # --- source code of kernels: core/export.py ---
     export = export

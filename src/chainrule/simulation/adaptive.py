@@ -17,22 +17,31 @@ from chainrule.arguments import Array
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import SimulationError
 from chainrule.functions.reference import scalars_of
+from chainrule.loops.closure import constraint_residual
 from chainrule.simulation import guards
 from chainrule.simulation.events import Event, EventRecord, find_root
-from chainrule.simulation.friction import resolve_sticking, slip_in, sticking_ranges, update_slip
+from chainrule.simulation.friction import ROUNDING, find_slip, sticking_ranges
 from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import AdaptiveStep
 from chainrule.simulation.plant import Plant, Rates, Slip
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request
+from chainrule.simulation.sampled import sample_sources
+from chainrule.simulation.step import REST_SPEED
 from chainrule.simulation.steppers import columns_of, plant_calls
 from chainrule.simulation.trajectory import Trajectory
+
+MAX_LOOP_DRIFT = 1e-10
+"""The residual of loops, in m and without unit, beyond which the state is corrected between steps."""
 
 BREAKAWAY_SPEED = 1e-12
 """The speed, in rad/s or m/s, at which a joint that breaks away starts."""
 
 STICKING_CHANGES = 20
 """How often, for each joint that can stick, the set of those that do is corrected."""
+
+BROKEN_SHARE = 1e-9
+"""In loops: the part of its friction that a joint loses when it breaks away; else rounding decides whether it does."""
 
 STOP_DISTANCE = 1e-9
 """The distance from its stop, relative to 1 + its limit, within which a joint has reached it."""
@@ -65,7 +74,12 @@ def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajector
     length = max((len(run.t) for run in runs), default=0)
     if request.events and all(run.stopped for run in runs) and status == "finished":
         status = "stopped"
-    return _gather(request, runs, length, status)
+    motion = _gather(request, runs, length, status)
+    guards.refuse_excess_friction(request, motion)
+    guards.warn_of_open_loops(request, motion)
+    if status == "finished" and request.plant.stops != "impact" and length:
+        guards.warn_of_energy(request, motion[-1:])
+    return motion
 
 
 def _gather(request: Request, runs: list[RowRun], length: int, status: str) -> Trajectory:
@@ -114,11 +128,15 @@ class RowRun:
         self.p = scalars_of(numbers[None])
         self.calls = plant_calls(self.plant, self.p, request.robot.backend)
         self.slip: Slip | None = None
+        self.broken: int | None = None
+        """The joint of a loop that has just broken away."""
         self.t: list[float] = []
         self.records: list[Array] = []
         self.events: list[EventRecord] = []
         self.stopped = False
         self.now = 0.0
+        self.segment_end = np.inf
+        """The time of the next restart, where torques may jump."""
         q, v, _ = self.split(self.y)
         self.max_energy = float(guards.max_kinetic_energy(request.robot, q, v))
 
@@ -139,7 +157,10 @@ class RowRun:
         q, v, _ = self.split(y)
         values: list[Any] = []
         for source in self.plant.sources:
-            own = np.asarray(source.signals(np.array([t]), q[None], v[None]))
+            if source.jumps and t >= self.segment_end:  # what acts until then
+                own = np.asarray(source.before(np.array([t])))
+            else:
+                own = np.asarray(source.signals(np.array([t]), q[None], v[None]))
             if own.ndim > 2 and not source.called:
                 own = np.broadcast_to(own, (*self.request.start.batch, *own.shape[-2:]))[self.index]
             values += scalars_of(own.reshape(1, -1))
@@ -161,21 +182,21 @@ class RowRun:
 
     def resolve_sticking(self, t: float) -> None:
         """Find which joints slip and which stick from now on."""
+        if not self.plant.can_stick:
+            return
+        if self.plant.rows:  # rounding moves what the others of a loop hold
+            _, speeds, _ = self.split(self.y)
+            for i in self.plant.can_stick:
+                speeds[i] = 0.0 if abs(speeds[i]) < REST_SPEED else speeds[i]
         q, v, x = self.scalars(self.y)
-        s = self.signals(t, self.y)
-        slip, rates = resolve_sticking(self.plant, self.calls, q, v, x, s)
         ranges = sticking_ranges(self.plant, q)
-        for _ in range(STICKING_CHANGES * len(ranges) if slip else 0):
-            assert slip is not None
-            better = update_slip(self.plant, slip, v, rates, ranges).direction
-            changed = [i for i in ranges if np.any(better[i] != slip.direction[i])]
-            if not changed:
-                break
-            direction = list(slip.direction)
-            direction[changed[0]] = better[changed[0]]  # one at a time, the first: Murty's rule, which does not cycle
-            slip = slip_in(direction)
-            rates = self.calls.rates(q, v, x, s, slip)
-        self.slip = slip
+        if self.broken is not None:
+            i = self.broken
+            ranges[i] = (ranges[i][0] * (1 - BROKEN_SHARE), ranges[i][1] * (1 - BROKEN_SHARE))
+            self.broken = None
+        signals = self.signals(t, self.y)
+        passes = STICKING_CHANGES * len(ranges)
+        self.slip = find_slip(self.plant, self.calls, q, v, x, signals, ranges, passes)
 
     def normalize(self, y: Array) -> Array:
         """The state with unit quaternions, closed loops, and velocities that keep them closed."""
@@ -192,10 +213,13 @@ class RowRun:
 
     def run(self, progress: Progress) -> None:
         """Integrate to the end, from event to event."""
-        t = 0.0
-        breaks = [b for source in self.plant.sources for b in source.breaks if 0 < b < self.request.duration]
-        for end in (*sorted(set(breaks)), self.request.duration):
+        t, duration = 0.0, self.request.duration
+        breaks = [b for source in self.plant.sources for b in source.restart_times(0.0, duration)]
+        for end in (*sorted(set(breaks)), duration):
             restarts = 0
+            self.segment_end = np.inf
+            self.sample_laws(t)
+            self.segment_end = end if end < duration else np.inf
             while t < end and not self.stopped:
                 t = self.integrate_to_event(t, float(end), progress)
                 restarts += 1
@@ -204,14 +228,32 @@ class RowRun:
                         f"simulate: more than {MAX_RESTARTS} events by t = {t:.6g} s; the motion does not come to rest "
                         "between them. Take a fixed step, which bounds their number"
                     )
+        self.segment_end = np.inf
+        if not self.stopped:
+            self.sample_laws(t)
         self.sample_until(t, None)
         if self.stopped and not self.request.start.batch and t > self.t[-1]:
+            self.record(t, self.y)
+
+    def sample_laws(self, t: float) -> None:
+        """Sample the laws whose time it is; a record at that time is that of the state after it."""
+        if not any(source.samples for source in self.plant.sources):
+            return
+        q, v, x = self.scalars(self.y)
+        s = self.signals(t, self.y)
+        x = list(self.calls.sample(q, v, x, s))
+        x = list(sample_sources(self.plant, q, v, x, s, self.p, called=True))
+        self.y = _flatten([*q, *v, *x])
+        if self.t and self.t[-1] == t:
+            self.t.pop()
+            self.records.pop()
             self.record(t, self.y)
 
     def integrate_to_event(self, t: float, end: float, progress: Progress) -> float:
         """Integrate until the next event, or the end; the time reached."""
         from scipy import integrate
 
+        self.now = t
         self.resolve_sticking(t)
         solver = getattr(integrate, self.integrator.solver)(
             self.derivative, t, self.y, end, rtol=self.integrator.rtol, atol=self.integrator.atol
@@ -233,10 +275,22 @@ class RowRun:
                 low, before = high, after
             self.sample_until(solver.t, dense)
             progress.at(self.row * self.request.duration + solver.t)
-            if self.plant.model.quaternions and solver.status == "running" and self.integrator.restarts_each_step:
+            if solver.status == "running" and self.has_drifted(solver.y):
+                if not self.integrator.restarts_each_step:
+                    break
                 solver.y = self.normalize(solver.y)
+                solver.f = solver.fun(solver.t, solver.y)
         self.y = self.normalize(solver.y)
         return float(solver.t)
+
+    def has_drifted(self, y: Array) -> bool:
+        """Whether quaternions, or loops that are kept closed, are to be corrected before the next step."""
+        if self.plant.rows and self.request.projects:
+            q, _, _ = self.split(y)
+            gap = np.abs(constraint_residual(self.request.robot, q)).max(initial=0.0)
+            if gap > MAX_LOOP_DRIFT:
+                return True
+        return bool(self.plant.model.quaternions) and self.integrator.restarts_each_step
 
     def look_times(self, low: float, high: float) -> list[float]:
         """The times in a step of the integrator at which to look for events: every dt, and its end."""
@@ -271,7 +325,7 @@ class RowRun:
         raise SimulationError(
             f"simulate: {self.integrator.name} cannot go on at t = {t:.6g} s{which}, joint {joint!r} being the fastest "
             f"({speed.max():.3g}): {message or 'the motion diverges'}. Loosen rtol and atol, or take another method",
-            _gather(self.request, [self], len(self.t), "diverged") if len(self.request.state) == 1 else None,
+            self.motion_so_far(),
         )
 
     # --- samples ---
@@ -283,11 +337,25 @@ class RowRun:
             self.record(at, self.normalize(dense(at)) if dense is not None else self.y)
 
     def record(self, t: float, y: Array) -> None:
-        """Add a sample."""
+        """Add a sample; an error if a loop is open there."""
+        if self.plant.rows and self.request.projects:
+            self.refuse_open_loop(t, y)
         rates = self.rates(t, y)
         tail = _flatten([*rates.acceleration, *rates.torque, *rates.friction])
         self.t.append(t)
         self.records.append(np.concatenate([y, tail]))
+
+    def refuse_open_loop(self, t: float, y: Array) -> None:
+        """Raise where the loops of a state are open, with the motion before it."""
+        q = np.array([self.split(x)[0] for x in (*self.records[-1:], y)])
+        failure = guards.find_open_loop(self.request.robot, np.array([*self.t[-1:], t]), q[None], len(q) - 1)
+        if failure is not None:
+            which = f" (row {self.index})" if self.index else ""
+            raise SimulationError(failure.message + which, self.motion_so_far())
+
+    def motion_so_far(self) -> Trajectory | None:
+        """The samples of a single motion, for an error; None in a batch."""
+        return _gather(self.request, [self], len(self.t), "diverged") if len(self.request.state) == 1 else None
 
     # --- events: each is a value that passes zero upwards ---
 
@@ -300,13 +368,21 @@ class RowRun:
                 direction = float(np.ravel(self.slip.direction[i])[0])
                 if direction == 0:
                     watches += self.watch_breakaway(i)
-                elif i in self.plant.has_friction:
+                elif i in self.plant.has_friction and not self.is_held(i):
                     watches.append(self.watch_rest(i, direction))
         if self.plant.stops == "impact":
             for limit in self.plant.limits:
                 ends = ((limit.upper, 1), (limit.lower, -1))
                 watches += [self.watch_limit(limit.coordinate, end, sign) for end, sign in ends if np.isfinite(end)]
         return watches
+
+    def is_held(self, i: int) -> bool:
+        """Whether a joint of a loop rests though its friction is at its limit: others hold the loop."""
+        _, v, _ = self.split(self.y)
+        if not self.plant.rows or v[i] != 0:
+            return False
+        rates = [float(np.ravel(a)[0]) for a in self.rates(self.now, self.y).acceleration]
+        return abs(rates[i]) <= ROUNDING * (1 + max(map(abs, rates)))
 
     def watch_limit(self, place: int, limit: float, sign: int) -> Watch:
         """A joint meets a hard stop."""
@@ -332,6 +408,9 @@ class RowRun:
             return float(np.ravel(self.rates(t, y).excess[i])[0])
 
         def break_away(y: Array, direction: float) -> Array:
+            if self.plant.rows:
+                self.broken = i
+                return y
             y[at] = direction * BREAKAWAY_SPEED  # at the limit itself, rounding would decide whether it moves
             return y
 

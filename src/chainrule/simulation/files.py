@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import zipfile
+import operator
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -11,14 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, file_path
+from chainrule.core.validation import validate
 from chainrule.errors import ChainruleError, FormatError, ShapeError
 from chainrule.formats.native import model_of, to_json
+from chainrule.formats.source import replace_file
 from chainrule.model import Model
 from chainrule.simulation.columns import COLUMNS, WORKS, Names, column_names, numbered_column_names
 from chainrule.simulation.events import EventRecord
 
 FORMAT = "chainrule trajectory 1"
+
+MAX_COUNT = 1 << 40
+"""Length of the longest axis of a batch that a file may announce."""
 
 
 class StoredMotion(NamedTuple):
@@ -49,7 +54,7 @@ def save(motion: StoredMotion, path: str | PathLike[str]) -> None:
     """Write a motion, in the format of the path's extension."""
     form = format_of(path)
     try:
-        form.write(motion, Path(path))
+        replace_file(Path(path), lambda part: form.write(motion, part))
     except OSError as error:
         raise FormatError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
 
@@ -63,16 +68,22 @@ def load(path: str | PathLike[str], model: Model | None = None) -> StoredMotion:
         return form.read(Path(path), model)
     except ChainruleError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise FormatError(f"{str(path)!r} is not a trajectory that chainrule wrote: {error}") from error
+    except OSError as error:
+        raise FormatError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise FormatError(f"{str(path)!r} is not a trajectory that chainrule wrote: it is nested too deeply") from error
+    except MemoryError as error:
+        raise FormatError(f"{str(path)!r} announces more numbers than fit into memory") from error
+    except Exception as error:  # what NumPy, zipfile, csv and pyarrow raise for damaged files is not documented
+        what = " ".join(str(error).split())[:200]
+        raise FormatError(
+            f"{str(path)!r} is not a trajectory that chainrule wrote, or it is damaged: {type(error).__name__}: {what}"
+        ) from error
 
 
 def format_of(path: str | PathLike[str]) -> FileFormat:
     """The (writer, reader) pair for the path's extension."""
-    try:
-        suffix = Path(path).suffix.lower()
-    except TypeError:
-        raise ShapeError(f"path must be a path, got {path!r:.60}") from None
+    suffix = file_path(path).suffix.lower()
     formats = {
         ".npz": FileFormat(_save_npz, _load_npz),
         ".parquet": FileFormat(_save_parquet, _load_parquet),
@@ -98,29 +109,69 @@ def _metadata(motion: StoredMotion) -> str:
     )  # fmt: skip
 
 
+def _facts(text: str | bytes) -> dict[str, Any]:
+    """The metadata of a file, with each entry of its type."""
+    facts = json.loads(text)
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        found = facts.get("format") if isinstance(facts, dict) else facts
+        raise FormatError(f"the file should say format {FORMAT!r}, and says {found!r:.60}")
+    types = {"method": str, "status": str, "events": list, "batch": list, "robot": dict}
+    for key, type_ in types.items():
+        if not isinstance(facts.get(key), type_):
+            raise FormatError(f"the file's {key!r} should be a {type_.__name__}, and is {facts.get(key)!r:.60}")
+    if not all(_is_count(n) for n in facts["batch"]):
+        raise FormatError(f"the file's 'batch' should be the lengths of a batch, and is {facts['batch']!r:.60}")
+    return facts
+
+
+def _is_count(n: object) -> bool:
+    return isinstance(n, int) and not isinstance(n, bool) and 0 <= n < MAX_COUNT
+
+
 def _model(facts: dict[str, Any], given: Model | None) -> Model:
-    """The model that is given, or the one in the file."""
-    return model_of(facts["robot"], "the trajectory's robot") if given is None else given
+    """The model that is given, or the one in the file, refused if it is no valid robot."""
+    if given is not None:
+        return given
+    model = model_of(facts["robot"], "the trajectory's robot")
+    validate(model, check=False, warn=False)  # robots that were used unchecked are stored as well
+    return model
 
 
 def _assemble(facts: dict[str, Any], model: Model, t: Array, arrays: dict[str, Array]) -> StoredMotion:
     """A motion from metadata and arrays, refused where they do not fit the model."""
-    if facts.get("format") != FORMAT:
-        raise FormatError(f"the file should say format {FORMAT!r}, and says {facts.get('format')!r}")
     _refuse_unfit(model, t, arrays)
-    events = tuple(
-        EventRecord(str(e["name"]), float(e["t"]), tuple(e["row"]), np.array(e["q"]), np.array(e["qd"]))
-        for e in facts["events"]
-    )
-    return StoredMotion(model, t, arrays, str(facts["method"]), str(facts["status"]), events)
+    batch = arrays["q"].shape[:-2]
+    events = tuple(_event(entry, model, batch) for entry in facts["events"])
+    return StoredMotion(model, t, arrays, facts["method"], facts["status"], events)
+
+
+def _event(entry: Any, model: Model, batch: tuple[int, ...]) -> EventRecord:
+    if not isinstance(entry, dict):
+        raise FormatError(f"an event in the file should be a table, and is {entry!r:.60}")
+    name, row = entry.get("name"), entry.get("row")
+    fits = isinstance(row, list) and len(row) == len(batch) and all(_is_count(i) for i in row)
+    if not isinstance(name, str) or not isinstance(row, list) or not fits or any(map(operator.ge, row, batch)):
+        raise FormatError(
+            f"an event in the file should have a name and a row of the batch {batch}, and has {name!r:.60} and "
+            f"{row!r:.60}"
+        )
+    t, q, qd = (np.array(entry.get(key), dtype=float) for key in ("t", "q", "qd"))
+    if t.shape != () or q.shape != (model.nq,) or qd.shape != (model.nv,):
+        raise FormatError(
+            f"event {name!r:.60} in the file should have a time, {model.nq} coordinates and {model.nv} velocities, and "
+            f"has {t.shape}, {q.shape} and {qd.shape}"
+        )
+    return EventRecord(name, float(t), tuple(row), q, qd)
 
 
 def _refuse_unfit(model: Model, t: Array, arrays: dict[str, Array]) -> None:
     """An error where an array does not have the shape that the model needs."""
-    widths = {"q": model.nq, "work": len(WORKS), "states": arrays["states"].shape[-1]}
+    if t.ndim != 1 or t.dtype != np.float64 or not np.isfinite(t).all():
+        raise FormatError(f"t should be a list of finite times, and is {t.shape} of {t.dtype}")
+    widths = {"q": model.nq, "work": len(WORKS), "states": arrays["states"].shape[-1] if arrays["states"].ndim else 0}
     for name, array in arrays.items():
         expected = (len(t), widths.get(name, model.nv))
-        if array.dtype != np.float64 or array.shape[-2:] != expected:
+        if array.dtype != np.float64 or array.shape[-2:] != expected or array.shape[:-2] != arrays["q"].shape[:-2]:
             raise FormatError(
                 f"{name} should be (.., {expected[0]}, {expected[1]}) numbers for robot {model.name!r}, and is "
                 f"{array.shape} of {array.dtype}; was it saved for another robot?"
@@ -132,12 +183,13 @@ def _refuse_unfit(model: Model, t: Array, arrays: dict[str, Array]) -> None:
 
 def _save_npz(motion: StoredMotion, path: Path) -> None:
     arrays: Any = motion.arrays
-    np.savez_compressed(path, t=motion.t, facts=np.array(_metadata(motion)), **arrays)
+    with path.open("wb") as file:
+        np.savez_compressed(file, t=motion.t, facts=np.array(_metadata(motion)), **arrays)
 
 
 def _load_npz(path: Path, model: Model | None) -> StoredMotion:
     with np.load(path, allow_pickle=False) as stored:
-        facts = json.loads(str(stored["facts"]))
+        facts = _facts(str(stored["facts"]))
         return _assemble(facts, _model(facts, model), stored["t"], {name: stored[name] for name in COLUMNS})
 
 
@@ -160,8 +212,9 @@ def _table(motion: StoredMotion) -> dict[str, Array]:
 
 def _from_table(table: dict[str, Array], model: Model, batch: tuple[int, ...] | None) -> tuple[Array, dict[str, Array]]:
     """The times and arrays of a motion, from its columns."""
-    rows = int(table["row"].max()) + 1 if "row" in table else 1
-    t = table["t"].reshape(rows, -1)[0]
+    if "t" not in table:
+        raise FormatError("there is no column 't'")
+    rows, t = _rows(table)
     shape = batch if batch is not None else ((rows,) if "row" in table else ())
     arrays = {}
     for kind, names in _names_in(table, model).items():
@@ -172,6 +225,22 @@ def _from_table(table: dict[str, Array], model: Model, batch: tuple[int, ...] | 
         stacked = np.stack(columns, axis=-1) if columns else np.zeros((rows * len(t), 0))
         arrays[kind] = stacked.astype(float).reshape((*shape, len(t), len(names)))
     return t.astype(float), arrays
+
+
+def _rows(table: dict[str, Array]) -> tuple[int, Array]:
+    """The number of motions in a table, and their times; refused where rows are out of order."""
+    times = np.asarray(table["t"], dtype=float)
+    if "row" not in table:
+        return 1, times
+    numbers = np.asarray(table["row"], dtype=float)
+    rows = len(np.unique(numbers))
+    samples = len(times) // max(rows, 1)
+    if len(numbers) != rows * samples or not np.array_equal(numbers, np.repeat(np.arange(rows), samples)):
+        raise FormatError("the column 'row' should count the motions, 0 for every sample of the first, then 1, and on")
+    t = times[:samples]
+    if not np.array_equal(times, np.tile(t, rows)):
+        raise FormatError("the column 't' should hold the same times for every row")
+    return rows, t
 
 
 def _names_in(table: dict[str, Array], model: Model) -> Names:
@@ -199,9 +268,12 @@ def _load_csv(path: Path, model: Model | None) -> StoredMotion:
     if model is None:
         raise ShapeError("a .csv file holds numbers alone: say whose they are, with Trajectory.load(path, robot)")
     with path.open(newline="", encoding="utf-8") as file:
-        names, *lines = list(csv.reader(file))
+        names, *lines = list(csv.reader(file)) or [[]]
+    if len(set(names)) < len(names) or not names:
+        raise FormatError("the first line should name the columns, each once")
     numbers = np.array(lines, dtype=float).reshape(len(lines), len(names))
     t, arrays = _from_table({name: numbers[:, k] for k, name in enumerate(names)}, model, None)
+    _refuse_unfit(model, t, arrays)
     return StoredMotion(model, t, arrays)
 
 
@@ -229,7 +301,10 @@ def _load_parquet(path: Path, model: Model | None) -> StoredMotion:
         stored = parquet.read_table(path)
     except arrow.ArrowException as error:
         raise FormatError(f"{str(path)!r} is not a Parquet file: {error}") from error
-    facts = json.loads((stored.schema.metadata or {})[b"chainrule"])
+    metadata = (stored.schema.metadata or {}).get(b"chainrule")
+    if metadata is None:
+        raise FormatError(f"{str(path)!r} is a Parquet file, but holds no trajectory of chainrule")
+    facts = _facts(metadata)
     owner = _model(facts, model)
     columns = {name: stored[name].to_numpy() for name in stored.column_names}
     t, arrays = _from_table(columns, owner, tuple(facts["batch"]))

@@ -21,7 +21,8 @@ from chainrule.simulation.guards import Failure
 from chainrule.simulation.integrators import FixedStep
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request
-from chainrule.simulation.steppers import columns_of, make_stepper, record_size
+from chainrule.simulation.steppers import columns_of, record_size
+from chainrule.simulation.steps import Steps
 from chainrule.simulation.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.05
@@ -32,6 +33,8 @@ def simulate_fixed_steps(request: Request, integrator: FixedStep) -> Trajectory:
     """The motion, in steps of the integrator's dt."""
     run = Run(request, integrator)
     result = run.trajectory()
+    guards.refuse_excess_friction(request, result)
+    guards.warn_of_open_loops(request, result)
     if result.status == "finished" and request.plant.stops != "impact":
         guards.warn_of_energy(request, result[-1:], run.h)
     return result
@@ -48,14 +51,20 @@ class Run:
         self.state = request.state.copy()
         self.rows = len(self.state)
         samples = -(-self.steps // self.every) + (self.rest > 0) + 1
+        self.records_all = bool(checks_every_step)
+        """Whether the parts of split steps are recorded too."""
+        if self.records_all:
+            samples += sum(len(source.split_times(0.0, request.duration)) for source in self.plant.sources)
         guards.refuse_large(self.rows, samples, self.plant)
         self.t = np.empty(samples)
+        self.is_whole = np.ones(samples, dtype=bool)
+        """Whether each sample is the start of a step, not of a part of one."""
         self.records = np.empty((self.rows, samples, record_size(self.plant)))
         self.count = self.checked = 0
         """The numbers of samples so far, and of those that have been checked."""
         self.search = EventSearch(request.events, self.rows)
         self.has_diverged = False
-        self.stepper = make_stepper(request, integrator)
+        self.walk = Steps(request, integrator)
         self.max_energy = guards.max_kinetic_energy(request.robot, *self.split(self.state))
 
     def trajectory(self) -> Trajectory:
@@ -99,51 +108,26 @@ class Run:
 
     def _advance(self, t: Array, h: float) -> None:
         """Take the steps between the times t, and record their starts."""
-        steps = len(t) - 1
-        new = -(-steps // self.every)
-        place = slice(self.count, self.count + new)
-        self.t[place] = t[:-1][:: self.every]
+        division = self.walk.divide(t, h) if self.records_all else None
+        starts = t[:-1][:: self.every] if division is None else division.t[:-1]
+        place = slice(self.count, self.count + len(starts))
+        self.t[place] = starts
+        self.is_whole[place] = True if division is None else division.is_whole
         try:
-            self.stepper.advance(
-                self.state, self._parameters(h), t, self._signals(t), self.every, self.records[:, place]
-            )
+            if division is not None:
+                self.walk.advance_all(self.state, division, self.records[:, place])
+            else:
+                self.walk.advance(self.state, t, h, self.every, self.records[:, place])
         except KeyboardInterrupt:
-            self.count += -(-self.stepper.taken // self.every)
+            self.count += self.walk.completed
             raise
-        self.count += new
+        self.count += len(starts)
 
     def _append(self, t: float, state: Array) -> None:
         """Add a sample at the end of the motion: the record that a step from there would write."""
-        record, times = self.records[:, self.count : self.count + 1], np.array([t, t + self.h])
-        self.stepper.look(state, self._parameters(self.h), t, self._signals(times), record)
-        self.t[self.count] = t
+        self.walk.record(state, t, self.h, self.records[:, self.count : self.count + 1])
+        self.t[self.count], self.is_whole[self.count] = t, True
         self.count += 1
-
-    def _parameters(self, h: float) -> Array:
-        """The step and the parameters of the plant: (rows, 1 + parameters)."""
-        numbers = self.request.parameters
-        first = np.full((len(numbers), 1), h)
-        whole = np.ascontiguousarray(np.concatenate([first, numbers], axis=1))
-        return np.broadcast_to(whole, (self.rows, whole.shape[1]))
-
-    def _signals(self, t: Array) -> Array:
-        """Signals at the start, half way and just before the end of each step: (rows, 3 steps, width)."""
-        times = np.stack([t[:-1], (t[:-1] + t[1:]) / 2, t[1:]], axis=1).reshape(-1)
-        parts = []
-        for source in self.plant.sources:
-            if source.called:
-                parts.append(np.zeros((len(times), source.width)))
-            elif source.width:
-                part = source.signals(times, np.zeros(0), np.zeros(0))
-                if source.jumps:
-                    part[..., 2::3, :] = source.before(t[1:])
-                parts.append(part)
-        batch = self.request.start.batch
-        if all(part.ndim == 2 for part in parts):
-            shared = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *parts], axis=1))
-            return np.broadcast_to(shared, (self.rows, *shared.shape))
-        wide = [np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in parts]
-        return np.ascontiguousarray(np.concatenate(wide, axis=-1).reshape(self.rows, len(times), -1))
 
     # --- checks ---
 
@@ -188,14 +172,10 @@ class Run:
 
     def partial_step(self, row: int, sample: int, share: float) -> Array:
         """The state (1, size) of one row, a share of a step after a sample."""
-        rows = slice(None) if any(source.called for source in self.plant.sources) else slice(row, row + 1)
-        state = self.records[rows, sample, : self.state.shape[1]].copy()
-        if share:
-            h = share * (self.t[sample + 1] - self.t[sample])
-            t = self.t[sample] + np.array([0.0, h])
-            unused = np.empty((len(state), 1, record_size(self.plant)))
-            self.stepper.advance(state, self._parameters(h)[rows], t, self._signals(t)[rows], 1, unused)
-        return state if len(state) == 1 else state[row : row + 1]
+        start = self.records[row : row + 1, sample, : self.state.shape[1]].copy()
+        if not share:
+            return start
+        return self.walk.partial(row, start, self.t[sample], share * (self.t[sample + 1] - self.t[sample]))
 
     def index_of(self, row: int) -> tuple[int, ...]:
         """The place of a row in the batch."""
@@ -223,8 +203,9 @@ class Run:
         if request.start.batch and request.events:
             self._erase_after_stops()
         keep = np.arange(self.count)
-        if self.every != request.record_every:
-            keep = np.unique([*range(0, self.count, request.record_every), self.count - 1])
+        if self.records_all and self.count:
+            whole = np.flatnonzero(self.is_whole[: self.count])
+            keep = np.unique([*whole[:: request.record_every], self.count - 1])
         records = self.records[:, : self.count] if len(keep) == self.count else self.records[:, keep]
         t = self.t[keep].copy()
         records = records.reshape((*request.start.batch, len(t), self.records.shape[-1]))

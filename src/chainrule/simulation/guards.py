@@ -10,8 +10,8 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.energy import kinetic_energy, potential_energy
-from chainrule.errors import ShapeError, SimulationWarning
-from chainrule.loops.closure import constraint_residual
+from chainrule.errors import ShapeError, SimulationError, SimulationWarning
+from chainrule.loops.closure import constraint_jacobian, constraint_residual
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.steppers import record_size
 
@@ -33,6 +33,15 @@ MAX_ENERGY_GAP_RATIO = 0.2
 
 MAX_LOOP_GAP = 1e-6
 """The gap, in m, beyond which a loop that is kept closed counts as open."""
+
+MAX_LOOP_DRIFT = 1e-4
+"""The gap, in m, beyond which loops that are not kept closed are warned of."""
+
+NEAR_SINGULAR_RATIO = 1e-2
+"""The ratio of singular values of the loops' equations below which a position counts as next to a change point."""
+
+FRICTION_SLACK = 1e-6
+"""The share of its limits by which recorded friction may be beyond them, through rounding and events."""
 
 MAX_MIDPOINT_RESIDUAL = 1e-9
 """The error of the midpoint rule's equations, relative to 1 + the largest speed, beyond which they are not solved."""
@@ -108,8 +117,14 @@ def find_unsolved(t: Array, squared_errors: Array, v: Array, h: float) -> Failur
     )
 
 
-def find_open_loop(robot: Mechanism, t: Array, q: Array, first: int, h: float) -> Failure | None:
-    """The first sample from `first` on at which a loop is open, from configurations q (rows, T, nq)."""
+# --- loops ---
+
+
+def find_open_loop(robot: Mechanism, t: Array, q: Array, first: int, h: float | None = None) -> Failure | None:
+    """The first sample from `first` on at which a loop is open, from configurations q (rows, T, nq).
+
+    `h` is the step, None where the integrator chooses it.
+    """
     with np.errstate(all="ignore"):
         gaps = np.abs(constraint_residual(robot, q[:, first:]))
     wrong = gaps > MAX_LOOP_GAP
@@ -119,16 +134,83 @@ def find_open_loop(robot: Mechanism, t: Array, q: Array, first: int, h: float) -
     name, at = robot.model.rows[equation].name, first + int(sample)
     return Failure(
         at,
-        f"simulate: constraint {name!r} comes open at t = {t[at]:.6g} s, by {gaps[row, sample, equation]:.2g}: the "
-        f"mechanism passes a singular position too fast for steps of {h:g} s. Take a smaller dt",
+        f"simulate: constraint {name!r} comes open at t = {t[at]:.6g} s, by {gaps[row, sample, equation]:.2g}: "
+        + _remedy_of_open_loop(robot, q[row, max(at - 1, 0)], h),
     )
+
+
+def _remedy_of_open_loop(robot: Mechanism, q: Array, h: float | None) -> str:
+    """What to do where a loop comes open after the configuration q."""
+    if _is_near_change_point(robot, q):
+        return (
+            "it is next to a change point, a singular position in which its equations do not say how it goes on. A "
+            "smaller step is not the remedy; compare with another method, avoid the position by the start or the "
+            "torques, or give the mechanism a joint or a constraint that decides"
+        )
+    if h is None:
+        return "tighten rtol and atol"
+    return f"it moves too fast for steps of {h:g} s. Take a smaller dt"
+
+
+def _is_near_change_point(robot: Mechanism, q: Array) -> bool:
+    """Whether the loops' equations nearly lose rank in a configuration."""
+    if not np.isfinite(q).all():
+        return False
+    s = np.linalg.svd(constraint_jacobian(robot, q)[list(robot.loop_rows)], compute_uv=False)
+    return bool(s[min(robot.closure.rank, len(s)) - 1] < NEAR_SINGULAR_RATIO * s[0])
+
+
+def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
+    """A warning where a run that does not close its loops at every step leaves them open."""
+    if not request.plant.rows or request.projects:
+        return
+    with np.errstate(all="ignore"):
+        gap = np.nanmax(np.abs(motion.constraint_residual), initial=0.0)
+    if gap > MAX_LOOP_DRIFT:
+        warnings.warn(
+            f"simulate: the loops of robot {request.robot.name!r} come open by {gap:.2g} (m, or without unit for "
+            f"directions), which stabilization={request.stabilization!r} does not prevent; take "
+            "stabilization='projection'",
+            SimulationWarning,
+            stacklevel=4,  # the call of simulate
+        )
+
+
+# --- friction ---
+
+
+def refuse_excess_friction(request: Request, motion: Trajectory) -> None:
+    """An error where recorded friction is more than a joint has."""
+    plant = request.plant
+    up, down = plant.coulomb
+    beyond_stops = {limit.velocity for limit in plant.limits} if plant.stops else set()
+    for i in plant.has_friction:
+        if i in beyond_stops:
+            continue
+        viscous = plant.viscous_torque(motion.qd)[i]
+        dry = motion.friction[..., i] - viscous
+        slack = FRICTION_SLACK * (up[i] + down[i] + np.abs(viscous))
+        with np.errstate(invalid="ignore"):
+            wrong = (dry > up[i] + slack) | (dry < -down[i] - slack)
+        if wrong.any():
+            place = np.argwhere(wrong)[0]
+            raise SimulationError(
+                f"simulate: joint {request.robot.velocity_names[i]!r} holds {dry[tuple(place)]:.4g} by dry friction at "
+                f"t = {motion.t[place[-1]]:.6g} s, and has {up[i]:.4g} upwards and {down[i]:.4g} downwards: which "
+                "joints stick was not found. Take method='dop853', or give friction to fewer joints; the error's "
+                ".trajectory holds the motion",
+                motion,
+            )
 
 
 # --- energy ---
 
 
-def warn_of_energy(request: Request, end: Trajectory, h: float) -> None:
-    """A warning where the energy at the end is not that at the start plus the work done."""
+def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) -> None:
+    """A warning where the energy at the end is not that at the start plus the work done.
+
+    `h` is the step, None where the integrator chooses it.
+    """
     robot, start = request.robot, request.start
     kinetic = kinetic_energy(robot, start.q, start.v)
     before = (kinetic + potential_energy(robot, start.q)).reshape(start.batch)
@@ -142,8 +224,19 @@ def warn_of_energy(request: Request, end: Trajectory, h: float) -> None:
         which = f" (row {row})" if start.batch else ""
         warnings.warn(
             f"simulate: {error[row]:.3g} J of energy came from nowhere{which}, beside {scale[row]:.3g} J of work "
-            f"and motion: steps of {h:g} s are too long for {request.integrator.name} here. Take a smaller dt, or "
-            "another method, and look at trajectory.energy_error",
+            f"and motion: {_remedy_of_energy(request, h)}, and look at trajectory.energy_error",
             SimulationWarning,
             stacklevel=4,  # the call of simulate
         )
+
+
+def _remedy_of_energy(request: Request, h: float | None) -> str:
+    """What to do where energy comes from nowhere."""
+    if h is None:
+        return f"{request.integrator.name} loses it step by step, or at an event. Tighten rtol and atol"
+    if request.plant.rows:
+        return (
+            f"steps of {h:g} s are too long for {request.integrator.name}, or the mechanism passes a change point, "
+            "where no step is short enough. Compare with method='dop853'"
+        )
+    return f"steps of {h:g} s are too long for {request.integrator.name} here. Take a smaller dt, or another method"

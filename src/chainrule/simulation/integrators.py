@@ -22,7 +22,7 @@ How to add an integrator with fixed steps
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -250,6 +250,41 @@ ADAPTIVE = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(
 """Names of the integrators that choose their steps."""
 
 DEFAULT = RK4
+
+
+def scheme_key(scheme: FixedStep) -> Hashable:
+    """A key of the arithmetic of an integrator's step: equal keys mean equal text.
+
+    Those of this file are known by their class. Others are traced, with a single joint, so that one whose attributes
+    differ gets code of its own.
+    """
+    if type(scheme).__module__ == __name__:
+        return scheme
+    import casadi
+
+    from chainrule.spatial.scalar import sin
+
+    symbols = casadi.SX.sym("y", 6)
+    q, v, x, a, r, h = (symbols[i] for i in range(6))
+
+    class OneJoint:
+        """Equations whose rates tell the stages apart."""
+
+        def rates(self, stage: int, q: Scalars, v: Scalars, x: Scalars) -> Rates:
+            return [sin(q[0] * (stage + 1) + v[0])], [sin(x[0] * (stage + 1) - v[0])]
+
+        def coordinate_rates(self, q: Scalars, v: Scalars) -> Scalars:
+            return [sin(v[0] + q[0])]
+
+        def displace(self, q: Scalars, v: Scalars) -> Scalars:
+            return [sin(q[0] - v[0])]
+
+        def normalize(self, q: Scalars) -> Scalars:
+            return [sin(q[0])]
+
+    after = scheme.step(OneJoint(), ([a], [r]), [q], [v], [x], h)
+    outputs = casadi.vertcat(*(casadi.SX(part[0]) for part in after[:3]), casadi.SX(after[3]))
+    return (type(scheme), scheme, str(casadi.Function("step", [symbols], [outputs]).serialize()))
 
 
 def choose_integrator(method: str | None, integrator: Integrator | None, **options: Any) -> FixedStep | AdaptiveStep:

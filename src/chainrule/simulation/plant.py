@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,14 +15,19 @@ import numpy as np
 from chainrule.algorithms import aba, configuration, joint_forces, loop_projection
 from chainrule.algorithms.kinematics import twists_of
 from chainrule.algorithms.loads import on_links
-from chainrule.algorithms.loop_dynamics import constrained_dynamics
+from chainrule.algorithms.loop_dynamics import ConstrainedSystem, constrained_dynamics, equations_of_motion
+from chainrule.algorithms.loop_equations import row_scales
 from chainrule.arguments import Array
+from chainrule.lazy import cached_property
 from chainrule.model import Dof, Model, edits
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Force, Scalar
+from chainrule.spatial.linear import Factors, dot
 from chainrule.spatial.scalar import where
 
 Scalars = Sequence[Scalar]
+SHARING = 1e-10
+"""In loops: the part of W's diagonal that is added to it, so that joints share what they hold evenly."""
 WORKS = 3
 """The number of works, in J, at the end of x: done by torques, taken by friction and stops, done by wrenches."""
 
@@ -77,7 +81,9 @@ class Plant:
     stops: str | None = None
     """"spring" or "impact"; None where joint limits play no part."""
     rows: tuple[int, ...] = ()
-    """Independent rows of the loop constraints."""
+    """Equations of the loop constraints in use."""
+    rank: int | None = None
+    """How many of them are independent; None where that is not known."""
     feedback: bool = False
     """Whether the loop constraints are stabilized by feedback in the equations of motion."""
 
@@ -87,7 +93,7 @@ class Plant:
         sources = tuple((name, source.fingerprint) for name, source in self.wrenches.items())
         return (
             self.model_fingerprint, self.torque.fingerprint, sources, self.saturates, self.stops, self.rows,
-            self.feedback,
+            self.rank, self.feedback,
         )  # fmt: skip
 
     # --- sizes ---
@@ -135,6 +141,10 @@ class Plant:
         up, down = joint_forces.coulomb_limits(self.model)
         return np.array(up, dtype=float), np.array(down, dtype=float)
 
+    def viscous_torque(self, v: Array) -> list[Array]:
+        """The torque of viscous friction at each joint, for velocities (..., n)."""
+        return joint_forces.viscous_torque(self.model, list(np.moveaxis(v, -1, 0)))
+
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
         """The coordinates with a finite position limit."""
@@ -165,21 +175,23 @@ class Plant:
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, slip: Slip | None) -> Rates:
         """Rates of the state (q, v, x) for signals s and parameters p, with the joints slipping as given."""
         model, n = self.model, self.model.nv
-        values, further = self._evaluate_sources(q, v, x, s, p)
-        tau = self._saturate(values[0])
-        viscous = joint_forces.viscous_torque(model, v)
-        dry = joint_forces.dry_friction(model, slip.direction) if slip else [0] * n
-        stop: Scalars = [0] * n
-        if self.stops == "spring":
-            stop = joint_forces.stop_torque(model, q, v, p[:n], p[n : 2 * n])
-        friction = [a + b + c for a, b, c in zip(viscous, dry, stop, strict=True)]
-        net = [t - f - k for t, f, k in zip(tau, friction, joint_forces.spring_torque(model, q), strict=True)]
-        wrenches = on_links(model, self.wrenches, values[1:])
+        tau, friction, net, wrenches, further = self._loads(q, v, x, s, p, slip)
         is_free = slip.is_free if slip else None
-        if self.rows or model.has_mimics:
-            feedback = (p[self.own_parameters - 2], p[self.own_parameters - 1]) if self.feedback else None
+        if self.rows and is_free is not None:
+            feedback = self._feedback_rates(p)
+            system, qdd = self._free_motion(self.frictionless, q, v, net, wrenches, feedback)
+            qdd, excess = self._hold(system, qdd, is_free)
+        elif self.rows or model.has_mimics:
             qdd, _, excess = constrained_dynamics(
-                self.frictionless, q, v, net, wrenches, rows=self.rows, is_free=is_free, feedback=feedback
+                self.frictionless,
+                q,
+                v,
+                net,
+                wrenches,
+                rows=self.rows,
+                is_free=is_free,
+                feedback=self._feedback_rates(p),
+                rank=self.rank,
             )
         else:
             qdd, excess = aba.hybrid_dynamics(self.frictionless, q, v, net, wrenches, is_free)
@@ -189,6 +201,85 @@ class Plant:
             friction = [t + e * (1 - f) for t, e, f in zip(friction, excess, is_free, strict=True)]
         power = [_dot(tau, v), _dot(friction, v), self._power(q, v, wrenches)]
         return Rates(qdd, [*further, *power], tau, friction, excess)
+
+    def _loads(
+        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, slip: Slip | None
+    ) -> tuple[Scalars, Scalars, Scalars, dict[int, Force], list[Scalar]]:
+        """Torques, friction and stops, what is left of the torques, wrenches by link, and rates of the sources."""
+        model, n = self.model, self.model.nv
+        values, further = self._evaluate_sources(q, v, x, s, p)
+        tau = self._saturate(values[0])
+        viscous = joint_forces.viscous_torque(model, v)
+        dry = joint_forces.dry_friction(model, slip.direction) if slip else [0] * n
+        stop: Scalars = [0] * n
+        if self.stops == "spring":
+            stop = joint_forces.stop_torque(model, q, v, p[:n], p[n : 2 * n])
+        friction = [a + b + c for a, b, c in zip(viscous, dry, stop, strict=True)]
+        net = [t - f - k for t, f, k in zip(tau, friction, joint_forces.spring_torque(model, q), strict=True)]
+        return tau, friction, net, on_links(model, self.wrenches, values[1:]), further
+
+    def _feedback_rates(self, p: Scalars) -> tuple[Scalar, Scalar] | None:
+        """Baumgarte's rates."""
+        return (p[self.own_parameters - 2], p[self.own_parameters - 1]) if self.feedback else None
+
+    def sticking_problem(
+        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, direction: Scalars
+    ) -> list[Scalar]:
+        """Accelerations of the joints that can stick if those at rest had no dry friction, then W, row by row.
+
+        W gives the accelerations that unit torques at these joints cause, loops staying closed: S P S^T, with P the
+        inverse of the mass matrix on the motions that the loops leave.
+        """
+        _, _, net, wrenches, _ = self._loads(q, v, x, s, p, Slip(direction, []))
+        system, acceleration = self._free_motion(self.frictionless, q, v, net, wrenches, self._feedback_rates(p))
+        responses = self._responses(system)
+        return [
+            *(acceleration[i] for i in self.can_stick),
+            *(response[i] for response in responses for i in self.can_stick),
+        ]
+
+    def _free_motion(
+        self,
+        model: Model,
+        q: Scalars,
+        v: Scalars,
+        net: Scalars,
+        wrenches: Mapping[int, Force] | None = None,
+        feedback: tuple[Scalar, Scalar] | None = None,
+    ) -> tuple[ConstrainedSystem, Scalars]:
+        """The equations of motion, factored, and the accelerations with no joint held."""
+        M, G, load, target = equations_of_motion(model, q, v, net, wrenches, self.rows, feedback)
+        system = ConstrainedSystem(M, G, None, row_scales(model, self.rows), self.rank)
+        return system, system.solve(load, target)[0]
+
+    def _responses(self, system: ConstrainedSystem) -> list[Scalars]:
+        """The accelerations that a unit torque at each joint that can stick causes, loops staying closed."""
+        n, still = self.model.nv, [0] * len(self.rows)
+        return [system.solve([1 if j == i else 0 for j in range(n)], still)[0] for i in self.can_stick]
+
+    def _hold(
+        self, system: ConstrainedSystem, x: Scalars, is_free: Scalars, prescribed: Scalars | None = None
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The motion with joints of loops held, and the torques that friction and stops take for it.
+
+        Joints may share what holds a loop in many ways: this is the even one, as in `friction.sticking_pass`.
+        """
+        places, responses = self.can_stick, self._responses(system)
+        sticks = [1 - is_free[i] for i in places]
+        W = [[response[i] for response in responses] for i in places]
+        factors = Factors(shared_matrix(W, sticks, SHARING))
+        goal: Scalars = [0] * self.model.nv if prescribed is None else prescribed
+        held: list[Scalar] = [0] * len(places)
+        for _ in range(2):
+            left = [x[i] - dot(row, held) - goal[i] for i, row in zip(places, W, strict=True)]
+            more = factors.solve([f * y for f, y in zip(sticks, left, strict=True)])
+            held = [a + f * b for a, f, b in zip(held, sticks, more, strict=True)]
+        motion = [y - dot(held, [response[i] for response in responses]) for i, y in enumerate(x)]
+        torque: list[Scalar] = [0] * self.model.nv
+        for k, i in enumerate(places):
+            motion[i] = where(sticks[k] > 0, goal[i] + 0 * motion[i], motion[i])
+            torque[i] = held[k]
+        return motion, torque
 
     def _evaluate_sources(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars
@@ -224,10 +315,21 @@ class Plant:
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> list[Scalar]:
         """Jumps of all velocities where those of some joints jump as prescribed, then the opposed impulses there."""
         rest: Scalars = [0] * self.model.nv
-        if self.rows or self.model.has_mimics:
+        if self.rows:
+            weightless = edits.with_gravity(self.frictionless, self.model.gravity * 0)
+            system, still = self._free_motion(weightless, q, rest, rest)
+            jumps, impulses = self._hold(system, still, is_free, prescribed)
+        elif self.model.has_mimics:
             weightless = edits.with_gravity(self.frictionless, self.model.gravity * 0)
             jumps, _, impulses = constrained_dynamics(
-                weightless, q, rest, rest, rows=self.rows, is_free=is_free, prescribed_acceleration=prescribed
+                weightless,
+                q,
+                rest,
+                rest,
+                rows=self.rows,
+                is_free=is_free,
+                prescribed_acceleration=prescribed,
+                rank=self.rank,
             )
         else:
             jumps, impulses = aba.hybrid_impulse(self.frictionless, q, rest, is_free, prescribed)
@@ -235,13 +337,13 @@ class Plant:
 
     def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
         """The displacement that closes the loops and leaves sticking joints where they are."""
-        return loop_projection.closing_step(self.model, q, self.rows, is_free=is_free if self.can_stick else None)
+        held = is_free if self.can_stick else None
+        return loop_projection.closing_step(self.model, q, self.rows, is_free=held, rank=self.rank)
 
     def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
         """The velocity that keeps the loops closed and sticking joints at rest."""
-        return loop_projection.consistent_velocity(
-            self.model, q, v, self.rows, is_free=is_free if self.can_stick else None
-        )
+        held = is_free if self.can_stick else None
+        return loop_projection.consistent_velocity(self.model, q, v, self.rows, is_free=held, rank=self.rank)
 
     def coordinate_rates(self, q: Scalars, v: Scalars) -> Scalars:
         """dq/dt."""
@@ -256,11 +358,27 @@ class Plant:
         return self.displace(q, [0] * self.model.nv) if self.model.quaternions else q
 
 
+def shared_matrix(W: Sequence[Scalars], sticks: Scalars, sharing: float) -> list[list[Scalar]]:
+    """W of the joints that stick, its diagonal larger by the share given; rows of the others are of the identity."""
+    k = len(W)
+    matrix = [[sticks[i] * sticks[j] * W[i][j] for j in range(k)] for i in range(k)]
+    for i in range(k):
+        counts = where(W[i][i] > 0, sticks[i], 0 * sticks[i])
+        matrix[i][i] = counts * W[i][i] * (1 + sharing) + (1 - counts)
+    return matrix
+
+
 class Calls(Protocol):
     """The functions of a plant that a step evaluates: in place, or by calls of compiled code."""
 
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         """`Plant.rates` for parameters that stay the same."""
+
+    def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
+        """`Plant.sticking_problem` for parameters that stay the same."""
+
+    def sticking_pass(self, *problem: Scalars) -> Scalars:
+        """`friction.sticking_pass`."""
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""

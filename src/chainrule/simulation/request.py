@@ -5,26 +5,34 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from chainrule.arguments import Array, positive, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import Array, flag, one_of, positive, real_array, refuse_nonfinite, rows_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ShapeError, SimulationWarning, UnknownNameError
-from chainrule.loops.closure import close
+from chainrule.core.rank import NEW_PART_TOLERANCE
+from chainrule.errors import ShapeError, SimulationWarning
+from chainrule.lazy import cached_property
+from chainrule.loops.closure import close, constraint_jacobian, constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
 from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import Integrator
 from chainrule.simulation.plant import Plant
+from chainrule.simulation.sampled import Sampled, SampledSource
 from chainrule.simulation.sources import Called, Controlled, Reversed, Samples, Source
 from chainrule.simulation.traced import Traced, traceable
 
 LIMIT_TOLERANCE = 1e-9
 """How far outside its limits a joint may start, in rad or m."""
+
+MOVE_TOLERANCE = 1e-6
+"""How far a start may be moved to close loops before a warning, relative to 1 + its size."""
+
+CHANGE_POINT_TOLERANCE = 1e-6
+"""How far the loops' equations for accelerations may be from having a solution at a start, relative to their size."""
 
 FEEDBACK_RATIO = 0.1
 """Baumgarte's rates alpha and beta, as a fraction of 1 / dt: errors decay within some ten steps."""
@@ -114,16 +122,15 @@ class Request:
             wrenches=self.wrenches,
             saturates=self.torque_limits,
             stops=None if self.stops is None else "spring" if isinstance(self.stops, Stops) else "impact",
-            rows=self._rows,
+            rows=self.robot.loop_rows,
+            rank=self._rank,
             feedback=self._feedback,
         )
 
     @property
-    def _rows(self) -> tuple[int, ...]:
-        """Independent equations of the loops: those at the start, or elsewhere if there are more."""
-        if not self.robot.model.constraints:
-            return ()
-        return max(self.robot.independent_rows, self.robot.closure.rows_near(self.start.q[0]), key=len)
+    def _rank(self) -> int:
+        """The number of independent equations of the loops near the starts."""
+        return self.robot.closure.rank_near(self.start.q) if self.robot.model.constraints else 0
 
     @cached_property
     def state(self) -> Array:
@@ -154,16 +161,10 @@ class Request:
             parts.append(np.full(2, FEEDBACK_RATIO / self.integrator.dt))
         return [*parts, *(source.parameters for source in self._sources)]
 
-    def warn_of_shared_friction(self) -> None:
-        """A warning where several joints of closed loops have dry friction."""
-        if self.plant.rows and len(self.plant.has_friction) > 1:
-            warnings.warn(
-                f"simulate: robot {self.robot.name!r} has loops, and dry friction at several joints: how they share "
-                "what holds a loop is not determined, and fixed steps may share it beyond their limits. Give one "
-                "joint of a loop all of its friction",
-                SimulationWarning,
-                stacklevel=3,  # the call of simulate
-            )
+    def warn_of_memory(self) -> None:
+        """A warning where a function of the user gave different numbers for the same time and state."""
+        for source in self._sources:
+            source.warn_of_memory()
 
 
 # --- numbers and words ---
@@ -171,9 +172,7 @@ class Request:
 
 def read_choice(value: Any, known: Sequence[str], what: str) -> str:
     """A word that is among the known ones."""
-    if value not in known:
-        raise UnknownNameError.of(what, value, known, "simulate")
-    return str(value)
+    return one_of(known, value, what, "simulate")
 
 
 def read_record_every(value: Any) -> int:
@@ -239,9 +238,48 @@ def read_start(robot: Mechanism, q0: Any, qd0: Any, within_limits: bool) -> Star
         _refuse_outside(robot, q)
     if robot.model.constraints:
         refuse_immobile(robot)
-        q = close(robot, q)
-        v = consistent_velocity(robot, q, v)
+        closed = close(robot, q)
+        _warn_of_move("q0", q, closed, robot.coordinate_names, "robot.close(q, hold=[...])")
+        q, consistent = closed, consistent_velocity(robot, closed, v)
+        _warn_of_move("qd0", v, consistent, robot.velocity_names, "robot.consistent_velocity(q, qd, hold=[...])")
+        v = consistent
+        _warn_of_change_point(robot, q, v)
     return Start(q.reshape(-1, robot.nq), v.reshape(-1, robot.nv), batch)
+
+
+def _warn_of_move(what: str, given: Array, used: Array, names: Sequence[str], advice: str) -> None:
+    """A warning where a start was moved so that loops are closed, and stay so."""
+    apart = np.abs(used - given)
+    if not (apart > MOVE_TOLERANCE * (1 + np.abs(given))).any():
+        return
+    place = np.unravel_index(np.argmax(apart), apart.shape)
+    row = f" in row {tuple(int(i) for i in place[:-1])}" if len(place) > 1 else ""
+    state = "open there" if what == "q0" else "not kept closed by it"
+    warnings.warn(
+        f"simulate: {what} was moved, as loops are {state}: by {apart[place]:.3g} at {names[int(place[-1])]!r}{row}, "
+        f"from {given[place]:.6g} to {used[place]:.6g}; choose what stays with {advice}",
+        SimulationWarning,
+        stacklevel=4,  # the call of simulate
+    )
+
+
+def _warn_of_change_point(robot: Mechanism, q: Array, v: Array) -> None:
+    """A warning where a start at a change point moves along none of the branches that meet there."""
+    flat, rates = q.reshape(-1, robot.nq), v.reshape(-1, robot.nv)
+    G = constraint_jacobian(robot, flat)
+    gamma = constraint_velocity_terms(robot, flat, rates)
+    possible = -(np.linalg.pinv(G, NEW_PART_TOLERANCE) @ gamma[..., None])
+    left = np.abs((G @ possible)[..., 0] + gamma).max(axis=-1, initial=0.0)
+    wrong = left > CHANGE_POINT_TOLERANCE * (1 + np.abs(gamma).max(axis=-1, initial=0.0))
+    if wrong.any():
+        row = f" in row {int(np.argmax(wrong))} of {len(wrong)}" if len(wrong) > 1 else ""
+        warnings.warn(
+            f"simulate: the start{row} is a change point of robot {robot.name!r}, and qd0 is a mixture of the motions "
+            "that are possible there: no acceleration keeps the loops closed. The first step goes on along the "
+            "nearest one and loses energy; start with a velocity along one of them, or a little beside the point",
+            SimulationWarning,
+            stacklevel=4,  # the call of simulate
+        )
 
 
 def _refuse_outside(robot: Mechanism, q: Array) -> None:
@@ -285,11 +323,13 @@ class SourceReader:
     def torque(self, value: Any, within_limits: bool) -> Source:
         """The source of the torques. A torque where the effort limit is zero is refused: it would be left out."""
         names = self.robot.velocity_names
-        driven = set(self.robot.actuated) if within_limits else set(range(self.robot.nv))
+        driven = set(self.robot.actuated) if flag(within_limits, "torque_limits") else set(range(self.robot.nv))
         undriven = [i for i in range(self.robot.nv) if i not in driven]
-        if hasattr(value, "torque") and hasattr(value, "signals") and not isinstance(value, type):
+        if is_controller(value):
             _refuse_other_robot(value, self.robot)
             return Controlled(value, self.robot.nv)
+        if isinstance(value, Sampled):
+            return self._sampled_source(value, self.torque(value.law, within_limits))
         source = self._read(value, self.robot.nv, "torque", names, undriven)
         if isinstance(source, Samples):
             source.refuse_undriven(source.values, undriven, names)
@@ -314,10 +354,19 @@ class SourceReader:
             sources[tip] = Reversed(self._read(tip_wrench, 6, "tip_wrench", WRENCH_NAMES))
         return sources
 
+    def _sampled_source(self, value: Sampled, law: Source) -> Source:
+        """The source of a law that is sampled; its memory is reset."""
+        reset = getattr(value.law, "reset", None)
+        if callable(reset):
+            reset()
+        return SampledSource(value, law, self.robot.merged, self.batch)
+
     def _read(self, value: Any, size: int, what: str, names: Sequence[str], undriven: Sequence[int] = ()) -> Source:
         """A source of `size` numbers that is not a controller."""
         if value is None:
             return Source(size)
+        if isinstance(value, Sampled):
+            return self._sampled_source(value, self._read(value.law, size, what, names, undriven))
         if isinstance(value, traceable):
             return Traced(value, size, self.robot.nq, self.robot.nv, what)
         if isinstance(value, tuple) and len(value) == 2 and np.ndim(real_array(value[1], f"simulate: {what}")) >= 2:
@@ -332,7 +381,7 @@ class SourceReader:
             raise ShapeError(
                 f"simulate: {what} is the class {value.__name__}; make an object of it: {value.__name__}(...)"
             )
-        if hasattr(value, "torque") and hasattr(value, "signals"):
+        if is_controller(value):
             raise ShapeError(f"simulate: {what} must be numbers, samples or a function, got a controller")
         if callable(value):
             return Called(value, size, what, names, self.batch, undriven)
@@ -343,6 +392,11 @@ class SourceReader:
                 f"simulate: {what} must be finite, got {array[..., column].ravel()[0]} for {names[column]!r}"
             )
         return Source(size, array.astype(float))
+
+
+def is_controller(value: Any) -> bool:
+    """Whether a value has the attributes of a controller."""
+    return hasattr(value, "torque") and hasattr(value, "signals") and not isinstance(value, type)
 
 
 def _refuse_other_robot(controller: Any, robot: Mechanism) -> None:

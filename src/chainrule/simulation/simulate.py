@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from chainrule.arguments import flag
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from chainrule.simulation.impacts import Impacts, Stops
     from chainrule.simulation.integrators import Integrator
-    from chainrule.simulation.sources import Torque
+    from chainrule.simulation.sampled import Torque
     from chainrule.simulation.trajectory import Trajectory
 
 
@@ -49,12 +50,13 @@ def simulate(
     Parameters
     ----------
     q0, qd0
-        Configurations (..., nq) and velocities (..., n) at the start; None for at rest. Loops are closed there.
+        Configurations (..., nq) and velocities (..., n) at the start; None for at rest. A start with open loops
+        is moved to the next one with closed loops, and a warning says how far.
     duration
         The length of the motion, in s.
     torque
         None, numbers (..., n), cr.Samples or a pair (t, values), a function of (t, q, qd), such a function marked
-        cr.traceable so that it is compiled, or a controller.
+        cr.traceable so that it is compiled, a controller, or cr.Sampled(law, period) of one of the last three.
     method
         The name of an integrator: "euler", "semi_implicit_euler", "rk4" (the default) or "implicit_midpoint" with
         steps of dt; "dop853", "radau" or "lsoda", which choose their steps to keep the error below rtol and atol.
@@ -109,7 +111,7 @@ def simulate(
     on_divergence = request.read_choice(diverged, ("raise", "keep"), "way with divergence")
     length = request.read_duration(duration, chosen.dt)
     every = request.read_record_every(record_every)
-    start = request.read_start(robot, q0, qd0, within_limits=limits or stops is not None)
+    start = request.read_start(robot, q0, qd0, within_limits=flag(limits, "simulate: limits") or stops is not None)
     sources = request.SourceReader(robot, start.batch)
     asked = request.Request(
         robot=robot,
@@ -126,14 +128,16 @@ def simulate(
         progress=progress,
         diverged=on_divergence,
     )
-    asked.warn_of_shared_friction()
     if isinstance(chosen, FixedStep):
         from chainrule.simulation.fixed_step import simulate_fixed_steps
 
-        return simulate_fixed_steps(asked, chosen)
-    from chainrule.simulation.adaptive import simulate_adaptively
+        motion = simulate_fixed_steps(asked, chosen)
+    else:
+        from chainrule.simulation.adaptive import simulate_adaptively
 
-    return simulate_adaptively(asked, chosen)
+        motion = simulate_adaptively(asked, chosen)
+    asked.warn_of_memory()
+    return motion
 
 
 def _read_stabilization(stabilization: str, other_spelling: str | None) -> str:

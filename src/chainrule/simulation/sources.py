@@ -6,20 +6,22 @@ constant, gains). `compute` is text to be compiled; signals and parameters are n
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
-from chainrule.errors import ShapeError
+from chainrule.control.laws.text import law_key, takes_time
+from chainrule.errors import ShapeError, SimulationWarning
+from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
-    from chainrule.control.laws.controller import Controller
-
-    Torque: TypeAlias = "ArrayLike | Samples | Controller | Callable[[Any, Any, Any], Any] | None"
+    pass
 
 Scalars = Sequence[Scalar]
 
@@ -46,6 +48,24 @@ class Source:
     def breaks(self) -> Array:
         """Times at which its values or their rates jump: an adaptive integrator restarts there."""
         return np.zeros(0)
+
+    def restart_times(self, start: float, end: float) -> Array:
+        """The times after `start` and before `end` at which an adaptive integrator restarts."""
+        return self.breaks[(self.breaks > start) & (self.breaks < end)]
+
+    def split_times(self, start: float, end: float) -> Array:
+        """The times after `start` and before `end` at which its values jump: fixed steps are split there."""
+        return self.restart_times(start, end) if self.jumps else np.zeros(0)
+
+    samples = False
+    """Whether it changes its own states at certain times: `sample` is called before a step."""
+
+    def sample(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Scalars:
+        """Its own states after a sample, if the signals say that this is the time of one."""
+        return z
+
+    def warn_of_memory(self) -> None:
+        """A warning where it gives different numbers for the same time and state."""
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         """The signals at times t (T,): (T, width), or (..., T, width) where rows of a batch differ."""
@@ -98,7 +118,7 @@ class Samples(Source):
             raise ShapeError(f"Samples: t must be two or more increasing times, got shape {times.shape}")
         if numbers.ndim < 2 or numbers.shape[-2] != len(times):
             raise ShapeError(f"Samples: values must have the shape (.., {len(times)}, n), got {numbers.shape}")
-        if interpolation not in INTERPOLATIONS:
+        if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
             raise ShapeError(f"Samples: interpolation is one of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
         refuse_nonfinite(times, "Samples: t")
         if not np.isfinite(numbers).all():
@@ -159,8 +179,36 @@ class Called(Source):
         super().__init__(size)
         self.function, self.what, self.names, self.undriven = function, what, names, undriven
         self.width, self.called, self.batch = size, True, batch
+        self._first: tuple[Array, Array, Array, Array] | None = None
+        """The arguments and the result of the first call."""
+        self._changes = False
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
+        """The numbers that the function returns; the first call is made twice, to see whether it has a memory."""
+        value = self.call(t, q, qd)
+        if self._first is None:
+            self._first = (t.copy(), q.copy(), qd.copy(), value.copy())
+            self.warn_of_memory()
+        return value
+
+    def warn_of_memory(self) -> None:
+        """A warning, once, where the function, called as at first, returns something else now."""
+        if self._changes or self._first is None:
+            return
+        *arguments, value = self._first
+        self._changes = not np.allclose(self.call(*arguments), value, rtol=1e-9, atol=1e-12)
+        if self._changes:
+            warnings.warn(
+                f"simulate: the function given as {self.what} returned different numbers for the same (t, q, qd): it "
+                "has a memory, or is random. It is called at every stage of a step, and again in steps that are "
+                "repeated, so that the motion depends on the integrator. Pass cr.Sampled(function, period), which "
+                "calls it once a period and holds the torque in between",
+                SimulationWarning,
+                stacklevel=_levels_to_user(),
+            )
+
+    def call(self, t: Array, q: Array, qd: Array) -> Array:
+        """The numbers that the function returns: (rows, 1, size)."""
         rows = len(q)
         if rows == np.prod(self.batch, dtype=int):  # as the user gave them; part of them where an event is looked for
             q, qd = (a.reshape((*self.batch, a.shape[-1])) for a in (q, qd))
@@ -186,23 +234,38 @@ class Called(Source):
         return s, []
 
 
+def _levels_to_user() -> int:
+    """The `stacklevel` of the first caller outside of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "chainrule":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 class Controlled(Source):
     """A controller: an object with the attributes of `chainrule.control.Controller`."""
 
     def __init__(self, controller: Any, size: int) -> None:
         super().__init__(size, np.asarray(controller.parameters, dtype=float))
         self.controller = controller
-        self.states, self.width = controller.states, controller.width
+        self.takes_time = takes_time(controller)
+        """Whether the time is one more signal, the last one."""
+        self.states, self.width = controller.states, controller.width + self.takes_time
 
-    @property
+    @cached_property
     def fingerprint(self) -> tuple[Hashable, ...]:
-        return (*super().fingerprint, *self.controller.key)
+        """The law itself, as it is at the start of this simulation."""
+        return (*super().fingerprint, *law_key(self.controller))
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
-        return np.asarray(self.controller.signals(t))
+        known = np.asarray(self.controller.signals(t))
+        return np.concatenate([known, t[:, None]], axis=-1) if self.takes_time else known
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        tau, rates = self.controller.torque(q, qd, z, s, p)
+        if self.takes_time:
+            tau, rates = self.controller.torque(q, qd, z, s[:-1], p, t=s[-1])
+        else:
+            tau, rates = self.controller.torque(q, qd, z, s, p)
         return tau, rates
 
 
@@ -231,6 +294,22 @@ class Reversed(Source):
 
     def before(self, t: Array) -> Array:
         return self.source.before(t)
+
+    def restart_times(self, start: float, end: float) -> Array:
+        return self.source.restart_times(start, end)
+
+    def split_times(self, start: float, end: float) -> Array:
+        return self.source.split_times(start, end)
+
+    @property
+    def samples(self) -> bool:  # type: ignore[override]
+        return self.source.samples
+
+    def sample(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Scalars:
+        return self.source.sample(q, qd, z, s, p)
+
+    def warn_of_memory(self) -> None:
+        self.source.warn_of_memory()
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         values, rates = self.source.compute(q, qd, z, s, p)

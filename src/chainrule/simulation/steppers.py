@@ -5,6 +5,8 @@ All have one interface: states (rows, state) are moved on in place, and records 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -22,9 +24,10 @@ from chainrule.compile.backend import (
     columns,
 )
 from chainrule.functions.reference import scalars_of
-from chainrule.simulation.friction import resolve_sticking
-from chainrule.simulation.integrators import FixedStep
+from chainrule.simulation.friction import loop_sticking_pass, resolve_sticking, sticking_pass
+from chainrule.simulation.integrators import FixedStep, scheme_key
 from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars, Slip
+from chainrule.simulation.sampled import sample_sources, samples_in_steps
 from chainrule.simulation.step import Signals, StepResult, step
 from chainrule.spatial import Scalar
 
@@ -110,6 +113,18 @@ class PlantCalls:
     def _rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *slip: Scalars) -> list[Scalar]:
         return self.plant.rates(q, v, x, s, p, Slip(*slip) if slip else None).flat()
 
+    def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
+        """`Plant.sticking_problem`."""
+        return self.call("sticking", self._sticking_problem, q, v, x, s, self.p, direction)
+
+    def _sticking_problem(self, *arguments: Scalars) -> Scalars:
+        return self.plant.sticking_problem(*arguments)
+
+    def sticking_pass(self, *problem: Scalars) -> Scalars:
+        """`friction.sticking_pass`."""
+        text = loop_sticking_pass if self.plant.rows else sticking_pass
+        return self.call("sticking_pass", text, *problem)
+
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
         both = self.call("jump", self.plant.jump, q, is_free, prescribed)
@@ -123,13 +138,22 @@ class PlantCalls:
         """`Plant.consistent_velocity`."""
         return self.close("settle", self.plant.consistent_velocity, q, v, is_free)
 
+    def sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> Scalars:
+        """The further states x after laws are sampled, if the signals say that this is the time."""
+        return self.call("sample", self._sample, q, v, x, s, self.p)
+
+    def _sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars) -> Scalars:
+        return sample_sources(self.plant, q, v, x, s, p)
+
 
 def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:
     """The plant's functions on arrays, called from Python for parameters p, each a number for every row.
 
     Loops are closed in place: that is done once in a step, and the rates many times.
     """
-    return PlantCalls(plant, active(backend).caller(plant.fingerprint, plant.model.name), p, call_directly)
+    backend = active(backend)
+    call = backend.caller(plant.fingerprint if backend.compiles else (), plant.model.name)
+    return PlantCalls(plant, call, p, call_directly)
 
 
 # --- steppers ---
@@ -140,6 +164,8 @@ def _take_step(
 ) -> list[Scalar]:
     """The state after a step, and the record of its start."""
     q, v, x = _split_state(plant, state)
+    if samples_in_steps(plant):
+        x = calls.sample(q, v, x, signals(0, q, v))
     restitution = calls.p[: plant.model.nv] if plant.stops == "impact" else []
     return _result(q, v, x, step(plant, calls, scheme, q, v, x, signals, restitution, h, project))
 
@@ -159,7 +185,8 @@ class LoopStepper:
             return _take_step(plant, scheme, project, PlantCalls(plant, call, p), h, state, at_stage)
 
         shape = LoopShape(1 + plant.parameter_count, state_size(plant), width, record_size(plant))
-        self.loop: Loop = backend.loop(text, shape, (plant.fingerprint, scheme, project), plant.model.name, rows)
+        key = (plant.fingerprint, scheme_key(scheme), project) if backend.compiles else ()
+        self.loop: Loop = backend.loop(text, shape, key, plant.model.name, rows)
 
     @property
     def taken(self) -> int:
@@ -169,6 +196,12 @@ class LoopStepper:
     def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
         """Take the steps between the times t."""
         self.loop(state, parameters, len(t) - 1, signals, records, every)
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
+        """One step of these states with these parameters, both in place; for plants without signals."""
+        bind = getattr(self.loop, "bind", None)
+        step: Callable[[], None] = partial(self.loop, state, parameters, 1) if bind is None else bind(state, parameters)
+        return step
 
     def look(self, state: Array, parameters: Array, t: float, signals: Array, record: Array) -> None:
         """Write the record of a state: take a step from a copy of it."""
@@ -180,7 +213,7 @@ class CallingStepper:
 
     def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend) -> None:
         self.plant, self.backend = plant, backend
-        call = backend.caller(plant.fingerprint, plant.model.name)
+        call = backend.caller(plant.fingerprint if backend.compiles else (), plant.model.name)
 
         def text(_: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
             h, *p = parameters
@@ -188,7 +221,7 @@ class CallingStepper:
             return _take_step(plant, scheme, project, calls, h, state, self._signals(signals, len(state[0])))
 
         shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width + 1, record_size(plant))
-        self.loop = INTERPRETED.loop(text, shape, (plant.fingerprint, scheme, project), plant.model.name)
+        self.loop = INTERPRETED.loop(text, shape, (), plant.model.name)
 
     @property
     def taken(self) -> int:
@@ -208,7 +241,10 @@ class CallingStepper:
         stages = [column for stage in range(3) for column in scalars_of(ahead[:, stage])]
         with np.errstate(all="ignore"):
             found = self._signals(stages, len(state))(0, q, v)
-            _, start = resolve_sticking(self.plant, plant_calls(self.plant, p, self.backend), q, v, x, found)
+            calls = plant_calls(self.plant, p, self.backend)
+            if samples_in_steps(self.plant):
+                x = calls.sample(q, v, x, found)
+            _, start = resolve_sticking(self.plant, calls, q, v, x, found)
         after = StepResult(q, v, x, start, 0)
         record[:, 0] = columns(_result(q, v, x, after), (len(state),))[:, state.shape[1] :]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,9 @@ import numpy as np
 from chainrule.arguments import Array, number, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics import energy
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.kinematics.configurations import difference, integrate
+from chainrule.lazy import cached_property
 from chainrule.loops.closure import constraint_residual
 from chainrule.simulation.columns import COLUMNS, column_names, numbered_column_names
 from chainrule.simulation.events import EventRecord
@@ -197,6 +197,8 @@ class Trajectory:
         from chainrule.robot.robot import Robot
         from chainrule.simulation import files
 
+        if robot is not None and not isinstance(robot, Mechanism):
+            raise ShapeError(f"load: robot must be a Robot, got {short_repr(robot)}")
         stored = files.load(path, None if robot is None else robot.model)
         owner = Robot(stored.model) if robot is None else robot
         arrays: Any = stored.arrays

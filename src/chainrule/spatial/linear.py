@@ -5,27 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chainrule.spatial.scalar import Scalar, is_zero, where
+from chainrule.spatial.scalar import Scalar, is_zero, sqrt, where
+
+NO_PIVOT = 1e300
+"""What stands for the pivot of a row that others imply: its solution is as good as 0."""
 
 
 class Factors:
     """A symmetric positive definite matrix as M = L D L^T, with its rows in an order that keeps empty places empty.
 
-    With `dependent`, a row whose pivot is at most so much of its diagonal entry counts as one that the rows eliminated
-    before it imply, and gets the solution 0.
+    With `dependent`, a row whose pivot is at most so much of its diagonal entry, or at most the number given for the
+    row, counts as one that the rows eliminated before it imply, and gets the solution 0.
 
     >>> Factors([[4.0, 2.0], [2.0, 2.0]]).solve([8.0, 6.0])
     [1.0, 2.0]
     """
 
-    def __init__(self, M: Sequence[Sequence[Scalar]], dependent: float | None = None) -> None:
+    def __init__(self, M: Sequence[Sequence[Scalar]], dependent: float | Sequence[Scalar] | None = None) -> None:
         self._order = elimination_order(M)
+        least: Sequence[Scalar | None] = [None] * len(M)
+        if dependent is not None:
+            least = [dependent * M[i][i] for i in range(len(M))] if isinstance(dependent, float) else dependent
         rest = {i: {j: M[i][j] for j in range(len(M)) if not _is_empty(M[i][j])} for i in self._order}
         self._L: dict[int, dict[int, Scalar]] = {}
         self._inverse: dict[int, Scalar] = {}
         for i in self._order:
             row = rest.pop(i)
-            self._inverse[i] = _inverse(row.pop(i, 0), None if dependent is None else dependent * M[i][i])
+            self._inverse[i] = _inverse(row.pop(i, 0), least[i])
             self._L[i] = {k: x * self._inverse[i] for k, x in row.items()}
             for k, l in self._L[i].items():
                 del rest[k][i]
@@ -47,6 +53,46 @@ class Factors:
         return x
 
 
+class PseudoInverse:
+    """A symmetric matrix without negative eigenvalues, of whatever rank, as M = C C^T: Cholesky with pivoting.
+
+    At each step the row with the largest remaining diagonal entry is eliminated, found by its value and without
+    branches; what remains when all diagonal entries are at most `least` counts as zero. `rank` bounds the steps. The
+    solution is the shortest one of those with the smallest error, whichever rows were eliminated.
+
+    >>> PseudoInverse([[1.0, 1.0], [1.0, 1.0]], least=1e-12).solve([2.0, 2.0])
+    [1.0, 1.0]
+    """
+
+    def __init__(self, M: Sequence[Sequence[Scalar]], least: float, rank: int | None = None) -> None:
+        size = len(M)
+        rest = [list(row[: i + 1]) for i, row in enumerate(M)]
+        self._columns: list[list[Scalar]] = []
+        kept: list[Scalar] = []
+        for _ in range(size if rank is None else min(rank, size)):
+            pivot, column = rest[0][0], [row[0] for row in rest]
+            for j in range(1, size):
+                is_larger = rest[j][j] > pivot
+                pivot = where(is_larger, rest[j][j], pivot)
+                column = [where(is_larger, rest[max(i, j)][min(i, j)], x) for i, x in enumerate(column)]
+            vanishes = pivot <= least
+            factor = 1 / sqrt(where(vanishes, NO_PIVOT, pivot))
+            column = [factor * x for x in column]
+            rest = [[x - column[i] * column[j] for j, x in enumerate(row)] for i, row in enumerate(rest)]
+            self._columns.append(column)
+            kept.append(where(vanishes, 0.0, 1.0))
+        gram = [[dot(a, b) for b in self._columns[: k + 1]] for k, a in enumerate(self._columns)]
+        for k, keep in enumerate(kept):
+            gram[k][k] = gram[k][k] + (1 - keep)
+        whole = [[gram[max(k, j)][min(k, j)] for j in range(len(gram))] for k in range(len(gram))]
+        self._gram = Factors(whole)
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The shortest x for which M x is next to b."""
+        inner = self._gram.solve(self._gram.solve([dot(column, b) for column in self._columns]))
+        return [dot([column[i] for column in self._columns], inner) for i in range(len(b))]
+
+
 def elimination_order(M: Sequence[Sequence[Scalar]]) -> list[int]:
     """Order of the rows, those with the fewest entries first, fill-in counted: in a mass matrix, the tips first."""
     beside = {i: {j for j, x in enumerate(row) if j != i and not _is_empty(x)} for i, row in enumerate(M)}
@@ -61,11 +107,13 @@ def elimination_order(M: Sequence[Sequence[Scalar]]) -> list[int]:
 
 
 def _inverse(pivot: Scalar, least: Scalar | None) -> Scalar:
-    """Inverse of a pivot; 0 where it is not above `least`, if that is given; nan where it is the number zero."""
+    """Inverse of a pivot; 1e-300 where it is not above `least`, if that is given; nan where it is the number zero.
+
+    An exact 0 would be a choice in every product with it.
+    """
     if least is None:
         return math.nan if is_zero(pivot) else 1 / pivot
-    vanishes = pivot <= least
-    return where(vanishes, 0.0, 1 / where(vanishes, 1.0, pivot))
+    return 1 / where(pivot <= least, NO_PIVOT, pivot)
 
 
 def solve_symmetric(M: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:

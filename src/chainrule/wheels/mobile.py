@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from chainrule.arguments import Array, number, rows_of, symmetric, together
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.tasks import pseudo_inverse, rows_of_part
+from chainrule.lazy import cached_property
 from chainrule.model import Composite, Joint, Link, Model
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Symmetric, Vector

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
-from chainrule.errors import ShapeError
+from chainrule.arguments import Array, number, real_array, refuse_nonfinite, rows_of
+from chainrule.errors import ShapeError, short_repr
 from chainrule.wheels.bases import Base, positive_parameter
 from chainrule.wheels.plane import step_derivatives, world_step
 
@@ -27,7 +27,7 @@ class Track:
     def ellipses(self, deviations: float = 2.0) -> tuple[Array, Array]:
         """Ellipses of the position at some standard deviations: semi-axes (..., T, 2), in m; axes (..., T, 2, 2)."""
         squares, axes = np.linalg.eigh(self.covariance[..., :2, :2])
-        return deviations * np.sqrt(np.maximum(squares, 0.0)), axes
+        return number(deviations, "ellipses: deviations") * np.sqrt(np.maximum(squares, 0.0)), axes
 
 
 def odometry(
@@ -72,7 +72,9 @@ def odometry(
     [0.0, 1.27324, 3.141593]
     """
     if not isinstance(base, Base):
-        raise ShapeError(f"odometry takes a wheeled base, such as wheels.DifferentialDrive(0.1, 0.5), got {base!r:.60}")
+        raise ShapeError(
+            f"odometry takes a wheeled base, such as wheels.DifferentialDrive(0.1, 0.5), got {short_repr(base)}"
+        )
     step = positive_parameter(dt, "dt")
     u = real_array(controls, "controls")
     if u.ndim < 2:
@@ -117,5 +119,5 @@ def _noise(noise: Any, m: int) -> Array:
     k = real_array(noise, "noise")
     refuse_nonfinite(k, "noise")
     if k.shape not in ((), (m,)) or not (k >= 0).all():
-        raise ShapeError(f"noise must be one number or {m}, none negative, got {noise!r:.60}")
+        raise ShapeError(f"noise must be one number or {m}, none negative, got {short_repr(noise)}")
     return k

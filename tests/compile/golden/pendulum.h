@@ -1,3 +1,4 @@
+/* Written by chainrule. */
 #ifndef PENDULUM_H
 #define PENDULUM_H
 

@@ -1,3 +1,4 @@
+/* Written by chainrule. */
 #include "pendulum.h"
 #include <stdio.h>
 

@@ -1,7 +1,9 @@
 """The loop over a batch, as NumPy calls it: LLVM IR text.
 
 It has the signature of a generalized ufunc's inner loop. It moves as many rows as there are lanes from arrays of
-any strides into tiles, calls the core, and moves the results out.
+any strides into tiles, calls the core, and moves the results out. Large tiles live on the heap. Where the heap has no
+more memory, they live in the loop's reserve, which was allocated with the ufunc and serves one thread at a time: a loop
+cannot tell NumPy of an error, so that it must not have any.
 """
 
 from __future__ import annotations
@@ -224,7 +226,11 @@ done:
 
 
 def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name: str) -> str:
-    """IR of the inner loop of a generalized ufunc: `void name(char **args, intp *dimensions, intp *steps, void *)`."""
+    """IR of the inner loop of a generalized ufunc: `void name(char **args, intp *dimensions, intp *steps, void *data)`.
+
+    `int64 name_reserve_bytes()` says how much memory `data` must offer: it points to a lock, an int64 that is zero, and
+    the address of the memory. No bytes, and it may be null.
+    """
     count = len(signature.inputs)
     whole = [-(-n // lanes.width) * lanes.width for n in (*signature.inputs, signature.size + lanes.width)]  # squares
     sizes = [n * lanes.size for n in whole] + [scratch]
@@ -232,10 +238,8 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     lines = []
     place = 0
     total = sum((size + 63) // 64 * 64 for size in sizes) + 64
-    if total <= MAX_STACK_BYTES:
-        lines.append(f"  %work = alloca i8, i64 {total}, align 64\n")
-    else:
-        lines.append(f"  %work = call ptr @malloc(i64 {total})\n")
+    on_stack = total <= MAX_STACK_BYTES
+    lines.append(f"  %work = alloca i8, i64 {total}, align 64\n" if on_stack else _take_memory(total))
     for tile, size in zip(tiles, sizes, strict=True):
         lines.append(f"  {tile} = getelementptr i8, ptr %work, i64 {place}\n")
         place += (size + 63) // 64 * 64
@@ -259,12 +263,15 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     )
     body += _out(signature, lanes, count)
     tail = "stored" if len(signature.output) > 1 else "body"
-    release = "" if total <= MAX_STACK_BYTES else "  call void @free(ptr %work)\n"
-    return f"""define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {{
+    start, release = ("entry", "  ret void\n") if on_stack else ("ready", RELEASE_MEMORY)
+    return f"""define i64 @{name}_reserve_bytes() nounwind {{
+  ret i64 {0 if on_stack else total}
+}}
+define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {{
 entry:
 {"".join(lines)}  br label %head
 head:
-  %base = phi i64 [ 0, %entry ], [ %next, %{tail} ]
+  %base = phi i64 [ 0, %{start} ], [ %next, %{tail} ]
   %more = icmp slt i64 %base, %n
   br i1 %more, label %body, label %done
 body:
@@ -273,8 +280,35 @@ body:
 {"".join(body)}  %next = add i64 %base, {lanes.width}
   br label %head
 done:
-{release}  ret void
-}}
+{release}}}
+"""
+
+
+def _take_memory(size: int) -> str:
+    """Memory from the heap, or else the reserve, as soon as no other thread has it."""
+    return f"""  %heap = call ptr @malloc(i64 {size})
+  %none = icmp eq ptr %heap, null
+  br i1 %none, label %wait, label %ready
+wait:
+  %lock = cmpxchg ptr %data, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %lock, 1
+  br i1 %mine, label %take, label %wait
+take:
+  %reserve.at = getelementptr i64, ptr %data, i64 1
+  %reserve = load ptr, ptr %reserve.at
+  br label %ready
+ready:
+  %work = phi ptr [ %heap, %entry ], [ %reserve, %take ]
+"""
+
+
+RELEASE_MEMORY = """  br i1 %none, label %unlock, label %release
+unlock:
+  store atomic i64 0, ptr %data release, align 8
+  ret void
+release:
+  call void @free(ptr %heap)
+  ret void
 """
 
 
@@ -328,6 +362,7 @@ def masked_declarations(lanes: Lanes) -> str:
 
 
 DECLARATIONS = """declare i64 @llvm.smin.i64(i64, i64)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 """

@@ -6,11 +6,14 @@ an identifier of letters, digits and underscores.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape
+
+MARK = "Written by chainrule."
 
 
 def files(path: Path, tapes: Mapping[str, Tape]) -> dict[Path, str]:
@@ -33,20 +36,20 @@ def header(prefix: str, tapes: Mapping[str, Tape]) -> str:
     """The declarations."""
     guard = f"{prefix.upper()}_H"
     declarations = "".join(_comment(tape) + _prototype(prefix, name, tape) + ";\n\n" for name, tape in tapes.items())
-    opening = f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+    opening = f'/* {MARK} */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
     return opening + declarations + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 
 
 def source(prefix: str, tapes: Mapping[str, Tape]) -> str:
     """The functions: straight-line code, no allocation, no global state; needs only functions of math.h."""
-    parts = [f'/* Written by chainrule. */\n#include "{prefix}.h"\n#include <math.h>\n\n']
+    parts = [f'/* {MARK} */\n#include "{prefix}.h"\n#include <math.h>\n\n']
     parts += [_prototype(prefix, name, tape) + "\n{\n" + _body(tape) + "}\n\n" for name, tape in tapes.items()]
     return "".join(parts).rstrip("\n") + "\n"
 
 
 def program(prefix: str, tapes: Mapping[str, Tape]) -> str:
     """A main that reads the arguments of each function from its input and prints what it returns."""
-    lines = [f'#include "{prefix}.h"\n#include <stdio.h>\n\n']
+    lines = [f'/* {MARK} */\n#include "{prefix}.h"\n#include <stdio.h>\n\n']
     lines.append("static int read_all(double *x, int n)\n{\n  int i;\n  for (i = 0; i < n; ++i)\n")
     lines.append('    if (scanf("%lf", &x[i]) != 1) return 0;\n  return 1;\n}\n\n')
     lines.append("int main(void)\n{\n")
@@ -91,8 +94,13 @@ def _operand(tape: Tape, value: int) -> str:
     if instruction.operation == "input":
         return f"x{instruction.argument}[{instruction.entry}]"
     if instruction.operation == "constant":
-        return f"({instruction.constant!r})" if instruction.constant < 0 else repr(instruction.constant)
+        return _number(instruction.constant)
     return f"v{value}"
+
+
+def _number(x: float) -> str:
+    text = repr(x) if math.isfinite(x) else "NAN" if math.isnan(x) else "INFINITY" if x > 0 else "-INFINITY"
+    return f"({text})" if x < 0 else text
 
 
 def _expression(tape: Tape, instruction: Instruction) -> str:

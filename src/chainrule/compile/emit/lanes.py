@@ -1,11 +1,13 @@
 """Vector code for a tape: LLVM IR text in which every value is a vector, a lane for each state.
 
 A core function reads tiles, arrays [entry][lane], and writes one. Long tapes are split into parts that hand values on
-through scratch memory, so that the compiler's time grows in proportion to the tape.
+through scratch memory, so that the compiler's time grows in proportion to the tape. So are the stores of outputs that
+need no arithmetic, of which a matrix of a wide tree has thousands: zeros are filled in at once.
 """
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from dataclasses import dataclass
 
@@ -13,6 +15,12 @@ from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
 
 PART_INSTRUCTIONS = 3000
 """Instructions in one part of a core function."""
+
+PART_STORES = 250
+"""Stores of outputs without arithmetic in one part of a core function."""
+
+MAX_PLACES = 16
+"""Places in the output of one value that are written where it is computed; with more, all are written at the end."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Lanes:
 
     def number(self, x: float) -> str:
         """A constant in all lanes. LLVM writes floats, too, as the bits of a double."""
-        rounded = x if self.bits == 64 else struct.unpack("f", struct.pack("f", x))[0]
+        rounded = x if self.bits == 64 else ctypes.c_float(x).value  # beyond its range infinity
         text = "0x" + struct.pack(">d", rounded).hex().upper()
         return text if self.width == 1 else f"splat ({self.scalar} {text})"
 
@@ -70,7 +78,7 @@ def scratch_size(tape: Tape, lanes: Lanes) -> int:
 
 
 def _crossing(tape: Tape) -> dict[Value, int]:
-    """Values that a later part of the tape uses, each with its place in scratch memory."""
+    """Values that a later part uses, each with its place in scratch memory."""
     last_part = [i // PART_INSTRUCTIONS for i in range(len(tape.instructions))]
     crossing: dict[Value, int] = {}
     for i, instruction in enumerate(tape.instructions):
@@ -82,16 +90,40 @@ def _crossing(tape: Tape) -> dict[Value, int]:
                 and operand not in crossing
             ):
                 crossing[operand] = len(crossing)
+    for value, places in _places(tape).items():
+        if len(places) > MAX_PLACES and not _has_no_arithmetic(tape, value) and value not in crossing:
+            crossing[value] = len(crossing)
     return crossing
+
+
+def _places(tape: Tape) -> dict[Value, list[int]]:
+    """Places of each value in the output."""
+    places: dict[Value, list[int]] = {}
+    for place, value in enumerate(tape.outputs):
+        places.setdefault(value, []).append(place)
+    return places
+
+
+def _has_no_arithmetic(tape: Tape, value: Value) -> bool:
+    return tape.instructions[value].operation in ("constant", "input")
+
+
+def _is_zero(tape: Tape, value: Value) -> bool:
+    """Whether a value is the constant whose bits are all zero."""
+    instruction = tape.instructions[value]
+    return instruction.operation == "constant" and struct.pack("d", instruction.constant) == bytes(8)
 
 
 class _Core:
     def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
         self.tape, self.lanes, self.name = tape, lanes, name
         self.crossing = _crossing(tape)
-        self.wanted: dict[Value, list[int]] = {}
-        for place, value in enumerate(tape.outputs):
-            self.wanted.setdefault(value, []).append(place)
+        places = _places(tape)
+        apart = {v: at for v, at in places.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}
+        self.wanted = {value: at for value, at in places.items() if value not in apart}
+        zeros = [value for value, at in apart.items() if _is_zero(tape, value) and len(at) > MAX_PLACES]
+        self.fills_zeros = bool(zeros)
+        self.stores = [(place, value) for value, at in apart.items() if value not in zeros for place in at]
         self.parameters = ", ".join(
             [f"ptr noalias readonly %in{i}" for i in range(len(tape.inputs))]
             + ["ptr noalias %out", "ptr noalias %scratch"]
@@ -101,18 +133,34 @@ class _Core:
         count = len(self.tape.instructions)
         starts = range(0, max(count, 1), PART_INSTRUCTIONS)
         parts = [self.part(k, start, min(start + PART_INSTRUCTIONS, count)) for k, start in enumerate(starts)]
+        for start in range(0, len(self.stores), PART_STORES):
+            parts.append(self.part_of_stores(len(parts), self.stores[start : start + PART_STORES]))
         arguments = ", ".join(p.replace("noalias ", "").replace("readonly ", "") for p in self.parameters.split(", "))
         calls = "".join(f"  call void @{self.name}.{k}({arguments})\n" for k in range(len(parts)))
-        main = f"define internal void @{self.name}({self.parameters}) nounwind {{\n{calls}  ret void\n}}\n"
+        size = len(self.tape.outputs) * self.lanes.size
+        zeros = f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 {size}, i1 false)\n" if self.fills_zeros else ""
+        main = f"define internal void @{self.name}({self.parameters}) nounwind {{\n{zeros}{calls}  ret void\n}}\n"
         return "".join(parts) + main
 
     def part(self, k: int, start: int, stop: int) -> str:
+        self.begin()
+        for i in range(start, stop):
+            self.emit(i)
+        return self.end(k)
+
+    def part_of_stores(self, k: int, stores: list[tuple[int, Value]]) -> str:
+        self.begin()
+        for place, value in stores:
+            self.store("out", place, self.use(value))
+        return self.end(k)
+
+    def begin(self) -> None:
         self.lines: list[str] = []
         self.names: dict[Value, str] = {}
         self.angles: dict[Value, str] = {}
         self.fresh = 0
-        for i in range(start, stop):
-            self.emit(i)
+
+    def end(self, k: int) -> str:
         body = "".join(f"  {line}\n" for line in self.lines)
         return f"define internal void @{self.name}.{k}({self.parameters}) noinline nounwind {{\n{body}  ret void\n}}\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from chainrule.compile.emit import c
 from chainrule.compile.tape import Tape
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, quoted
 
 
 class Target(NamedTuple):
@@ -44,9 +45,45 @@ def file_of(target: Target, path: str | PathLike[str]) -> Path:
     return Path(path)
 
 
-def write(target: Target, path: Path, tapes: Mapping[str, Tape]) -> list[Path]:
-    """Write the files of a target, and return their paths."""
+MARK = c.MARK
+"""Words in the first line of every file that is written, by which it is known as one that may be overwritten."""
+
+
+def write(target: Target, path: Path, tapes: Mapping[str, Tape], *, overwrite: bool = False) -> list[Path]:
+    """Write the files of a target, and return their paths.
+
+    Files that chainrule has written are replaced; others only if `overwrite` says so. Every file is written beside its
+    place and moved there when it is complete.
+    """
     texts = target.files(path, tapes)
+    foreign = [file for file in texts if not overwrite and _is_foreign(file)]
+    if foreign:
+        raise ShapeError(
+            f"chainrule has not written {quoted(map(str, foreign))}, and would overwrite it; "
+            "choose another path, or overwrite=True (on the command line --force)"
+        )
     for file, text in texts.items():
-        file.write_text(text, encoding="ascii")
+        _write_whole(file, text.encode("ascii"))
     return list(texts)
+
+
+def _is_foreign(file: Path) -> bool:
+    """Whether a file exists that chainrule has not written."""
+    if not file.exists():
+        return file.is_symlink()
+    with file.open("rb") as content:
+        return MARK.encode() not in content.readline(200)
+
+
+def _write_whole(file: Path, content: bytes) -> None:
+    """Write a file, whole or not at all."""
+    if file.exists() and not file.is_file():  # a device or a pipe, which cannot be replaced
+        file.write_bytes(content)
+        return
+    place = file.resolve()
+    part = place.with_name(f"{place.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, place)
+    finally:
+        part.unlink(missing_ok=True)

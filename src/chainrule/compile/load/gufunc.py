@@ -4,37 +4,72 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import gc
 import inspect
+import os
+import sys
+import weakref
+from collections import deque
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from chainrule.compile import memory
 from chainrule.compile.load import numpy_abi as abi
+from chainrule.compile.load.engine import Code
 
 
-def generalized_ufunc(
-    single: int | None, double: int | None, name: str, doc: str, signature: str, keep: Any
-) -> np.ufunc:
-    """A ufunc with loops for floats and doubles at the given addresses, which keeps `keep`, their code, alive.
+class Reserve:
+    """Memory for one run of a loop, for when the system has no more: a lock, 1 while it is taken, and an address."""
+
+    def __init__(self, size: int) -> None:
+        self.memory = np.empty(size, dtype=np.uint8)
+        self.fields = (ctypes.c_int64 * 2)(0, self.memory.ctypes.data)
+        _reserves.add(self)
+
+    @property
+    def address(self) -> int:
+        """Address of the lock, which the address of the memory follows."""
+        return ctypes.addressof(self.fields)
+
+    @staticmethod
+    def unlock_all() -> None:
+        """Unlock every reserve: in a forked child, which has not the threads that had taken them."""
+        for reserve in list(_reserves):
+            reserve.fields[0] = 0
+
+
+_reserves: weakref.WeakSet[Reserve] = weakref.WeakSet()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Reserve.unlock_all)
+
+
+def generalized_ufunc(single: Code | None, double: Code | None, name: str, doc: str, signature: str) -> np.ufunc:
+    """A ufunc of the functions `loop` in code for floats and for doubles, which it keeps alive.
 
     NumPy takes the first loop that its arguments can be cast to safely, so floats come first.
     """
-    count = signature.split("->", maxsplit=1)[0].count("(") + 1
-    loops = [(kind, address) for kind, address in ((abi.FLOAT, single), (abi.DOUBLE, double)) if address is not None]
-    kinds, addresses = [kind for kind, _ in loops], [address for _, address in loops]
-    functions = (ctypes.c_void_p * len(kinds))(*addresses)
-    data = (ctypes.c_void_p * len(kinds))()
-    types = (ctypes.c_char * (len(kinds) * count)).from_buffer_copy(bytes(kind for kind in kinds for _ in range(count)))
+    arguments = signature.split("->", maxsplit=1)[0].count("(") + 1
+    codes = [(kind, code) for kind, code in ((abi.FLOAT, single), (abi.DOUBLE, double)) if code is not None]
+    kinds = [kind for kind, _ in codes]
+    functions = (ctypes.c_void_p * len(kinds))(*(code.address("loop") for _, code in codes))
+    sizes = [ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("loop_reserve_bytes"))() for _, code in codes]
+    reserves = [Reserve(size) if size else None for size in sizes]
+    data = (ctypes.c_void_p * len(kinds))(*(reserve.address if reserve else None for reserve in reserves))
+    types = (ctypes.c_char * (len(kinds) * arguments)).from_buffer_copy(
+        bytes(kind for kind in kinds for _ in range(arguments))
+    )
     texts = (
         ctypes.c_char_p(name.encode(errors="replace")),
         ctypes.c_char_p(doc.encode(errors="replace")),
         ctypes.c_char_p(signature.encode()),
     )
     make = abi.NEW_UFUNC(abi.function_table("_UFUNC_API")[abi.NEW_UFUNC_SLOT])
-    ufunc: np.ufunc = make(functions, data, types, len(kinds), count - 1, 1, -1, texts[0], texts[1], 0, texts[2])
-    _keep_alive(ufunc, (functions, data, types, texts, keep))
+    ufunc: np.ufunc = make(functions, data, types, len(kinds), arguments - 1, 1, -1, texts[0], texts[1], 0, texts[2])
+    _keep_alive(ufunc, (functions, data, types, texts, reserves, single, double))
     return ufunc
 
 
@@ -66,13 +101,14 @@ class _MethodDef(ctypes.Structure):
 class _Fallback:
     """The method of a robot that a builtin hands its other cases to.
 
-    It also keeps the builtin's code alive, by way of the ufunc of the same code. A ufunc's hold on its code is one the
-    garbage collector does not see, so that the code outlives every finalizer that may still call the builtin.
+    It also keeps the builtin's definition from being used again, and the builtin's code alive, by way of the ufunc of
+    the same code. A ufunc's hold on its code is one the garbage collector does not see, so that the code outlives every
+    finalizer that may still call the builtin.
     """
 
     __slots__ = ("call", "keep")
 
-    def __init__(self, call: Callable[..., Any], keep: np.ufunc) -> None:
+    def __init__(self, call: Callable[..., Any], keep: tuple[np.ufunc, object]) -> None:
         self.call, self.keep = call, keep
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -87,7 +123,7 @@ def _itself(robot: Any) -> Any:
     return robot
 
 
-def _bound_fallback(call: Callable[..., Any], keep: np.ufunc) -> _Fallback:
+def _bound_fallback(call: Callable[..., Any], keep: tuple[np.ufunc, object]) -> _Fallback:
     """The fallback of a builtin, in a class with the name of the robot's, which `help` and `repr` show."""
     owner = getattr(call, "__self__", None)
     made = _Fallback if owner is None else _fallback_class(type(owner).__module__, type(owner).__qualname__)
@@ -100,8 +136,55 @@ def _fallback_class(module: str, name: str) -> Any:
     return type(name, (_Fallback,), {"__slots__": (), "__module__": module, "__qualname__": name})
 
 
-_DEFINITIONS: list[_MethodDef] = []
-"""Definitions of builtins, kept for good: they are read until the very end of a builtin's life, and are small."""
+class _Definitions:
+    """Definitions of builtins, which are used again when their builtins are gone.
+
+    Python reads a definition until the very end of a builtin's life, so that its memory is never given back. The end is
+    seen by the count of references to an object that the builtin holds: weak references and finalizers are told of an
+    end that another finalizer may still prevent.
+    """
+
+    MIN_SCANNED = 64
+
+    def __init__(self) -> None:
+        self.in_use: list[tuple[_MethodDef, object]] = []
+        self.gone: deque[tuple[int, _MethodDef]] = deque()
+        """Definitions to use again, each with the number of collections of garbage when it was seen to be free."""
+        self.next_scan = self.MIN_SCANNED
+
+    def new(self, name: str, address: int, text: str) -> tuple[_MethodDef, object]:
+        """A definition, and an object that the builtin must hold."""
+        with memory.building():
+            if len(self.in_use) >= self.next_scan:
+                self._scan()
+            usable = self.gone and self.gone[0][0] < _collections()  # in a collection, builtins are gone in part only
+            definition = self.gone.popleft()[1] if usable else _MethodDef()
+            definition.name, definition.doc = name.encode(errors="replace"), text.encode(errors="replace")
+            definition.method, definition.flags = address, abi.FASTCALL_WITH_KEYWORDS
+            hold = object()
+            self.in_use.append((definition, hold))
+            return definition, hold
+
+    def _scan(self) -> None:
+        """Find the definitions whose builtins are gone: their objects have as few references as one of no builtin."""
+        scanned = [*self.in_use, (_MethodDef(), object())]
+        *references, fewest = [sys.getrefcount(hold) for _, hold in scanned]
+        now, kept = _collections(), []
+        for pair, count in zip(self.in_use, references, strict=True):
+            if count > fewest:
+                kept.append(pair)
+            else:
+                self.gone.append((now, pair[0]))
+        self.in_use = kept
+        self.next_scan = max(self.MIN_SCANNED, 2 * len(self.in_use))
+
+
+def _collections() -> int:
+    """Number of collections of garbage that are over."""
+    return sum(generation["collections"] for generation in gc.get_stats())
+
+
+_definitions = _Definitions()
 
 
 def python_function(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: np.ufunc) -> Any:
@@ -111,14 +194,12 @@ def python_function(address: int, fallback: Callable[..., Any], name: str, doc: 
     """
     parameters = text_signature(fallback)
     text = doc if parameters is None else f"{name}{parameters}\n--\n\n{doc}"
-    definition = _MethodDef(
-        name.encode(errors="replace"), address, abi.FASTCALL_WITH_KEYWORDS, text.encode(errors="replace")
-    )
-    _DEFINITIONS.append(definition)
+    definition, hold = _definitions.new(name, address, text)
+    bound = _bound_fallback(fallback, (keep, hold))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    return make(ctypes.byref(definition), _bound_fallback(fallback, keep), getattr(fallback, "__module__", __name__))
+    return make(ctypes.byref(definition), bound, getattr(fallback, "__module__", __name__))
 
 
 def text_signature(function: Callable[..., Any]) -> str | None:

@@ -1,16 +1,23 @@
-"""Batches spread over threads; the kernels run without Python's lock."""
+"""Batches spread over threads; the kernels run without Python's lock.
+
+The calling thread computes a part, then every part that no other thread has begun. So nothing waits for a thread that
+cannot be started or has died.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainrule.compile.load import settings
 from chainrule.errors import ShapeError
 
 MIN_FLOPS_TO_SPREAD = 4_000_000
@@ -30,11 +37,9 @@ def threads() -> int:
     """Number of threads that batches use."""
     if _state["threads"] is not None:
         return int(_state["threads"])
-    chosen = os.environ.get("CHAINRULE_THREADS", "")
-    if chosen:
-        if not chosen.isdigit() or int(chosen) < 1:
-            raise ShapeError(f"CHAINRULE_THREADS must be a positive integer, got {chosen!r}")
-        return int(chosen)
+    chosen = settings.whole_number("CHAINRULE_THREADS", "a positive integer", least=1)
+    if chosen is not None:
+        return chosen
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -49,10 +54,39 @@ def pool() -> ThreadPoolExecutor:
     return executor
 
 
-def _without_warnings(call: Callable[..., Any], *arguments: Any, out: Any) -> None:
-    """Call in a worker thread, which has floating-point warnings of its own."""
-    with np.errstate(all="ignore"):
-        call(*arguments, out=out)
+def run_all(calls: Sequence[Callable[[], Any]]) -> None:
+    """Run all calls, spread over threads, and return when none of them runs any more.
+
+    Raises what the first of them has raised.
+    """
+    parts: list[tuple[Callable[[], Any], Future[None]]] = [(call, Future()) for call in calls[1:]]
+    with contextlib.suppress(RuntimeError):  # no thread can be started: there is no memory, or Python shuts down
+        for call, part in parts:
+            pool().submit(_run_unless_begun, call, part)
+    try:
+        for call in calls[:1]:
+            call()
+        for call, part in reversed(parts):  # the pool begins with the first
+            if part.cancel():
+                call()
+    finally:
+        begun = [part for _, part in parts if not part.cancel()]
+        wait(begun)  # whatever happens here, the arrays must outlive the threads
+    for part in begun:
+        part.result()
+
+
+def _run_unless_begun(call: Callable[[], Any], part: Future[None]) -> None:
+    """Run a part in a worker thread, which has floating-point warnings of its own."""
+    if not part.set_running_or_notify_cancel():
+        return
+    try:
+        with np.errstate(all="ignore"):
+            call()
+    except BaseException as error:
+        part.set_exception(error)
+    else:
+        part.set_result(None)
 
 
 def spread(
@@ -76,11 +110,4 @@ def spread(
     size = -(-batch[longest] // chunks // multiple) * multiple
     parts = [(slice(None),) * longest + (slice(i, i + size),) for i in range(0, batch[longest], size)]
     full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arguments]
-    try:
-        jobs = [pool().submit(_without_warnings, call, *(a[part] for a in full), out=out[part]) for part in parts[1:]]
-    except RuntimeError:  # the interpreter is shutting down, and starts no more threads
-        call(*arguments, out=out)
-        return
-    call(*(a[parts[0]] for a in full), out=out[parts[0]])
-    for job in jobs:
-        job.result()
+    run_all([partial(call, *(a[part] for a in full), out=out[part]) for part in parts])

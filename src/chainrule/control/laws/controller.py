@@ -6,11 +6,14 @@ How to add a controller
 2. In `__init__`, check the robot and the gains with `known_robot` and `gains` of `chainrule.control.requirements`.
    Then call `super().__init__(robot, {"kp": kp, ..}, target, structure)`. The arrays of the dictionary, (..., k) each,
    become the parameters p, which may vary over a batch. `target` is a `JointTarget` or a `PoseTarget`, or is left out.
-   `structure` is a tuple of whatever else changes the text of the law, such as flags and link names.
+   Other attributes may be read by the law as they are: a controller whose attributes differ is compiled by itself.
+   `actuated` names the joints with motors; without it, they are all but free joints and those with an effort limit
+   of 0.
 3. Write `torque(q, qd, z, s, p)` over lists of scalars, without a branch on a value (use `where` of
    `chainrule.spatial.scalar`). `self.parts(p)` gives the arrays of step 2 back, in their order and the target's last;
    `target.at(s, numbers)` is the reference at this moment; `self.model` goes into the functions of
-   `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states).
+   `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states). `self.project(tau)` leaves those of motors.
+   With one more parameter, named t, it gets the time in s.
 4. For internal states z, such as an integral, set `self.states` to their number. They start at zero.
 5. That is all: `controller(t, q, qd)` evaluates it on arrays, and `robot.simulate(..., torque=controller)` compiles it
    together with the robot.
@@ -23,13 +26,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.control.laws.targets import Target
+from chainrule.control.laws.text import law_key, takes_time
+from chainrule.control.requirements import Actuated, driven_velocities
 from chainrule.functions.reference import scalars_of, stack
 from chainrule.model import Model, edits
 from chainrule.spatial import Scalar
@@ -52,8 +56,10 @@ class Controller(ABC):
     `robot` is the robot that the controller knows. The one that it controls may be another, with other masses.
 
     Subclasses give `numbers`, arrays whose last dimensions are joined to p, and write `torque`, which gets them back
-    with `self.parts(p)`. Whatever else changes the text of `torque` belongs into `structure`. The steps are at the
-    top of this file.
+    with `self.parts(p)`. Attributes that `torque` reads may differ between instances and may change: compiled code
+    is known by what it was made of. `structure` may hold such values too. The steps are at the top of this file.
+
+    `torque(self, q, qd, z, s, p, t)`, with a parameter named t, gets the time too.
     """
 
     states: int = 0
@@ -65,9 +71,12 @@ class Controller(ABC):
         numbers: Mapping[str, Array],
         target: Target | None = None,
         structure: tuple[Hashable, ...] = (),
+        actuated: Actuated = None,
     ) -> None:
         self.robot = robot
         self.model = robot.merged
+        self.actuated = driven_velocities(robot, actuated, type(self).__name__)
+        """The places in qd of the velocities that a motor drives."""
         self.target = target
         self._structure = structure
         self._numbers = dict(numbers)
@@ -101,12 +110,21 @@ class Controller(ABC):
         time = real_array(t, "t").astype(float)
         return np.empty((*time.shape, 0)) if self.target is None else self.target.signals(time)
 
-    @cached_property
+    @property
     def key(self) -> tuple[Hashable, ...]:
         """Whatever shapes the text of `torque`: two controllers with the same key differ in p and s only."""
-        target = None if self.target is None else self.target.key
-        lengths = tuple((name, array.shape[-1]) for name, array in self._numbers.items())
-        return (type(self), self.robot.merged_fingerprint, target, lengths, self._structure)
+        return law_key(self)
+
+    @property
+    def passive(self) -> tuple[int, ...]:
+        """The places in qd of the velocities that no motor drives: the law gives them no torque."""
+        driven = set(self.actuated)
+        return tuple(i for i in range(self.model.nv) if i not in driven)
+
+    def project(self, tau: Scalars) -> list[Scalar]:
+        """The torques, zero where there is no motor."""
+        driven = set(self.actuated)
+        return [t if i in driven else 0.0 for i, t in enumerate(tau)]
 
     def __call__(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
         """The torque (..., nv) at the time t (...) in the state q, qd, z, for a loop of one's own."""
@@ -122,8 +140,12 @@ class Controller(ABC):
         )
         batch = arrays[0].shape[:-1]
         with np.errstate(all="ignore"):
-            tau, rates = self.torque(*(scalars_of(a) for a in arrays))
+            tau, rates = self.torque(*(scalars_of(a) for a in arrays), **self._time(t, batch))
         return stack(tau, batch, (self.model.nv,)), stack(rates, batch, (self.states,))
+
+    def _time(self, t: ArrayLike, batch: tuple[int, ...]) -> dict[str, Any]:
+        """The time, for a law that takes it."""
+        return {"t": np.broadcast_to(real_array(t, "t").astype(float), batch)} if takes_time(self) else {}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of robot {self.robot.name!r}>"

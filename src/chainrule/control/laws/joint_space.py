@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.joint_forces import dry_friction
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.arguments import Array
 from chainrule.control.laws.controller import Controller, without_dry_friction
 from chainrule.control.laws.targets import JointTarget
 from chainrule.control.motions.references import Reference
-from chainrule.control.requirements import gains, known_robot
+from chainrule.control.requirements import Actuated, gains, known_robot
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 from chainrule.spatial import Scalar
+from chainrule.spatial.linear import solve_symmetric
 from chainrule.spatial.scalar import where
 
 if TYPE_CHECKING:
@@ -52,6 +54,10 @@ class GravityCompensation(Controller):
         The robot that the controller knows.
     damping
         D >= 0, in N m s/rad or N s/m: one number, (nv,), or a batch (..., nv).
+    actuated
+        The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
+        effort limit of 0, with a warning if there are such: nothing carries
+        the weight of a floating base.
 
     Examples
     --------
@@ -62,15 +68,16 @@ class GravityCompensation(Controller):
     [29.43, 9.81]
     """
 
-    def __init__(self, robot: Mechanism, damping: ArrayLike = 0.0) -> None:
+    def __init__(self, robot: Mechanism, damping: ArrayLike = 0.0, *, actuated: Actuated = None) -> None:
         known_robot(robot, "GravityCompensation")
-        super().__init__(robot, {"damping": _gains(robot, damping, "GravityCompensation: damping")})
+        numbers = {"damping": _gains(robot, damping, "GravityCompensation: damping")}
+        super().__init__(robot, numbers, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """g(q) - D qd."""
         (damping,) = self.parts(p)
         hold = holding_torque(self.model, q)
-        return [g - d * v for g, d, v in zip(hold, damping, qd, strict=True)], []
+        return self.project([g - d * v for g, d, v in zip(hold, damping, qd, strict=True)]), []
 
 
 class PD(Controller):
@@ -86,16 +93,27 @@ class PD(Controller):
         Gains, in N m/rad or N/m and in N m s/rad or N s/m: one number, (nv,), or a batch (..., nv).
     gravity
         Whether g(q) is compensated. Without it, the robot needs no masses.
+    actuated
+        The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
+        effort limit of 0, with a warning if there are such: these get no
+        torque, and g(q) holds the others as if they were held.
     """
 
     def __init__(
-        self, robot: Mechanism, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, *, gravity: bool = True
+        self,
+        robot: Mechanism,
+        target: ArrayLike | Reference,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        *,
+        gravity: bool = True,
+        actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "PD", masses=gravity)
         self.gravity = bool(gravity)
         self.goal = JointTarget(robot, target, "PD")
         numbers = {"kp": _gains(robot, kp, "PD: kp"), "kd": _gains(robot, kd, "PD: kd")}
-        super().__init__(robot, numbers, self.goal, (self.gravity,))
+        super().__init__(robot, numbers, self.goal, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """Kp e + Kd (qd_ref - qd) + g(q)."""
@@ -103,8 +121,8 @@ class PD(Controller):
         q_ref, qd_ref, _ = self.goal.at(s, target)
         feedback = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         if not self.gravity:
-            return feedback, []
-        return [f + g for f, g in zip(feedback, holding_torque(self.model, q), strict=True)], []
+            return self.project(feedback), []
+        return self.project([f + g for f, g in zip(feedback, holding_torque(self.model, q), strict=True)]), []
 
 
 def pd_term(
@@ -131,6 +149,10 @@ class PID(Controller):
         The largest torque of the integral Ki z, in N m or N. It is cut off there and z stops growing (anti-windup).
     gravity
         Whether g(q) is compensated. Without it, the robot needs no masses.
+    actuated
+        The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
+        effort limit of 0, with a warning if there are such: these get no
+        torque, and their integral stays zero.
     """
 
     def __init__(
@@ -143,13 +165,14 @@ class PID(Controller):
         *,
         limit: ArrayLike | None = None,
         gravity: bool = True,
+        actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "PID", masses=gravity)
         self.gravity, self.limited, self.states = bool(gravity), limit is not None, robot.nv
         self.goal = JointTarget(robot, target, "PID")
         given = {"kp": kp, "ki": ki, "kd": kd, **({} if limit is None else {"limit": limit})}
         numbers = {name: _gains(robot, value, f"PID: {name}") for name, value in given.items()}
-        super().__init__(robot, numbers, self.goal, (self.gravity, self.limited))
+        super().__init__(robot, numbers, self.goal, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """Kp e + Ki z + Kd (qd_ref - qd) + g(q), and e."""
@@ -164,7 +187,7 @@ class PID(Controller):
         tau = [t + i for t, i in zip(tau, integral, strict=True)]
         if self.gravity:
             tau = [t + g for t, g in zip(tau, holding_torque(self.model, q), strict=True)]
-        return tau, rates
+        return self.project(tau), self.project(rates)
 
 
 def clamp(x: Scalar, most: Scalar) -> Scalar:
@@ -186,6 +209,9 @@ class ComputedTorque(Controller):
     sign of a measured velocity flips at every crossing of zero, which chatters at rest, and pushes the robot along
     wherever friction is less than the model says. `robot.without_friction()` compensates no friction.
 
+    Joints without motors move as the others make them: their accelerations are part of the solution, so that the errors
+    of the others obey the same equation (partial feedback linearization). Nothing brings them to their targets.
+
     Parameters
     ----------
     robot
@@ -195,16 +221,28 @@ class ComputedTorque(Controller):
     kp, kd
         Gains, in 1/s^2 and 1/s: one number, (nv,), or a batch (..., nv). kd is 2 sqrt(kp) unless given: critical
         damping.
+    actuated
+        The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
+        effort limit of 0, with a warning if there are such: these get no
+        torque.
     """
 
     def __init__(
-        self, robot: Mechanism, target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike | None = None
+        self,
+        robot: Mechanism,
+        target: ArrayLike | Reference,
+        kp: ArrayLike,
+        kd: ArrayLike | None = None,
+        *,
+        actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "ComputedTorque")
         self.goal = JointTarget(robot, target, "ComputedTorque")
         stiff = _gains(robot, kp, "ComputedTorque: kp")
         damped = 2 * np.sqrt(stiff) if kd is None else _gains(robot, kd, "ComputedTorque: kd")
-        super().__init__(robot, {"kp": stiff, "kd": damped}, self.goal)
+        super().__init__(robot, {"kp": stiff, "kd": damped}, self.goal, actuated=actuated)
+        if self.passive:
+            known_robot(robot, "ComputedTorque", inverse=True)
         self._smooth = without_dry_friction(self.model)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
@@ -213,8 +251,22 @@ class ComputedTorque(Controller):
         q_ref, qd_ref, qdd_ref = self.goal.at(s, target)
         feedback = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         qdd = [a + f for a, f in zip(qdd_ref, feedback, strict=True)]
+        if self.passive:
+            qdd = with_passive_accelerations(self._smooth, q, qd, qdd, self.passive, mass_matrix(self.model, q))
         tau = inverse_dynamics(self._smooth, q, qd, qdd)
-        return [t + f for t, f in zip(tau, dry_friction(self.model, qd_ref), strict=True)], []
+        return self.project([t + f for t, f in zip(tau, dry_friction(self.model, qd_ref), strict=True)]), []
+
+
+def with_passive_accelerations(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, passive: Sequence[int], M: Sequence[Scalars]
+) -> list[Scalar]:
+    """The accelerations, with those of joints without motors as the others make them: their torques are zero."""
+    known = [0 if i in passive else a for i, a in enumerate(qdd)]
+    torque = inverse_dynamics(model, q, qd, known)
+    own = solve_symmetric([[M[i][k] for k in passive] for i in passive], [-torque[i] for i in passive])
+    for i, a in zip(passive, own, strict=True):
+        known[i] = a
+    return known
 
 
 def _gains(robot: Mechanism, value: ArrayLike, what: str) -> Array:

@@ -18,10 +18,10 @@ from chainrule.algorithms.kinematics import pose
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.arguments import number, positive
 from chainrule.control.laws.controller import Controller, without_dry_friction
-from chainrule.control.laws.joint_space import Law, holding_torque, joint_error
+from chainrule.control.laws.joint_space import Law, holding_torque, joint_error, with_passive_accelerations
 from chainrule.control.laws.targets import PoseTarget, configurations
 from chainrule.control.motions.poses import PoseReference
-from chainrule.control.requirements import gains, known_robot
+from chainrule.control.requirements import Actuated, gains, known_robot
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.spatial import Force, Motion, Scalar, Transform
 from chainrule.spatial.linear import Factors, dot, multiply, solve_symmetric, transpose
@@ -76,6 +76,10 @@ class Impedance(Controller):
         Damping of every joint, in N m s/rad or N s/m: brings motions to rest that do not move the link.
     link
         The link or frame; the end-effector unless one is named.
+    actuated
+        The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
+        effort limit of 0, with a warning if there are such: these get no
+        torque of J^T or g, so that a base that floats gives way.
     """
 
     def __init__(
@@ -88,6 +92,7 @@ class Impedance(Controller):
         damping_ratio: float = 1.0,
         joint_damping: ArrayLike = 0.0,
         link: str | None = None,
+        actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "Impedance", inverse=damping is None)
         self.link = robot.link(link)
@@ -101,7 +106,7 @@ class Impedance(Controller):
             D = gains(damping, 6, "Impedance: damping", "three rotations, three translations")
         per_joint = gains(joint_damping, robot.nv, "Impedance: joint_damping", "one for each degree of freedom")
         numbers = {"stiffness": K, "damping": D, "joint_damping": per_joint}
-        super().__init__(robot, numbers, self.goal, (self.link, self.critical))
+        super().__init__(robot, numbers, self.goal, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """J^T (K e + D (V_ref - V)) + g(q) - D_joint qd."""
@@ -114,7 +119,7 @@ class Impedance(Controller):
             D = [d * root for d, root in zip(D, self._root_masses(q, J), strict=True)]
         F = Force.of([k * x + d * v for k, x, d, v in zip(K, e, D, e_rate, strict=True)])
         hold = holding_torque(self.model, q)
-        return [S.dot(F) + g - d * v for S, g, d, v in zip(J, hold, per_joint, qd, strict=True)], []
+        return self.project([S.dot(F) + g - d * v for S, g, d, v in zip(J, hold, per_joint, qd, strict=True)]), []
 
     def _root_masses(self, q: Scalars, J: Sequence[Motion]) -> list[Scalar]:
         """Square roots of the masses felt along each axis; zero where the link cannot move."""
@@ -154,6 +159,11 @@ class OperationalSpace(Controller):
     damping
         eps, in 1/kg or 1/(kg m^2): keeps forces finite near singular configurations; away from them it takes about
         eps Lambda off the link's acceleration.
+    actuated
+        The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
+        effort limit of 0, with a warning if there are such: these get no
+        torque. They move as the others make them, which is taken into account (the generalized Jacobian of a
+        free-floating robot), so that the link still follows.
     """
 
     def __init__(
@@ -169,10 +179,11 @@ class OperationalSpace(Controller):
         posture_kp: ArrayLike | None = None,
         posture_kd: ArrayLike | None = None,
         damping: float = 1e-4,
+        actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "OperationalSpace", inverse=True)
         self.link = robot.link(link)
-        if task not in TASKS:
+        if not isinstance(task, str) or task not in TASKS:
             raise UnknownNameError.of("task", task, TASKS, "OperationalSpace")
         self.rows = TASKS[task]
         self.goal = PoseTarget(target, "OperationalSpace")
@@ -193,7 +204,7 @@ class OperationalSpace(Controller):
         if posture_kd is not None:
             free = gains(posture_kd, dofs, "OperationalSpace: posture_kd", "one for each degree of freedom")
         numbers["posture_kd"] = free
-        super().__init__(robot, numbers, self.goal, (self.link, task))
+        super().__init__(robot, numbers, self.goal, actuated=actuated)
         self._smooth = without_dry_friction(self.model)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
@@ -206,14 +217,42 @@ class OperationalSpace(Controller):
         if posture:
             e_posture = joint_error(self.model, q, posture[0])
             a = [x + k * y for x, k, y in zip(a, posture[1], e_posture, strict=True)]
+        M = mass_matrix(self.model, q)
+        if self.passive:
+            a = with_passive_accelerations(self._smooth, q, qd, a, self.passive, M)
         missing = A_ref - weighted_sum(J, a) - drift
         e, e_rate = pose_error(pose(self.model, q, self.link), T_ref), V_ref - weighted_sum(J, qd)
         rows = zip(list(missing)[self.rows], kd, list(e_rate)[self.rows], kp, list(e)[self.rows], strict=True)
         A = [x + d * v + k * y for x, d, v, k, y in rows]
-        J_task = transpose([list(S)[self.rows] for S in J])
-        B = mobility(mass_matrix(self.model, q), J_task)
+        columns = [list(S)[self.rows] for S in J]
+        if self.passive:
+            M, columns = without_passive(M, columns, self.actuated, self.passive)
+        J_task = transpose(columns)
+        B = mobility(M, J_task)
         for i in range(len(A)):
             B[i][i] = B[i][i] + eps
         F = solve_symmetric(B, A)
-        tau = inverse_dynamics(self._smooth, q, qd, a)
-        return [t + dot(S, F) for t, S in zip(tau, transpose(J_task), strict=True)], []
+        tau = self.project(inverse_dynamics(self._smooth, q, qd, a))
+        for i, S in zip(self.actuated, transpose(J_task), strict=True):
+            tau[i] = tau[i] + dot(S, F)
+        return tau, []
+
+
+def without_passive(
+    M: Sequence[Scalars], columns: Sequence[Scalars], actuated: Sequence[int], passive: Sequence[int]
+) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
+    """The mass matrix and the columns of J that the joints with motors feel, the others moving along freely.
+
+    M_aa - M_au X and J_a - J_u X, with X = M_uu^-1 M_ua.
+    """
+    factors = Factors([[M[i][k] for k in passive] for i in passive])
+    X = [factors.solve([M[u][a] for u in passive]) for a in actuated]
+    felt = [
+        [M[i][k] - dot([M[i][u] for u in passive], column) for k, column in zip(actuated, X, strict=True)]
+        for i in actuated
+    ]
+    J = [
+        [x - dot([columns[u][axis] for u in passive], column) for axis, x in enumerate(columns[k])]
+        for k, column in zip(actuated, X, strict=True)
+    ]
+    return felt, J

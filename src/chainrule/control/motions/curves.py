@@ -100,7 +100,7 @@ METHODS: dict[str, Callable[..., Curve]] = {
 
 def refuse_unknown_method(method: str, what: str) -> None:
     """Refuse a method that does not exist."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, what)
 
 

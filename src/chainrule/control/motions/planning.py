@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import Array, flag, real_array, refuse_nonfinite, rows_of
 from chainrule.control.motions.curves import METHODS, Curve, legs, refuse_unknown_method
 from chainrule.control.motions.limits import describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.references import Reference, read_only
@@ -77,7 +77,7 @@ def plan(
     curved = robot.nq != robot.nv
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
-    speed = robot.limits.velocity if limits else unlimited
+    speed = robot.limits.velocity if flag(limits, "plan: limits") else unlimited
     rate = unlimited if acceleration is None else _acceleration(robot, acceleration)
     options: dict[str, Any] = {}
     if velocities is not None:

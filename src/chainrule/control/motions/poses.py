@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from chainrule.control.motions.references import read_only, sample_times
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, waypoint_times
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import stack
+from chainrule.lazy import cached_property
 from chainrule.spatial import Rotation, Vector
 
 if TYPE_CHECKING:

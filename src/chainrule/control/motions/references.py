@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,11 +13,15 @@ from chainrule.control.motions.curves import Curve, extremes
 from chainrule.control.requirements import known_robot
 from chainrule.errors import ShapeError
 from chainrule.kinematics.configurations import integrate
+from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.core.mechanism import Mechanism
+
+MAX_SAMPLES = 1e9
+"""Samples of a motion, at most."""
 
 
 class SampledMotion(NamedTuple):
@@ -117,7 +120,10 @@ class Reference:
 def sample_times(dt: float, duration: float) -> Array:
     """Multiples of dt from 0 to the first at or after the duration."""
     step = positive(dt, "dt", "a positive number of seconds")
-    count = int(np.ceil(duration / step * (1 - 1e-12))) + 1
+    steps = duration / step * (1 - 1e-12)
+    if not steps < MAX_SAMPLES:
+        raise ShapeError(f"dt of {step:g} s makes too many samples of {duration:g} s; take a longer one")
+    count = int(np.ceil(steps)) + 1
     return step * np.arange(count, dtype=np.float64)
 
 

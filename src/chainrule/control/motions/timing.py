@@ -23,6 +23,12 @@ LIMIT_TOLERANCE = 1e-6
 MIN_LEG_SHARE = 1e-3
 """The time of a leg without length, as a part of that of the longest, where legs share a duration."""
 
+MIN_LEG_TIME_SHARE = 1e-9
+"""The shortest leg, as a part of the whole, where times are given: speeds of shorter ones are lost in rounding."""
+
+MIN_DURATION_S, MAX_DURATION_S = 1e-9, 1e12
+"""The shortest and the longest motion."""
+
 
 class Excess(NamedTuple):
     """The limit that a motion strains most, and the factor by which time has to be stretched to meet it."""
@@ -76,6 +82,7 @@ def waypoint_times(times: ArrayLike, count: int, what: str, lengths: Array) -> A
     refuse_nonfinite(when, f"{what}: times")
     if when.ndim == 0:
         total = positive(times, f"{what}: times", "a positive duration in s, or a time for each way-point")
+        _refuse_extreme_duration(total, what)
         shares = np.maximum(lengths, MIN_LEG_SHARE * lengths.max()) if lengths.any() else np.ones_like(lengths)
         return np.concatenate([[0.0], np.cumsum(shares / shares.sum()) * total])
     if when.shape != (count,):
@@ -85,4 +92,18 @@ def waypoint_times(times: ArrayLike, count: int, what: str, lengths: Array) -> A
         )
     if when[0] != 0 or not (np.diff(when) > 0).all():
         raise ShapeError(f"{what}: times must increase, from 0 on, got {when.tolist()}")
+    if np.diff(when).min() < MIN_LEG_TIME_SHARE * when[-1]:
+        raise ShapeError(
+            f"{what}: times must not be nearer to the next than {MIN_LEG_TIME_SHARE:g} of the whole, got "
+            f"{when.tolist()!s:.200}"
+        )
+    _refuse_extreme_duration(float(when[-1]), what)
     return when
+
+
+def _refuse_extreme_duration(duration: float, what: str) -> None:
+    """Raise where powers of a duration would be no numbers."""
+    if not MIN_DURATION_S <= duration <= MAX_DURATION_S:
+        raise ShapeError(
+            f"{what}: a motion takes between {MIN_DURATION_S:g} and {MAX_DURATION_S:g} s, not {duration:g} s"
+        )

@@ -13,7 +13,7 @@ from chainrule.errors import FormatError, UnknownNameError
 from chainrule.formats.meshes import Mesh, load, mesh_inertia
 from chainrule.formats.mjcf.defaults import Defaults, StyledNode
 from chainrule.formats.mjcf.document import Document, flag, word
-from chainrule.formats.mjcf.settings import MIN_LENGTH, Settings, quaternion, rotation_from_z_to
+from chainrule.formats.mjcf.settings import MIN_SQUARE, Settings, quaternion, rotation_from_z_to
 from chainrule.formats.xml import Node
 from chainrule.spatial import Inertia, Quaternion, Transform, Vector
 from chainrule.spatial.shapes import box, capsule, cylinder, ellipsoid, sphere
@@ -23,6 +23,12 @@ SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 
 MIN_SIZE = 1e-60
 """Size (m) below which, and above whose inverse, a float cannot hold the volume."""
+
+SEGMENTS = ("capsule", "cylinder", "box", "ellipsoid")
+"""Shapes that can be given by the two ends of their axis."""
+
+SITE_SIZE = 0.005
+"""MuJoCo's default size (m) of a site."""
 
 WEIGHTLESS = ("plane", "hfield")
 
@@ -87,10 +93,6 @@ class Geoms:
             raise geom.error(f"size={geom.get('size')!r} should be at most 3 numbers, got {len(size)}")
         if geom.get("fromto") is None:
             return self._settings.pose(geom), _check_size(geom, type_, size)
-        if type_ == "sphere":
-            raise geom.error("has fromto, which only capsule, cylinder, box and ellipsoid can have")
-        if geom.get("pos") is not None:
-            raise geom.error("gives both pos and fromto; keep one")
         T, half = segment_frame(geom)
         sizes = [*size[:1], half] if SIZES[type_] == 2 else [*size[:1], *size[:1], half]
         return T, _check_size(geom, type_, sizes)
@@ -153,14 +155,30 @@ class Geoms:
         return self._document.path_of(asset, str(Path(folder) / file))
 
 
+def refuse_shape(node: Node) -> None:
+    """An error for a geom or site whose shape MuJoCo refuses, whether or not it has mass."""
+    others = ("mesh",) if node.tag == "site" else (*WEIGHTLESS, "mesh", "sdf")
+    type_ = word(node, "type", (*SIZES, *others), "sphere")
+    segment = node.get("fromto") is not None
+    if segment and type_ not in SEGMENTS:
+        raise node.error(f"has fromto, which only {', '.join(SEGMENTS[:-1])} and {SEGMENTS[-1]} can have")
+    if segment and any(node.vector("pos", 3, (0.0, 0.0, 0.0))):
+        raise node.error("gives both pos and fromto; keep one")
+    if type_ in SIZES and node.get("mesh") is None:
+        size = node.numbers("size") or []
+        if node.tag == "site":
+            size = [*size, *[SITE_SIZE] * 3][:3]
+        _check_size(node, type_, [*size[:1], 1.0, 1.0] if segment and size else size)
+
+
 def segment_frame(node: Node) -> tuple[Transform, float]:
-    """The frame in the middle of fromto's two points with z along their line, and half the distance."""
+    """The frame in the middle of fromto's two points with z from the second to the first, and half the distance."""
     numbers = node.vector("fromto", 6)
     start, end = Vector(*numbers[:3]), Vector(*numbers[3:])
-    along = end - start
+    along = start - end
     length = along.norm()
-    if length < MIN_LENGTH:
-        raise node.error("fromto gives the same point twice")
+    if not MIN_SQUARE < length * length < math.inf:
+        raise node.error("fromto gives the same point twice, or points that are too far apart")
     return Transform(rotation_from_z_to(along / length), (start + end) / 2), length / 2
 
 

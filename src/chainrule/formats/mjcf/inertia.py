@@ -18,17 +18,21 @@ from chainrule.spatial.physical import principal_axes
 MOMENT_TOLERANCE = 1e-12
 """Relative rounding error of computed principal moments."""
 
+MIN_MASS = 1e-14
+"""Mass (kg) below which the geoms of a body count as none."""
+
 PosedNode = tuple[Node, Transform]
 """An element, and the frames between it and its body."""
 
 
 def link_of(
-    name: str, inertial: PosedNode | None, geoms: Sequence[PosedNode], weigh: Geoms, settings: Settings
+    body: Node, name: str, inertial: PosedNode | None, geoms: Sequence[PosedNode], weigh: Geoms, settings: Settings
 ) -> Link:
     """The body as a link in its own frame.
 
     Geoms weigh where there is no <inertial>; with inertiafromgeom="true" even where there is one, unless all of
-    them are massless; with "false", never.
+    them are massless; with "false", never. MuJoCo puts the least mass of a body that has no other at the body's own
+    `pos`, read in the body's frame.
     """
     mode = settings.inertia_from_geoms
     total = Inertia.zero()
@@ -39,6 +43,8 @@ def link_of(
     link = Link.from_inertia(name, total)
     if inertial is not None and not total.mass > 0:
         link = _link_from_inertial(name, *inertial, settings)
+    elif total.mass < MIN_MASS and settings.least_mass > 0:
+        link = Link(name, total.mass, Vector(*body.vector("pos", 3, (0.0, 0.0, 0.0))))
     return _apply_bounds(link, settings)
 
 

@@ -120,8 +120,10 @@ def coefficient(node: Node, attribute: str) -> float:
 
 
 def _limits(node: Node, type_: str, settings: Settings) -> tuple[float, float]:
+    if type_ == "free":
+        return -math.inf, math.inf
     low, high = _range_in_force(node, "range", "limited", settings) or (-math.inf, math.inf)
-    if type_ == "free" or not settings.is_enabled("limit", "constraint"):
+    if not settings.is_enabled("limit", "constraint"):
         return -math.inf, math.inf
     if type_ == "ball" and low not in (0.0, -math.inf):
         raise node.error("a ball joint limits its angle from zero: the first number of range should be 0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chainrule.errors import UnknownNameError
-from chainrule.formats.exact import snap
+from chainrule.formats.exact import scale_down, snap
 from chainrule.formats.mjcf.defaults import Defaults, StyledNode
 from chainrule.formats.mjcf.document import Document, flag
 from chainrule.formats.mjcf.settings import MIN_LENGTH, Settings
@@ -79,6 +79,7 @@ def _on_bodies(node: Node, places: Places) -> tuple[str, str, Transform, Transfo
         return first, second, _at(anchor), _at(apart.inv * anchor)
     anchor = Vector(*node.vector("anchor", 3, (0.0, 0.0, 0.0)))
     px, py, pz, w, x, y, z = node.vector("relpose", 7, (0.0,) * 7)
+    w, x, y, z = scale_down((w, x, y, z))
     turn = Quaternion(x, y, z, w)
     if turn.square() < MIN_LENGTH * MIN_LENGTH:  # MuJoCo's sign for a pose that is not given
         return first, second, Transform(snap(apart.rotation), apart * anchor), _at(anchor)

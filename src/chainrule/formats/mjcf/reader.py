@@ -15,25 +15,21 @@ from pathlib import Path
 from chainrule.formats.mjcf.couplings import with_mimics, with_rotors
 from chainrule.formats.mjcf.defaults import MAIN, Defaults
 from chainrule.formats.mjcf.document import Document, flag
-from chainrule.formats.mjcf.geoms import Geoms, segment_frame
+from chainrule.formats.mjcf.geoms import Geoms, refuse_shape, segment_frame
 from chainrule.formats.mjcf.inertia import PosedNode, link_of, scale_to_total, world
 from chainrule.formats.mjcf.joints import WELDED, BodyJoint, joint_of
 from chainrule.formats.mjcf.loops import constraints_of, equalities
+from chainrule.formats.mjcf.names import refuse_names
+from chainrule.formats.mjcf.schema import REFUSED, refuse_unknown
 from chainrule.formats.mjcf.settings import Settings
+from chainrule.formats.mjcf.values import refuse_values
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
 from chainrule.model import Frame, Free, Joint, Link, Model
 from chainrule.spatial import Transform, Vector
 
-REFUSED = {
-    "composite": "MuJoCo 4 has removed it; write out the bodies, or save the model compiled by an older MuJoCo",
-    "flexcomp": "deformable bodies are not supported; remove it, or replace it by rigid bodies",
-    "replicate": "write out the copies, or save the compiled model with mujoco.mj_saveLastXML and load that",
-    "attach": "write out the attached model, or save the compiled model with mujoco.mj_saveLastXML and load that",
-    "plugin": "forces of plugins are not supported; remove it",
-    "skin": "remove it; a skin belongs into <deformable>",
-}
-IGNORED = ("camera", "light")
+MAX_BODY_DOFS = 6
+"""Degrees of freedom that the joints of one body may have."""
 
 
 def from_mjcf(path_or_text: str | PathLike[str]) -> Model:
@@ -45,6 +41,7 @@ def from_mjcf(path_or_text: str | PathLike[str]) -> Model:
 def model_of(root: Node, folder: Path | None) -> Model:
     """The robot under a <mujoco> element; included files and meshes are looked for from `folder`."""
     document = Document(root, folder)
+    refuse_unknown(document)
     reader = _Reader(document)
     notes = reader.notes
     for section in document.sections("worldbody"):
@@ -54,6 +51,8 @@ def model_of(root: Node, folder: Path | None) -> Model:
     nodes = [*equalities(document, reader.defaults, settings)]
     joints = with_mimics(joints, reader.refs, document, nodes, notes)
     constraints = constraints_of(nodes, reader.places, reader.sites)
+    refuse_names(document)
+    refuse_values(document)
     if settings.fluid:
         notes.append("the forces of the fluid around the model (option density and viscosity) are not modelled")
     gravity = settings.gravity if settings.is_enabled("gravity") else Vector(0.0, 0.0, 0.0)
@@ -92,10 +91,6 @@ class _Reader:
 
     def read(self, section: Node) -> None:
         """A <worldbody>, depth first and without recursion, so that chains may be as long as the XML is deep."""
-        for attribute in section.element.attrib:
-            raise section.error(
-                f"has the attribute {str(attribute)!r}, but the world has none; put it on a <body> or <frame>"
-            )
         contents = self._sort(section, MAIN)
         for node, _ in (*contents.joints, *((contents.inertial,) if contents.inertial else ())):
             raise node.error("belongs into a <body>: the world does not move")
@@ -122,10 +117,10 @@ class _Reader:
             elif node.tag in ("joint", "geom", "site"):
                 kept = {"joint": contents.joints, "geom": contents.geoms, "site": contents.sites}[node.tag]
                 kept.append((self.defaults.with_class(node, own_style), T))
+                if node.tag != "joint":
+                    refuse_shape(kept[-1][0])
             elif node.tag in REFUSED:
                 raise node.error(f"is not supported: {REFUSED[node.tag]}")
-            elif node.tag not in IGNORED:
-                raise node.error("is not an element that a body has; check its spelling")
         return contents
 
     def _flatten(self, body: Node, style: str) -> Iterator[tuple[Node, Transform, str]]:
@@ -154,7 +149,7 @@ class _Reader:
                 f"the gravity compensation (gravcomp) of body {name!r} is not modelled: it has its full weight"
             )
         joints_of_body = [joint_of(element, inner, self.settings) for element, inner in contents.joints]
-        _refuse_bound(node, parent, joints_of_body)
+        _refuse_joints(node, parent, joints_of_body)
         for (element, _), joint in zip(contents.joints, joints_of_body, strict=True):
             joint_name = self._joint_names.of(element)
             last = joint is joints_of_body[-1]
@@ -167,7 +162,7 @@ class _Reader:
             parent, T = child, Transform.identity()
         if not joints_of_body:
             self._join(self._joint_names.unused_name(f"{name}_fixed"), parent, name, WELDED, T)
-        self.links.append(link_of(name, contents.inertial, contents.geoms, self.geoms, self.settings))
+        self.links.append(link_of(node, name, contents.inertial, contents.geoms, self.geoms, self.settings))
         self._place_sites(name, contents)
         return name
 
@@ -194,13 +189,20 @@ class _Reader:
         ]
 
 
-def _refuse_bound(node: Node, parent: str, joints_of_body: list[BodyJoint]) -> None:
-    """Refuse a free joint on a body that is not in the world or has other joints."""
+def _refuse_joints(node: Node, parent: str, joints_of_body: list[BodyJoint]) -> None:
+    """Refuse what MuJoCo refuses: a free joint that is not alone in the world, one turning after a ball, too many."""
     if any(isinstance(joint.kind, Free) for joint in joints_of_body):
         if len(joints_of_body) > 1:
             raise node.error("has a free joint and others; a free joint must be the only one of its body")
         if parent != "world":
             raise node.error("has a free joint, but is carried by another body; only children of the world can be free")
+    kinds = [joint.kind for joint in joints_of_body]
+    balls = [i for i, kind in enumerate(kinds) if kind.name == "spherical"]
+    if balls and any(kind.name in ("spherical", "revolute") for kind in kinds[balls[0] + 1 :]):
+        raise node.error("has a ball joint before another that turns; put the ball last, or a body between them")
+    freedoms = sum(kind.nv for kind in kinds)
+    if freedoms > MAX_BODY_DOFS:
+        raise node.error(f"has joints of {freedoms} degrees of freedom, and six are the most; put a body between them")
 
 
 class _Names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from chainrule.formats.exact import snap
+from chainrule.formats.exact import scale_down, snap
 from chainrule.formats.mjcf.defaults import ORIENTATIONS
 from chainrule.formats.mjcf.document import Document, flag, word
 from chainrule.formats.xml import Node
@@ -15,7 +15,10 @@ from chainrule.spatial import Quaternion, Rotation, Transform, Vector
 _AXES = {"x": Vector(1.0, 0.0, 0.0), "y": Vector(0.0, 1.0, 0.0), "z": Vector(0.0, 0.0, 1.0)}
 
 MIN_LENGTH = 1e-14
-"""Length (m) below which a vector has no direction (MuJoCo's mjMINVAL)."""
+"""Length (m) below which two points are the same (MuJoCo's mjMINVAL)."""
+
+MIN_SQUARE = 1e-14
+"""Square of the length from which on the numbers of a file have a direction."""
 
 
 @dataclass
@@ -122,9 +125,9 @@ def _from_quat(node: Node) -> Rotation:
 
 def quaternion(node: Node, attribute: str) -> Quaternion:
     """A quaternion, which MJCF gives with its scalar first; of any length but zero."""
-    w, x, y, z = node.vector(attribute, 4)
+    w, x, y, z = scale_down(node.vector(attribute, 4))
     q = Quaternion(x, y, z, w)
-    if q.square() < MIN_LENGTH * MIN_LENGTH:
+    if not q.square() > MIN_SQUARE:
         raise node.error(f"{attribute} is zero; a rotation needs a direction, such as 1 0 0 0 for none")
     return q
 
@@ -132,7 +135,7 @@ def quaternion(node: Node, attribute: str) -> Quaternion:
 def _from_axes(node: Node) -> Rotation:
     numbers = node.vector("xyaxes", 6)
     x = direction(node, "xyaxes", Vector(*numbers[:3]))
-    along = Vector(*numbers[3:])
+    along = Vector(*scale_down(numbers[3:]))
     y = direction(node, "xyaxes", along - x * x.dot(along))
     return Rotation(*(Vector(a, b, c) for a, b, c in zip(x, y, x.cross(y), strict=True)))
 
@@ -145,15 +148,16 @@ def rotation_from_z_to(axis: Vector) -> Rotation:
     """The smallest rotation that takes z to this unit vector; about x where it takes z to -z."""
     about = Vector(-axis.y, axis.x, 0.0)
     sine = about.norm()
-    if sine < MIN_LENGTH:
+    if not sine * sine > MIN_SQUARE:
         return Rotation.about(_AXES["x"], 0.0 if axis.z > 0 else math.pi)
     return Rotation.about(about / sine, math.atan2(sine, axis.z))
 
 
 def direction(node: Node, attribute: str, v: Vector) -> Vector:
     """The unit vector along v."""
+    v = Vector(*scale_down(tuple(v)))
     length = v.norm()
-    if length < MIN_LENGTH:
+    if not length * length > MIN_SQUARE:
         raise node.error(
             f"{attribute}={node.get(attribute)!r} has no direction: a vector in it is zero, or two are parallel"
         )

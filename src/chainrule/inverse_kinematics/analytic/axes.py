@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from chainrule.arguments import Array
 from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.periods import is_revolute
 from chainrule.kinematics.tasks import RANK_TOLERANCE
+from chainrule.lazy import cached_property
 from chainrule.model import Model
 
 AXIS_TOLERANCE = 1e-9

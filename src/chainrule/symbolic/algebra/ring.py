@@ -11,6 +11,7 @@ A monomial is one integer whose digits are the exponents. Adding two such intege
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ import sympy as sp
 
 from chainrule.errors import ModelError
 from chainrule.spatial.scalar import Functions, register
+from chainrule.symbolic.algebra.expressions import expression_or_matrix, symbol
 
 EXPONENT_BITS = 12
 """Bits of each exponent in a monomial: exponents stay below 2^11."""
@@ -101,7 +103,7 @@ class Ring:
 
     def of(self, expression: Any) -> Element:
         """A SymPy expression as an element; refused if it is no trigonometric polynomial."""
-        return _Reader(self).read(sp.sympify(expression))
+        return _Reader(self).read(expression_or_matrix(expression, "the expression"))
 
 
 class Element:
@@ -395,7 +397,31 @@ def factor_coefficient(expression: sp.Expr) -> sp.Expr:
         return expression
     if expression.has(sp.Float):
         return sp.factor_terms(expression)
-    return sp.factor(expression)
+    return with_distinct_order(sp.factor, expression)
+
+
+TRAILING_NUMBER = re.compile(r"(.*?)(\d*)")
+
+
+def with_distinct_order(factor: Callable[[sp.Expr], sp.Expr], expression: sp.Expr) -> sp.Expr:
+    """Factor an expression whose symbols SymPy would put in no certain order.
+
+    SymPy sorts them by their letters and the number at the end, by which q_1 and q_01 are equal; then their order, and
+    the signs of the factors, would depend on PYTHONHASHSEED.
+    """
+    found: dict[tuple[str, int], sp.Symbol] = {}
+    stand_ins: dict[sp.Symbol, sp.Symbol] = {}
+    for own in sorted(expression.free_symbols, key=lambda s: (len(s.name), s.name)):
+        match = TRAILING_NUMBER.fullmatch(own.name)
+        assert match is not None
+        if found.setdefault((match[1], int(match[2] or 0)), own) != own:
+            stand_ins[own] = sp.Symbol(f"{own.name}'{len(stand_ins)}", **own.assumptions0)
+    if not stand_ins:
+        return factor(expression)
+    back = {stand_in: own for own, stand_in in stand_ins.items()}
+    number, rest = factor(expression.xreplace(stand_ins)).as_coeff_Mul()
+    rest = rest.xreplace(back)
+    return sp.Mul(number, rest, evaluate=False) if rest.is_Add and number != 1 else number * rest
 
 
 def prune(x: Any) -> Any:
@@ -419,8 +445,8 @@ def contract(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[Iter
     >>> contract(sp.cos(a) * sp.cos(b) - sp.sin(a) * sp.sin(b), [a, b])
     cos(a + b)
     """
-    ring = Ring(angles)
-    ring.groups = [list(group) for group in groups]
+    ring = Ring(symbol(angle, "an angle") for angle in angles)
+    ring.groups = [[symbol(angle, "an angle of a group") for angle in group] for group in groups]
     return ring.of(expression).sympy()
 
 
@@ -443,6 +469,8 @@ class _Reader:
 
     def _read(self, expression: sp.Expr) -> Element:
         ring = self.ring
+        if not isinstance(expression, sp.Expr):
+            raise ModelError(f"{expression!s:.60} is not a trigonometric polynomial")
         if expression.is_Symbol:
             return ring.variable(expression)
         if expression.is_number:

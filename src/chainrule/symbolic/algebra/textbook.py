@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import sympy as sp
 
 from chainrule.errors import ModelError
-from chainrule.symbolic.algebra.ring import Ring, factor_coefficient
+from chainrule.symbolic.algebra.ring import Ring, factor_coefficient, with_distinct_order
 
 MAX_EXACT_INTEGER = 2**50
 """Largest whole number that is exact as a coefficient of the ring."""
@@ -165,7 +165,9 @@ def _as_power(expression: sp.Expr) -> sp.Expr:
         return expression
     number, factors = sp.factor_list(expression)
     sums = [(base, power) for base, power in factors if isinstance(base, sp.Add)]
-    return sp.factor(expression) if number.is_number and [p for _, p in sums] == [2] else expression
+    return (
+        with_distinct_order(sp.factor, expression) if number.is_number and [p for _, p in sums] == [2] else expression
+    )
 
 
 def inertias_in(kinetic: sp.Expr, moving: Iterable[sp.Symbol]) -> list[sp.Symbol]:

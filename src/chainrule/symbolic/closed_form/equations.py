@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from chainrule.arguments import Array, rows_of
+from chainrule.arguments import Array, number, rows_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.symbolic.algebra.ring import prune, to_sympy
@@ -57,6 +59,7 @@ class Equations(Matrices):
 
     def disagreement(self) -> list[sp.Expr]:
         """Torques by Lagrange less those by Newton and Euler: zeros, exact ones if parameters are symbols."""
+        self.refuse_long_terms("tau")
         pairs = zip(self.elements.lagrange, self.elements.newton_euler, strict=True)
         return [to_sympy(prune(a - b), None) for a, b in pairs]
 
@@ -64,6 +67,7 @@ class Equations(Matrices):
 
     def in_base_parameters(self) -> EquationsInBaseParameters:
         """Equations in base parameters, the few combinations of parameters that the motion depends on."""
+        self.refuse_long_terms("M", "g")
         base = base_parameters(self.symbolic, self.elements)
         kept = self.spring.free_symbols | self.friction.free_symbols | {sp.Symbol("g", positive=True)}
         others = {s: value for s, value in self.symbolic.parameters.items() if s in kept}
@@ -92,8 +96,13 @@ class Equations(Matrices):
         """Common subexpressions of the named terms, and the terms in them; M, c and g by default."""
         chosen = names or ("M", "c", "g")
         matrices = [self.term(name) for name in chosen]
-        shared, reduced = sp.cse(list(matrices), symbols=sp.numbered_symbols("x_"))
+        shared, reduced = sp.cse(list(matrices), symbols=self._new_symbols())
         return shared, dict(zip(chosen, reduced, strict=True))
+
+    def _new_symbols(self) -> Iterator[sp.Symbol]:
+        """Names for common subexpressions that no parameter has."""
+        taken = {symbol.name for symbol in self.parameters}
+        return (symbol for symbol in sp.numbered_symbols("x_") if symbol.name not in taken)
 
     def lambdify(self, name: str = "tau", parameters: Mapping[Any, float] | None = None) -> Callable[..., Array]:
         """A NumPy function of (q, qd, qdd) for a term, batched over leading dimensions.
@@ -104,10 +113,12 @@ class Equations(Matrices):
         for key, value in (parameters or {}).items():
             if str(key) not in values:
                 raise UnknownNameError.of("parameter", str(key), values, "the equations of motion")
-            values[str(key)] = float(value)
+            values[str(key)] = number(value, f"the parameter {key}")
         matrix = self.term(name)
         symbols = [*self.q, *self.qd, *self.qdd, *self.parameters]
-        function = sp.lambdify(symbols, list(matrix), modules="numpy", cse=True)
+        safe = _safe_symbols(symbols)
+        entries = [x.xreplace(safe) for x in matrix]
+        function = sp.lambdify([safe.get(s, s) for s in symbols], entries, modules="numpy", cse=True)
         n, shape = len(self.q), (matrix.rows,) if matrix.cols == 1 else matrix.shape
         order = [values[str(symbol)] for symbol in self.parameters]
 
@@ -136,7 +147,9 @@ class Equations(Matrices):
         return printing.pretty(self._printable(name, shorthand))
 
     def _printable(self, name: str, shorthand: bool) -> sp.ImmutableMatrix:
-        return printing.abbreviate(self.term(name), self.q) if shorthand else self.term(name)
+        if not shorthand:
+            return self.term(name)
+        return printing.abbreviate(self.term(name), self.q, (symbol.name for symbol in self.parameters))
 
     def __str__(self) -> str:
         return summary(self).text()
@@ -164,12 +177,36 @@ class EquationsInBaseParameters(Equations):
         assert self.terms is not None
         return self.terms
 
+    def refuse_long_terms(self, *names: str) -> None:
+        """Refuse nothing: M and g are there."""
+
+    @property
+    def _other_values(self) -> dict[sp.Symbol, float]:
+        """Numbers of the robot's own symbols, in which the energies are."""
+        return {} if self.terms is None else self.terms.symbolic.parameters
+
     def intermediate(self, *functions: str) -> Intermediate:
         """Refused: the algorithms compute with masses and lengths, not with base parameters."""
         raise ModelError("intermediate variables are made of the robot's own parameters: take them before grouped()")
 
 
 Grouped = EquationsInBaseParameters
+
+
+def _safe_symbols(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, sp.Symbol]:
+    """Other symbols for those whose names mean something to Python or NumPy, such as lambda and sin."""
+    taken = {symbol.name for symbol in symbols}
+    found = {}
+    for symbol in symbols:
+        name = symbol.name
+        while iskeyword(name) or hasattr(np, name) or hasattr(builtins, name) or name.startswith("_"):
+            name = f"v_{name}"
+            while name in taken:
+                name = f"{name}_"
+        if name != symbol.name:
+            taken.add(name)
+            found[symbol] = sp.Symbol(name, **symbol.assumptions0)
+    return found
 
 
 def count_operations(expressions: Sequence[sp.Expr]) -> dict[str, int]:

@@ -12,17 +12,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi
+import numpy as np
 import sympy as sp
 
 from chainrule.compile.tape import Tape
 from chainrule.compile.trace import tape_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.functions import reference
 from chainrule.functions.reference import leaves
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model, edits
+from chainrule.symbolic.algebra.evaluation import Evaluator, stack
 from chainrule.symbolic.algebra.ring import Element, exact
+from chainrule.symbolic.algebra.translation import Translator
+from chainrule.symbolic.closed_form.base_parameters import free_letter
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
+from chainrule.symbolic.closed_form.verification import STATES, compare, numbers_of, random_states, size_of_terms
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,25 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
         sizes.append(len(found))
     outputs = casadi.cse([casadi.vertcat(*(casadi.SX(x) for x in results))])
     tape = tape_of(casadi.Function("f", [casadi.vertcat(*graph.values())], outputs), (len(symbols),))
-    return _assign_names(tape, symbols, dict(zip(functions, sizes, strict=True)))
+    letter = free_letter(symbolic, ("x", "X", "v", "variable"))
+    whole = _assign_names(tape, symbols, dict(zip(functions, sizes, strict=True)), letter)
+    _check(whole, robot, symbolic)
+    return whole
+
+
+def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> None:
+    """Refuse intermediate variables whose results differ from the functions of the model."""
+    model = _without_coulomb_friction(symbolic.numbers)
+    state = random_states(model)
+    evaluator = Evaluator(numbers_of(symbolic, state))
+    with np.errstate(all="ignore"):
+        for name, expression in found.assignments:
+            evaluator.assign(name, evaluator(expression))
+        for function, matrix in found.results.items():
+            arguments = [getattr(state, x) for x in FUNCTIONS[function].arguments]
+            expected = reference.evaluate(model, function, arguments, **robot.options(function, {}))
+            values, sizes = stack([evaluator(x) for x in matrix], STATES)
+            compare(function, values, sizes, expected.reshape(STATES, -1), model, size_of_terms(model, state))
 
 
 def _without_coulomb_friction(model: Model) -> Model:
@@ -73,11 +97,10 @@ def _graph_of(x: Any, graph: dict[str, Any]) -> Any:
     if not isinstance(x, Element):
         return x
     expression = x.sympy()
-    function = sp.lambdify(list(expression.free_symbols), expression, modules=casadi)
-    return function(*(graph[str(s)] for s in expression.free_symbols))
+    return Translator({s: graph[str(s)] for s in expression.free_symbols})(expression)
 
 
-def _assign_names(tape: Tape, symbols: Sequence[sp.Symbol], sizes: dict[str, int]) -> Intermediate:
+def _assign_names(tape: Tape, symbols: Sequence[sp.Symbol], sizes: dict[str, int], letter: str) -> Intermediate:
     """Name the values that are used more than once, and write the others where they are used."""
     uses = Counter(v for instruction in tape.instructions for v in instruction.operands)
     uses.update(tape.outputs)
@@ -96,7 +119,7 @@ def _assign_names(tape: Tape, symbols: Sequence[sp.Symbol], sizes: dict[str, int
         else:
             value = make[instruction.operation](*(values[v] for v in instruction.operands))
             if uses[k] > 1 and not value.is_Atom:
-                name = sp.Symbol(f"x_{len(assignments) + 1}")
+                name = sp.Symbol(f"{letter}_{len(assignments) + 1}")
                 assignments.append((name, value))
                 value = name
             values.append(value)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from chainrule.algorithms import jacobians, kinematics
 from chainrule.arguments import one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError
+from chainrule.functions import reference
+from chainrule.lazy import cached_property
+from chainrule.model import Model
+from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.factors import factors
 from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
+from chainrule.symbolic.closed_form.matrices import MAX_MATRIX_TERMS
+from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, SLACK, count_terms, round_count
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
+from chainrule.symbolic.closed_form.verification import check, numbers_of, random_states
 
 
 def kinematic_equations(
@@ -72,7 +79,9 @@ class KinematicEquations:
     def T(self) -> sp.ImmutableMatrix:
         """Pose: 4 by 4."""
         q, _, _ = self.symbolic.state()
-        return _matrix(kinematics.pose(self.symbolic.model, q, self.link).rows())
+        T = _matrix(kinematics.pose(self.symbolic.model, q, self.link).rows())
+        self._check("the pose", T, "pose", link=self.link)
+        return T
 
     @property
     def position(self) -> sp.ImmutableMatrix:
@@ -89,7 +98,16 @@ class KinematicEquations:
     @cached_property
     def J(self) -> sp.ImmutableMatrix:
         """Jacobian, angular rows first: 6 by n."""
-        return _matrix(self.elements)
+        J = _matrix(self.elements)
+        self._check("the Jacobian", J, "jacobian", link=self.link, frame=self.frame)
+        return J
+
+    def _check(self, what: str, found: sp.ImmutableMatrix, function: str, **options: str) -> None:
+        """Refuse a matrix that differs from the function of the model."""
+        numbers = self.symbolic.numbers
+        state = random_states(numbers)
+        expected = reference.evaluate(numbers, function, [state.q], **options)
+        check(f"{what} of {self.link!r}", found, expected, numbers_of(self.symbolic, state), numbers)
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -114,10 +132,36 @@ class KinematicEquations:
                 f"the Jacobian of {self.link!r} has {len(self.rows)} rows that are not zero and {len(self.q)} columns, "
                 "so that it has no determinant; lock joints with robot.lock(...), or use robot.manipulability(q)"
             )
+        self._refuse_long_determinant()
         whole = _determinant([self.elements[i] for i in self.rows])
         if not isinstance(whole, Element) or not whole.terms:
-            return to_sympy(whole)
-        return sp.Mul(*(to_sympy(factor) for factor in factors(whole)))
+            found = to_sympy(whole)
+        else:
+            found = sp.Mul(*(to_sympy(factor) for factor in factors(whole)))
+        numbers = self.symbolic.numbers
+        state = random_states(numbers)
+        J = reference.evaluate(numbers, "jacobian", [state.q], link=self.link, frame=self.frame)[:, list(self.rows)]
+        size = float(np.prod(np.linalg.norm(J, axis=-1), axis=-1).max())
+        values = numbers_of(self.symbolic, state)
+        check(f"the determinant of {self.link!r}", found, np.linalg.det(J), values, numbers, size)
+        return found
+
+    def _refuse_long_determinant(self) -> None:
+        """Refuse a determinant that would have too many terms, by an estimate."""
+        if len(self.q) < MIN_JOINTS:
+            return
+
+        def determinant(model: Model, q: list[Any], *_: Any) -> list[Any]:
+            columns = jacobians.jacobian(model, q, self.link, self.frame)
+            rows = [list(row) for row in zip(*(list(S) for S in columns), strict=True)]
+            return [_determinant([rows[i] for i in self.rows])]
+
+        size = count_terms(self.symbolic, determinant, MAX_MATRIX_TERMS)
+        if size > SLACK * MAX_MATRIX_TERMS:
+            raise ModelError(
+                f"the determinant of {self.link!r} would have about {round_count(size)} terms, which nobody can read; "
+                'take parameters="numeric", lock joints with robot.lock(...), or use robot.manipulability(q)'
+            )
 
     def singularities(self) -> dict[sp.Expr, list[sp.Expr]]:
         """Factors of the determinant that vary, and for each the values of its last coordinate where it is zero."""
@@ -151,7 +195,7 @@ def _determinant(rows: Sequence[Sequence[Any]]) -> Any:
         return rows[0][0]
     total: Any = 0
     for k, x in enumerate(rows[0]):
-        if isinstance(x, Element) or x:
+        if not is_zero(x):
             minor = _determinant([[*row[:k], *row[k + 1 :]] for row in rows[1:]])
             total = total + x * minor * (-1) ** k
     return prune(total)

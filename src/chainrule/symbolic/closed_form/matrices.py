@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, UnknownNameError
+from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.terms import Terms
+from chainrule.symbolic.closed_form.verification import check_term
 
 MAX_MATRIX_TERMS = 200_000
 """Terms of a matrix; a matrix with more is refused, since no one can read it."""
@@ -65,38 +67,39 @@ class Matrices:
     def M(self) -> sp.ImmutableMatrix:
         """Mass matrix, rotors included, with its entries collected by masses: n by n."""
         masses = [symbol for symbol in self.parameters if str(symbol).startswith("m_")]
-        M = self._matrix(self.elements.M)
-        return M.applyfunc(lambda entry: sp.collect(entry, masses)) if masses and self.simplify else M
+        M = self._matrix("M")
+        M = M.applyfunc(lambda entry: sp.collect(entry, masses)) if masses and self.simplify else M
+        return self._verify("M", M)
 
     @cached_property
     def C(self) -> sp.ImmutableMatrix:
         """Christoffel's matrix, with dM/dt - 2 C skew-symmetric: n by n."""
-        return self._matrix(self.elements.C)
+        return self._verify("C", self._matrix("C"))
 
     @cached_property
     def c(self) -> sp.ImmutableMatrix:
         """Velocity torques C qd, centrifugal and Coriolis: n by 1."""
-        return self._column(self.elements.c)
+        return self._verify("c", self._matrix("c"))
 
     @cached_property
     def centrifugal(self) -> sp.ImmutableMatrix:
         """The part of c in squares of velocities: n by 1."""
-        return self._column(self.elements.centrifugal)
+        return self._verify("centrifugal", self._matrix("centrifugal"))
 
     @cached_property
     def coriolis(self) -> sp.ImmutableMatrix:
         """The part of c in products of two velocities: n by 1."""
-        return self._column(self.elements.coriolis)
+        return self._verify("coriolis", self._matrix("coriolis"))
 
     @cached_property
     def g(self) -> sp.ImmutableMatrix:
         """Gravity torques: n by 1."""
-        return self._column(self.elements.g)
+        return self._verify("g", self._matrix("g"))
 
     @cached_property
     def spring(self) -> sp.ImmutableMatrix:
         """Spring torques: n by 1."""
-        return self._column(self.elements.spring)
+        return self._verify("spring", self._matrix("spring"))
 
     @cached_property
     def friction(self) -> sp.ImmutableMatrix:
@@ -107,24 +110,26 @@ class Matrices:
             by_direction = sp.Piecewise((plus, rate > 0), (-minus, rate < 0), (0, True))
             dry = plus * sp.sign(rate) if plus == minus else by_direction
             rows.append([to_sympy(v, self._shape) + dry])
-        return sp.ImmutableMatrix(rows)
+        return self._verify("friction", sp.ImmutableMatrix(rows))
 
     @cached_property
     def kinetic_energy(self) -> sp.Expr:
         """Kinetic energy, in J."""
-        return to_sympy(self.elements.kinetic, self._shape)
+        return self._verify("kinetic_energy", self._scalar("kinetic_energy", "kinetic"))
 
     @cached_property
     def potential_energy(self) -> sp.Expr:
         """Potential energy of gravity and springs, in J."""
-        return to_sympy(self.elements.potential, self._shape)
+        return self._verify("potential_energy", self._scalar("potential_energy", "potential"))
 
     @cached_property
     def tau(self) -> sp.ImmutableMatrix:
         """Torques, each ordered by accelerations, velocities, gravity, springs and friction: n by 1."""
+        self.refuse_long_terms("M", "c", "g")
         inertial = self.M * sp.Matrix(self.qdd)
         parts = (self.c, self.g, self.spring, self.friction)
-        return sp.ImmutableMatrix([sum((p[i] for p in parts), start=inertial[i]) for i in range(len(self.q))])
+        tau = sp.ImmutableMatrix([sum((p[i] for p in parts), start=inertial[i]) for i in range(len(self.q))])
+        return self._verify("tau", tau)
 
     def term(self, name: str) -> sp.ImmutableMatrix:
         """A term by its name: "M", "C", "c", "g", "tau" and so on."""
@@ -132,18 +137,54 @@ class Matrices:
             raise UnknownNameError.of("term", name, TERMS, "this set of equations")
         return getattr(self, name)
 
-    def _column(self, entries: Sequence[Any]) -> sp.ImmutableMatrix:
-        return self._matrix([[x] for x in entries])
+    def refuse_long_terms(self, *names: str) -> None:
+        """Refuse the named terms if they would have too many terms, by an estimate, before they are computed."""
+        for name in names:
+            if name not in self._estimates:
+                few = len(self.q) < MIN_JOINTS or name not in QUANTITIES
+                self._estimates[name] = 0 if few else count_terms_of(name, self.symbolic, MAX_MATRIX_TERMS)
+            if self._estimates[name] > SLACK * MAX_MATRIX_TERMS:
+                raise self._too_long(name, f"would have about {round_count(self._estimates[name])} terms")
 
-    def _matrix(self, rows: Sequence[Sequence[Any]]) -> sp.ImmutableMatrix:
-        size = sum(len(x.terms) for row in rows for x in row if isinstance(x, Element))
-        if size > MAX_MATRIX_TERMS:
-            raise ModelError(
-                f"this matrix of robot {self.robot.model.name!r} has {size} terms, which nobody can read; take it with "
-                "named intermediate variables, robot.equations(...).intermediate(), or with numbers for parameters, or "
-                "lock joints with robot.lock(...)"
-            )
+    @cached_property
+    def _estimates(self) -> dict[str, int]:
+        """Estimated numbers of terms, by name."""
+        return {}
+
+    def _too_long(self, name: str, size: str) -> ModelError:
+        return ModelError(
+            f"{name} of robot {self.robot.model.name!r} {size}, which nobody can read; take it with named intermediate "
+            "variables, robot.equations(...).intermediate(), or with numbers for parameters, or lock joints with "
+            "robot.lock(...)"
+        )
+
+    def _matrix(self, name: str) -> sp.ImmutableMatrix:
+        self.refuse_long_terms(name)
+        entries = getattr(self.elements, name)
+        rows = [x if isinstance(x, list) else [x] for x in entries]
+        self._refuse_size(name, [x for row in rows for x in row])
         return sp.ImmutableMatrix([[to_sympy(x, self._shape) for x in row] for row in rows])
+
+    def _scalar(self, name: str, attribute: str) -> sp.Expr:
+        self.refuse_long_terms(name)
+        element = getattr(self.elements, attribute)
+        self._refuse_size(name, [element])
+        return to_sympy(element, self._shape)
+
+    def _refuse_size(self, name: str, entries: Sequence[Any]) -> None:
+        size = sum(len(x.terms) for x in entries if isinstance(x, Element))
+        if size > MAX_MATRIX_TERMS:
+            raise self._too_long(name, f"has {size} terms")
+
+    def _verify(self, name: str, found: Any) -> Any:
+        """The term, if it agrees with the robot's own function at random states; refused otherwise."""
+        check_term(name, found, self.symbolic, self._other_values)
+        return found
+
+    @property
+    def _other_values(self) -> dict[sp.Symbol, float]:
+        """Numbers of symbols that are not among the parameters."""
+        return {}
 
     @property
     def _shape(self) -> Callable[[sp.Expr], sp.Expr] | None:

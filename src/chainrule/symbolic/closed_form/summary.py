@@ -47,11 +47,13 @@ def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
     >>> summary(equations(cr.load("pendulum"))).title
     'Equations of motion of pendulum'
     """
+    equations.refuse_long_terms("M", "c", "g")
     terms = terms_not_zero(equations)
     blocks: list[Block] = [sum_of_terms(equations)]
     for name, words, matrix in terms:
         blocks += [Heading(words, 2), Equation((Formula(name), matrix))]
-    short = definitions(matrix for _, _, matrix in terms) if shorthand else []
+    style = Style(shorthand=shorthand, reserved=frozenset(symbol.name for symbol in equations.parameters))
+    short = definitions((matrix for _, _, matrix in terms), style.reserved) if shorthand else []
     if short:
         rows = tuple((name, Formula(latex(turned))) for name, turned in short)
         blocks += [Heading("Short names", 2), Table(("name", "stands for"), rows)]
@@ -67,4 +69,4 @@ def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
     joints = [(f"{i + 1}", joint.name, joint.type) for i, joint in enumerate(equations.robot.model.moving)]
     blocks += [Heading("Joints", 2), Table(("", "joint", "type"), tuple(joints))]
     blocks.append(Paragraph("SI units. Entries of a matrix that are not listed are zero."))
-    return Document(f"Equations of motion of {equations.robot.model.name}", tuple(blocks), Style(shorthand=shorthand))
+    return Document(f"Equations of motion of {equations.robot.model.name}", tuple(blocks), style)

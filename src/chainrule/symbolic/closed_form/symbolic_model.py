@@ -8,21 +8,26 @@ rotations by quarter turns stay as they are. The other parameters get names:
     I_ixx, ..  its inertia about that                alpha_i       an angle between two joint axes
     g          gravity                               J_i           rotor inertia on the joint's side
     k_i, q_0i  stiffness and rest of a spring        b_i, f_i      viscous and Coulomb friction
+
+A name stands for one number. Where a link has several lengths or angles of one kind, all but the first get one more
+index: L_1_3 and alpha_1_3 belong to joint 3 on link 1, L_1t2 and alpha_1t2 to the second frame there. Equal numbers
+may share a name.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from chainrule.algorithms import kinematics
-from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
+from chainrule.lazy import cached_property
 from chainrule.model import (
     Composite,
     Dof,
@@ -52,6 +57,8 @@ class SymbolicModel:
     qd: list[sp.Symbol]
     qdd: list[sp.Symbol]
     parameters: dict[sp.Symbol, float]
+    numbers: Model
+    """The model with its numbers, those that a user replaced included: what the symbols are checked against."""
 
     def state(self) -> tuple[list[Element], list[Element], list[Element]]:
         """The symbols q, qd and qdd as elements of the ring."""
@@ -66,7 +73,7 @@ def symbolic_model(model: Model, parameters: str | Mapping[Any, Any] = "symbolic
             f"parameters are 'symbolic', 'numeric', or a dictionary of names and numbers, got {parameters!r}"
         )
     if not isinstance(parameters, (str, Mapping)):
-        raise ShapeError(f"parameters are 'symbolic', 'numeric', or a dictionary, got {parameters!r:.60}")
+        raise ShapeError(f"parameters are 'symbolic', 'numeric', or a dictionary, got {short_repr(parameters)}")
     for joint in model.moving:
         if joint.kind.nq != joint.kind.nv:
             raise ModelError(
@@ -78,7 +85,11 @@ def symbolic_model(model: Model, parameters: str | Mapping[Any, Any] = "symbolic
             f"robot {model.name!r} has loops, whose constraints leave no equations in its own coordinates alone; open "
             "them with robot.without_constraint(...), or write the energies with constraints: cr.symbolic.Lagrangian"
         )
-    return _Namer(model, parameters).symbolic_model()
+    namer = _Namer(model, parameters)
+    found = namer.symbolic_model()
+    if any(not isinstance(x, (str, sp.Symbol)) for x in namer.replacements.values()):
+        found = replace(found, numbers=_Namer(model, parameters, as_numbers=True).symbolic_model().model)
+    return found
 
 
 @dataclass
@@ -87,10 +98,15 @@ class _Namer:
 
     model: Model
     choice: str | Mapping[Any, Any]
+    as_numbers: bool = False
+    """Whether numbers stay numbers, except for those that the user replaces by others."""
     ring: Ring = field(default_factory=Ring)
     values: dict[sp.Symbol, float] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-    """Names that have been given."""
+    names: dict[str, float] = field(default_factory=dict)
+    """Names that have been given, and the numbers that they stand for."""
+    symbols: dict[str, tuple[sp.Symbol, str]] = field(default_factory=dict)
+    """Name of a symbol -> the symbol, and the name of the parameter that it was first used for."""
+    coordinate_names: set[str] = field(default_factory=set)
     ends: dict[str, list[tuple[Vector, Vector]]] = field(default_factory=dict)
     """Link -> positions of joints and frames on it, in numbers and in symbols."""
 
@@ -110,7 +126,7 @@ class _Namer:
         unknown = [name for name in self.replacements if name not in self.names]
         if unknown:
             raise UnknownNameError.of("parameter", unknown[0], sorted(self.names), f"robot {model.name!r}")
-        return SymbolicModel(symbolic, self.ring, q, qd, qdd, self.values)
+        return SymbolicModel(symbolic, self.ring, q, qd, qdd, self.values, model)
 
     def coordinates(self) -> tuple[list[sp.Symbol], list[sp.Symbol], list[sp.Symbol]]:
         velocities = self.model.layout.velocities
@@ -122,28 +138,57 @@ class _Namer:
             self.ring.angle(symbol) if velocity.unit == "rad" else self.ring.variable(symbol)
         for symbol in (*qd, *qdd):
             self.ring.variable(symbol)
+        self.coordinate_names = {symbol.name for symbol in (*q, *qd, *qdd)}
         return q, qd, qdd
 
     def number(self, name: str, value: float, *, positive: bool = False, angle: bool = False) -> Scalar:
         """A parameter: its symbol, or its number if parameters are numeric or a number replaces this name."""
         if value == 0:
             return 0
-        self.names.add(name)
+        value = float(value)
+        name = self.free_name((name,), {"": value})
+        self.names[name] = value
         if self.choice == "numeric":
-            return float(value)
-        if name in self.replacements:
-            chosen = self.replacements[name]
-            if not isinstance(chosen, (str, sp.Symbol)):
-                return self.replacement(name, chosen)
-            if not str(chosen).isidentifier() or sp.Symbol(str(chosen), real=True) in self.ring.digits:
-                raise ShapeError(
-                    f"the parameter {name!r} must be a number or another name, which is none of a coordinate, got "
-                    f"{chosen!r:.60}"
-                )
-            name = str(chosen)
-        symbol = sp.Symbol(name, positive=True) if positive else sp.Symbol(name, real=True)
-        self.values.setdefault(symbol, float(value))
+            return value
+        chosen = self.replacements.get(name, name)
+        if not isinstance(chosen, (str, sp.Symbol)):
+            return self.replacement(name, chosen)
+        if self.as_numbers:
+            return value
+        if name in self.replacements and (not str(chosen).isidentifier() or str(chosen) in self.coordinate_names):
+            raise ShapeError(
+                f"the parameter {name!r} must be a number or another name, which is none of a coordinate, got "
+                f"{chosen!r:.60}"
+            )
+        symbol = self.symbol(str(chosen), name, value, positive=positive)
         return self.ring.angle(symbol) if angle else self.ring.variable(symbol)
+
+    def free_name(self, candidates: Iterable[str], endings: Mapping[str, float]) -> str:
+        """The first name that stands for no other number: as it is, or with each of the endings and its number."""
+        first: str | None = None
+        for name in candidates:
+            first = name if first is None else first
+            if self._is_free(name, endings):
+                return name
+        return next(name for k in count(2) if self._is_free(name := f"{first}_{k}", endings))
+
+    def _is_free(self, name: str, endings: Mapping[str, float]) -> bool:
+        return all(self.names.get(name + ending, value) == value for ending, value in endings.items())
+
+    def symbol(self, chosen: str, name: str, value: float, *, positive: bool) -> sp.Symbol:
+        """The symbol of a parameter; refused if it stands for another number already."""
+        if chosen not in self.symbols:
+            new = sp.Symbol(chosen, positive=True) if positive else sp.Symbol(chosen, real=True)
+            self.symbols[chosen] = (new, name)
+            self.values[new] = value
+        symbol, owner = self.symbols[chosen]
+        if self.values[symbol] != value:
+            raise ShapeError(
+                f"the parameters {owner!r} and {name!r} cannot both be called {chosen!r}: {owner} is "
+                f"{self.values[symbol]!r} and {name} is {value!r}, and a symbol stands for one number; choose another "
+                "name for one of them"
+            )
+        return symbol
 
     @staticmethod
     def replacement(name: str, value: Any) -> float:
@@ -156,19 +201,21 @@ class _Namer:
             raise ShapeError(f"the parameter {name!r} must be a finite number or a name, got {value!r:.60}")
         return number
 
-    def vector(self, v: Vector, names: tuple[str, str, str], single: str | None = None) -> Vector:
-        """A vector with named components; with the single name if only one component is not zero."""
+    def vector(self, v: Vector, bases: Iterable[str]) -> Vector:
+        """A vector with named components, the first base that is free and x, y or z; the base alone if there is one."""
         present = [x != 0 for x in v]
-        if single is not None and sum(present) == 1:
-            return Vector(*(self.positive_with_sign(single, x) for x in v))
-        return Vector(*(self.number(name, x) for name, x in zip(names, v, strict=True)))
+        if sum(present) == 1:
+            base = self.free_name(bases, {"": float(abs(next(x for x in v if x)))})
+            return Vector(*(self.positive_with_sign(base, x) for x in v))
+        base = self.free_name(bases, {axis: float(x) for axis, x in zip(AXES, v, strict=True) if x})
+        return Vector(*(self.number(base + axis, x) for axis, x in zip(AXES, v, strict=True)))
 
     def positive_with_sign(self, name: str, value: float) -> Scalar:
         """A positive parameter with the sign of its value."""
         size = self.number(name, abs(value), positive=True)
         return -size if value < 0 else size
 
-    def rotation(self, R: Rotation, name: str) -> Rotation:
+    def rotation(self, R: Rotation, names: Iterable[str]) -> Rotation:
         """Quarter turns as they are, a rotation about one axis by a named angle, any other rotation by its numbers."""
         rows = [[_to_integer(x) for x in row] for row in R]
         if all(isinstance(x, int) for row in rows for x in row):
@@ -177,24 +224,25 @@ class _Namer:
             if R * axis == axis and self.choice != "numeric":
                 w = R.log()
                 angle = w.x * axis.x + w.y * axis.y + w.z * axis.z
+                name = self.free_name(names, {"": float(angle)})
                 return Rotation.about(axis, self.number(name, float(angle), angle=True))
         return Rotation(*(Vector(*row) for row in rows))
 
     def joint(self, i: int, joint: Joint) -> Joint:
         parent = self.model.index_of[joint.parent]
         siblings = sum(other.parent == joint.parent for other in self.model.joints)
-        base = f"L_{parent}" if siblings == 1 else f"L_{parent}_{i}"
-        P = self.vector(joint.origin.translation, tuple(base + x for x in AXES), base)  # type: ignore[arg-type]
+        bases = (f"L_{parent}", f"L_{parent}_{i}") if siblings == 1 else (f"L_{parent}_{i}",)
+        P = self.vector(joint.origin.translation, bases)
         self.ends.setdefault(joint.parent, []).append((joint.origin.translation, P))
-        origin = Transform(self.rotation(joint.origin.rotation, f"alpha_{parent}"), P)
+        origin = Transform(self.rotation(joint.origin.rotation, (f"alpha_{parent}", f"alpha_{parent}_{i}")), P)
         dofs = tuple(self.dof(joint, i, k, dof) for k, dof in enumerate(joint.dofs))
         return replace(joint, origin=origin, kind=self.kind(i, joint.kind), dofs=dofs)
 
     def kind(self, i: int, kind: Kind) -> Kind:
         if isinstance(kind, Moved):
-            names = (f"a_{i}", f"h_{i}", f"d_{i}")
             T = kind.offset
-            offset = Transform(self.rotation(T.rotation, f"alpha_{i}"), self.vector(T.translation, names))
+            lengths = (self.number(f"{letter}_{i}", x) for letter, x in zip("ahd", T.translation, strict=True))
+            offset = Transform(self.rotation(T.rotation, (f"alpha_{i}",)), Vector(*lengths))
             return Moved(self.kind(i, kind.inner), offset)
         if isinstance(kind, Screw):
             return Screw(_to_integers(kind.angular), _to_integers(kind.linear), kind.name)
@@ -223,23 +271,25 @@ class _Namer:
         P, T = frame.origin.translation, frame.origin
         known = next((named for numbers, named in self.ends.get(frame.link, []) if numbers == P), None)
         if known is None:
-            base = f"L_{i}" if frame.link not in self.ends else f"L_{i}t"
-            known = self.vector(P, tuple(base + x for x in AXES), base)  # type: ignore[arg-type]
+            first = f"L_{i}" if frame.link not in self.ends else f"L_{i}t"
+            known = self.vector(P, chain((first,), _numbered_names(f"L_{i}t")))
             self.ends.setdefault(frame.link, []).append((P, known))
-        return replace(frame, origin=Transform(self.rotation(T.rotation, f"alpha_{i}t"), known))
+        return replace(frame, origin=Transform(self.rotation(T.rotation, _numbered_names(f"alpha_{i}t")), known))
 
     def link(self, i: int, link: Link) -> Link:
         com = next(
             (named for numbers, named in self.ends.get(link.name, []) if numbers == link.com and any(numbers)), None
         )
         if com is None:
-            com = self.vector(link.com, tuple(f"l_c{i}{x}" for x in AXES), f"l_c{i}")  # type: ignore[arg-type]
+            com = self.vector(link.com, (f"l_c{i}",))
         entries = zip(ENTRIES, link.inertia.entries(), strict=True)
         inertia = Symmetric(*(self.number(f"I_{i}{name}", x) for name, x in entries))
         return Link(link.name, self.number(f"m_{i}", link.mass, positive=True), com, inertia)
 
     def gravity(self) -> Vector:
-        return self.vector(self.model.gravity, ("g_x", "g_y", "g_z"), "g")
+        v = self.model.gravity
+        single = sum(x != 0 for x in v) == 1
+        return self.vector(v, ("g",) if single else ("g_",))
 
 
 def parallel_groups(model: Model) -> list[list[int]]:
@@ -267,6 +317,12 @@ def parallel_groups(model: Model) -> list[list[int]]:
         else:
             groups.append([i])
     return groups
+
+
+def _numbered_names(name: str) -> Iterator[str]:
+    """The name, then the name with 2, 3 and so on."""
+    yield name
+    yield from (f"{name}{k}" for k in count(2))
 
 
 def _to_integer(x: float) -> Scalar:

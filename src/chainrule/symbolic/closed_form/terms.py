@@ -8,12 +8,12 @@ the energies, by Lagrange's equations, as a check.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from chainrule.algorithms import crba, energy, joint_forces, rnea, vector_form
+from chainrule.lazy import cached_property
 from chainrule.model import edits
 from chainrule.symbolic.algebra.ring import Element, prune
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel

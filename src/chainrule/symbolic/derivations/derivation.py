@@ -16,6 +16,7 @@ from chainrule.symbolic.derivations.problem import Problem
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
 from chainrule.symbolic.documents.blocks import Block
 from chainrule.symbolic.documents.document import Document
+from chainrule.symbolic.documents.printing import Style
 
 METHODS: dict[str, tuple[str, Callable[[Problem], list[Block]]]] = {
     "newton-euler": ("The Newton-Euler equations", newton_euler),
@@ -52,10 +53,11 @@ def derive(
     >>> print(derive(cr.load("pendulum"), "lagrange").title)
     Lagrange's equations of pendulum
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
     title, steps = METHODS[method]
     problem = Problem.of(robot, parameters, state)
     check_in_other_units(problem)
     blocks = (*introduction(problem), *problem.sample(), *steps(problem), *final_equations(problem))
-    return Document(f"{title} of {robot.name}", blocks)
+    style = Style(reserved=frozenset(symbol.name for symbol in problem.equations.parameters))
+    return Document(f"{title} of {robot.name}", blocks, style)

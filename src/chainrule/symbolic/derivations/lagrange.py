@@ -9,14 +9,19 @@ from chainrule.algorithms.joint_forces import armature, spring_energy
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
 from chainrule.dynamics.energy import kinetic_energy, potential_energy
+from chainrule.model import Model
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, too_large
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 MAX_TERMS = 3000
 """Terms of the energies; a robot with more is refused."""
+
+MAX_TORQUE_TERMS = 6000
+"""Terms of all torques; a robot with more is refused."""
 
 RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, \frac{\partial L}{\partial \dot{q}_{%s}}"
 MOMENTUM = r"\frac{\partial L}{\partial \dot{q}_{%s}}"
@@ -25,7 +30,9 @@ SLOPE = r"\frac{\partial L}{\partial q_{%s}}"
 
 def lagrange(problem: Problem) -> list[Block]:
     """The sections about energies, the Lagrangian, and Lagrange's equation of every coordinate."""
-    kinetic, potential = _energies(problem)
+    problem.refuse_many_terms("its energies", _total_energies, MAX_TERMS)
+    problem.refuse_many_terms("its torques", QUANTITIES["tau"], MAX_TORQUE_TERMS)
+    kinetic, potential = _energies(problem.model, *problem.symbols[:2])
     K, P = _sum(kinetic), _sum(potential)
     if count_terms([K, P]) > MAX_TERMS:
         raise too_large(problem.robot, f"its energies have {count_terms([K, P])} terms")
@@ -40,9 +47,12 @@ def lagrange(problem: Problem) -> list[Block]:
     return [*blocks, *_derivatives(problem, K - P)]
 
 
-def _energies(problem: Problem) -> tuple[list[Any], list[Any]]:
+def _total_energies(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any) -> list[Any]:
+    return [_sum(parts) for parts in _energies(model, q, qd)]
+
+
+def _energies(model: Model, q: Sequence[Any], qd: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Kinetic energies of the links and of the rotors; potential energies of the links and of the springs."""
-    model, (q, qd, _) = problem.model, problem.symbols
     bodies = model.at(q)
     V, T = twists_of(bodies, qd), poses_of(bodies)
     kinetic = [body.inertia.kinetic_energy(V[body.index]) for body in bodies]

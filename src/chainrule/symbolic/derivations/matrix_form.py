@@ -10,6 +10,7 @@ from chainrule.algorithms.matrix_form import matrix_form
 from chainrule.dynamics import textbook
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import ZERO_TOLERANCE, Problem, count_terms, too_large
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
@@ -20,6 +21,8 @@ MAX_TERMS = 6000
 
 def closed_matrix_form(problem: Problem) -> list[Block]:
     """The sections from the stacked equations of all links to M, C and g."""
+    problem.refuse_many_terms("its Jacobians", lambda model, q, qd, _: matrix_form(model, q, qd).J, MAX_TERMS)
+    problem.refuse_many_terms("its Christoffel symbols", QUANTITIES["C"], MAX_TERMS)
     form = matrix_form(problem.model, *problem.symbols[:2])
     size = count_terms(x for row in form.J for x in row)
     if size > MAX_TERMS:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from chainrule.algorithms import vector_form
 from chainrule.algorithms.vector_form import UNITS, LinkRow
 from chainrule.dynamics.textbook import newton_euler_table
-from chainrule.model import Body
+from chainrule.model import Body, Model
 from chainrule.model.joints import Screw
 from chainrule.spatial import Vector
 from chainrule.symbolic.algebra.ring import to_sympy
@@ -23,6 +24,7 @@ MAX_TERMS = 6000
 
 def newton_euler(problem: Problem) -> list[Block]:
     """The sections about outward iterations, inward iterations, and torques."""
+    problem.refuse_many_terms("its Newton-Euler equations", _entries_of_rows, MAX_TERMS)
     rows, torques = vector_form.newton_euler(problem.model, *problem.symbols)
     size = sum(count_terms(getattr(row, name)) for row in rows for name in UNITS)
     if size > MAX_TERMS:
@@ -42,6 +44,12 @@ def newton_euler(problem: Problem) -> list[Block]:
     ]
     blocks += [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
     return [*blocks, problem.numbers(quantities)]
+
+
+def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
+    """All entries of the Newton-Euler table."""
+    rows, _ = vector_form.newton_euler(model, q, qd, qdd)
+    return [x for row in rows for name in UNITS for x in getattr(row, name)]
 
 
 def _link(problem: Problem, body: Body, row: LinkRow, table: object, names: Sequence[str]) -> list[Block]:

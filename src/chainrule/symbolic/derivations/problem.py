@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, ModelError, ShapeError
 from chainrule.kinematics.configurations import random_state
+from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
 from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.algebra.units import (
@@ -27,6 +27,8 @@ from chainrule.symbolic.algebra.units import (
     unit_of,
 )
 from chainrule.symbolic.closed_form.equations import Equations, equations
+from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, round_count
+from chainrule.symbolic.closed_form.size_estimate import count_terms as estimate_terms
 from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, Table
 from chainrule.symbolic.documents.printing import round_digits, superscript_powers
 
@@ -70,10 +72,26 @@ class Problem:
             raise too_large(robot, f"{longest} joints in a row")
         closed_form = equations(robot, parameters)
         sample = _read_state(robot, state)
+        if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
+            robot = Mechanism(closed_form.symbolic.numbers, robot.backend)
+        problem = Problem(robot, closed_form, sample)
+        problem.refuse_many_terms("its mass matrix", QUANTITIES["M"], MAX_MASS_MATRIX_TERMS)
         size = count_terms(x for row in closed_form.elements.M for x in row)
         if size > MAX_MASS_MATRIX_TERMS:
             raise too_large(robot, f"its mass matrix has {size} terms")
-        return Problem(robot, closed_form, sample)
+        return problem
+
+    def refuse_many_terms(self, what: str, compute: Callable[..., Any], limit: int) -> None:
+        """Refuse a robot for which a step would have too many terms, by an estimate, before it is computed.
+
+        `compute` makes the entries of the step of a model, q, qd and qdd.
+        """
+        if self.robot.nv < MIN_JOINTS:
+            return
+        size = estimate_terms(self.equations.symbolic, lambda model, *q: compute(_without_friction(model), *q), limit)
+        if size > SLACK * limit:
+            verb = "have" if what.endswith("s") else "has"
+            raise too_large(self.robot, f"{what} {verb} about {round_count(size)} terms, by an estimate")
 
     # --- the robot ---
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from chainrule.symbolic.algebra.expressions import expression_or_matrix
 from chainrule.symbolic.documents.printing import PLAIN, Style
 
 
@@ -40,10 +41,18 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Equation:
-    """Sides with equals signs between them, and their unit. Long equations are broken over lines."""
+    """Sides with equals signs between them, and their unit. Long equations are broken over lines.
+
+    A side is a Formula, a SymPy expression, a SymPy matrix or a number. Text is refused: it would have to be evaluated.
+    """
 
     sides: tuple[Piece, ...]
     unit: str = ""
+
+    def __post_init__(self) -> None:
+        for side in self.sides:
+            if not isinstance(side, Formula):
+                expression_or_matrix(side, "a side of an equation (or a Formula, for LaTeX)")
 
 
 @dataclass(frozen=True)

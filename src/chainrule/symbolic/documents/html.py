@@ -86,7 +86,8 @@ def _block(block: Block, style: Style) -> str:
         return f'<div class="equation">{mathml(display(block, style), display=True, css_brackets=True)}{unit}</div>'
     if isinstance(block, Table):
         return _table(block, style)
-    return f"<pre><code>{escape_html(block.text)}</code></pre>"
+    lines = "\n".join(_escape(line) for line in block.text.expandtabs(4).split("\n"))
+    return f"<pre><code>{lines}</code></pre>"
 
 
 def _table(table: Table, style: Style) -> str:

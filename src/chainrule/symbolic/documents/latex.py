@@ -63,7 +63,7 @@ def _block(block: Block, style: Style) -> str:
         return _equation(block, style)
     if isinstance(block, Table):
         return _table(block, style)
-    lines = block.text.replace("\\end{verbatim}", "")
+    lines = block.text.replace("\\end{verbatim}", "\\end {verbatim}")
     return f"\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"
 
 
@@ -84,6 +84,7 @@ def _unit(unit: str) -> str:
 
 def _table(table: Table, style: Style) -> str:
     rows = [" & ".join(_text(cell, style) for cell in row) for row in (table.header, *table.rows)]
+    rows = [f"{{}}{row}" if row.startswith(("[", "*")) else row for row in rows]  # no option of the line before
     columns = "l" * len(table.header)
     lines = [rows[0] + r" \\ \hline", *(row + r" \\" for row in rows[1:])]
     return f"\\begin{{longtable}}[l]{{{columns}}}\n" + "\n".join(lines) + "\n\\end{longtable}"

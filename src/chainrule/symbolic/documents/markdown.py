@@ -24,14 +24,23 @@ def markdown(page: Page) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+SPECIAL = re.compile(r"(?<=www)\.|:(?=//)|[@&<>$\\`*_{}\[\]#|~]", re.IGNORECASE)
+ESCAPES = {
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", ".": "&#46;", ":": "&#58;", "@": "&#64;", "$": "<span>&#36;</span>",
+    "\\": "<span>&#92;</span>",
+}  # fmt: skip
+"""Characters that a backslash does not make plain everywhere: those of links, and those that begin a formula in a
+notebook, which is looked for in the text and again in the page. In an element of their own they begin none."""
+
+
 def escape(text: str) -> str:
-    """Escape plain text, so that nothing in it is markup.
+    """Escape plain text, so that nothing in it is markup, a formula or a link.
 
     >>> escape("a_b <i>")
     'a\\\\_b &lt;i&gt;'
     """
-    flat = " ".join(text.split("\n")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\\\`*_{}\[\]#|$~])", r"\\\1", flat)
+    flat = "".join(letter if letter.isprintable() else " " for letter in text)
+    return SPECIAL.sub(lambda match: ESCAPES.get(match[0], f"\\{match[0]}"), flat)
 
 
 def _text(text: Text, style: Style) -> str:
@@ -49,7 +58,9 @@ def block_text(block: Block, style: Style) -> str:
         return f"$$\n{display(block, style)}{unit}\n$$"
     if isinstance(block, Table):
         return _table(block, style)
-    return f"```{block.language}\n{block.text}\n```"
+    longest = max(map(len, re.findall("`+", block.text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{block.language}\n{block.text}\n{fence}"
 
 
 def _table(table: Table, style: Style) -> str:

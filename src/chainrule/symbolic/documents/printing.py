@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from chainrule.symbolic.algebra.expressions import expression_or_matrix
 from chainrule.symbolic.documents.mathml import mathml as mathml_of
 
 NUMBER, MASS, LENGTH, GRAVITY, COORDINATE, TRIGONOMETRIC, RATE, ACCELERATION = range(8)
@@ -21,10 +22,14 @@ COORDINATE_NAME = re.compile(r"q_(\d+)")
 
 @dataclass(frozen=True)
 class Style:
-    """Style of expressions: whether c_12 and s_12 stand for cosines and sines, and the number of digits."""
+    """Style of expressions: whether c_12 and s_12 stand for cosines and sines, and the number of digits.
+
+    `reserved` are names of parameters, which no cosine or sine gets.
+    """
 
     shorthand: bool = False
     digits: int = 6
+    reserved: frozenset[str] = frozenset()
 
 
 PLAIN = Style()
@@ -56,38 +61,43 @@ def arrange(expression: Any, style: Style = PLAIN) -> Any:
     """Arrange the factors and terms of an expression in a textbook's order, for printing only."""
     if isinstance(expression, sp.MatrixBase):
         return sp.Matrix(expression.rows, expression.cols, [arrange(x, style) for x in expression])
-    whole = sp.sympify(expression)
-    return _arrange(abbreviate(whole) if style.shorthand else whole, style.digits)
+    whole = expression_or_matrix(expression, "what is printed")
+    return _arrange(abbreviate(whole, reserved=style.reserved) if style.shorthand else whole, style.digits)
 
 
-def abbreviate(expression: Any, coordinates: Iterable[sp.Symbol] | None = None) -> Any:
+def abbreviate(expression: Any, coordinates: Iterable[sp.Symbol] | None = None, reserved: Iterable[str] = ()) -> Any:
     """Write c_12 for cos(q_1 + q_2) and s_1 for sin(q_1), of these coordinates or of all.
 
     >>> a, b = sp.symbols("q_1 q_2")
     >>> abbreviate(sp.cos(a + b) * sp.sin(a - b) + sp.cos(2 * a))
     c_12*s_1-2 + cos(2*q_1)
     """
-    return expression.xreplace({function: short for short, function in _short_names(expression, coordinates).items()})
+    names = _short_names(expression, coordinates, reserved)
+    return expression.xreplace({function: short for short, function in names.items()})
 
 
-def definitions(expressions: Iterable[Any]) -> list[tuple[sp.Symbol, sp.Expr]]:
+def definitions(expressions: Iterable[Any], reserved: Iterable[str] = ()) -> list[tuple[sp.Symbol, sp.Expr]]:
     """The short names in these expressions and what they stand for, simplest first."""
     found: dict[sp.Symbol, sp.Expr] = {}
     for expression in expressions:
-        found |= _short_names(expression)
+        found |= _short_names(expression, None, reserved)
     return sorted(found.items(), key=lambda pair: (len(pair[0].name), pair[0].name[1:], pair[0].name))
 
 
-def _short_names(whole: Any, coordinates: Iterable[sp.Symbol] | None = None) -> dict[sp.Symbol, sp.Expr]:
-    taken = {symbol.name for symbol in whole.free_symbols}
+def _short_names(
+    whole: Any, coordinates: Iterable[sp.Symbol] | None, reserved: Iterable[str]
+) -> dict[sp.Symbol, sp.Expr]:
+    taken = {symbol.name for symbol in whole.free_symbols} | set(reserved)
     allowed = None if coordinates is None else set(coordinates)
     names = {}
     for function in whole.atoms(sp.sin, sp.cos):
         name = _indices(function.args[0])
         if name is None or (allowed is not None and not function.free_symbols <= allowed):
             continue
-        letter = "s" if isinstance(function, sp.sin) else "c"
-        names[sp.Symbol(f"{letter.upper() if f'{letter}_{name}' in taken else letter}_{name}", real=True)] = function
+        letters = ("s", "S", "sin") if isinstance(function, sp.sin) else ("c", "C", "cos")
+        free = next((short for letter in letters if (short := f"{letter}_{name}") not in taken), None)
+        if free is not None:
+            names[sp.Symbol(free, real=True)] = function
     return names
 
 

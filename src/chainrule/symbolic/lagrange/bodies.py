@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import sympy as sp
 
 from chainrule.errors import ModelError, ShapeError
+from chainrule.symbolic.algebra.expressions import matrix
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
 from chainrule.symbolic.lagrange.coordinates import Coordinates, expression_of, vector_of
 
@@ -49,7 +50,8 @@ class PointMass:
 
     def potential_energy(self, own: Coordinates, gravity: Sequence[sp.Expr]) -> sp.Expr:
         """Potential energy -m g . p."""
-        return -_mass(self.mass, own) * sp.Matrix(gravity).dot(_position(self.position, own, "position"))
+        acceleration = sp.Matrix(vector_of(gravity, "gravity"))
+        return -_mass(self.mass, own) * acceleration.dot(_position(self.position, own, "position"))
 
 
 @dataclass(frozen=True)
@@ -153,12 +155,12 @@ def _mass(mass: Any, own: Coordinates) -> sp.Expr:
 
 def _matrix(value: Any, own: Coordinates, what: str) -> sp.Matrix:
     try:
-        matrix = sp.Matrix(value)
-    except (TypeError, ValueError):
-        matrix = None
-    if matrix is None or matrix.shape != (3, 3):
-        raise ShapeError(f"{what} must be a 3-by-3 matrix, got {value!r:.60}")
-    return matrix.applyfunc(lambda x: own.plain(x, what))
+        found = matrix(value, what)
+    except ShapeError:
+        found = None
+    if found is None or found.shape != (3, 3):
+        raise ShapeError(f"{what} must be a 3-by-3 matrix of SymPy expressions, got {value!r:.60}")
+    return found.applyfunc(lambda x: own.plain(x, what))
 
 
 def _inertia(value: Any, own: Coordinates) -> sp.Matrix:
@@ -170,7 +172,7 @@ def _inertia(value: Any, own: Coordinates) -> sp.Matrix:
         raise ShapeError(
             f"inertia must be a 3-by-3 matrix, 3 entries (xx, yy, zz) or 6 (xx, yy, zz, xy, xz, yz), got {value!r:.60}"
         )
-    matrix = _matrix(value, own, "inertia")
-    if matrix != matrix.T:
-        raise ModelError(f"inertia must be a symmetric matrix, got {matrix}")
-    return matrix
+    found = _matrix(value, own, "inertia")
+    if found != found.T:
+        raise ModelError(f"inertia must be a symmetric matrix, got {found}")
+    return found

@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.symbolic.algebra.expressions import expression_or_matrix
 
 TIME = sp.Symbol("t")
 
@@ -161,12 +162,9 @@ def _with_dots(symbol: sp.Symbol, dots: str) -> sp.Symbol:
 
 def expression_of(value: Any, what: str) -> sp.Expr:
     """A SymPy expression from an expression or a number; simple decimals become fractions."""
-    if isinstance(value, (str, bool)) or value is None:
-        raise ShapeError(f"{what} must be a SymPy expression, got {value!r:.60}; sympy.sympify makes one of a text")
-    try:
-        expression = sp.sympify(value)
-    except (sp.SympifyError, TypeError, AttributeError):
-        raise ShapeError(f"{what} must be a SymPy expression, got {type(value).__name__}: {value!s:.60}") from None
+    if isinstance(value, bool) or value is None:
+        raise ShapeError(f"{what} must be a SymPy expression, got {value!r:.60}")
+    expression = expression_or_matrix(value, what)
     if not isinstance(expression, sp.Expr) or isinstance(expression, sp.MatrixExpr):
         raise ShapeError(f"{what} must be one SymPy expression, got {type(value).__name__}: {value!s:.60}")
     if expression.has(sp.nan, sp.oo, sp.zoo):

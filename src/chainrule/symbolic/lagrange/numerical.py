@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi
@@ -13,6 +12,7 @@ import sympy as sp
 from chainrule.arguments import Array, rows_of, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Scalars, active
 from chainrule.errors import ModelError, UnknownNameError
+from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra.numbers import values_of
 from chainrule.symbolic.algebra.translation import Translator
 from chainrule.symbolic.lagrange.coordinates import TIME

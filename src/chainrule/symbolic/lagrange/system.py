@@ -10,12 +10,12 @@ which is M(q) qdd + c(q, qd) + g(q) + friction = f + J^T lambda.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from chainrule.errors import ModelError, ShapeError
+from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra import textbook
 from chainrule.symbolic.lagrange.bodies import Friction
 from chainrule.symbolic.lagrange.coordinates import TIME, Coordinates, each
@@ -196,6 +196,10 @@ def _numbered_symbols(letter: str, count: int) -> list[sp.Symbol]:
 
 def _forces(given: Any, own: Coordinates) -> list[sp.Expr]:
     if isinstance(given, str):
+        if not given.isidentifier():
+            raise ShapeError(
+                f"forces must be a letter that names them, such as 'tau', or expressions, got {given!r:.60}"
+            )
         return list(_numbered_symbols(given, len(own)))
     if given is None or (isinstance(given, int) and given == 0):
         return [sp.S.Zero] * len(own)

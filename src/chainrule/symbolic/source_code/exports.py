@@ -9,9 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import sympy as sp
 
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError
+from chainrule.symbolic.algebra.evaluation import Evaluator, evaluate, stack
+from chainrule.symbolic.algebra.expressions import matrix
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.source_code.languages import LANGUAGES
 from chainrule.symbolic.source_code.routine import Assignment, Routine
@@ -21,6 +24,12 @@ ARGUMENTS = {
     "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
 }  # fmt: skip
 """Term of the equations of motion -> its arguments."""
+
+MAX_PREFIX = 48
+"""Letters of the first part of a function's name: MATLAB tells names apart by 63 letters."""
+
+CHECKED_STATES = 3
+"""Random numbers of each symbol at which common subexpressions are checked."""
 
 DEFAULT_TERMS = ("M", "c", "g", "tau")
 
@@ -57,12 +66,14 @@ def export_equations(
     % Written by chainrule: pendulum...
     """
     groups = {"q": equations.q, "qd": equations.qd, "qdd": equations.qdd}
-    sources = {}
     for name in names:
         if name not in ARGUMENTS:
             raise UnknownNameError.of("term", name, ARGUMENTS, "the equations of motion")
-        matrix = sp.Matrix(getattr(equations, name))
-        sources[name] = Source(matrix, {group: groups[group] for group in ARGUMENTS[name]})
+    equations.refuse_long_terms(*(part for name in names for part in (("M", "c", "g") if name == "tau" else (name,))))
+    sources = {}
+    for name in names:
+        term = sp.Matrix(getattr(equations, name))
+        sources[name] = Source(term, {group: groups[group] for group in ARGUMENTS[name]})
     return export(sources, language, equations.parameters, prefix or equations.robot.model.name)
 
 
@@ -92,11 +103,12 @@ def export(
         raise UnknownNameError.of("language", language, LANGUAGES, "chainrule")
     reserved = LANGUAGES[language].reserved
     values = dict(constants or {})
-    start = identifier(prefix)
-    routines = []
+    start = identifier(str(prefix)[:MAX_PREFIX])
+    routines: list[Routine] = []
     for name, given in sources.items():
-        source = given if isinstance(given, Source) else Source(sp.Matrix(given), dict(arguments or {}))
-        routines.append(_routine(f"{start}_{identifier(name)}", name, source, values, reserved))
+        source = given if isinstance(given, Source) else Source(matrix(given, f"{name!r:.60}"), dict(arguments or {}))
+        own = identifier(f"{start}_{identifier(name)}", frozenset(routine.name for routine in routines))
+        routines.append(_routine(own, name, source, values, reserved))
     return LANGUAGES[language].write(start, routines)
 
 
@@ -124,6 +136,8 @@ parameter partial pass persistent protected public quote raise record redeclare 
 short signed sizeof static struct switch then true try type typedef union unsigned until unwind_protect using void
 volatile when while with within yield
 e i j pi E I Boolean Integer Real abs cos float64 main np numpy out pow q qd qdd sign sin sqrt zeros
+Inf Infinity INFINITY M_E M_PI NA NAN NaN None True False ans assert batch complex double errno eps fabs im inf initial
+match nan nothing predefined pre print reinit sample self smooth terminal terminate time tan exp log mutable where
 """
 RESERVED = frozenset(WORDS.split())
 """Words of the languages, and names that the written code uses."""
@@ -146,6 +160,7 @@ def _routine(
         [source.matrix], symbols=sp.numbered_symbols("x", exclude=free, real=True), order="none"
     )
     used = sorted((s for s in constants if s in free), key=str)
+    _check_common_subexpressions(label, source.matrix, shared, reduced)
     names: dict[sp.Symbol, str] = {}
     taken = {*source.arguments, *reserved}
     for symbol in (*used, *(s for s, _ in shared)):
@@ -160,6 +175,26 @@ def _routine(
         + [Assignment(names[s], value) for s, value in shared],
         sp.Matrix(reduced),
     )
+
+
+def _check_common_subexpressions(
+    label: str, whole: sp.Matrix, shared: Sequence[tuple[sp.Symbol, sp.Expr]], reduced: sp.Matrix
+) -> None:
+    """Refuse common subexpressions that do not give the matrix back, at random numbers."""
+    rng = np.random.default_rng(3)
+    values = {symbol: rng.uniform(0.3, 1.3, CHECKED_STATES) for symbol in sorted(whole.free_symbols, key=str)}
+    evaluator = Evaluator(values)
+    with np.errstate(all="ignore"):
+        try:
+            expected, sizes = evaluate(list(whole), values, CHECKED_STATES)
+            for symbol, expression in shared:
+                evaluator.assign(symbol, evaluator(expression))
+            found, _ = stack([evaluator(x) for x in reduced], CHECKED_STATES)
+        except (ModelError, TypeError):  # functions that only the printers know
+            return
+        wrong = np.isfinite(expected) & ~(np.abs(found - expected) <= 1e-9 * np.max(sizes, initial=0.0))
+    if wrong.any():
+        raise ChainruleError(f"the source code of {label!r} differs from its matrix; please report it with the matrix")
 
 
 def suffix(language: str) -> str:

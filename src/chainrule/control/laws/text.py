@@ -1,0 +1,247 @@
+"""The text of a control law: what compiled code of it is known by.
+
+Two controllers share compiled code only if their laws are the same arithmetic. A law of this package depends on a few
+attributes, which are compared as they are now. Any other law is traced: called once with symbols, and known by the
+graph that comes out. The trace is kept for as long as nothing that the law can read has changed; where that cannot be
+seen, the law is traced each time.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from chainrule.control.laws.targets import Target
+from chainrule.core.mechanism import Mechanism, fingerprint
+from chainrule.errors import ShapeError
+from chainrule.model import Model
+
+OWN_LAWS = "chainrule.control.laws."
+"""The package of the laws that are known to depend on their attributes alone."""
+
+MAX_TRACES = 64
+"""Traces that are kept; the oldest goes first."""
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
+"""Types whose values never change."""
+
+PURE_PACKAGES = ("chainrule", "numpy", "math", "builtins", "casadi", "typing", "abc")
+"""Packages whose functions and classes stay as they are."""
+
+_traces: OrderedDict[Hashable, str] = OrderedDict()
+_fingerprints: OrderedDict[int, tuple[Model, str]] = OrderedDict()
+
+
+class UnknownContentError(Exception):
+    """The value holds something whose changes cannot be seen."""
+
+
+def law_key(controller: Any) -> tuple[Hashable, ...]:
+    """A key of the arithmetic of `controller.torque`: equal keys mean equal arithmetic of (q, qd, z, s, p)."""
+    kind: Any = type(controller)
+    if _is_own_law(controller):
+        try:
+            return (kind, *_attributes_of(controller, numbers=False))
+        except UnknownContentError:
+            pass
+    try:
+        seen: Hashable = (kind, _attributes_of(controller, numbers=True), *_methods_of(type(controller)))
+    except (UnknownContentError, RecursionError):
+        return (kind, trace(controller))
+    text = _traces.get(seen)
+    if text is None:
+        text = _traces[seen] = trace(controller)
+        while len(_traces) > MAX_TRACES:
+            _traces.popitem(last=False)
+    return (kind, text)
+
+
+def _is_own_law(controller: Any) -> bool:
+    """Whether the law is one of this package, unchanged."""
+    kind = type(controller)
+    return (
+        kind.__module__.startswith(OWN_LAWS)
+        and getattr(kind.torque, "__module__", "").startswith(OWN_LAWS)
+        and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+        and not any(callable(value) and not isinstance(value, Target) for value in _own_values(controller))
+    )
+
+
+def _own_values(controller: Any) -> Iterator[Any]:
+    """The attributes of an object that are not its robot."""
+    return (value for value in vars(controller).values() if not isinstance(value, (Mechanism, Model)))
+
+
+# --- contents, by value ---
+
+
+def _attributes_of(controller: Any, numbers: bool) -> tuple[Hashable, ...]:
+    """All attributes by value; of parameters and targets, which are arguments of the law, the lengths will do."""
+    found: list[Hashable] = []
+    for name, value in sorted(vars(controller).items()):
+        if name == "parameters" and not numbers:
+            found.append((name, value.shape[-1]))
+        elif name == "_numbers" and not numbers:
+            found.append((name, tuple((key, array.shape[-1]) for key, array in value.items())))
+        elif isinstance(value, Target) and not numbers:
+            found.append((name, type(value), value.key))
+        else:
+            found.append((name, _content(value)))
+    return tuple(found)
+
+
+def _content(value: Any) -> Hashable:
+    """A value as something hashable that differs wherever the value does."""
+    if isinstance(value, PLAIN):
+        return (type(value), repr(value))  # 0.0 and -0.0, 1 and True differ
+    if type(value) is np.ndarray and value.dtype != object:
+        return ("array", str(value.dtype), value.shape, value.tobytes())
+    if type(value) in (tuple, list):
+        return (type(value), tuple(_content(item) for item in value))
+    if type(value) is dict:
+        return ("dict", tuple((_content(key), _content(item)) for key, item in value.items()))
+    if type(value) in (set, frozenset):
+        return (type(value), frozenset(_content(item) for item in value))
+    if isinstance(value, slice):
+        return ("slice", _content([value.start, value.stop, value.step]))
+    if isinstance(value, Mechanism):
+        return ("robot", value.fingerprint)
+    if isinstance(value, Model):
+        return ("model", _fingerprint(value))
+    if isinstance(value, Target) and type(value).__module__.startswith(OWN_LAWS):
+        return (type(value), value.key, _content(value.numbers), id(getattr(value, "_reference", None)))
+    if isinstance(value, (ModuleType, type, BuiltinFunctionType, np.ufunc)) and _is_pure(value):
+        return ("known", id(value))
+    if isinstance(value, FunctionType):
+        return ("known", id(value)) if _is_pure(value) else _function_content(value)
+    raise UnknownContentError
+
+
+def _fingerprint(model: Model) -> str:
+    """The digest of a model, which never changes; computed once."""
+    found = _fingerprints.get(id(model))
+    if found is None:
+        found = _fingerprints[id(model)] = (model, fingerprint(model))
+        while len(_fingerprints) > MAX_TRACES:
+            _fingerprints.popitem(last=False)
+    return found[1]
+
+
+def _is_pure(value: Any) -> bool:
+    """Whether a function, class or module belongs to a package that stays as it is."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or "numpy"
+    return name.partition(".")[0] in PURE_PACKAGES
+
+
+def _methods_of(kind: type) -> Iterator[Hashable]:
+    """The functions of a class and of its bases, with all that they read."""
+    for base in kind.__mro__:
+        if base is object or _is_pure(base):
+            continue
+        for name, value in sorted(vars(base).items()):
+            if isinstance(value, property):
+                yield (name, *(_content(f) for f in (value.fget, value.fset) if f is not None))
+            elif isinstance(value, (staticmethod, classmethod)):
+                yield (name, _content(value.__func__))
+            elif not name.startswith("__") or isinstance(value, FunctionType):
+                yield (name, _content(value) if name not in ("_abc_impl",) else None)
+
+
+def _function_content(function: FunctionType, within: frozenset[int] = frozenset()) -> Hashable:
+    """The code of a function, and the values of the names and variables that it reads from outside."""
+    if id(function) in within:
+        return ("again", function.__qualname__)
+    deeper = within | {id(function)}
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
+    world = function.__globals__
+    outside = [world[name] for name in names if name in world]
+
+    def content(value: Any) -> Hashable:
+        if isinstance(value, FunctionType) and not _is_pure(value):
+            return _function_content(value, deeper)
+        return _content(value)
+
+    def cell_content(value: Any) -> Hashable:  # super() keeps its class there, whose methods are looked at anyway
+        return ("class", id(value)) if isinstance(value, type) else content(value)
+
+    code = function.__code__
+    return (
+        "function", code.co_code, code.co_names, repr(code.co_consts), tuple(names),
+        tuple(map(content, outside)), tuple(map(cell_content, cells)),
+        tuple(map(content, function.__defaults__ or ())), _content(function.__kwdefaults__),
+    )  # fmt: skip
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A code object and those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+# --- tracing ---
+
+
+def trace(controller: Any, law: Callable[..., Any] | None = None) -> str:
+    """The law on symbols, compared with the law on numbers: tracing cannot see everything."""
+    import casadi
+
+    law = controller.torque if law is None else law
+    robot, name = controller.robot, type(controller).__name__
+    lengths = [robot.nq, robot.nv, controller.states, controller.width, np.asarray(controller.parameters).shape[-1]]
+    symbols = [casadi.SX.sym(letter, n) for letter, n in zip("qvzsp", lengths, strict=True)]
+    timed = takes_time(controller)
+    if timed:
+        symbols.append(casadi.SX.sym("t", 1))
+    try:
+        with warnings.catch_warnings():  # CasADi tells of a coming change of its own NumPy support
+            warnings.simplefilter("ignore", FutureWarning)
+            tau, rates = _call(law, [_entries(x) for x in symbols], timed)
+        outputs = [casadi.vertcat(*map(casadi.SX, tau)), casadi.vertcat(*map(casadi.SX, rates))]
+        traced = casadi.Function("law", symbols, outputs)
+    except Exception as error:
+        raise ShapeError(
+            f"{name}: torque cannot be traced: {type(error).__name__}: {(str(error).splitlines() or [''])[-1]:.120}. "
+            "Write it in plain arithmetic over its arguments, with chainrule.spatial.scalar.where in place of if"
+        ) from error
+    _refuse_other_numbers(law, traced, [*lengths, 1][: len(symbols)], timed, name)
+    return str(traced.serialize())
+
+
+def _entries(symbol: Any) -> list[Any]:
+    return [symbol[i] for i in range(symbol.numel())]
+
+
+def _refuse_other_numbers(law: Callable[..., Any], traced: Any, lengths: list[int], timed: bool, name: str) -> None:
+    """An error where the law on numbers is not what was traced."""
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        numbers = [rng.uniform(0.1, 1.0, size=n) for n in lengths]
+        with np.errstate(all="ignore"):
+            tau, rates = _call(law, [list(x) for x in numbers], timed)
+        expected = np.array([float(np.ravel(x)[0]) for x in (*tau, *rates)])
+        found = np.concatenate([part.full().ravel() for part in traced(*numbers)])
+        rounding = 1e-9 * (1 + np.abs(expected[np.isfinite(expected)]).max(initial=0))
+        if not np.allclose(found, expected, rtol=1e-9, atol=rounding, equal_nan=True):
+            raise ShapeError(
+                f"{name}: torque gives {found.tolist()!s:.80} when traced and {expected.tolist()!s:.80} when called: "
+                "it is not plain arithmetic of its arguments (random numbers, a counter, or float() of a value?)"
+            )
+
+
+def takes_time(controller: Any) -> bool:
+    """Whether `torque` has a parameter named t, for the time."""
+    code = getattr(getattr(controller.torque, "__func__", controller.torque), "__code__", None)
+    return code is not None and "t" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _call(law: Callable[..., Any], arguments: list[list[Any]], timed: bool) -> Any:
+    return law(*arguments[:-1], t=arguments[-1][0]) if timed else law(*arguments)

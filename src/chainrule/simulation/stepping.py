@@ -1,0 +1,287 @@
+"""A simulation that moves on when it is told to: for loops of one's own, and for reinforcement learning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.arguments import Array, flag, rows_of, whole_number
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ModelError, ShapeError, SimulationError
+from chainrule.loops.closure import constraint_residual
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.simulation.impacts import Impacts, Stops
+    from chainrule.simulation.integrators import FixedStep, Integrator
+    from chainrule.simulation.request import Request
+    from chainrule.simulation.sampled import Torque
+
+
+def simulation(
+    robot: Mechanism,
+    q0: ArrayLike,
+    qd0: ArrayLike | None = None,
+    *,
+    method: str | None = None,
+    dt: float | None = None,
+    integrator: Integrator | None = None,
+    tip_wrench: Torque = None,
+    wrenches: Mapping[str, Torque] | None = None,
+    stops: Stops | Impacts | None = None,
+    torque_limits: bool = True,
+    limits: bool = True,
+    stabilization: str = "projection",
+    diverged: str = "raise",
+) -> Simulation:
+    """A simulation that is moved on step by step: `sim.step(tau)`, for every row of a batch of starts.
+
+    Each step is compiled, and the same as a step of `simulate` with these torques.
+
+    Parameters
+    ----------
+    q0, qd0
+        Configurations (..., nq) and velocities (..., n) at the start; None for at rest. Loops are closed there.
+    method, dt, integrator
+        An integrator of fixed steps, by its name and its step in s, or as an object: "rk4" and 1 ms unless given.
+    tip_wrench, wrenches
+        Wrenches that act all the time, as in simulate.
+    stops
+        What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
+    torque_limits
+        Torques saturate at the joints' effort limits.
+    limits
+        Refuse a start outside the position limits.
+    stabilization
+        How loops are kept closed: "projection" after every step, "baumgarte", or "none".
+    diverged
+        "raise" an error where a motion diverges, or "keep" its row, as nan.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> sim = arm.simulation([0.0, 0.0], dt=0.01)
+    >>> for _ in range(100):
+    ...     sim.step(-5.0 * sim.qd)
+    >>> round(sim.t, 9), sim.q.shape
+    (1.0, (2,))
+    """
+    from chainrule.simulation import request
+    from chainrule.simulation.integrators import FixedStep, choose_integrator
+
+    robot.require("forward_dynamics")
+    if not robot.nv:
+        raise ModelError(f"simulation: robot {robot.name!r} has no degrees of freedom, so nothing can move")
+    chosen = choose_integrator(method, integrator, dt=dt)
+    if not isinstance(chosen, FixedStep):
+        raise ShapeError(
+            f"simulation: {chosen.name} chooses its own steps; take an integrator of fixed steps, such as "
+            "integrator=cr.RK4(dt=1e-3), or simulate(..., cr.Sampled(law, period)) with any"
+        )
+    start = request.read_start(robot, q0, qd0, within_limits=flag(limits, "simulation: limits") or stops is not None)
+    sources = request.SourceReader(robot, start.batch)
+    asked = request.Request(
+        robot=robot,
+        start=start,
+        duration=np.inf,
+        integrator=chosen,
+        torque=sources.torque(np.zeros((*start.batch, robot.nv)), within_limits=torque_limits),
+        wrenches=sources.wrenches(tip_wrench, wrenches),
+        stops=stops,
+        torque_limits=torque_limits,
+        stabilization=request.read_choice(stabilization, request.STABILIZATIONS, "stabilization"),
+        diverged=request.read_choice(diverged, ("raise", "keep"), "way with divergence"),
+    )
+    return Simulation(asked, chosen, within_limits=flag(limits, "simulation: limits") or stops is not None)
+
+
+class Simulation:
+    """A motion, or a batch of them, that `step` moves on. Made by `robot.simulation`.
+
+    Attributes
+    ----------
+    t
+        The time since the start, in s.
+    q, qd
+        Configurations (..., nq) and velocities (..., n): copies, which later steps leave alone.
+    state
+        Everything that the motion goes on from, (..., size): q, qd and the work done. Assign one to return to it.
+    """
+
+    def __init__(self, request: Request, integrator: FixedStep, within_limits: bool = True) -> None:
+        from chainrule.simulation import guards
+        from chainrule.simulation.steppers import record_size
+        from chainrule.simulation.steps import Steps
+
+        self.robot, self.dt, self.batch = request.robot, integrator.dt, request.start.batch
+        self._request, self._within_limits = request, within_limits
+        self._start = request.state.copy()
+        self._state = request.state.copy()
+        self._taken = 0
+        numbers = np.broadcast_to(request.parameters, (len(self._state), request.parameters.shape[-1]))
+        self._walk = Steps(replace_parameters(request, numbers.copy()), integrator)
+        at = request.plant.own_parameters
+        self._torques = self._walk.request.parameters[:, at : at + self.robot.nv]
+        """The torques of every row: a part of the parameters, in place."""
+        self._record = np.empty((len(self._state), 1, record_size(request.plant)))
+        self._quick = self._walk.bind(self._state, integrator.dt)
+        self._max_energy = guards.max_kinetic_energy(request.robot, request.start.q, request.start.v)
+        driven = set(self.robot.actuated) if request.torque_limits else set(range(self.robot.nv))
+        self._undriven = [i for i in range(self.robot.nv) if i not in driven]
+
+    def __repr__(self) -> str:
+        many = f"{self.batch} motions of " if self.batch else ""
+        return f"<Simulation of {many}{self.robot.name!r} at {self.t:g} s, {self._request.integrator.name}>"
+
+    # --- the state ---
+
+    @property
+    def t(self) -> float:
+        """The time since the start, in s."""
+        return self._taken * self.dt
+
+    @property
+    def q(self) -> Array:
+        """Configurations (..., nq)."""
+        return self._state[:, : self.robot.nq].reshape((*self.batch, self.robot.nq)).copy()
+
+    @property
+    def qd(self) -> Array:
+        """Velocities (..., n)."""
+        nq, nv = self.robot.nq, self.robot.nv
+        return self._state[:, nq : nq + nv].reshape((*self.batch, nv)).copy()
+
+    @property
+    def state(self) -> Array:
+        """Everything that the motion goes on from: (..., size)."""
+        return self._state.reshape((*self.batch, -1)).copy()
+
+    @state.setter
+    def state(self, value: ArrayLike) -> None:
+        array = np.asarray(value, dtype=float)
+        if array.shape != (*self.batch, self._state.shape[1]):
+            raise ShapeError(
+                f"simulation: state must have the shape {(*self.batch, self._state.shape[1])}, as sim.state gives it, "
+                f"got {array.shape}"
+            )
+        self._state[:] = array.reshape(self._state.shape)
+
+    # --- steps ---
+
+    def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
+        """Move on by one step of dt, or by several, under torques tau (..., n); none if they are left out."""
+        if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.shape == (*self.batch, self.robot.nv):
+            self._torques[:] = tau.reshape(self._torques.shape)
+        else:
+            self._torques[:] = self._read(tau)
+        if self._undriven:
+            self._refuse_undriven()
+        count = 1 if steps == 1 else whole_number(steps, "step: steps", least=1)
+        if not np.isfinite(self._torques).all():
+            raise ShapeError(f"step: tau must be finite, got {tau!r:.80}")
+        if count == 1 and self._quick is not None:
+            self._quick()
+        else:
+            self._advance(count)
+        self._taken += count
+        self._check()
+
+    def _read(self, tau: ArrayLike | None) -> Array:
+        """Torques of all rows, from any array that fits."""
+        if tau is None:
+            return np.zeros(self._torques.shape)
+        nv = self.robot.nv
+        array = rows_of(tau, nv, "step: tau", ", ".join(self.robot.velocity_names[:8]))
+        try:
+            return np.broadcast_to(array, (*self.batch, nv)).reshape(self._torques.shape)
+        except ValueError:
+            raise ShapeError(f"step: tau has the shape {array.shape}, and starts have {self.batch}") from None
+
+    def _refuse_undriven(self) -> None:
+        for i in self._undriven:
+            if self._torques[:, i].any():
+                raise ShapeError(
+                    f"step: joint {self.robot.velocity_names[i]!r} has an effort limit of 0, so that no torque can act "
+                    "there; give it none, or pass torque_limits=False"
+                )
+
+    def _advance(self, count: int) -> None:
+        grid = np.asarray((self._taken + np.arange(count + 1)) * self.dt, dtype=float)
+        self._walk.advance(self._state, grid, self.dt, count, self._record)
+
+    def _check(self) -> None:
+        """An error where the motion cannot be trusted any further."""
+        if self._request.keeps_diverged:
+            return
+        if not np.isfinite(self._state).all():
+            row = int(np.flatnonzero(~np.isfinite(self._state).all(axis=1))[0])
+            which = f", row {self._request.start.index_of(row)}" if self.batch else ""
+            raise SimulationError(
+                f"step: the motion diverges at about t = {self.t:.6g} s{which}. Take a smaller dt than {self.dt:g} s, "
+                "or softer gains; reset() starts again",
+                None,
+            )
+        if self._request.plant.rows and self._request.projects:
+            from chainrule.simulation.guards import MAX_LOOP_GAP
+
+            gap = float(np.abs(constraint_residual(self.robot, self._state[:, : self.robot.nq])).max())
+            if gap > MAX_LOOP_GAP:
+                raise SimulationError(f"step: a loop comes open at t = {self.t:.6g} s, by {gap:.2g}", None)
+
+    # --- starts ---
+
+    def reset(
+        self, q0: ArrayLike | None = None, qd0: ArrayLike | None = None, *, where: ArrayLike | None = None
+    ) -> None:
+        """Return to the start, or to another one; to rest where q0 is given without qd0.
+
+        Parameters
+        ----------
+        q0, qd0
+            Configurations (..., nq) and velocities (..., n); those of the start unless given.
+        where
+            Rows of the batch to reset, true or false for each, (...,). The others, and the time, stay as they are.
+        """
+        from chainrule.simulation.request import read_start
+
+        start = self._start
+        if q0 is not None or qd0 is not None:
+            nq, nv = self.robot.nq, self.robot.nv
+            q = self._start[:, :nq].reshape((*self.batch, nq)) if q0 is None else q0
+            given = read_start(self.robot, q, qd0, within_limits=self._within_limits)
+            start = np.zeros_like(self._start)
+            start[:, :nq] = _spread(given.q, given.batch, self.batch)
+            start[:, nq : nq + nv] = _spread(given.v, given.batch, self.batch)
+        if where is None:
+            self._state[:], self._taken = start, 0
+            return
+        rows = self._read_mask(where)
+        self._state[rows] = start[rows]
+
+    def _read_mask(self, where: ArrayLike) -> NDArray[np.bool_]:
+        mask = np.asarray(where)
+        if mask.dtype != bool or mask.shape != self.batch:
+            raise ShapeError(
+                f"reset: where must be true or false for each motion, of shape {self.batch}, got {mask.dtype} of shape "
+                f"{mask.shape}"
+            )
+        return mask.reshape(-1)
+
+
+def _spread(rows: Array, given: tuple[int, ...], batch: tuple[int, ...]) -> Array:
+    """Rows of a batch, repeated where the other batch is larger."""
+    try:
+        return np.broadcast_to(rows.reshape((*given, -1)), (*batch, rows.shape[-1])).reshape(-1, rows.shape[-1])
+    except ValueError:
+        raise ShapeError(f"reset: a start of shape {given} does not fit into the batch {batch}") from None
+
+
+def replace_parameters(request: Request, parameters: Array) -> Request:
+    """The same request with its own array of parameters, (rows, count), to be changed in place."""
+    own = replace(request)
+    vars(own)["parameters"] = parameters
+    return own

@@ -1,0 +1,122 @@
+"""Closed forms checked against the robot's own functions, at random states, before they are handed out.
+
+The functions run on the model's numbers, as they are written, and know nothing of symbols and their names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from chainrule.arguments import Array
+from chainrule.errors import ChainruleError
+from chainrule.functions import reference
+from chainrule.model import Model
+from chainrule.symbolic.algebra.evaluation import evaluate
+from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
+
+STATES = 4
+"""Random states at which a closed form is compared."""
+
+AGREEMENT_TOLERANCE = 1e-9
+"""Largest difference from the robot's own functions, as a fraction of their largest number."""
+
+ROUNDING = 1e-12
+"""Largest difference by rounding, as a fraction of the size of the terms that are added up."""
+
+
+class State(NamedTuple):
+    """Random states: q, qd and qdd, a row each."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+def random_states(model: Model) -> State:
+    """States of a model for the comparison, the same every time."""
+    rng = np.random.default_rng(11)
+    reach = np.array([np.pi if velocity.unit == "rad" else 1.0 for velocity in model.layout.velocities])
+    q = rng.uniform(-1.0, 1.0, (STATES, model.nv)) * reach
+    qd, qdd = (rng.uniform(-1.5, 1.5, (STATES, model.nv)) for _ in range(2))
+    return State(q, qd, qdd)
+
+
+def numbers_of(symbolic: SymbolicModel, state: State) -> dict[sp.Symbol, Any]:
+    """The number of each parameter, and of each symbol of the state in all rows."""
+    found: dict[sp.Symbol, Any] = dict(symbolic.parameters)
+    for symbols, rows in zip((symbolic.q, symbolic.qd, symbolic.qdd), state, strict=True):
+        found |= {symbol: rows[:, k] for k, symbol in enumerate(symbols)}
+    return found
+
+
+def _function(name: str, *arguments: str) -> Callable[[Model, State], Array]:
+    return lambda model, state: reference.evaluate(model, name, [getattr(state, x) for x in arguments])
+
+
+def _term(index: int) -> Callable[[Model, State], Array]:
+    terms = _function("torque_terms", "q", "qd", "qdd")
+    return lambda model, state: terms(model, state)[:, index]
+
+
+def _velocity_torques(model: Model, state: State) -> Array:
+    return _term(1)(model, state) + _term(2)(model, state)
+
+
+EXPECTED: dict[str, Callable[[Model, State], Array]] = {
+    "M": _function("mass_matrix", "q"), "C": _function("coriolis_matrix", "q", "qd"), "c": _velocity_torques,
+    "centrifugal": _term(1), "coriolis": _term(2), "g": _function("gravity_torque", "q"),
+    "spring": _function("spring_torque", "q"), "friction": _function("friction_torque", "qd"),
+    "tau": _function("inverse_dynamics", "q", "qd", "qdd"), "kinetic_energy": _function("kinetic_energy", "q", "qd"),
+    "potential_energy": _function("potential_energy", "q"),
+}  # fmt: skip
+"""Term of the equations of motion -> its numbers, by the functions of the model."""
+
+
+def check_term(name: str, found: Any, symbolic: SymbolicModel, others: Mapping[sp.Symbol, float] | None = None) -> None:
+    """Refuse a term of the equations of motion that differs from the function of the model.
+
+    `others` are numbers of further symbols.
+    """
+    state = random_states(symbolic.numbers)
+    expected = EXPECTED[name](symbolic.numbers, state)
+    values = numbers_of(symbolic, state) | dict(others or {})
+    check(name, found, expected, values, symbolic.numbers, size_of_terms(symbolic.numbers, state))
+
+
+def size_of_terms(model: Model, state: State) -> float:
+    """The size of what is added up in torques and energies: entries of the mass matrix, and weights at their arms."""
+    inertia = float(np.abs(reference.evaluate(model, "mass_matrix", [state.q])).max(initial=0.0))
+    mass = sum(float(link.mass) for link in model.links)
+    return inertia + float(model.gravity.norm()) * math.sqrt(inertia * mass)
+
+
+def check(
+    what: str, found: Any, expected: Array, values: Mapping[sp.Symbol, Any], model: Model, size: float = 0.0
+) -> None:
+    """Refuse expressions whose numbers differ from those that are expected, (states, ...)."""
+    expressions = list(found) if isinstance(found, sp.MatrixBase) else [found]
+    compare(what, *evaluate(expressions, values, STATES), expected.reshape(STATES, -1), model, size)
+
+
+def compare(what: str, values: Array, sizes: Array, expected: Array, model: Model, size: float = 0.0) -> None:
+    """Refuse numbers (states, count) that differ by more than rounding.
+
+    `sizes` are those of the terms in the numbers; `size` is that of the terms in what is expected.
+    """
+    defined = np.isfinite(expected)
+    scale = np.abs(expected[defined]).max(initial=0.0)
+    with np.errstate(all="ignore"):
+        tolerance = AGREEMENT_TOLERANCE * scale + ROUNDING * (size + np.max(sizes, initial=0.0))
+        wrong = np.argwhere(defined & ~(np.abs(values - expected) <= tolerance))
+    if len(wrong):
+        place = tuple(wrong[0])
+        raise ChainruleError(
+            f"the closed form of {what} of robot {model.name!r} gives {values[place]:.9g} at a random state where the "
+            f"robot's own function gives {expected[place]:.9g}, so that it is not handed out: this is an error in "
+            "chainrule; please report it with the robot's file, and use the robot's functions meanwhile"
+        )
