@@ -433,6 +433,8 @@ def run(count: int, seed: int, progress: bool = False) -> tuple[Counter[str], di
         if leak is not None:
             key = leak.split(": ", 1)[0]
             leaks[key] += 1
+            if progress and key not in examples:
+                print(f"{call} -> {leak}".encode(errors="backslashreplace").decode(), file=sys.stderr, flush=True)
             examples.setdefault(key, f"{call} -> {leak}")
     faulthandler.cancel_dump_traceback_later()
     return leaks, examples

@@ -66,3 +66,30 @@ def test_a_joint_at_rest_on_a_heavy_arm_breaks_away_only_with_those_that_pull_it
     motion = robot.simulate([0.0, -0.3, 0.0, -1.5, 0.0, 1.5, 0.0], None, 0.2)
     assert (motion.qd[1:, [0, 1, 2, 4, 5, 6]] == 0).all()
     assert (motion.qd[1:, 3] != 0).all()
+
+
+def accelerations_with_friction(W, a, limits):
+    """Accelerations and friction of joints at rest, by projected Gauss-Seidel to the last digit."""
+    f = np.zeros(len(a))
+    for _ in range(200_000):
+        before = f.copy()
+        for i in range(len(a)):
+            f[i] = np.clip(f[i] + (a[i] - W[i] @ f) / W[i, i], -limits[i], limits[i])
+        if np.abs(f - before).max() < 1e-13:
+            break
+    return a - W @ f, f
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_which_joints_of_a_chain_of_six_break_away_is_found_at_once(seed):
+    rng = np.random.default_rng(seed)
+    strong = np.array([60.0, 80.0, 40.0, 8.0, 4.0, 1.0])
+    limits = rng.uniform(0.0, 1.0, 6) * strong
+    robot = cr.load("ur5").with_joint_properties(coulomb=limits.tolist(), viscous=0.0)
+    q, tau = robot.random_state(rng, (30,)), rng.normal(size=(30, 6)) * strong
+    motion = robot.simulate(q, None, 1e-3, tau, dt=1e-3, limits=False, torque_limits=False)
+    for k in range(30):
+        W = np.linalg.inv(robot.mass_matrix(q[k]))
+        qdd, friction = accelerations_with_friction(W, W @ (tau[k] - robot.gravity_torque(q[k])), limits)
+        assert np.allclose(motion.qdd[k, 0], qdd, atol=1e-6 * (1 + np.abs(qdd).max()))
+        assert np.allclose(motion.friction[k, 0], friction, atol=1e-6 * limits.max())

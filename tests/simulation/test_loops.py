@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import chainrule as cr
 from chainrule.model import Constraint, Joint, Link, Model, Screw
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
+from tests.loops.mechanisms import bennett
 
 
 def rod(name):
@@ -115,10 +118,35 @@ def test_a_loop_with_one_joint_that_rubs_comes_to_rest_where_friction_can_hold_i
     assert (fine.q[-100:, i] == fine.q[-1, i]).all()
 
 
-def test_OLD():
-    robot = cr.load("four_bar").with_joint_properties(coulomb=0.05)
-    with pytest.warns(cr.SimulationWarning, match="several joints"):
-        robot.simulate(robot.neutral(), None, 0.01)
+def test_friction_at_several_joints_of_a_loop_is_shared_within_its_limits_and_lets_the_load_move_it():
+    bar = cr.load("four_bar").with_joint_properties(coulomb=[0.03, 0.02, 0.02])
+    start = bar.close([1.0, 0.0, 0.0], hold=["crank"])
+    fixed, adaptive = (bar.simulate(start, None, 1.0, method=method, dt=1e-3) for method in ("rk4", "dop853"))
+    assert np.ptp(fixed.q[:, 0]) > 1.0
+    assert np.abs(fixed.q - adaptive.q).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loop_with_friction_everywhere_moves_as_the_adaptive_integrator_finds(seed):
+    rng = np.random.default_rng(seed)
+    limits = rng.uniform(0.0, 0.3, 3)
+    bar = cr.load("four_bar").without_friction().with_joint_properties(coulomb=limits.tolist())
+    start = bar.close([rng.uniform(-3.0, 3.0), 0.0, 0.0], hold=["crank"])
+    velocity = bar.consistent_velocity(start, [rng.choice([0.0, 1.0, -3.0]), 0.0, 0.0], hold=["crank"])
+    fixed = bar.simulate(start, velocity, 1.0, dt=1e-3)
+    adaptive = bar.simulate(start, velocity, 1.0, dt=1e-2, method="dop853")
+    assert np.abs(fixed.q[::10] - adaptive.q).max() < 1e-4
+    for motion in (fixed, adaptive):
+        assert (np.abs(motion.friction) <= limits * (1 + 1e-6)).all()
+    assert (fixed.constraint_residual < 1e-9).all()
+
+
+def test_a_loop_that_friction_can_hold_stays_exactly_where_it_is():
+    bar = cr.load("four_bar").without_friction().with_joint_properties(coulomb=1.0)
+    start = bar.close([0.5, 0.0, 0.0], hold=["crank"])
+    motion = bar.simulate(start, None, 0.5, dt=1e-3)
+    assert (motion.qd == 0).all()
+    assert np.abs(motion.friction).max() <= 1.0
 
 
 def test_impacts_in_a_loop_do_not_tear_it_open():
@@ -139,3 +167,56 @@ def test_stabilization_has_two_spellings():
     for key in ("stabilization", "stabilisation"):
         with pytest.raises(cr.UnknownNameError, match=key):
             robot.simulate(robot.neutral(), None, 0.05, **{key: "glue"})
+
+
+# --- equations that change from place to place, change points, starts ---
+
+
+@pytest.mark.parametrize(("method", "dt"), [("rk4", 1e-3), ("dop853", 1e-2), ("lsoda", 1e-2)])
+def test_bennetts_linkage_stays_closed_where_the_equations_of_its_start_lose_rank(method, dt):
+    robot, closed = bennett()
+    start = closed(1.0)
+    velocity = robot.consistent_velocity(start, [10.0, 0.0, 0.0], hold=["j0"])
+    motion = robot.simulate(start, velocity, 2.0, method=method, dt=dt)
+    assert np.ptp(motion.q[:, 0]) > 2 * np.pi
+    assert np.abs(motion.constraint_residual).max() < 1e-9
+    assert np.abs(motion.energy_error).max() < 1e-4 * motion.kinetic_energy.max()
+
+
+@pytest.mark.parametrize("dt", [2e-3, 5e-4, 1e-4])
+def test_shorter_steps_through_change_points_make_nothing_worse(dt):
+    robot = four_bars(1)
+    feet = np.array([name.startswith("foot") for name in robot.joint_names])
+    motion = robot.simulate(np.where(feet, np.pi / 2, -np.pi / 2), np.where(feet, -1.0, 1.0), 2.0, dt=dt)
+    assert np.abs(motion.constraint_residual).max() < 1e-12
+    assert np.abs(motion.energy_error).max() < 1e-6
+    assert np.abs(motion.q[:, 0] + motion.q[:, 1]).max() < 1e-9 or np.ptp(motion.q[:, 0]) > 2 * np.pi
+
+
+def test_a_start_at_a_change_point_goes_on_along_the_branch_of_its_velocity():
+    robot = four_bars(1).with_gravity([0.0, 0.0, 0.0])
+    feet = np.array([name.startswith("foot") for name in robot.joint_names])
+    motion = robot.simulate(np.zeros(3), np.where(feet, 1.0, -1.0), 1.0)  # flat; the top stays parallel
+    assert np.allclose(motion.q[-1][feet], 1.0, atol=1e-5)
+    assert np.allclose(motion.q[-1][~feet], -1.0, atol=1e-5)
+    assert np.abs(motion.constraint_residual).max() < 1e-10
+
+
+def test_a_start_that_is_moved_is_warned_of_with_how_far():
+    bar = cr.load("four_bar")
+    start = bar.close([0.5, 0.0, 0.0], hold=["crank"])
+    with pytest.warns(cr.SimulationWarning, match=r"qd0 was moved.*'(crank|coupler|rocker)'"):
+        bar.simulate(start, [0.5, 0.0, 0.0], 0.01)
+    with pytest.warns(cr.SimulationWarning, match="q0 was moved"):
+        bar.simulate([0.5, 0.0, 0.0], None, 0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bar.simulate(start, bar.consistent_velocity(start, [0.5, 0.0, 0.0], hold=["crank"]), 0.01)
+
+
+def test_loops_that_a_run_leaves_open_are_warned_of():
+    bar = cr.load("four_bar")
+    start = bar.close([0.5, 0.0, 0.0], hold=["crank"])
+    velocity = bar.consistent_velocity(start, [20.0, 0.0, 0.0], hold=["crank"])
+    with pytest.warns(cr.SimulationWarning, match="come open by"):
+        bar.simulate(start, velocity, 2.0, method="euler", dt=1e-3, stabilization="none")

@@ -57,5 +57,6 @@ def test_a_plot_shows_all_components_of_the_joints_that_are_named():
     robot = cr.load("quadruped")
     motion = robot.simulate(robot.neutral(), None, 0.01, limits=False)
     positions, velocities, *_ = motion.plot(joints=[robot.joint_names[0]]).axes
-    assert [line.get_label().rpartition(".")[2] for line in positions.lines] == ["x", "y", "z", "qx", "qy", "qz", "qw"]
+    labels = [text.get_text() for text in positions.get_legend().get_texts()]
+    assert [label.rpartition(".")[2] for label in labels] == ["x", "y", "z", "qx", "qy", "qz", "qw"]
     assert len(velocities.lines) == 6

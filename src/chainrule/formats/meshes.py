@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def from_stl(content: bytes, source: str) -> Mesh:
     """An STL file, binary or text. Corners at the same place become one vertex."""
     count = int.from_bytes(content[80:84], "little")
     if len(content) == 84 + _FACET.itemsize * count and count:
-        corners = np.frombuffer(content, _FACET, count, 84)["corners"].reshape(-1, 3).astype(np.float64)
+        corners = _as_doubles(np.frombuffer(content, _FACET, count, 84)["corners"].reshape(-1, 3))
     elif content.lstrip().startswith(b"solid"):
         words = content.split()
         starts = [i + 1 for i, word in enumerate(words) if word == b"vertex"]
@@ -116,9 +117,15 @@ def from_msh(content: bytes, source: str) -> Mesh:
     if (counts < 0).any() or len(content) != 16 + int(counts @ [12, 12, 8, 12]):
         raise FormatError(f"{source} is not MSH: {len(content)} bytes do not fit the counts that it begins with")
     vertices, normals, texture, faces = (int(n) for n in counts)
-    points = np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3).astype(np.float64)
+    points = _as_doubles(np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3))
     after = 16 + 12 * (vertices + normals) + 8 * texture
     return Mesh(points, np.frombuffer(content, "<i4", 3 * faces, after).reshape(-1, 3).astype(np.int64))
+
+
+def _as_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Single-precision numbers as doubles; a signalling nan stays a nan, and is refused later."""
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.float64)
 
 
 def _index(word: bytes) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -188,9 +189,13 @@ def _save_npz(motion: StoredMotion, path: Path) -> None:
 
 
 def _load_npz(path: Path, model: Model | None) -> StoredMotion:
-    with np.load(path, allow_pickle=False) as stored:
-        facts = _facts(str(stored["facts"]))
-        return _assemble(facts, _model(facts, model), stored["t"], {name: stored[name] for name in COLUMNS})
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's, about headers that are damaged and refused
+        with np.load(file, allow_pickle=False) as stored:
+            text, t = str(stored["facts"]), stored["t"]
+            arrays = {name: stored[name] for name in COLUMNS}
+    facts = _facts(text)
+    return _assemble(facts, _model(facts, model), t, arrays)
 
 
 # --- tables: a line for each sample, and a column "row" that counts the motions of a batch ---
