@@ -1,5 +1,6 @@
 """Compiled kernels: the same numbers as the reference path, whatever the robot, precision and batch."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -154,3 +155,9 @@ def test_a_chain_of_200_joints_works_for_every_function():
         }
     ):
         assert np.isfinite(getattr(robot, name)(*arguments_of(robot, name, 0, (2,)))).all()
+
+
+def test_a_kernel_is_pickled_as_what_it_is_made_from():
+    kernel = cr.load("planar_2r").kernel("mass_matrix")
+    again = pickle.loads(pickle.dumps(kernel))
+    assert np.array_equal(again([0.1, 0.2]), kernel([0.1, 0.2]))

@@ -361,7 +361,7 @@ def random_urdf(rng: Random) -> str:
         if moving and type_ in ("revolute", "prismatic") and rng.random() < 0.3:
             mimic = f"<mimic joint='{rng.choice(moving)}' multiplier='{rng.uniform(-2, 2)!r}' offset='0.1'/>"
         dynamics = "<dynamics damping='0' friction='0'/>" if rng.random() < 0.3 else ""
-        if type_ != "fixed":
+        if type_ != "fixed" and not mimic:
             moving.append(f"j{i}")
         parts.append(urdf_link(rng, f"l{i}"))
         parts.append(

@@ -72,6 +72,10 @@ REFUSED = {
     "a sphere from here to there": world("<site size='.1' fromto='0 0 0 0 0 1'/>"),
     "seven freedoms": world("<body>" + "<joint/>" * 7 + "<geom size='.1'/></body>"),
     "a hinge after a ball": world("<body><joint type='ball'/><joint/><geom size='.1'/></body>"),
+    "two orientations in a default": world("", "<default><geom quat='1 0 0 0' euler='0 0 0'/></default>"),
+    "two orientations of a camera": world("<camera quat='1 0 0 0' euler='0 0 0'/>"),
+    "an empty word": world("", "<default><geom type=''/></default>"),
+    "an empty class": world("<body childclass=''><geom size='.1'/></body>"),
     "axis too short": world("<body><joint axis='1e-9 0 0'/><geom size='.1'/></body>"),
     "axisangle too short": world("<body axisangle='1e-9 0 0 30'><geom size='.1'/></body>"),
 }  # fmt: skip

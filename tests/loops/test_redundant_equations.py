@@ -47,7 +47,7 @@ def test_accelerations_are_those_of_all_equations_by_singular_values(name):
 
 
 def test_a_flat_four_bar_has_finite_accelerations_in_all_directions():
-    from tests.simulation.test_loops import four_bars
+    from simulation.test_loops import four_bars
 
     robot = four_bars(1)
     feet = np.array([name.startswith("foot") for name in robot.joint_names])

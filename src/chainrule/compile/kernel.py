@@ -168,6 +168,10 @@ class Kernel:
         threads.spread(self._single_ufunc if single else self._double_ufunc, arrays, out, batch, self.flops, self.lanes)
         return out
 
+    def __reduce__(self) -> tuple[type[Kernel], tuple[Any, ...]]:
+        """Machine code does not travel: what it is made from does."""
+        return Kernel, (self._model, self.name, self._fingerprint, self._options)
+
     def __repr__(self) -> str:
         size = f"{self.instructions} instructions, {self.flops} flops"
         return f"<Kernel {self.name} of {self.robot!r} {self.signature}: {size}>"

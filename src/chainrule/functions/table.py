@@ -138,9 +138,7 @@ JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, v
 LOADS = Option(_constant(()), _links, is_public=False)
 ONE_LOAD = Option(lambda robot, options: (robot.link(None),), _one_link, is_public=False)
 ROWS = Option(lambda robot, options: robot.loop_rows, _places("rows", lambda m: len(m.rows)), is_public=False)
-RANK = Option(
-    lambda robot, options: min(len(options["rows"]), robot.closure.rank), _count_of_rows, is_public=False
-)
+RANK = Option(lambda robot, options: min(len(options["rows"]), robot.closure.rank), _count_of_rows, is_public=False)
 ACTUATED = Option(lambda robot, options: robot.actuated, _places("actuated", _nv), is_public=False)
 HELD = Option(_constant(()), _places("held", _nv), is_public=False)
 TASK_ROWS = Option(

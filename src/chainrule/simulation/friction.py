@@ -88,7 +88,7 @@ def find_slip(
 
 
 def sticking_passes(k: int) -> int:
-    """The number of passes for k joints that can stick, one more than 300,000 random problems needed."""
+    """The number of passes for k joints that can stick: random problems of up to seven joints took at most 15."""
     return 2 * k if k < 3 else 16
 
 

@@ -147,13 +147,10 @@ class PlantCalls:
 
 
 def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:
-    """The plant's functions on arrays, called from Python for parameters p, each a number for every row.
-
-    Loops are closed in place: that is done once in a step, and the rates many times.
-    """
+    """The plant's functions on arrays, called from Python for parameters p, each a number for every row."""
     backend = active(backend)
     call = backend.caller(plant.fingerprint if backend.compiles else (), plant.model.name)
-    return PlantCalls(plant, call, p, call_directly)
+    return PlantCalls(plant, call, p)
 
 
 # --- steppers ---

@@ -76,11 +76,13 @@ class Defaults:
 
     def child_class(self, node: Node, inherited: str) -> str:
         """The class of the elements in a body or frame."""
-        return self.check(node, node.get("childclass") or inherited)
+        name = node.get("childclass")
+        return self.check(node, inherited if name is None else name)
 
     def with_class(self, node: Node, inherited: str = MAIN, tag: str | None = None) -> StyledNode:
         """The element with the attributes of its own or the inherited class; `tag` names it among the defaults."""
-        name = self.check(node, node.get("class") or inherited)
+        given_name = node.get("class")
+        name = self.check(node, inherited if given_name is None else given_name)
         key = tag or _SHARED.get(node.tag, node.tag)
         own = _own(node)
         given = [key for key in ORIENTATIONS if key in own]

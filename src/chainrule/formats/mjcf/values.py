@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from chainrule.formats.mjcf.defaults import ORIENTATIONS
 from chainrule.formats.mjcf.document import Document
 from chainrule.formats.xml import Node
 
@@ -135,10 +136,14 @@ def refuse_values(document: Document) -> None:
 
 
 def _refuse(node: Node) -> None:
+    turns = [key for key in ORIENTATIONS if node.get(key) is not None]
+    if len(turns) > 1:
+        raise node.error(f"gives its orientation as {' and as '.join(turns)}; keep one")
     for key in map(str, node.element.attrib):
         form = FORMS.get(f"{node.tag}.{key}") or FORMS.get(key)
         value = (node.get(key) or "").strip()
-        expected = form.objection(value) if form and value else None
+        is_missing = not value and isinstance(form, Numbers)  # numbers that are not given stand as an empty text
+        expected = form.objection(value) if form and not is_missing else None
         if expected:
             raise node.error(f"{key}={value[:60]!r} should be {expected}")
 

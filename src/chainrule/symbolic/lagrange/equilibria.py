@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from chainrule.errors import ModelError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.symbolic.algebra.textbook import canonical
 from chainrule.symbolic.lagrange.coordinates import TIME, expression_of
 from chainrule.symbolic.lagrange.system import System
@@ -45,6 +45,8 @@ def read_inputs(system: System, inputs: Mapping[Any, Any] | None) -> Solution:
     """Values of inputs by symbol, from a dictionary by symbol or name."""
     known = {symbol.name: symbol for symbol in system.inputs}
     values: Solution = {}
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise ShapeError(f"inputs must be a dictionary of inputs and their values, got {inputs!r:.60}")
     for key, value in (inputs or {}).items():
         if str(key) not in known:
             raise UnknownNameError.of("input", str(key), known, "the Lagrangian")

@@ -57,7 +57,7 @@ FUNCTIONS = {
 
 def function(system: System, name: str, parameters: Mapping[Any, float] | None, compiled: bool) -> Callable[..., Array]:
     """A function of a system by its name, of arrays (..., n)."""
-    if name not in FUNCTIONS:
+    if not isinstance(name, str) or name not in FUNCTIONS:
         raise UnknownNameError.of("function", name, FUNCTIONS, "a Lagrangian")
     entry = FUNCTIONS[name]
     if entry.needs_constraints and not system.multipliers:
