@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,20 +65,15 @@ def test_long_dotted_keys_are_refused_before_the_parser_sees_them(text):
 
 
 @pytest.mark.parametrize(
-    "note",
-    [".".join(["a"] * 99), "'" + ".a" * 99, '\\"' + ".a" * 99, "... " * 50, "# " + "a." * 99, "[a.b.c" + ".d" * 99],
+    "note", [".a" * 99, "'" + ".a" * 99, '"' + ".a" * 99, "\\" + ".a" * 99, "# .a.b", "[[a" + ".b" * 99]
 )
 def test_dots_in_texts_comments_and_numbers_are_no_keys(note):
-    robot = cr.load("pendulum").model
-    text = to_toml(robot) + "\n".join(
-        ["", "# " + "a." * 99, "[[frame]]", 'name = "f"', f'link = "{robot.links[1].name}"']
-    )
-    quoted = note if note.startswith("\\") else note.replace('"', '\\"')
-    found = from_native(text.replace("gravity", f'notes = ["{quoted}", """{quoted}""", \'\'\'x{quoted[1:]}\'\'\']\ngravity', 1)
-                        if not robot.notes else text)  # fmt: skip
-    assert found.frames[-1].name == "f"
-    longest = max(text.splitlines(), key=lambda line: line.count("."))
-    assert longest.count(".") > native.MAX_KEY_DOTS
+    model = replace(cr.load("pendulum").model, notes=(note, note))
+    text = f"# {'.a' * 99}\n{to_toml(model)}".replace("gravity = [", f"gravity = [ # {'.a' * 99}\n", 1)
+    assert max(line.count(".") for line in text.splitlines()) > native.MAX_KEY_DOTS
+    assert from_native(text) == model
+    literal = to_toml(model).replace("notes = [", f'notes = [\'\'\'{".a" * 99}\'\'\', """\\"{".a" * 99}""", ', 1)
+    assert from_native(literal).notes == (".a" * 99, '"' + ".a" * 99, note, note)
 
 
 def test_strings_without_an_end_are_refused():

@@ -76,6 +76,7 @@ REFUSED = {
     "two orientations of a camera": world("<camera quat='1 0 0 0' euler='0 0 0'/>"),
     "an empty word": world("", "<default><geom type=''/></default>"),
     "an empty class": world("<body childclass=''><geom size='.1'/></body>"),
+    "an actuator of nothing": world("", "<actuator><motor joint=''/></actuator>"),
     "axis too short": world("<body><joint axis='1e-9 0 0'/><geom size='.1'/></body>"),
     "axisangle too short": world("<body axisangle='1e-9 0 0 30'><geom size='.1'/></body>"),
 }  # fmt: skip

@@ -75,10 +75,10 @@ def test_a_compiled_rollout_hears_an_interrupt(arm):
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     arm.simulate(START, None, 0.1)  # compiled before the clock starts
     timer.start()
-    motion = arm.simulate(START, None, 20_000.0, record_every=1000)
+    motion = arm.simulate(START, None, 1_000_000.0, record_every=10_000)
     timer.cancel()
     assert motion.status == "interrupted"
-    assert 0 < motion.t[-1] < 20_000
+    assert 0 < motion.t[-1] < 1_000_000
     assert np.isfinite(motion.q).all()
 
 

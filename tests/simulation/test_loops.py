@@ -6,37 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from loops.mechanisms import bennett
+from loops.mechanisms import bennett, four_bars, hinge, placed, rod
 
 import chainrule as cr
-from chainrule.model import Constraint, Joint, Link, Model, Screw
-from chainrule.spatial import Rotation, Symmetric, Transform, Vector
-
-
-def rod(name):
-    """A thin one of 1 m and 1 kg along x."""
-    return Link(name, 1.0, Vector(0.5, 0.0, 0.0), Symmetric(0.0, 1 / 12, 1 / 12, 0.0, 0.0, 0.0))
-
-
-def placed(x, y=0.0, turn=0.0):
-    return Transform(Rotation.about(Vector(1.0, 0.0, 0.0), turn), Vector(x, y, 0.0))
-
-
-def hinge(name, parent, child, origin):
-    return Joint(name, parent, child, Screw.revolute(Vector(0.0, 0.0, 1.0)), origin)
-
-
-def four_bars(n):
-    """n squares of rods in a row, which share their uprights: singular whenever they lie flat."""
-    links, joints, ties = [Link("ground")], [], []
-    for i in range(n + 1):
-        links.append(rod(f"upright{i}"))
-        joints.append(hinge(f"foot{i}", "ground", f"upright{i}", placed(float(i))))
-    for i in range(n):
-        links.append(rod(f"top{i}"))
-        joints.append(hinge(f"corner{i}", f"upright{i}", f"top{i}", placed(1.0)))
-        ties.append(Constraint(f"pin{i}", "hinge", f"top{i}", f"upright{i + 1}", placed(1.0), placed(1.0)))
-    return cr.Robot(Model.build("four_bars", links, joints, gravity=Vector(0.0, -9.81, 0.0), constraints=ties))
+from chainrule.model import Constraint, Link, Model
+from chainrule.spatial import Transform
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])

@@ -67,7 +67,9 @@ def driven_velocities(robot: Mechanism, actuated: Actuated, what: str) -> tuple[
         return tuple(range(robot.nv))
     if actuated is None:
         return _with_motors(robot, what)
-    names: list[object] = [None] if isinstance(actuated, str) or not isinstance(actuated, Collection) else [*actuated]
+    names: list[object] = [None]
+    if isinstance(actuated, Collection) and not isinstance(actuated, (str, np.ndarray)):
+        names = [*actuated]
     if not all(isinstance(name, str) for name in names):
         raise ShapeError(
             f"{what}: actuated must be a list of joints' names, True for all, or None, got {short_repr(actuated)}"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from chainrule.arguments import as_list, number
-from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError
+from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.formats.exact import snap
 from chainrule.model import (
     Dof,
@@ -100,8 +100,8 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
             raise ShapeError(f"DH row {i + 1} has no {', '.join(missing)}; give it all of {', '.join(COLUMNS)}")
         values: list[Any] = [row[key] for key in COLUMNS]
     else:
-        if len(columns) != 4 or set(columns) != set(COLUMNS):
-            raise FormatError(f"columns must be a, alpha, d and theta in some order, got {tuple(columns)}")
+        if not all(isinstance(key, str) for key in columns) or sorted(columns) != sorted(COLUMNS):
+            raise FormatError(f"columns must be a, alpha, d and theta in some order, got {short_repr(tuple(columns))}")
         given = as_list(row, f"DH row {i + 1}")
         if len(given) != 4:
             raise ShapeError(f"DH row {i + 1} must have 4 numbers ({', '.join(columns)}), got {len(given)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, number, one_of, refuse_beyond_memory, rows_of
+from chainrule.arguments import MAX_STATES, Array, number, one_of, refuse_beyond_memory, rows_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import random_state
@@ -251,6 +251,6 @@ def _positive_integer(value: Any, what: str) -> int:
         count = operator.index(value)
     except Exception:
         count = 0
-    if count < 1 or isinstance(value, bool):
-        raise ShapeError(f"{what} must be a positive integer, got {short_repr(value)}")
+    if not 0 < count <= MAX_STATES or isinstance(value, bool):
+        raise ShapeError(f"{what} must be a positive integer that memory can hold, got {short_repr(value)}")
     return count

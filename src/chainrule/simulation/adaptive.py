@@ -34,6 +34,9 @@ from chainrule.simulation.trajectory import Trajectory
 MAX_LOOP_DRIFT = 1e-10
 """The residual of loops, in m and without unit, beyond which the state is corrected between steps."""
 
+MAX_DRIFT_BEFORE_RESTART = 1e-7
+"""The same for integrators that remember earlier steps, and have to start again."""
+
 BREAKAWAY_SPEED = 1e-12
 """The speed, in rad/s or m/s, at which a joint that breaks away starts."""
 
@@ -288,7 +291,7 @@ class RowRun:
         if self.plant.rows and self.request.projects:
             q, _, _ = self.split(y)
             gap = np.abs(constraint_residual(self.request.robot, q)).max(initial=0.0)
-            if gap > MAX_LOOP_DRIFT:
+            if gap > (MAX_LOOP_DRIFT if self.integrator.restarts_each_step else MAX_DRIFT_BEFORE_RESTART):
                 return True
         return bool(self.plant.model.quaternions) and self.integrator.restarts_each_step
 

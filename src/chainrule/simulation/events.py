@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from chainrule.arguments import Array, real_array
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, short_repr
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,11 @@ class Event:
     terminal: bool = True
 
     def __post_init__(self) -> None:
-        if not callable(self.function) or self.direction not in (-1, 0, 1):
+        is_number = isinstance(self.direction, (int, float, np.number))
+        if not callable(self.function) or not is_number or self.direction not in (-1, 0, 1):
             raise ShapeError(
-                f"an Event takes a function of (t, q, qd), and a direction of -1, 0 or 1, got {self.function!r:.60} "
-                f"and {self.direction!r}"
+                f"an Event takes a function of (t, q, qd), and a direction of -1, 0 or 1, got "
+                f"{short_repr(self.function)} and {short_repr(self.direction)}"
             )
 
     def values(self, t: Array, q: Array, qd: Array) -> Array:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from chainrule.arguments import positive
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.spatial import Scalar
 
 Scalars = Sequence[Scalar]
@@ -295,7 +295,7 @@ def choose_integrator(method: str | None, integrator: Integrator | None, **optio
     if not isinstance(integrator, (FixedStep, AdaptiveStep)):
         hint = f"; names are passed as method={integrator!r}" if isinstance(integrator, str) else ""
         raise ShapeError(
-            f"simulate: integrator must be an integrator such as cr.RK4(dt=1e-3), got {integrator!r:.60}{hint}"
+            f"simulate: integrator must be an integrator such as cr.RK4(dt=1e-3), got {short_repr(integrator)}{hint}"
         )
     if method is not None:
         raise ShapeError(f"simulate: give either method ({method!r}) or integrator ({integrator!r})")

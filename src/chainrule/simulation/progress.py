@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+from chainrule.arguments import flag
+
 PATIENCE = 1.0
 """Seconds before a bar appears."""
 
@@ -16,7 +18,8 @@ class Progress:
 
     def __init__(self, duration: float, show: bool | None) -> None:
         self.duration = duration
-        self.show = sys.stderr.isatty() if show is None else show
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.show = on_terminal if show is None else flag(show, "progress")
         self.started = time.monotonic()
         self.bar: Any = None
 

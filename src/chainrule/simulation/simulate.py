@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import flag
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -146,9 +146,10 @@ def _read_stabilization(stabilization: str, other_spelling: str | None) -> str:
 
     if other_spelling is None:
         return read_choice(stabilization, STABILIZATIONS, "stabilization")
-    if stabilization not in (STABILIZATIONS[0], other_spelling):
+    read_choice(other_spelling, STABILIZATIONS, "stabilisation")
+    if not isinstance(stabilization, str) or stabilization not in (STABILIZATIONS[0], other_spelling):
         raise ShapeError(
-            f"simulate: stabilization ({stabilization!r}) and stabilisation ({other_spelling!r}) are two spellings of "
-            "one option; give one of them"
+            f"simulate: stabilization ({short_repr(stabilization)}) and stabilisation ({other_spelling!r}) are two "
+            "spellings of one option; give one of them"
         )
     return read_choice(other_spelling, STABILIZATIONS, "stabilisation")

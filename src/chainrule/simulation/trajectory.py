@@ -168,7 +168,7 @@ class Trajectory:
 
     def column(self, name: str) -> Array:
         """One number over time, (..., T), by a name such as "q.joint1", "qd.base.wx" or "work.torque"."""
-        kind, _, rest = str(name).partition(".")
+        kind, _, rest = (name if isinstance(name, str) else "").partition(".")
         layout, states = self.robot.layout, self.states.shape[-1]
         for names in (column_names(layout, states), numbered_column_names(layout, states)):
             if kind in names and rest in names[kind]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.compile.load import settings
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, short_repr
 
 MIN_FLOPS_TO_SPREAD = 4_000_000
 """Flops below which a batch stays on the calling thread: handing it over would cost too large a share."""
@@ -29,7 +29,9 @@ _state: dict[str, Any] = {"threads": None, "pool": None, "owner": None}
 def set_threads(count: int | None) -> None:
     """Set the number of threads for batches; None for the default: $CHAINRULE_THREADS, or the number of cores."""
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-        raise ShapeError(f"the number of threads must be a positive integer, or None for the default, got {count!r}")
+        raise ShapeError(
+            f"the number of threads must be a positive integer, or None for the default, got {short_repr(count)}"
+        )
     _state.update(threads=count, pool=None)
 
 

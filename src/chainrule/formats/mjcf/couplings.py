@@ -14,6 +14,9 @@ from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.xml import Node
 from chainrule.model import Joint, Mimic
 
+TARGETS = ("joint", "jointinparent", "tendon", "site", "cranksite", "body")
+"""Attributes that name what an actuator acts on."""
+
 Refs = Mapping[str, float]
 """The coordinate of each hinge and slide in the pose that the file describes, by the joint's name."""
 
@@ -25,6 +28,8 @@ def with_rotors(
     by_name = {joint.name: joint for joint in joints}
     for entry in document.entries("actuator"):
         node = defaults.with_class(entry)
+        if not any(node.get(key) for key in TARGETS):
+            raise node.error(f"acts on nothing; name its {', '.join(TARGETS[:-1])} or {TARGETS[-1]}")
         armature, damping = node.number("armature", 0.0), coefficient(node, "damping")
         if not armature and not damping:
             continue
