@@ -5,19 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from chainrule.model import (
+    Box,
+    Capsule,
     Composite,
+    Configuration,
+    Cylinder,
     Dof,
+    Ellipsoid,
     Fixed,
     Frame,
     Free,
+    Geometry,
     Joint,
     Link,
+    Mesh,
     Mimic,
     Model,
     Moved,
+    Plane,
     Screw,
+    Sphere,
     Spherical,
 )
+from chainrule.model.edits import rebuild
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
@@ -131,3 +141,37 @@ def moving(robot, seed, shape=()):
     q = robot.random_state(rng, shape)
     qd = robot.consistent_velocity(q, rng.normal(size=(*shape, robot.nv)))
     return q, qd, robot.consistent_acceleration(q, qd, rng.normal(size=(*shape, robot.nv)))
+
+
+def shapes(rng):
+    """One of each shape, of random sizes."""
+    sizes = [float(x) for x in rng.uniform(0.01, 0.5, 8)]
+    return [
+        Box(Vector(*sizes[:3])), Sphere(sizes[3]), Cylinder(*sizes[4:6]), Capsule(*sizes[5:7]),
+        Ellipsoid(Vector(*sizes[2:5])), Plane(), Plane(sizes[0], sizes[1]), Mesh("package://arm/hand.stl"),
+        Mesh("meshes/hand.dae", Vector(0.001, -0.001, 0.001)),
+    ]  # fmt: skip
+
+
+def with_geometry(robot, seed):
+    """The robot with geometry on every link, and with two named configurations."""
+    rng = np.random.default_rng(seed)
+    geometries = [
+        Geometry(
+            link.name,
+            shapes(rng)[rng.integers(9)],
+            transform(rng),
+            ("visual", "collision")[k],
+            tuple(float(x) for x in rng.uniform(0, 1, 4)) if rng.random() < 0.5 else None,
+            f"{link.name}_{k}" if rng.random() < 0.5 else None,
+        )
+        for link in robot.model.links
+        for k in range(2)
+    ]
+    names = robot.coordinate_names
+    q = (state(robot, seed + k)[0] for k in range(2))
+    configurations = [
+        Configuration(name, tuple(zip(names, map(float, numbers), strict=True)))
+        for name, numbers in zip(("home", "bent low"), q, strict=True)
+    ]
+    return type(robot)(rebuild(robot.model, geometries=geometries, configurations=configurations))

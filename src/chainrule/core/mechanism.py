@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -132,18 +133,29 @@ class Mechanism:
         return Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
 
     @cached_property
+    def configurations(self) -> Mapping[str, Array]:
+        """The named configurations, read-only: name -> q (nq,). `with_configuration` adds one.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r").with_configuration("bent", [0.3, -1.2])
+        >>> arm.configurations["bent"].tolist()
+        [0.3, -1.2]
+        """
+        return MappingProxyType({c.name: _read_only(c.coordinates(self.layout)) for c in self.model.configurations})
+
+    @cached_property
     def merged(self) -> Model:
-        """The model with its fixed joints welded: what dynamics is computed on."""
-        return edits.merge_fixed(self.model)
+        """The model with its fixed joints welded: what dynamics is computed on. It has no geometry."""
+        return edits.merge_fixed(edits.without_annotations(self.model))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of every number and name of the model."""
+        """A digest of every number and name that shapes the model's motion."""
         return fingerprint(self.model)
 
     @cached_property
     def merged_fingerprint(self) -> str:
-        """A digest of every number and name of the merged model."""
+        """A digest of every number and name that shapes the merged model's motion."""
         return fingerprint(self.merged)
 
     @cached_property
@@ -397,7 +409,7 @@ def _read_only(values: Sequence[float]) -> Array:
 
 
 def fingerprint(model: Model) -> str:
-    """A digest of every number and name of a model."""
+    """A digest of every number and name that shapes a model's motion: not of geometry, configurations and notes."""
     from chainrule.formats.native import to_json
 
-    return hashlib.sha256(to_json(model).encode()).hexdigest()
+    return hashlib.sha256(to_json(edits.without_annotations(model)).encode()).hexdigest()

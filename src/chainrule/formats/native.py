@@ -14,25 +14,30 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats.exact import has_direction, pose, snap
-from chainrule.formats.source import path_of, read, write
+from chainrule.formats.exact import has_direction, pose
+from chainrule.formats.source import folder_of, path_of, read, write
 from chainrule.model import (
     GRAVITY,
     Composite,
+    Configuration,
     Constraint,
     Dof,
     Fixed,
     Frame,
     Free,
+    Geometry,
     Joint,
     Kind,
     Link,
+    Mesh,
     Mimic,
     Model,
     Moved,
+    Plane,
     Screw,
     Spherical,
 )
+from chainrule.model.geometry import ROLES, SHAPES, Color, Shape, objection
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 FORMAT = "chainrule 1"
@@ -94,7 +99,10 @@ _TOML_TOKEN = re.compile(
 )
 """What a TOML text consists of: keys are words and strings joined by dots."""
 
-PARTS = ("link", "joint", "frame", "constraint")
+_BARE_KEY = re.compile("[A-Za-z0-9_-]+")
+"""A key that TOML takes without quotes."""
+
+PARTS = ("link", "joint", "frame", "constraint", "geometry", "configuration")
 """The lists of a document, in the order in which they are written."""
 
 
@@ -103,8 +111,8 @@ PARTS = ("link", "joint", "frame", "constraint")
 
 def from_native(path_or_text: str | PathLike[str]) -> Model:
     """The robot in a .toml or .json file, or in the text of one."""
-    content, source, _ = read(path_or_text)
-    return model_of(_parse(content, source), source)
+    content, source, path = read(path_or_text)
+    return model_of(_parse(content, source), source, folder_of(path))
 
 
 def _parse(content: bytes, source: str) -> dict[str, Any]:
@@ -161,8 +169,8 @@ def _refuse_long_keys(text: str) -> None:
             dots = 0
 
 
-def model_of(document: Mapping[str, Any], source: str) -> Model:
-    """The robot that a document describes."""
+def model_of(document: Mapping[str, Any], source: str, folder: str | None = None) -> Model:
+    """The robot that a document describes; relative paths of meshes start at `folder` unless they say otherwise."""
     table = _Table(document, source)
     if document.get("format") != FORMAT:
         raise FormatError(
@@ -181,6 +189,8 @@ def model_of(document: Mapping[str, Any], source: str) -> Model:
         table.text("end_effector") if "end_effector" in document else None,
         notes,
         [_constraint(entry) for entry in table.tables("constraint")],
+        [_geometry(entry, folder) for entry in table.tables("geometry")],
+        [_configuration(entry) for entry in table.tables("configuration")],
     )
 
 
@@ -260,7 +270,7 @@ class _Table:
                 f"{key} is not a rotation matrix: it is off by {error:.2g} from orthogonal, or mirrors; give it "
                 "orthonormal rows that form a right-handed frame"
             )
-        return snap(R)
+        return R
 
 
 def _is_number(x: Any) -> bool:
@@ -284,6 +294,45 @@ def _constraint(table: _Table) -> Constraint:
         table.transform("origin_b"),
         table.number("distance") if "distance" in table.entries else None,
     )
+
+
+def _geometry(table: _Table, folder: str | None) -> Geometry:
+    type_ = table.text("shape")
+    if type_ not in SHAPES:
+        raise UnknownNameError.of("shape", type_, SHAPES, f"{table.where}: the format")
+    keys = [entry.name for entry in fields(SHAPES[type_])]
+    table.only("link", "role", "shape", *keys, "origin", "color", "name")
+    role = table.text("role") if "role" in table.entries else "visual"
+    if role not in ROLES:
+        raise UnknownNameError.of("role", role, ROLES, f"{table.where}: the format")
+    shape = _shape(table, type_, keys, folder)
+    wrong = objection(shape)
+    if wrong:
+        raise table.error(wrong)
+    color: Color | None = None
+    if "color" in table.entries:
+        red, green, blue, opacity = table.numbers("color", 4)
+        color = (red, green, blue, opacity)
+    name = table.text("name") if "name" in table.entries else None
+    return Geometry(table.text("link"), shape, table.transform("origin"), role, color, name)
+
+
+def _shape(table: _Table, type_: str, keys: Sequence[str], folder: str | None) -> Shape:
+    if type_ == "mesh":
+        start = table.text("folder") if "folder" in table.entries else folder
+        return Mesh(table.text("path"), table.vector("scale", Vector(1.0, 1.0, 1.0)), start)
+    if type_ == "plane":
+        return Plane(*(table.number(key, math.inf) for key in keys))
+    vectors = type_ in ("box", "ellipsoid")
+    return SHAPES[type_](*(table.vector(key) if vectors else table.number(key) for key in keys))  # type: ignore[arg-type]
+
+
+def _configuration(table: _Table) -> Configuration:
+    table.only("name", "positions")
+    positions = table.entries.get("positions", {})
+    if not isinstance(positions, dict) or not all(_is_number(x) for x in positions.values()):
+        raise table.error(f"needs positions = a table of coordinates and numbers in braces, got {positions!r:.60}")
+    return Configuration(table.text("name"), tuple((name, float(x)) for name, x in positions.items()))
 
 
 def _link(table: _Table) -> Link:
@@ -404,6 +453,8 @@ def document_of(model: Model) -> dict[str, Any]:
     document["joint"] = [_joint_entry(joint) for joint in model.joints]
     document["frame"] = [{"name": f.name, "link": f.link, **_origin_entry("origin", f.origin)} for f in model.frames]
     document["constraint"] = [_constraint_entry(constraint) for constraint in model.constraints]
+    document["geometry"] = [_geometry_entry(geometry) for geometry in model.geometries]
+    document["configuration"] = [{"name": c.name, "positions": dict(c.positions)} for c in model.configurations]
     return {key: value for key, value in document.items() if value != []}
 
 
@@ -437,6 +488,22 @@ def _constraint_entry(constraint: Constraint) -> dict[str, Any]:
     entry: dict[str, Any] = {key: getattr(constraint, key) for key in ("name", "kind", "link_a", "link_b")}
     entry |= _origin_entry("origin_a", constraint.origin_a) | _origin_entry("origin_b", constraint.origin_b)
     return entry if constraint.distance is None else {**entry, "distance": float(constraint.distance)}
+
+
+def _geometry_entry(geometry: Geometry) -> dict[str, Any]:
+    shape = geometry.shape
+    entry: dict[str, Any] = {} if geometry.name is None else {"name": geometry.name}
+    entry |= {"link": geometry.link, "role": geometry.role, "shape": type(shape).__name__.lower()}
+    for field in fields(shape):
+        value = getattr(shape, field.name)
+        if isinstance(value, str):
+            entry[field.name] = value
+        elif isinstance(value, Vector):
+            entry[field.name] = _floats(value)
+        elif value is not None and math.isfinite(value):
+            entry[field.name] = float(value)
+    entry |= _origin_entry("origin", geometry.origin)
+    return entry if geometry.color is None else {**entry, "color": _floats(geometry.color)}
 
 
 def _joint_entry(joint: Joint) -> dict[str, Any]:
@@ -511,7 +578,8 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_toml(x) for x in value) + "]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(x)}" for key, x in value.items()) + " }" if value else "{}"
+        pairs = (f"{key if _BARE_KEY.fullmatch(key) else _toml(key)} = {_toml(x)}" for key, x in value.items())
+        return "{ " + ", ".join(pairs) + " }" if value else "{}"
     if not math.isfinite(value):
         return "inf" if value > 0 else "-inf"
     return repr(int(value)) if value == int(value) and abs(value) < 1e6 else repr(value)

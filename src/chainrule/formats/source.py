@@ -46,6 +46,11 @@ def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
         raise FormatError(f"cannot read {text!r}: {error.strerror}") from error
 
 
+def folder_of(path: Path | None) -> str | None:
+    """The absolute folder of a file, at which the relative paths in it start; None for a text."""
+    return None if path is None else str(path.absolute().parent)
+
+
 def path_of(path: object) -> str:
     """A path as a string."""
     try:

@@ -1,4 +1,4 @@
-"""Configurations: the neutral one, random ones, and their arithmetic on the configuration manifold."""
+"""Configurations: the neutral one, home, random ones, and their arithmetic on the configuration manifold."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chainrule.arguments import Array, batch_shape, refuse_beyond_memory
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.model.configurations import HOME
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,6 +27,40 @@ FAR_ATTEMPTS = 4
 def neutral(robot: Mechanism) -> Array:
     """The configuration of all zeros, and of unit quaternions: (nq,)."""
     return np.array(robot.layout.neutral, dtype=float)
+
+
+def home(robot: Mechanism) -> Array:
+    """The configuration to start from: (nq,).
+
+    That is the configuration named "home" where the robot has one. Otherwise it is the neutral one, with coordinates
+    whose limits exclude it moved to the middle between them, or to the limit where there is only one. Loops are closed
+    from there, within the limits where a closed configuration within them is found.
+
+    >>> import chainrule as cr
+    >>> cr.load("pendulum").home().tolist()
+    [0.0]
+    """
+    q = np.array(robot.configurations[HOME]) if HOME in robot.configurations else _inside_limits(robot)
+    if not robot.model.constraints or robot.closure.is_closed(q):
+        return q
+    states, good = robot.closure.close(q[None])
+    if good.all() and within_limits(robot, states).all():
+        return np.asarray(states[0])
+    try:
+        return random_state(robot, np.random.default_rng(0))
+    except ModelError:
+        return np.array(robot.closure.neutral)
+
+
+def _inside_limits(robot: Mechanism) -> Array:
+    """The neutral configuration, moved inside the limits where it is not."""
+    q = neutral(robot)
+    lower, upper = (np.array(limits, dtype=float) for limits in (robot.layout.lower, robot.layout.upper))
+    outside = (q < lower) | (q > upper)
+    between = np.isfinite(lower) & np.isfinite(upper)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(between, lower / 2 + upper / 2, np.clip(q, lower, upper))
+    return np.where(outside, middle, q)
 
 
 def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:

@@ -1,6 +1,8 @@
-"""Models: joint kinds, links, joints, frames, constraints, and the immutable tree of them."""
+"""Models: joint kinds, links, joints, frames, constraints, geometry, and the immutable tree of them."""
 
+from chainrule.model.configurations import Configuration
 from chainrule.model.constraints import Constraint
+from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from chainrule.model.joints import (
     Composite,
     ConstantColumns,
@@ -21,26 +23,36 @@ Placed = PosedBody
 __all__ = [
     "GRAVITY",
     "Body",
+    "Box",
+    "Capsule",
     "Composite",
+    "Configuration",
     "ConstantColumns",
     "Constraint",
     "Coordinate",
+    "Cylinder",
     "Dof",
+    "Ellipsoid",
     "Fixed",
     "Frame",
     "Free",
+    "Geometry",
     "Joint",
     "JointPlaces",
     "Kind",
     "Layout",
     "Link",
+    "Mesh",
     "Mimic",
     "Model",
     "Moved",
     "Placed",
+    "Plane",
     "PosedBody",
     "RealCoordinates",
     "Screw",
+    "Shape",
+    "Sphere",
     "Spherical",
     "Velocity",
 ]

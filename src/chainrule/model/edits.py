@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.model.configurations import Configuration, join
 from chainrule.model.constraints import Constraint
 from chainrule.model.joints import Fixed, Free, Kind, Moved, Screw
+from chainrule.model.layout import Layout
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Frame, Joint, Link
 from chainrule.spatial import (
@@ -24,7 +26,7 @@ from chainrule.spatial import (
 def merge_fixed(model: Model) -> Model:
     """Weld every link on a fixed joint to its parent: inertias are summed, the link's name becomes a frame's.
 
-    The motion stays the same; the algorithms have fewer bodies to visit.
+    The motion stays the same; the algorithms have fewer bodies to visit. Geometry moves to the link that is left.
     """
     if all(joint.kind.nv for joint in model.joints):
         return model
@@ -48,7 +50,16 @@ def merge_fixed(model: Model) -> Model:
         parent, offset = carrier[frame.link]
         frames.append(Frame(frame.name, parent, offset * frame.origin))
     merged = [Link.from_inertia(link.name, inertia[link.name]) if link.name in inertia else link for link in links]
-    return replace(model, links=tuple(merged), joints=tuple(joints), frames=tuple(frames))
+    geometries = [
+        replace(g, link=carrier[g.link][0], origin=carrier[g.link][1] * g.origin) if carrier[g.link][0] != g.link else g
+        for g in model.geometries
+    ]
+    return replace(model, links=tuple(merged), joints=tuple(joints), frames=tuple(frames), geometries=tuple(geometries))
+
+
+def without_annotations(model: Model) -> Model:
+    """The model without what plays no part in its motion: geometries, configurations and notes."""
+    return replace(model, geometries=(), configurations=(), notes=())
 
 
 def inertia_of(model: Model, link: str) -> Inertia:
@@ -79,7 +90,22 @@ def lock(model: Model, positions: Mapping[str, Scalar | Sequence[Scalar]]) -> Mo
         else j
         for j in model.joints
     ]
-    return replace(model, joints=tuple(joints))
+    return restrict_configurations(replace(model, joints=tuple(joints)))
+
+
+def restrict_configurations(model: Model) -> Model:
+    """The model with its configurations reduced to the coordinates that it has."""
+    if not model.configurations:
+        return model
+    left = frozenset(model.layout.coordinate_names)
+    return replace(model, configurations=tuple(c.restrict(left) for c in model.configurations))
+
+
+def add_configuration(model: Model, name: str, q: Sequence[float]) -> Model:
+    """Give the configuration q a name; one that has the name already is replaced."""
+    new = Configuration(name, tuple(zip(model.layout.coordinate_names, map(float, q), strict=True)))
+    kept = [new if c.name == name else c for c in model.configurations]
+    return rebuild(model, configurations=kept if new in kept else [*kept, new])
 
 
 def find_joint(model: Model, name: str) -> Joint:
@@ -121,11 +147,17 @@ def remove_constraint(model: Model, name: str) -> Model:
 def rebuild(model: Model, **changes: Any) -> Model:
     """Build the model again with some fields replaced: sorted, and checked."""
     m = replace(model, **changes)
-    return Model.build(m.name, m.links, m.joints, m.frames, m.gravity, m.end_effector, m.notes, m.constraints)
+    return Model.build(
+        m.name, m.links, m.joints, m.frames, m.gravity, m.end_effector, m.notes, m.constraints, m.geometries,
+        m.configurations,
+    )  # fmt: skip
 
 
 def add_prefix(model: Model, prefix: str) -> Model:
-    """Put a prefix before every name, so that the robot can be joined to another."""
+    """Put a prefix before every name, so that the robot can be joined to another.
+
+    Configurations keep their names; those of their coordinates get the prefix.
+    """
 
     def mimic_of(joint: Joint) -> Joint:
         return (
@@ -148,11 +180,20 @@ def add_prefix(model: Model, prefix: str) -> Model:
             replace(c, name=prefix + c.name, link_a=prefix + c.link_a, link_b=prefix + c.link_b)
             for c in model.constraints
         ),
+        geometries=tuple(
+            replace(g, link=prefix + g.link, name=None if g.name is None else prefix + g.name) for g in model.geometries
+        ),
+        configurations=tuple(
+            replace(c, positions=tuple((prefix + name, x) for name, x in c.positions)) for c in model.configurations
+        ),
     )
 
 
 def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: str = "") -> Model:
-    """Bolt another robot's base to a link or frame of this one; the end-effector becomes the other's."""
+    """Bolt another robot's base to a link or frame of this one; the end-effector becomes the other's.
+
+    In a configuration of the whole, each part takes its own of that name, or else its home, or else stays neutral.
+    """
     other = add_prefix(other, prefix)
     index, offset = model.locate(carrier)
     bolt = Joint(f"{other.links[0].name}_mount", model.links[index].name, other.links[0].name, Fixed(), offset * origin)
@@ -165,6 +206,8 @@ def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: 
             end_effector=other.end_effector or (other.tips[0] if len(other.tips) == 1 else None),
             notes=(*model.notes, *other.notes),
             constraints=(*model.constraints, *other.constraints),
+            geometries=(*model.geometries, *other.geometries),
+            configurations=join(model.configurations, other.configurations),
         )
     except ModelError as error:
         raise ModelError(f"{error}: keep the names of the two robots apart with prefix=...") from None
@@ -204,12 +247,15 @@ def chain(model: Model, tip: str) -> Model:
                     f"constraint {constraint.name!r} ties {link!r}, which is not between the base and {tip!r}; "
                     f"open that loop first, with robot.without_constraint({constraint.name!r})"
                 )
+    left = frozenset(Layout.of(joints).coordinate_names)
     return rebuild(
         model,
         links=[link for i, link in enumerate(model.links) if i in kept],
         joints=joints,
         frames=[frame for frame in model.frames if frame.link in names],
         end_effector=tip,
+        geometries=[geometry for geometry in model.geometries if geometry.link in names],
+        configurations=[configuration.restrict(left) for configuration in model.configurations],
     )
 
 

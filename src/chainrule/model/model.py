@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
+from chainrule.model.configurations import Configuration, refuse_bad_configurations, sort_positions
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
+from chainrule.model.geometry import Geometry, refuse_bad_geometries
 from chainrule.model.layout import Layout
 from chainrule.model.lifting import Lift, lift_vector
 from chainrule.model.parts import (
@@ -109,7 +111,8 @@ def _sum(motions: Iterable[Motion]) -> Motion:
 class Model:
     """A robot: a tree of links and joints, frames on them, constraints that close loops, and gravity.
 
-    Make one with `Model.build`. Joint i moves link i + 1; link 0 is the base; parents come before children.
+    Make one with `Model.build`. Joint i moves link i + 1; link 0 is the base; parents come before children. Geometries
+    and named configurations are carried along; they change no pose and no torque.
     """
 
     name: str
@@ -120,6 +123,8 @@ class Model:
     end_effector: str | None = None
     notes: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    geometries: tuple[Geometry, ...] = ()
+    configurations: tuple[Configuration, ...] = ()
 
     @staticmethod
     def build(
@@ -131,6 +136,8 @@ class Model:
         end_effector: str | None = None,
         notes: Sequence[str] = (),
         constraints: Sequence[Constraint] = (),
+        geometries: Sequence[Geometry] = (),
+        configurations: Sequence[Configuration] = (),
     ) -> Model:
         """Sort links and joints into a tree, depth first; refuse them if they are none."""
         where = f"robot {name!r}"
@@ -139,9 +146,14 @@ class Model:
         _refuse_bad_mimics(ordered_joints, where)
         named = [*(link.name for link in ordered_links), *(frame.name for frame in frames)]
         refuse_bad_constraints(constraints, named, where)
+        refuse_bad_geometries(geometries, [link.name for link in ordered_links], where)
         model = Model(
-            name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes), tuple(constraints)
-        )
+            name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes), tuple(constraints),
+            tuple(geometries),
+        )  # fmt: skip
+        if configurations:
+            refuse_bad_configurations(configurations, model.layout, where)
+            model = replace(model, configurations=tuple(sort_positions(c, model.layout) for c in configurations))
         if end_effector is not None:
             model.locate(end_effector)
         return model
@@ -246,7 +258,10 @@ class Model:
         return path[::-1]
 
     def map(self, f: Lift) -> Model:
-        """The same robot over other scalars: f(number, unit) is called for every parameter."""
+        """The same robot over other scalars: f(number, unit) is called for every parameter.
+
+        Geometries and configurations stay numbers.
+        """
         return replace(
             self,
             links=tuple(link.map(f) for link in self.links),

@@ -19,7 +19,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.validation import validate
-from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
+from chainrule.errors import ModelError, ModelWarning, ShapeError, UnknownNameError, short_repr, warn_user
 from chainrule.model import Constraint, Dof, Model, edits
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.spatial.physical import objection
@@ -82,6 +82,33 @@ def with_frame(robot: R, name: str, origin: ArrayLike | None = None, *, link: st
     """Name a frame (a tool, a sensor), placed by a 4-by-4 transform in a link or frame."""
     T = placement(origin, "origin")
     return _validate_numbers(robot, edits.add_frame(robot.model, name, robot.link(link), T))
+
+
+def with_configuration(robot: R, name: str, q: ArrayLike) -> R:
+    """Give a configuration q (nq,) a name; a configuration that has it already is replaced.
+
+    It is found in `robot.configurations`, and "home" is what `robot.home()` returns. A configuration outside the
+    limits, or with open loops, is kept with a warning.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").with_configuration("home", [0.5, 1.0]).home().tolist()
+    [0.5, 1.0]
+    """
+    label = word(name, "with_configuration: name")
+    (array,) = robot.read("with_configuration", q=q)
+    if array.ndim != 1:
+        raise ShapeError(f"with_configuration: q must be one configuration, of shape ({robot.nq},), got {array.shape}")
+    refuse_nonfinite(array, "with_configuration: q")
+    wrong = [
+        f"{c.name!r} is {x:g} {c.unit}, outside its limits {c.lower:g} to {c.upper:g}"
+        for c, x in zip(robot.layout.coordinates, array, strict=True)
+        if not c.lower <= x <= c.upper
+    ]
+    if robot.model.constraints and not robot.closure.is_closed(array):
+        wrong.append(f"{robot.closure.describe_gap(array)}, robot.close(q) closes it")
+    if wrong:
+        warn_user(f"robot {robot.name!r}, configuration {label!r}: {'; '.join(wrong)}", ModelWarning)
+    return type(robot)(edits.add_configuration(robot.model, label, array.tolist()))
 
 
 def with_constraint(

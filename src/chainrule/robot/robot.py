@@ -90,6 +90,7 @@ class Robot(Mechanism):
     lock = edits.lock
     with_payload = edits.with_payload
     with_frame = edits.with_frame
+    with_configuration = edits.with_configuration
     with_constraint = edits.with_constraint
     without_constraint = edits.without_constraint
     with_end_effector = edits.with_end_effector
@@ -107,6 +108,7 @@ class Robot(Mechanism):
 
     # --- configurations: kinematics/configurations.py ---
     neutral = configurations.neutral
+    home = configurations.home
     random_state = configurations.random_state
     integrate = configurations.integrate
     difference = configurations.difference
