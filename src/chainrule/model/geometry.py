@@ -101,7 +101,7 @@ class Geometry:
 
 
 def objection(shape: Shape) -> str | None:
-    """What is wrong with a shape, as the end of a sentence; None if nothing is."""
+    """The fault of a shape, as the end of a sentence about it; None if it has none."""
     if not isinstance(shape, tuple(SHAPES.values())):
         return f"is no shape: {short_repr(shape)}"
     if isinstance(shape, Mesh):
