@@ -147,7 +147,7 @@ def test_modern_robotics_agrees_on_random_screw_chains(seed):
     q, qd, qdd = rng.normal(size=(3, n))
     M, G = np.array(frames), np.array(inertias)
     close(robot.pose(q), mr.FKinSpace(home, screws, q), 1e-8)
-    close(robot.jacobian(q), mr.JacobianSpace(screws, q), 1e-8)
+    close(robot.jacobian(q, frame="space"), mr.JacobianSpace(screws, q), 1e-8)
     tau = mr.InverseDynamics(q, qd, qdd, g, F, M, G, screws)
     close(robot.inverse_dynamics(q, qd, qdd, tip_wrench=F), tau, 1e-8)
     close(robot.mass_matrix(q), mr.MassMatrix(q, M, G, screws), 1e-8)

@@ -93,7 +93,7 @@ def test_loops_and_quaternions_have_workspaces_too():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c: c.robot.workspace(0), "samples must be a positive integer, got 0"),
+        (lambda c: c.robot.workspace(0), "samples must be a positive integer that memory can hold, got 0"),
         (lambda c: c.robot.workspace(1.5), "samples must be a positive integer"),
         (lambda c: c.reach([0, 0, 0]), "direction must be three numbers, not all zero"),
         (lambda c: c.slice("w"), "no axis named 'w'"),

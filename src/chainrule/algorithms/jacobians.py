@@ -1,7 +1,7 @@
-"""Jacobians of any link or frame, in space, body and world form, and their rates.
+"""Jacobians of any link or frame, in world, body and space form, and their rates.
 
-Columns are indexed by velocity coordinate. "space": the twist at the base's origin in base axes; "body": the twist
-in the frame's own axes; "world": angular velocity and velocity of the frame's origin, in base axes.
+Columns are indexed by velocity coordinate. "world": angular velocity and velocity of the frame's origin, in base axes;
+"body": the twist in the frame's own axes; "space": the twist at the base's origin in base axes.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from chainrule.model import Model
 from chainrule.spatial import Motion, Rotation, Scalar, Transform, Vector
 
 Scalars = Sequence[Scalar]
-FRAMES = ("space", "body", "world")
+FRAMES = ("world", "body", "space")
 
 
-def jacobian(model: Model, q: Scalars, name: str, frame: str = "space") -> list[Motion]:
+def jacobian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[Motion]:
     """Jacobian J, by columns, with J qd the twist of the link or frame `name` (Lynch & Park, section 5.1)."""
     index, offset = model.locate(name)
     T = Transform.identity()
@@ -36,7 +36,7 @@ def jacobian(model: Model, q: Scalars, name: str, frame: str = "space") -> list[
     return [to_origin.inv * S for S in columns]
 
 
-def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "space") -> list[Motion]:
+def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> list[Motion]:
     """Rate dJ/dt: in the base frame, every screw moves with the twist of the link it is fixed to."""
     index, offset = model.locate(name)
     T, V = Transform.identity(), Motion.zero()

@@ -132,7 +132,7 @@ def _one_link(robot: Any, value: Any) -> tuple[str, ...]:
 
 
 LINK = Option(lambda robot, options: robot.link(None), lambda robot, value: robot.link(value))
-FRAME = Option(_constant("space"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a Jacobian"))
+FRAME = Option(_constant("world"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a Jacobian"))
 ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
 LOADS = Option(_constant(()), _links, is_public=False)

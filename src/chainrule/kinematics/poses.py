@@ -45,19 +45,28 @@ def accelerations(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike)
     return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd)
 
 
-def jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "space") -> Array:
-    """J with J qd the twist (omega, v) of a link or frame: (..., 6, n).
+def jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+    """J with J qd the velocity (omega, v) of a link or frame, as `velocity` has it: (..., 6, n).
 
-    frame: "space", the twist at the base's origin in base axes; "body", in the link's own frame; "world", the
-    angular velocity and the velocity of the frame's origin, in base axes.
+    frame: "world", the angular velocity and the velocity of the frame's origin, in base axes; "body", the same two in
+    the frame's own axes; "space", the twist at the base's origin in base axes (Lynch & Park's space Jacobian).
+
+    >>> import chainrule as cr
+    >>> arm, q, qd = cr.load("planar_2r"), [0.0, 0.0], [1.0, 0.0]
+    >>> (arm.jacobian(q) @ qd).tolist() == arm.velocity(q, qd).tolist() == [0.0, 0.0, 1.0, 0.0, 2.0, 0.0]
+    True
     """
     return robot.evaluate("jacobian", q=q, link=link, frame=frame)
 
 
 def jacobian_derivative(
-    robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "space"
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "world"
 ) -> Array:
-    """dJ/dt along qd: (..., 6, n). The acceleration of the link is J qdd + dJ/dt qd."""
+    """dJ/dt along qd: (..., 6, n). J qdd + dJ/dt qd is the rate of J qd, in the same frame.
+
+    frame: as of the Jacobian. With "world", that rate is the angular acceleration and the acceleration of the frame's
+    origin, in base axes.
+    """
     return robot.evaluate("jacobian_derivative", q=q, qd=qd, link=link, frame=frame)
 
 

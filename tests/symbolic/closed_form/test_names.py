@@ -36,7 +36,7 @@ def test_two_frames_on_one_link_have_their_own_lengths(link):
     q = np.linspace(0.2, -0.6, robot.n)
     closed = robot.kinematic_equations(link, "space")
     np.testing.assert_allclose(numbers(closed.T, closed, q), robot.pose(q, link), atol=1e-12)
-    np.testing.assert_allclose(numbers(closed.J, closed, q), robot.jacobian(q, link), atol=1e-12)
+    np.testing.assert_allclose(numbers(closed.J, closed, q), robot.jacobian(q, link, "space"), atol=1e-12)
 
 
 def test_two_joints_on_one_link_have_their_own_angles():

@@ -207,9 +207,9 @@ def text_signature(function: Callable[..., Any]) -> str | None:
 
     None where a default cannot be read back from its text.
 
-    >>> def function(q: float, link: str | None = None, *, frame: str = "space") -> float: ...
+    >>> def function(q: float, link: str | None = None, *, frame: str = "world") -> float: ...
     >>> text_signature(function)
-    "(q, link=None, *, frame='space')"
+    "(q, link=None, *, frame='world')"
     """
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
