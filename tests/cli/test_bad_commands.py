@@ -17,7 +17,7 @@ def cli(*words):
 
 COMMANDS = [
     (("info", "pandaa"), 1, r"no robot named 'pandaa'; did you mean 'panda'"),
-    (("info", "[/red]"), 1, r"cannot tell the format of '\[/red\]'"),
+    (("info", "[/red]"), 1, r"cannot read '\[/red\]'"),
     (("torque", "planar_2r", "--q", "1"), 1, r"q must have 2 numbers"),
     (("torque", "planar_2r", "--q", "a,b"), 2, r"'a,b' should be numbers separated by commas"),
     (("torque", "planar_2r", "--tip-wrench", "1,2,3"), 1, r"tip_wrench must have 6 numbers"),

@@ -80,7 +80,7 @@ def test_torque_of_a_state_as_a_table_and_as_json():
         (("torque", "panda", "--q", "one"), "should be numbers separated by commas"),
         (("info", "pandas"), "did you mean 'panda'"),
         (("info", "missing.urdf"), "cannot read 'missing.urdf'"),
-        (("info", "robot.step"), "robots come as .urdf, .xml, .toml or .json"),
+        (("info", "robot.step"), "cannot read 'robot.step'"),
         (("torqe", "panda"), "No such command"),
         (("torque",), "Missing argument"),
     ],

@@ -68,6 +68,7 @@ def from_dh(
     dofs: Sequence[Dof],
     base: Transform,
     tool: Transform,
+    degrees: bool = False,
 ) -> Model:
     """A serial arm from a table. `links` and `dofs` have an entry for each row; link frames are the DH frames."""
     if convention not in CONVENTIONS:
@@ -75,7 +76,9 @@ def from_dh(
     table = [_row(row, i, columns) for i, row in enumerate(rows)]
     if not table:
         raise FormatError("the DH table has no rows; give one for each joint")
-    letters = _types(types, len(table))
+    if degrees:
+        table = [(a, math.radians(alpha), d, math.radians(theta)) for a, alpha, d, theta in table]
+    letters = joint_types(types, len(table))
     joints = []
     above = "base"
     for i, (row, letter, link, dof) in enumerate(zip(table, letters, links, dofs, strict=True)):
@@ -109,7 +112,8 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
     return tuple(number(x, f"DH row {i + 1}: {key}") for key, x in zip(COLUMNS, values, strict=True))
 
 
-def _types(types: str | Sequence[str] | None, count: int) -> list[str]:
+def joint_types(types: str | Sequence[str] | None, count: int) -> list[str]:
+    """A letter for each row: "R" for a joint that turns, "P" for one that slides."""
     words = ["R"] * count if types is None else [str(word).upper() for word in as_list(types, "types")]
     if len(words) != count:
         raise ShapeError(f"types must have a letter for each of the {count} rows, got {len(words)} ({types!r})")

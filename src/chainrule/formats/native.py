@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from chainrule.errors import FormatError, UnknownNameError
 from chainrule.formats.exact import has_direction, pose
-from chainrule.formats.source import folder_of, path_of, read, write
+from chainrule.formats.source import FilePath, folder_of, path_of, read, write
 from chainrule.model import (
     GRAVITY,
     Composite,
@@ -109,7 +109,7 @@ PARTS = ("link", "joint", "frame", "constraint", "geometry", "configuration")
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def from_native(path_or_text: str | PathLike[str]) -> Model:
+def from_native(path_or_text: FilePath) -> Model:
     """The robot in a .toml or .json file, or in the text of one."""
     content, source, path = read(path_or_text)
     return model_of(_parse(content, source), source, folder_of(path))

@@ -7,6 +7,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -20,8 +21,30 @@ MAX_NAME_LENGTH = 100
 """Characters in the name of a file that is being written; its end, and so its suffix, is that of the finished file."""
 
 
-def read(path_or_text: str | PathLike[str]) -> tuple[bytes, str, Path | None]:
+@dataclass(frozen=True)
+class Content:
+    """Content that was read already; every reader takes it in place of a path."""
+
+    data: bytes
+    name: str
+    """The name for messages."""
+    path: Path | None = None
+    """The path that it came from, if any; files that it names are looked for from there."""
+
+
+FilePath = str | PathLike[str] | Content
+"""The path of a robot file, its text, or its content."""
+
+
+def content_of(path_or_text: FilePath) -> Content:
+    """The content of a file, or of a text."""
+    return path_or_text if isinstance(path_or_text, Content) else Content(*read(path_or_text))
+
+
+def read(path_or_text: FilePath) -> tuple[bytes, str, Path | None]:
     """The content, what to call it in messages, and the path if it came from one."""
+    if isinstance(path_or_text, Content):
+        return path_or_text.data, path_or_text.name, path_or_text.path
     text = path_of(path_or_text)
     if not text.strip():
         raise FormatError("the path or text of the robot is empty; give the path of a robot file, or its text")

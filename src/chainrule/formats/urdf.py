@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
-from os import PathLike
 
 from lxml import etree
 
 from chainrule.errors import FormatError, ModelWarning, quoted, warn_user
 from chainrule.formats.exact import has_direction, pose
-from chainrule.formats.source import read
+from chainrule.formats.source import FilePath, read
 from chainrule.formats.xml import Node, parse
 from chainrule.model import (
     GRAVITY,
@@ -56,7 +55,7 @@ UNLIMITED = 1e300
 """Speed (m/s, rad/s) or effort (N, N m) from which on there is no limit; URDF has no infinity."""
 
 
-def from_urdf(path_or_text: str | PathLike[str]) -> Model:
+def from_urdf(path_or_text: FilePath) -> Model:
     """The robot that a URDF file or text describes; links without <inertial> have no mass, and the notes list them."""
     content, source, _ = read(path_or_text)
     return model_of(parse(content, source))

@@ -94,6 +94,35 @@ class Node:
         return self.vector(attribute, 1, None if default is None else (default,))[0]
 
 
+MAX_PROLOG_BYTES = 1 << 20
+"""Bytes of a file in which its root element is looked for."""
+
+
+def root_tag(content: bytes) -> str | None:
+    """The name of the root element, from the beginning of the content; None where that is not XML.
+
+    >>> root_tag(b'<?xml version="1.0"?><!-- a robot --><robot name="r"><link'), root_tag(b"format = 'chainrule 1'")
+    ('robot', None)
+    """
+    parser = etree.XMLPullParser(
+        events=("start",), resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
+    )
+    try:
+        for start in range(0, min(len(content), MAX_PROLOG_BYTES), 4096):
+            parser.feed(content[start : start + 4096])
+            if found := _first_tag(parser):
+                return found
+    except (etree.XMLSyntaxError, ValueError):
+        pass
+    return _first_tag(parser)
+
+
+def _first_tag(parser: etree.XMLPullParser) -> str | None:
+    for _, element in parser.read_events():
+        return str(element.tag)  # type: ignore[union-attr]
+    return None
+
+
 def parse(content: bytes, source: str) -> Node:
     """The root element."""
     parser = etree.XMLParser(

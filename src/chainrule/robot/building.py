@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import as_list, flag, placement, real_array, symmetric, vector, word
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.validation import validate
-from chainrule.errors import ModelWarning, ShapeError, UnknownNameError, warn_user
+from chainrule.errors import FormatError, ModelError, ModelWarning, ShapeError, UnknownNameError, quoted, warn_user
 from chainrule.formats import registry
-from chainrule.model import Dof, Link, Model, edits
+from chainrule.formats.source import FilePath, content_of
+from chainrule.model import Dof, Free, Joint, Link, Model, edits
 from chainrule.spatial import Vector
 
 if TYPE_CHECKING:
@@ -43,41 +45,97 @@ def from_urdf(
     from chainrule.formats import urdf
 
     options = {"floating_base": floating_base, "check": check, "repair": repair}
-    return _complete(urdf.from_urdf(path_or_text), **_flags(options))
+    return _complete(urdf.from_urdf(path_or_text), registry.named("urdf"), **_flags(options))
 
 
-def from_mjcf(path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Model:
+def from_mjcf(
+    path_or_text: str | PathLike[str], *, floating_base: bool = False, check: bool = True, repair: bool = False
+) -> Model:
     """Load a MuJoCo XML file, or its text. Lengths, angles and defaults mean what they mean to MuJoCo."""
     from chainrule.formats import mjcf
 
-    return _complete(mjcf.from_mjcf(path_or_text), **_flags({"check": check, "repair": repair}))
+    options = _flags({"floating_base": floating_base, "check": check, "repair": repair})
+    return _complete(mjcf.from_mjcf(path_or_text), registry.named("mjcf"), **options)
 
 
-def from_native(path_or_text: str | PathLike[str], *, check: bool = True, repair: bool = False) -> Model:
+def from_native(
+    path_or_text: str | PathLike[str], *, floating_base: bool = False, check: bool = True, repair: bool = False
+) -> Model:
     """Load chainrule's own format, .toml or .json, from a file or text."""
     from chainrule.formats import native
 
-    return validate(native.from_native(path_or_text), **_flags({"check": check, "repair": repair}))
+    options = _flags({"floating_base": floating_base, "check": check, "repair": repair})
+    return _complete(native.from_native(path_or_text), registry.named("native"), **options)
 
 
-def from_file(path: str | PathLike[str], **options: Any) -> Model:
-    """A model from a file of any registered format, with the options of that format."""
-    form = registry.reader_for(path)
+def from_file(path_or_text: FilePath, **options: Any) -> Model:
+    """A model from a file, text or content of any registered format, with the options of that format.
+
+    The content decides what the format is, and the file's suffix where the content does not.
+    """
+    refuse_unknown_options(options)
+    content = content_of(path_or_text)
+    form = registry.reader_of(content)
+    known = (*form.options, *form.reads_with, *registry.SURROUNDINGS)
     for option in options:
-        if option not in form.options:
-            raise UnknownNameError.of("option", option, form.options, f"Robot.from_{form.name}")
-    chosen = _flags(options)
-    model = form.read(path)
-    return _complete(model, **chosen) if form.has_notes else validate(model, **chosen)
+        if option not in known:
+            taking = registry.either(tuple(other.name for other in registry.formats() if option in other.reads_with))
+            raise FormatError(f"{content.name} is {form.name}, and the option {option!r} is for {taking} files")
+    chosen = _flags({name: value for name, value in options.items() if name in form.options})
+    given = {name: value for name, value in options.items() if name in form.reads_with}
+    return _complete(form.read(content, **given), form, **chosen)
 
 
-def _complete(model: Model, floating_base: bool = False, check: bool = True, repair: bool = False) -> Model:
+def refuse_unknown_options(options: Iterable[str]) -> None:
+    """Refuse options that no format has."""
+    for option in options:
+        if option not in registry.all_options():
+            raise UnknownNameError.of("option", option, registry.all_options(), "load")
+
+
+PLAIN = registry.Format("", (), Model.build)
+"""What holds for models of no particular format."""
+
+
+def _complete(
+    model: Model,
+    form: registry.Format = PLAIN,
+    floating_base: bool = False,
+    check: bool = True,
+    repair: bool = False,
+) -> Model:
     """A model from a file: its notes become warnings, its base is set free if asked for, and it is validated."""
-    for note in model.notes:
-        warn_user(f"robot {model.name!r}: {note}", ModelWarning)
+    if form.has_notes:
+        for note in model.notes:
+            warn_user(f"robot {model.name!r}: {note}", ModelWarning)
     if floating_base:
-        model = edits.set_base_free(model)
+        model = _with_free_base(model, form)
     return validate(model, check=check, repair=repair)
+
+
+def _with_free_base(model: Model, form: registry.Format) -> Model:
+    """The model with a free joint between the world and its base.
+
+    Where the base of a format is the world itself, what is fixed to it is set free.
+    """
+    if not form.base_is_world:
+        return edits.set_base_free(model)
+    base = model.links[0].name
+    mounts = [joint for joint in model.joints if joint.parent == base]
+    free = [joint.name for joint in mounts if isinstance(joint.kind, Free)]
+    if free:
+        raise ModelError(
+            f"robot {model.name!r} has a free base already, joint {free[0]!r}; leave out floating_base=True"
+        )
+    if len(mounts) != 1 or mounts[0].kind.nv:
+        held = quoted(joint.child for joint in mounts)
+        raise ModelError(
+            f"robot {model.name!r}: floating_base=True sets free the one body that is fixed to the world, but those "
+            f"on the world are {held}, not all of them fixed or more than one; give one a free joint in the file"
+        )
+    names = [joint.name for joint in model.joints]
+    loose = Joint(edits.unused_name("floating_base", names), base, mounts[0].child, Free())
+    return edits.rebuild(model, joints=tuple(loose if joint is mounts[0] else joint for joint in model.joints))
 
 
 def from_dh(
@@ -99,6 +157,7 @@ def from_dh(
     tool: ArrayLike | None = None,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
     name: str = "dh_robot",
+    degrees: bool = False,
     check: bool = True,
     repair: bool = False,
 ) -> Model:
@@ -130,6 +189,8 @@ def from_dh(
         In base axes, in m/s^2.
     name
         The robot's name.
+    degrees
+        Whether alpha, theta and the limits of revolute joints are in degrees. The robot's q is in rad all the same.
     check, repair
         As of `from_urdf`.
 
@@ -143,6 +204,9 @@ def from_dh(
     options = _flags({"check": check, "repair": repair})
     table = as_list(rows, "rows")
     n = len(table)
+    if flag(degrees, "degrees"):
+        turns = [letter == "R" for letter in dh.joint_types(types, n)]
+        lower, upper = (_in_radians(limits, turns, what) for limits, what in ((lower, "lower"), (upper, "upper")))
     columns_of = {
         key: _per_joint(value, n, what)
         for key, what, value in (
@@ -157,7 +221,7 @@ def from_dh(
     dofs = [Dof(**{key: column[i] for key, column in columns_of.items()}) for i in range(n)]
     model = dh.from_dh(
         name, table, word(convention, "convention"), types, as_list(columns, "columns"),
-        _links(n, masses, coms, inertias), dofs, placement(base, "base"), placement(tool, "tool"),
+        _links(n, masses, coms, inertias), dofs, placement(base, "base"), placement(tool, "tool"), bool(degrees),
     )  # fmt: skip
     model = edits.with_gravity(model, vector(gravity, "gravity"))
     return validate(model, **options)
@@ -245,6 +309,14 @@ def _per_joint(value: Any, n: int, what: str) -> list[float]:
     if array.shape != (n,):
         raise ShapeError(f"{what} must have {n} numbers, one for each joint, got shape {array.shape}")
     return [float(x) for x in array]
+
+
+def _in_radians(limits: Any, turns: Sequence[bool], what: str) -> list[float] | None:
+    """Limits in degrees as radians, for the joints that turn; those that slide have theirs in m."""
+    if limits is None:
+        return None
+    numbers = _per_joint(limits, len(turns), what)
+    return [math.radians(x) if is_angle else x for x, is_angle in zip(numbers, turns, strict=True)]
 
 
 def _coulomb_both_ways(coulomb: Any, n: int) -> tuple[list[float], list[float]]:

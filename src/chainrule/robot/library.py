@@ -1,17 +1,21 @@
-"""Robots by name or by file: the bundled ones, and those in the user's own files."""
+"""Robots by name, by file, by text, and from the objects of other packages: the bundled ones, and the user's own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from chainrule.core.mechanism import Mechanism
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats import native
-from chainrule.formats.source import is_text, path_of
-from chainrule.robot.building import from_file
+from chainrule.formats import native, packages
+from chainrule.formats.recognition import refuse_thing
+from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
+from chainrule.model import Model
+from chainrule.robot.building import from_file, refuse_unknown_options
 from chainrule.robot.robot import Robot
 
 _BUNDLED = files("chainrule").joinpath("robot", "models")
@@ -27,32 +31,131 @@ def robots() -> tuple[str, ...]:
     return tuple(sorted([*stored, "human_arm"]))
 
 
-def load(name_or_path: str | PathLike[str], **options: Any) -> Robot:
-    """A bundled robot by its name, or one from a file: .urdf, .xml (URDF or MJCF), .toml or .json.
+def load(
+    thing: object,
+    *,
+    floating_base: bool = False,
+    check: bool | str | None = None,
+    repair: bool = False,
+    search_paths: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
+    args: Mapping[str, object] | None = None,
+    **options: Any,
+) -> Robot:
+    """A robot from whatever describes it.
 
-    Options go to the format's own constructor, such as floating_base=True for URDF.
+    Parameters
+    ----------
+    thing
+        A bundled robot's name; the path of a file (.urdf, .xml, .toml, .json); a folder with one robot file in it; a
+        package:// address; the text of such a file, as a string or as bytes; an open file.
+    floating_base
+        Add a free joint between the world and the base.
+    check, repair
+        As of `Robot.from_urdf`.
+    search_paths
+        Folders in which package:// and model:// addresses are looked for first; then come ROS_PACKAGE_PATH,
+        AMENT_PREFIX_PATH and the folders above the file.
+    args
+        Arguments of a xacro file, such as {"hand": "true"}.
+    options
+        Further options of a registered format.
 
     >>> load("pendulum").n
     1
     """
-    text = path_of(name_or_path)
-    if isinstance(name_or_path, str) and text in robots():
-        if options:
-            raise FormatError(
-                f"the bundled robot {text!r} takes no options, got {', '.join(options)}; edit it once loaded"
-            )
-        return _load_bundled(text)
-    if is_text(text):
-        raise FormatError("load takes a name or a path; for text, use Robot.from_urdf, from_mjcf or from_native")
-    if not (Path(text).suffix or "/" in text) and isinstance(name_or_path, str):
-        raise UnknownNameError.of("robot", text, robots(), "chainrule")
-    return Robot(from_file(name_or_path, **options))
+    chosen: dict[str, Any] = dict(options)
+    chosen |= {"floating_base": floating_base} if floating_base is not False else {}
+    chosen |= {"check": check} if check is not None else {}
+    chosen |= {"repair": repair} if repair is not False else {}
+    chosen |= {"args": args} if args is not None else {}
+    if search_paths != ():
+        chosen["search_paths"] = packages.folders(search_paths)
+    if isinstance(thing, str) and thing in robots():
+        return _load_bundled(thing, chosen)
+    refuse_unknown_options(chosen)
+    return Robot(from_file(_find(thing, chosen.get("search_paths", ())), **chosen))
 
 
-def _load_bundled(name: str) -> Robot:
+def _find(thing: object, search_paths: tuple[Path, ...]) -> Content:
+    """The content of the robot file that is meant."""
+    if isinstance(thing, (bytes, bytearray, memoryview)):
+        return Content(bytes(thing), "the given text")
+    if hasattr(thing, "read") and not isinstance(thing, (PathLike, Mechanism, type)):
+        return _read_open_file(thing)
+    if isinstance(thing, str):
+        if is_text(thing):
+            return content_of(thing)
+        if packages.is_address(thing):
+            return _read_path(_resolve(thing, search_paths))
+        path = Path(thing)
+        if not (path.suffix or "/" in thing) and not (thing and _exists(path)):
+            raise UnknownNameError.of("robot", thing, robots(), "chainrule")
+        return _read_path(path)
+    if isinstance(thing, PathLike):
+        try:
+            place = fspath(thing)
+        except Exception:
+            place = b""
+        if isinstance(place, str):
+            return _read_path(Path(place))
+    raise refuse_thing(thing)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _resolve(address: str, search_paths: tuple[Path, ...]) -> Path:
+    path = packages.resolve(address, Path.cwd(), search_paths)
+    if path is None:
+        raise packages.not_found(address, Path.cwd(), search_paths)
+    return path
+
+
+def _read_path(path: Path) -> Content:
+    """The content of a file, or of the one robot file in a folder."""
+    from chainrule.formats.folder import robot_file
+
+    is_folder = _exists(path) and path.is_dir()
+    return content_of(robot_file(path) if is_folder else path)
+
+
+def _read_open_file(file: Any) -> Content:
+    """The rest of an open file; its name tells where files that it names are looked for."""
+    name = getattr(file, "name", None)
+    path = Path(name) if isinstance(name, str) and _exists(Path(name)) else None
+    label = path.name if path else "the open file"
+    try:
+        content = file.read(MAX_FILE_BYTES + 1)
+    except Exception as error:
+        raise FormatError(f"cannot read {label}: {error}") from error
+    if isinstance(content, str):
+        content = content_of(content if is_text(content) else f"{content}\n").data if content.strip() else b""
+    if not isinstance(content, bytes):
+        raise FormatError(f"cannot read {label}: its read() gives {type(content).__name__}, not text or bytes")
+    if len(content) > MAX_FILE_BYTES:
+        raise FormatError(f"{label} has over {MAX_FILE_BYTES >> 20} MiB; files so large are not read")
+    if not content.strip():
+        raise FormatError(f"{label} is empty, or was read to its end before")
+    return Content(content, label, path)
+
+
+def _load_bundled(name: str, options: Mapping[str, Any]) -> Robot:
+    """A bundled robot; with options, it is treated as a file would be."""
     if name == "human_arm":
         from chainrule.robot.human import human_arm
 
+        if options:
+            raise FormatError(f"human_arm is no file and takes no options of loading, got {', '.join(options)}")
         return human_arm()
     text = _BUNDLED.joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return Robot(validate(native.from_native(text), check=False, warn=False))  # as published; the tests check them
+    if options:
+        return Robot(from_file(Content(text.encode(), f"{name}.toml"), **{"check": False, **options}))
+    return Robot(_as_published(text))
+
+
+def _as_published(text: str) -> Model:
+    return validate(native.from_native(text), check=False, warn=False)  # the tests check them

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 
 from chainrule.formats.mjcf.couplings import with_mimics, with_rotors
@@ -23,7 +22,7 @@ from chainrule.formats.mjcf.names import refuse_names
 from chainrule.formats.mjcf.schema import REFUSED, refuse_unknown
 from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.mjcf.values import refuse_values
-from chainrule.formats.source import read
+from chainrule.formats.source import FilePath, read
 from chainrule.formats.xml import Node, parse
 from chainrule.model import Frame, Free, Joint, Link, Model
 from chainrule.spatial import Transform, Vector
@@ -32,7 +31,7 @@ MAX_BODY_DOFS = 6
 """Degrees of freedom that the joints of one body may have."""
 
 
-def from_mjcf(path_or_text: str | PathLike[str]) -> Model:
+def from_mjcf(path_or_text: FilePath) -> Model:
     """The robot that an MJCF file or text describes; its base is the link "world"."""
     content, source, path = read(path_or_text)
     return model_of(parse(content, source), None if path is None else path.parent)
