@@ -88,7 +88,7 @@ def formats() -> tuple[Format, ...]:
     return tuple(_FORMATS.values())
 
 
-def named(name: str) -> Format:
+def format_by_name(name: str) -> Format:
     """The format of a name."""
     return _FORMATS[name]
 

@@ -45,7 +45,7 @@ def from_urdf(
     from chainrule.formats import urdf
 
     options = {"floating_base": floating_base, "check": check, "repair": repair}
-    return _complete(urdf.from_urdf(path_or_text), registry.named("urdf"), **_flags(options))
+    return _complete(urdf.from_urdf(path_or_text), registry.format_by_name("urdf"), **_flags(options))
 
 
 def from_mjcf(
@@ -55,7 +55,7 @@ def from_mjcf(
     from chainrule.formats import mjcf
 
     options = _flags({"floating_base": floating_base, "check": check, "repair": repair})
-    return _complete(mjcf.from_mjcf(path_or_text), registry.named("mjcf"), **options)
+    return _complete(mjcf.from_mjcf(path_or_text), registry.format_by_name("mjcf"), **options)
 
 
 def from_native(
@@ -65,7 +65,7 @@ def from_native(
     from chainrule.formats import native
 
     options = _flags({"floating_base": floating_base, "check": check, "repair": repair})
-    return _complete(native.from_native(path_or_text), registry.named("native"), **options)
+    return _complete(native.from_native(path_or_text), registry.format_by_name("native"), **options)
 
 
 def from_file(path_or_text: FilePath, **options: Any) -> Model:
