@@ -89,7 +89,7 @@ def refuse_foreign(content: bytes, name: str, suffix: str = "") -> None:
 
 
 def look(content: bytes) -> tuple[str, str] | None:
-    """What content of another kind looks like, and what to do; None for content that is not known here."""
+    """Looks of content of another kind, and what to do with it; None for content that is not known here."""
     head = content[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     for beginning, what, advice in BEGINNINGS:
         if head.startswith(beginning) and (beginning != b"solid " or b"=" not in head.splitlines()[0]):
