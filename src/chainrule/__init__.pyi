@@ -3,6 +3,7 @@ from chainrule import symbolic as symbolic
 from chainrule import wheels as wheels
 from chainrule.compile.load.threads import set_threads as set_threads
 from chainrule.control.laws.controller import Controller as Controller
+from chainrule.control.laws.gains import default_gains as default_gains
 from chainrule.control.laws.joint_space import PD as PD
 from chainrule.control.laws.joint_space import PID as PID
 from chainrule.control.laws.joint_space import ComputedTorque as ComputedTorque

@@ -45,9 +45,9 @@ ARRIVAL_SHARE = 0.6
 @click.option("--torque", type=NUMBERS, help="Constant torques.")
 @click.option("--controller", help="gravity, pd, pid, computed-torque, impedance or operational-space.")
 @click.option("--target", type=NUMBERS, help="Where the controller brings the robot, as joint positions.")
-@click.option("--kp", type=float, help="The controller's stiffness.")
+@click.option("--kp", type=float, help="The controller's stiffness; scaled with each joint's inertia if left out.")
 @click.option("--ki", type=float, help="The gain of its integral.")
-@click.option("--kd", type=float, help="Its damping.")
+@click.option("--kd", type=float, help="Its damping; critical if left out.")
 @click.option("--payload", type=float, help="Kilograms at the end-effector that the controller does not know of.")
 @click.option("--stops", type=NUMBERS, help="Stiffness and damping of stops at the joint limits.")
 @click.option("--restitution", type=float, help="Hard stops at the joint limits: the share of speed they return.")
@@ -155,21 +155,17 @@ def _controller(
         poses = robot.pose(np.stack([start, goal]))
         along = poses[0] if target is None else plan_pose(poses, times=[0.0, arrival])
         if name == "impedance":
-            return Impedance(robot, along, _or(kp, 500.0), kd, joint_damping=1.0)
-        return OperationalSpace(robot, along, _or(kp, 100.0), kd)
+            return Impedance(robot, along, kp, kd)
+        return OperationalSpace(robot, along, kp, kd)
     if target is None or robot.nq != robot.nv:
         reference: Any = goal
     else:
         reference = plan(robot, np.stack([start, goal]), times=[0.0, arrival], limits=False)
     if name == "pd":
-        return PD(robot, reference, _or(kp, 300.0), _or(kd, 40.0))
+        return PD(robot, reference, kp, kd)
     if name == "pid":
-        return PID(robot, reference, _or(kp, 300.0), _or(ki, 200.0), _or(kd, 40.0))
-    return ComputedTorque(robot, reference, _or(kp, 100.0), kd)
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else value
+        return PID(robot, reference, kp, ki, kd)
+    return ComputedTorque(robot, reference, kp, kd)
 
 
 def print_motion(trajectory: Trajectory, *, as_json: bool = False) -> None:

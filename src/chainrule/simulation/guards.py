@@ -31,6 +31,10 @@ MAX_ENERGY_RATIO = 1e6
 MAX_ENERGY_GAP_RATIO = 0.2
 """The share of work and motion that may be missing from the balance of energy at the end, before a warning."""
 
+ENERGY_ROUNDING = 1e-7
+"""The share of the energy at the start that may be missing, however little work was done on the whole: a motor that
+first speeds up and then slows down does none."""
+
 MAX_LOOP_GAP = 1e-6
 """The gap, in m, beyond which a loop that is kept closed counts as open."""
 
@@ -218,7 +222,7 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
     error = np.abs(end.energy[..., 0] - before - work[..., 0] + work[..., 1] - work[..., 2])
     scale = np.abs(work).sum(axis=-1) + end.kinetic_energy[..., 0] + kinetic.reshape(start.batch)
     with np.errstate(invalid="ignore"):
-        wrong = error > MAX_ENERGY_GAP_RATIO * scale + 1e-9 * (1 + np.abs(before))
+        wrong = error > MAX_ENERGY_GAP_RATIO * scale + 1e-9 + ENERGY_ROUNDING * np.abs(before)
     if np.any(wrong):
         row = start.index_of(int(np.argmax(wrong)))
         which = f" (row {row})" if start.batch else ""

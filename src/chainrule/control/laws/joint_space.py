@@ -6,7 +6,7 @@ quaternions the rotation vector or twist between the two, in the moving link's f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +14,11 @@ import numpy as np
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.joint_forces import dry_friction
 from chainrule.algorithms.vector_form import inverse_dynamics
-from chainrule.arguments import Array
 from chainrule.control.laws.controller import Controller, without_dry_friction
+from chainrule.control.laws.gains import JointGains, joint_gains, refuse_unused_bandwidth
 from chainrule.control.laws.targets import JointTarget
 from chainrule.control.motions.references import Reference
-from chainrule.control.requirements import Actuated, gains, known_robot
+from chainrule.control.requirements import Actuated, known_robot
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 from chainrule.spatial import Scalar
@@ -53,7 +53,8 @@ class GravityCompensation(Controller):
     robot
         The robot that the controller knows.
     damping
-        D >= 0, in N m s/rad or N s/m: one number, (nv,), or a batch (..., nv).
+        D >= 0, in N m s/rad or N s/m: one number, (nv,), a batch (..., nv), or a dictionary of joint names and
+        numbers, the others being zero.
     actuated
         The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
         effort limit of 0, with a warning if there are such: nothing carries
@@ -70,7 +71,7 @@ class GravityCompensation(Controller):
 
     def __init__(self, robot: Mechanism, damping: ArrayLike = 0.0, *, actuated: Actuated = None) -> None:
         known_robot(robot, "GravityCompensation")
-        numbers = {"damping": _gains(robot, damping, "GravityCompensation: damping")}
+        numbers = {"damping": joint_gains(robot, damping, "GravityCompensation: damping")}
         super().__init__(robot, numbers, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
@@ -90,9 +91,14 @@ class PD(Controller):
     target
         A configuration (..., nq), or a motion of `cr.plan`.
     kp, kd
-        Gains, in N m/rad or N/m and in N m s/rad or N s/m: one number, (nv,), or a batch (..., nv).
+        Gains, in N m/rad or N/m and in N m s/rad or N s/m: one number, (nv,), a batch (..., nv), or a dictionary of
+        joint names and numbers. Without kp, or for joints that the dictionary leaves out, those of `cr.default_gains`
+        at the target, which scale with each joint's inertia m; without kd, critical damping: 2 sqrt(kp m), or less with
+        viscous friction.
     gravity
-        Whether g(q) is compensated. Without it, the robot needs no masses.
+        Whether g(q) is compensated. Without it, and with gains, the robot needs no masses.
+    bandwidth
+        The natural frequency of default gains, in Hz; 2 unless given.
     actuated
         The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
         effort limit of 0, with a warning if there are such: these get no
@@ -103,17 +109,20 @@ class PD(Controller):
         self,
         robot: Mechanism,
         target: ArrayLike | Reference,
-        kp: ArrayLike,
-        kd: ArrayLike,
+        kp: ArrayLike | Mapping[str, float] | None = None,
+        kd: ArrayLike | Mapping[str, float] | None = None,
         *,
         gravity: bool = True,
+        bandwidth: float | None = None,
         actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "PD", masses=gravity)
         self.gravity = bool(gravity)
         self.goal = JointTarget(robot, target, "PD")
-        numbers = {"kp": _gains(robot, kp, "PD: kp"), "kd": _gains(robot, kd, "PD: kd")}
-        super().__init__(robot, numbers, self.goal, actuated=actuated)
+        refuse_unused_bandwidth(bandwidth, kp, "PD", "kp")
+        chosen = JointGains(robot, self.goal.final, "PD", bandwidth)
+        stiff = chosen.stiffness(kp)
+        super().__init__(robot, {"kp": stiff, "kd": chosen.damping(kd, stiff)}, self.goal, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """Kp e + Kd (qd_ref - qd) + g(q)."""
@@ -143,12 +152,15 @@ class PID(Controller):
     target
         A configuration (..., nq), or a motion of `cr.plan`.
     kp, ki, kd
-        Gains, in N m/rad or N/m, in N m/(rad s) or N/(m s), and in N m s/rad or N s/m: one number, (nv,), or a batch
-        (..., nv).
+        Gains, in N m/rad or N/m, in N m/(rad s) or N/(m s), and in N m s/rad or N s/m: one number, (nv,), a batch
+        (..., nv), or a dictionary of joint names and numbers. What is not given is chosen as for `PD`, and ki as in
+        `cr.default_gains`.
     limit
         The largest torque of the integral Ki z, in N m or N. It is cut off there and z stops growing (anti-windup).
     gravity
-        Whether g(q) is compensated. Without it, the robot needs no masses.
+        Whether g(q) is compensated. Without it, and with gains, the robot needs no masses.
+    bandwidth
+        The natural frequency of default gains, in Hz; 2 unless given.
     actuated
         The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
         effort limit of 0, with a warning if there are such: these get no
@@ -159,19 +171,24 @@ class PID(Controller):
         self,
         robot: Mechanism,
         target: ArrayLike | Reference,
-        kp: ArrayLike,
-        ki: ArrayLike,
-        kd: ArrayLike,
+        kp: ArrayLike | Mapping[str, float] | None = None,
+        ki: ArrayLike | Mapping[str, float] | None = None,
+        kd: ArrayLike | Mapping[str, float] | None = None,
         *,
         limit: ArrayLike | None = None,
         gravity: bool = True,
+        bandwidth: float | None = None,
         actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "PID", masses=gravity)
         self.gravity, self.limited, self.states = bool(gravity), limit is not None, robot.nv
         self.goal = JointTarget(robot, target, "PID")
-        given = {"kp": kp, "ki": ki, "kd": kd, **({} if limit is None else {"limit": limit})}
-        numbers = {name: _gains(robot, value, f"PID: {name}") for name, value in given.items()}
+        refuse_unused_bandwidth(bandwidth, kp, "PID", "kp")
+        chosen = JointGains(robot, self.goal.final, "PID", bandwidth)
+        stiff = chosen.stiffness(kp)
+        numbers = {"kp": stiff, "ki": chosen.integral(ki, stiff), "kd": chosen.damping(kd, stiff)}
+        if limit is not None:
+            numbers["limit"] = joint_gains(robot, limit, "PID: limit")
         super().__init__(robot, numbers, self.goal, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
@@ -219,8 +236,11 @@ class ComputedTorque(Controller):
     target
         A motion of `cr.plan`, or a configuration (..., nq).
     kp, kd
-        Gains, in 1/s^2 and 1/s: one number, (nv,), or a batch (..., nv). kd is 2 sqrt(kp) unless given: critical
-        damping.
+        Gains, in 1/s^2 and 1/s: one number, (nv,), a batch (..., nv), or a dictionary of joint names and numbers.
+        kp is w^2 unless given, with w = 2 pi bandwidth, or less where w^2 m times 0.1 rad is more than the effort limit
+        of a joint with the inertia m; kd is 2 sqrt(kp) unless given: critical damping.
+    bandwidth
+        The natural frequency of default gains, in Hz; 2 unless given.
     actuated
         The names of the joints with motors; True for all joints. Without it, all but free joints and those with an
         effort limit of 0, with a warning if there are such: these get no
@@ -231,15 +251,18 @@ class ComputedTorque(Controller):
         self,
         robot: Mechanism,
         target: ArrayLike | Reference,
-        kp: ArrayLike,
-        kd: ArrayLike | None = None,
+        kp: ArrayLike | Mapping[str, float] | None = None,
+        kd: ArrayLike | Mapping[str, float] | None = None,
         *,
+        bandwidth: float | None = None,
         actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "ComputedTorque")
         self.goal = JointTarget(robot, target, "ComputedTorque")
-        stiff = _gains(robot, kp, "ComputedTorque: kp")
-        damped = 2 * np.sqrt(stiff) if kd is None else _gains(robot, kd, "ComputedTorque: kd")
+        refuse_unused_bandwidth(bandwidth, kp, "ComputedTorque", "kp")
+        chosen = JointGains(robot, self.goal.final, "ComputedTorque", bandwidth)
+        stiff = chosen.squared_frequencies(kp)
+        damped = chosen.complete(kd, "kd", lambda: 2 * np.sqrt(stiff))
         super().__init__(robot, {"kp": stiff, "kd": damped}, self.goal, actuated=actuated)
         if self.passive:
             known_robot(robot, "ComputedTorque", inverse=True)
@@ -267,7 +290,3 @@ def with_passive_accelerations(
     for i, a in zip(passive, own, strict=True):
         known[i] = a
     return known
-
-
-def _gains(robot: Mechanism, value: ArrayLike, what: str) -> Array:
-    return gains(value, robot.nv, what, f"robot {robot.name!r}: one for each degree of freedom")

@@ -64,6 +64,11 @@ class JointTarget(Target):
             )
         self.width = target.nq + 2 * target.nv
 
+    @property
+    def final(self) -> Array:
+        """The configuration (..., nq) that the robot is brought to: the constant, or the end of the motion."""
+        return self.numbers if self._reference is None else self._reference(self._reference.duration)[0]
+
     def signals(self, t: Array) -> Array:
         """q, qd and qdd of the motion, side by side."""
         return np.empty((*t.shape, 0)) if self._reference is None else np.concatenate(self._reference(t), axis=-1)

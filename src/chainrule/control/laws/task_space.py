@@ -7,7 +7,7 @@ be, the logarithm of R_ref R^T, and the way p_ref - p of its origin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,15 +16,22 @@ from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.jacobians import jacobian, jacobian_derivative
 from chainrule.algorithms.kinematics import pose
 from chainrule.algorithms.vector_form import inverse_dynamics
-from chainrule.arguments import number, positive
+from chainrule.arguments import Array, number, positive
 from chainrule.control.laws.controller import Controller, without_dry_friction
+from chainrule.control.laws.gains import (
+    BANDWIDTH_HZ,
+    inside_limits,
+    joint_gains,
+    joint_inertias,
+    refuse_unused_bandwidth,
+)
 from chainrule.control.laws.joint_space import Law, holding_torque, joint_error, with_passive_accelerations
 from chainrule.control.laws.targets import PoseTarget, configurations
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.requirements import Actuated, gains, known_robot
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.spatial import Force, Motion, Scalar, Transform
-from chainrule.spatial.linear import Factors, dot, multiply, solve_symmetric, transpose
+from chainrule.spatial.linear import Factors, dot, solve_symmetric, transpose
 from chainrule.spatial.scalar import sqrt, where
 
 if TYPE_CHECKING:
@@ -33,6 +40,8 @@ if TYPE_CHECKING:
     from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
+JOINT_DAMPING_SHARE = 0.2
+"""The default damping of joints below an impedance, as a share of w m; 2 would be critical."""
 MIN_MOBILITY = 1e-9
 """Mobility (1/kg or 1/(kg m^2)) below which an axis counts as one along which the link cannot move."""
 
@@ -51,9 +60,14 @@ def weighted_sum(columns: Sequence[Motion], x: Scalars) -> Motion:
 
 
 def mobility(M: Sequence[Scalars], J: Sequence[Scalars]) -> list[list[Scalar]]:
-    """J M^-1 J^T for the rows of J: the accelerations of a link under unit forces on it."""
+    """J M^-1 J^T for the rows of J: the accelerations of a link under unit forces on it.
+
+    One half is computed and mirrored, so that entries that are empty on one side are so on the other.
+    """
     factors = Factors(M)
-    return multiply(J, transpose([factors.solve(row) for row in J]))
+    columns = [factors.solve(row) for row in J]
+    half = [[dot(row, column) for column in columns[: i + 1]] for i, row in enumerate(J)]
+    return [[half[max(i, k)][min(i, k)] for k in range(len(J))] for i in range(len(J))]
 
 
 class Impedance(Controller):
@@ -67,13 +81,19 @@ class Impedance(Controller):
         A pose (..., 4, 4) in the base frame, or a motion of `cr.plan_pose`.
     stiffness
         K: six numbers, or one for all, of rotations (N m/rad) first, then translations (N/m). Zero sets an axis free.
+        Without it, K = w^2 m with w = 2 pi bandwidth: one m for rotations and one for translations, the inertia and the
+        mass felt at the link in the neutral configuration (moved inside the limits), averaged over its axes.
     damping
         D: the same in N m s/rad and N s/m. Without it, each axis is damped critically for the mass m that is felt
         along it with the others free: D = 2 damping_ratio sqrt(K m), with 1/m on the diagonal of J M^-1 J^T.
     damping_ratio
         The ratio of the damping and the critical one, where no damping is given.
     joint_damping
-        Damping of every joint, in N m s/rad or N s/m: brings motions to rest that do not move the link.
+        Damping of every joint, in N m s/rad or N s/m: brings motions to rest that do not move the link. One number,
+        (nv,), or a dictionary of joint names. Zero unless given; where the stiffness is not given either, 0.2 w m with
+        each joint's inertia m.
+    bandwidth
+        The natural frequency of default gains, in Hz; 2 unless given.
     link
         The link or frame; the end-effector unless one is named.
     actuated
@@ -86,25 +106,34 @@ class Impedance(Controller):
         self,
         robot: Mechanism,
         target: ArrayLike | PoseReference,
-        stiffness: ArrayLike,
+        stiffness: ArrayLike | None = None,
         damping: ArrayLike | None = None,
         *,
         damping_ratio: float = 1.0,
-        joint_damping: ArrayLike = 0.0,
+        joint_damping: ArrayLike | Mapping[str, float] | None = None,
+        bandwidth: float | None = None,
         link: str | None = None,
         actuated: Actuated = None,
     ) -> None:
-        known_robot(robot, "Impedance", inverse=damping is None)
+        known_robot(robot, "Impedance", inverse=damping is None or stiffness is None)
+        refuse_unused_bandwidth(bandwidth, stiffness, "Impedance", "stiffness")
         self.link = robot.link(link)
         self.goal = PoseTarget(target, "Impedance")
         self.critical = damping is None
-        K = gains(stiffness, 6, "Impedance: stiffness", "three rotations, three translations")
+        w = 2 * np.pi * positive(BANDWIDTH_HZ if bandwidth is None else bandwidth, "Impedance: bandwidth")
+        if stiffness is None:
+            K = w * w * _felt_inertias(robot, self.link)
+        else:
+            K = gains(stiffness, 6, "Impedance: stiffness", "three rotations, three translations")
         if damping is None:
             ratio = gains(number(damping_ratio, "Impedance: damping_ratio"), 6, "Impedance: damping_ratio", "a number")
             D = 2 * ratio * np.sqrt(K)
         else:
             D = gains(damping, 6, "Impedance: damping", "three rotations, three translations")
-        per_joint = gains(joint_damping, robot.nv, "Impedance: joint_damping", "one for each degree of freedom")
+        if joint_damping is None and stiffness is None:
+            per_joint = JOINT_DAMPING_SHARE * w * joint_inertias(robot, None, "Impedance")
+        else:
+            per_joint = joint_gains(robot, 0.0 if joint_damping is None else joint_damping, "Impedance: joint_damping")
         numbers = {"stiffness": K, "damping": D, "joint_damping": per_joint}
         super().__init__(robot, numbers, self.goal, actuated=actuated)
 
@@ -129,6 +158,18 @@ class Impedance(Controller):
         return [where(m > MIN_MOBILITY, sqrt(1 / where(m > MIN_MOBILITY, m, 1.0)), 0.0) for m in moves]
 
 
+def _felt_inertias(robot: Mechanism, link: str) -> Array:
+    """The inertia (three times) and the mass (three times) felt at a link at home, each averaged over its axes."""
+    q = inside_limits(robot)
+    J = robot.evaluate("jacobian", q=q, link=link, frame="world")
+    moves = np.diagonal(J @ np.linalg.solve(robot.evaluate("mass_matrix", q=q), J.T))
+    felt = []
+    for part in (moves[:3], moves[3:]):
+        movable = part[part > MIN_MOBILITY]
+        felt.append(1 / movable.mean() if len(movable) else 0.0)
+    return np.repeat(felt, 3)
+
+
 TASKS = {"pose": slice(0, 6), "orientation": slice(0, 3), "position": slice(3, 6)}
 
 
@@ -146,7 +187,10 @@ class OperationalSpace(Controller):
     target
         A pose (..., 4, 4) in the base frame, or a motion of `cr.plan_pose`.
     kp, kd
-        Gains, in 1/s^2 and 1/s: one number, or one for each axis, rotations first. kd is 2 sqrt(kp) unless given.
+        Gains, in 1/s^2 and 1/s: one number, or one for each axis, rotations first. kp is (2 pi bandwidth)^2
+        unless given, and kd is 2 sqrt(kp).
+    bandwidth
+        The natural frequency of the default kp, in Hz; 2 unless given.
     link
         The link or frame; the end-effector unless one is named.
     task
@@ -170,9 +214,10 @@ class OperationalSpace(Controller):
         self,
         robot: Mechanism,
         target: ArrayLike | PoseReference,
-        kp: ArrayLike,
+        kp: ArrayLike | None = None,
         kd: ArrayLike | None = None,
         *,
+        bandwidth: float | None = None,
         link: str | None = None,
         task: str = "pose",
         posture: ArrayLike | None = None,
@@ -189,7 +234,9 @@ class OperationalSpace(Controller):
         self.goal = PoseTarget(target, "OperationalSpace")
         axes, dofs = self.rows.stop - self.rows.start, robot.nv
         eps = positive(damping, "OperationalSpace: damping", "positive, however small, such as 1e-9")
-        stiff = gains(kp, axes, "OperationalSpace: kp", f"the axes of the {task}")
+        refuse_unused_bandwidth(bandwidth, kp, "OperationalSpace", "kp")
+        w = 2 * np.pi * positive(BANDWIDTH_HZ if bandwidth is None else bandwidth, "OperationalSpace: bandwidth")
+        stiff = gains(w * w if kp is None else kp, axes, "OperationalSpace: kp", f"the axes of the {task}")
         damped = 2 * np.sqrt(stiff)
         if kd is not None:
             damped = gains(kd, axes, "OperationalSpace: kd", f"the axes of the {task}")
@@ -198,11 +245,11 @@ class OperationalSpace(Controller):
             raise ShapeError("OperationalSpace: posture and posture_kp go together; give both, or neither")
         free = np.full(dofs, 1.0)
         if posture is not None and posture_kp is not None:
-            stiffness = gains(posture_kp, dofs, "OperationalSpace: posture_kp", "one for each degree of freedom")
+            stiffness = joint_gains(robot, posture_kp, "OperationalSpace: posture_kp")
             numbers["posture"] = configurations(robot, posture, "OperationalSpace: posture")
             numbers["posture_kp"], free = stiffness, 2 * np.sqrt(stiffness)
         if posture_kd is not None:
-            free = gains(posture_kd, dofs, "OperationalSpace: posture_kd", "one for each degree of freedom")
+            free = joint_gains(robot, posture_kd, "OperationalSpace: posture_kd")
         numbers["posture_kd"] = free
         super().__init__(robot, numbers, self.goal, actuated=actuated)
         self._smooth = without_dry_friction(self.model)
