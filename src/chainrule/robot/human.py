@@ -17,6 +17,7 @@ from chainrule.arguments import number, one_of
 from chainrule.core.validation import validate
 from chainrule.errors import ModelError
 from chainrule.model import (
+    Configuration,
     Dof,
     Frame,
     Joint,
@@ -70,6 +71,13 @@ RANGES = {
 }
 """Ranges of motion in degrees, each named for its positive direction; rotation is internal, deviation radial."""
 
+POSTURES = {
+    "home": {"elbow_flexion": 90},
+    "hanging": {},
+    "reaching": {"shoulder_flexion": 60, "shoulder_abduction": 15, "elbow_flexion": 45},
+}
+"""Named configurations, in degrees; joints that are not listed are at zero."""
+
 
 def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_men", name: str = "human_arm") -> Robot:
     """A right arm of seven joints, hanging at q = 0, for a body of the given mass (kg) and height (m).
@@ -77,7 +85,8 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
     The base frame sits in the shoulder: x forward, y to the left, z up; at rest the palm faces the body and the
     thumb forward. Joints in order: shoulder flexion,
     abduction and internal rotation, elbow flexion, forearm pronation, wrist flexion and radial deviation. The
-    end-effector is the frame "hand_tip" at the end of the hand's segment.
+    end-effector is the frame "hand_tip" at the end of the hand's segment. Named configurations: "home", the elbow at a
+    right angle; "hanging"; "reaching".
 
     >>> arm = human_arm(80.0, 1.8)
     >>> round(arm.mass, 3)
@@ -111,7 +120,11 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
         links.append(_segment(link, bodies[link], mass, height) if link in bodies else Link(link))
     tip = Frame("hand_tip", "hand", Transform(Rotation.identity(), Vector(0.0, 0.0, -hand_length)))
     notes = ["Human right arm of seven joints", f"Body of {mass:g} kg and {height:g} m; segments by table {table!r}"]
-    model = Model.build(name, links, joints, [tip], end_effector="hand_tip", notes=notes)
+    configurations = [
+        Configuration(label, tuple((joint, math.radians(angle)) for joint, angle in posture.items()))
+        for label, posture in POSTURES.items()
+    ]
+    model = Model.build(name, links, joints, [tip], end_effector="hand_tip", notes=notes, configurations=configurations)
     return Robot(validate(model, warn=False))
 
 
