@@ -24,7 +24,7 @@ URDFS = [
     ("underscore", 'value="1"', 'value="1_0"', FormatError, r"<mass>: value='1_0' should be numbers"),
     ("other digits", 'value="1"', 'value="\u0661"', FormatError, "<mass>: value='\u0661' should be numbers"),
     ("xacro number", 'value="1"', 'value="${m}"', FormatError, r"<mass>: value='\$\{m\}' should be numbers"),
-    ("xacro", "<link name", '<x:macro xmlns:x="http://www.ros.org/wiki/xacro"/><link name', FormatError, r"run the program xacro"),
+    ("xacro", "<link name", '<x:macro xmlns:x="http://www.ros.org/wiki/xacro"/><link name', FormatError, r"use chainrule.load, or run xacro on it"),
     ("no value", ' value="1"', "", FormatError, r"line 2, <mass>: needs the attribute 'value', one number"),
     ("no ixx", 'ixx="1" ', "", FormatError, r"<inertia>: needs the attribute 'ixx', one number"),
     ("no mass", '<mass value="1"/>', "", FormatError, r"<inertial>: needs a <mass> element"),

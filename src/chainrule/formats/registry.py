@@ -17,10 +17,11 @@ these steps from outside the package.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from chainrule.errors import FormatError
 from chainrule.formats import source
@@ -235,6 +236,28 @@ def _write_native(model: Model, path: WrittenPath) -> None:
     save(model, path)
 
 
+def _read_xacro(path: FilePath, args: Any = None, search_paths: Sequence[Path] = ()) -> Model:
+    from chainrule.formats.xacro import expand
+
+    content, notes = expand(path, args, search_paths)
+    form = reader_of(content)
+    given = {"search_paths": search_paths} if "search_paths" in form.reads_with else {}
+    model = form.read(content, **given)
+    return replace(model, notes=(*notes, *model.notes))
+
+
+def _is_xacro(content: bytes, name: str) -> bool:
+    from chainrule.formats.xacro import is_xacro
+
+    return is_xacro(content, name)
+
+
+def _is_xacro_robot(content: Content) -> bool:
+    from chainrule.formats.xacro import is_robot
+
+    return is_robot(content)
+
+
 def _is_native(content: bytes, name: str) -> bool:
     """Whether the text has the line that every file of this format has, in TOML or in JSON."""
     return (
@@ -248,3 +271,9 @@ register(Format("mjcf", (".xml",), _read_mjcf, sniff=_is_mjcf, roots=("mujoco",)
 register(
     Format("native", (".toml", ".json"), _read_native, _write_native, sniff=_is_native, has_notes=False, is_exact=True)
 )
+register(
+    Format(
+        "xacro", (".xacro",), _read_xacro, sniff=_is_xacro, roots=("robot", "sdf", "mujoco"),
+        reads_with=("args", "search_paths"), is_whole=_is_xacro_robot,
+    )
+)  # fmt: skip

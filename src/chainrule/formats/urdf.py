@@ -83,7 +83,9 @@ def _refuse_misspelled(node: Node) -> None:
     for child in node.children():
         if child.tag not in known:
             if "xacro}" in child.tag:
-                raise child.error("this is xacro, from which URDF is yet to be made; run the program xacro on it first")
+                raise child.error(
+                    "this is xacro, from which URDF is yet to be made: use chainrule.load, or run xacro on it"
+                )
             for close in get_close_matches(child.tag.lower(), known, 1, 0.75):
                 raise child.error(f"unknown element; did you mean <{close}>?")
         words = ATTRIBUTES.get(child.tag, ())

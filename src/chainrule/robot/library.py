@@ -15,6 +15,7 @@ from chainrule.formats import native, packages
 from chainrule.formats.recognition import refuse_thing
 from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
 from chainrule.model import Model
+from chainrule.robot import descriptions
 from chainrule.robot.building import from_file, refuse_unknown_options
 from chainrule.robot.robot import Robot
 
@@ -46,8 +47,10 @@ def load(
     Parameters
     ----------
     thing
-        A bundled robot's name; the path of a file (.urdf, .xml, .toml, .json); a folder with one robot file in it; a
-        package:// address; the text of such a file, as a string or as bytes; an open file.
+        A bundled robot's name, or one of the package robot_descriptions such as "ur10e_description" if that is
+        installed; the path of a file (.urdf, .xacro, .xml, .toml, .json); a folder with one robot file in it; a
+        package:// address; the text of such a file, as a string or as bytes; an open file. A xacro file is a program:
+        load only those that you trust.
     floating_base
         Add a free joint between the world and the base.
     check, repair
@@ -73,6 +76,12 @@ def load(
     if isinstance(thing, str) and thing in robots():
         return _load_bundled(thing, chosen)
     refuse_unknown_options(chosen)
+    if isinstance(thing, str) and not _exists(Path(thing)):
+        described = descriptions.find(thing)
+        if described is not None:
+            thing = described.path
+            chosen["search_paths"] = (*chosen.get("search_paths", ()), *described.search_paths)
+            chosen |= {"args": {**described.args, **(args or {})}} if described.args or args else {}
     return Robot(from_file(_find(thing, chosen.get("search_paths", ())), **chosen))
 
 
@@ -89,7 +98,7 @@ def _find(thing: object, search_paths: tuple[Path, ...]) -> Content:
             return _read_path(_resolve(thing, search_paths))
         path = Path(thing)
         if not (path.suffix or "/" in thing) and not (thing and _exists(path)):
-            raise UnknownNameError.of("robot", thing, robots(), "chainrule")
+            raise UnknownNameError.of("robot", thing, (*robots(), *descriptions.names()), "chainrule")
         return _read_path(path)
     if isinstance(thing, PathLike):
         try:
