@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from chainrule.algorithms.kinematics import pose
 from chainrule.model import Model
 from chainrule.spatial import Force, Scalar
 
@@ -11,8 +12,21 @@ Wrenches = Mapping[int, Force]
 """Wrenches that the world applies to links, by link index, each in its link's frame."""
 
 
-def on_links(model: Model, names: Iterable[str], wrenches: Iterable[Sequence[Scalar]]) -> dict[int, Force]:
-    """Sum of the wrenches on each link, for wrenches (moment, force) on named links or frames, each in its frame.
+WRENCH_FRAMES = ("body", "world")
+"""Axes in which a wrench on a link or frame is given: that frame's own, or the base's. Its moment is about the frame's
+origin in both."""
+
+
+def on_links(
+    model: Model,
+    names: Iterable[str],
+    wrenches: Iterable[Sequence[Scalar]],
+    q: Sequence[Scalar] = (),
+    frame: str = "body",
+) -> dict[int, Force]:
+    """Sum of the wrenches on each link, in its frame, for wrenches (moment, force) on named links or frames.
+
+    Each wrench is in its own frame's axes, or with "world" in base axes, and its moment is about that frame's origin.
 
     >>> import chainrule as cr
     >>> on_links(cr.load("planar_2r").model, ["link2", "link2"], [[0, 0, 1, 2, 0, 0], [0, 0, 0, 3, 0, 0]])[2].force
@@ -21,7 +35,11 @@ def on_links(model: Model, names: Iterable[str], wrenches: Iterable[Sequence[Sca
     total: dict[int, Force] = {}
     for name, wrench in zip(names, wrenches, strict=True):
         index, offset = model.locate(name)
-        total[index] = total.get(index, Force.zero()) + offset * Force.of(wrench)
+        F = Force.of(wrench)
+        if frame == "world":
+            into_frame = pose(model, q, name).rotation.inv
+            F = Force(into_frame * F.moment, into_frame * F.force)
+        total[index] = total.get(index, Force.zero()) + offset * F
     return total
 
 

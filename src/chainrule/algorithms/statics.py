@@ -9,6 +9,9 @@ from chainrule.model import Model
 from chainrule.spatial import Force, Scalar
 
 
-def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force) -> list[Scalar]:
-    """Torques tau = J_b^T F for a wrench F that the frame `name` applies to the world, in its own axes."""
-    return [S.dot(wrench) for S in jacobian(model, q, name, "body")]
+def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force, frame: str = "body") -> list[Scalar]:
+    """Torques tau = J^T F for a wrench F that the frame `name` applies to the world, in its own axes or the base's.
+
+    J and F are in the same frame: "body" or "world".
+    """
+    return [S.dot(wrench) for S in jacobian(model, q, name, frame)]

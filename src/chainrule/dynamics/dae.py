@@ -24,8 +24,8 @@ from scipy.sparse import linalg
 from chainrule.algorithms import loop_equations as loops
 from chainrule.algorithms.joint_forces import armature, friction_torque, spring_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
-from chainrule.algorithms.loads import on_links
-from chainrule.arguments import Array
+from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
+from chainrule.arguments import Array, one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.model import Model
@@ -167,11 +167,13 @@ def dae(
     tau: ArrayLike,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> DAE:
     """The equations of motion of one state with nothing eliminated: links, joints and constraints in one system.
 
     Links on fixed joints are part of what carries them. `solve()` gives every unknown, `reduce()` the steps that
-    lead to M and h.
+    lead to M and h. Wrenches are as in forward_dynamics.
 
     >>> import chainrule as cr
     >>> system = cr.load("planar_2r").dae([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
@@ -183,8 +185,9 @@ def dae(
     if arrays[0].ndim != 1:
         raise ShapeError(f"dae takes one state, got a batch of shape {arrays[0].shape[:-1]}")
     loads = robot.loads("dae", tip_wrench, wrenches)
-    wrenches_on_links = on_links(robot.merged, loads.links, [wrench.tolist() for wrench in loads.wrenches])
+    axes = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
     state, rates, torques = (array.tolist() for array in arrays)
+    wrenches_on_links = on_links(robot.merged, loads.links, [wrench.tolist() for wrench in loads.wrenches], state, axes)
     return assemble(robot.merged, state, rates, torques, wrenches_on_links, robot.independent_rows)
 
 

@@ -22,6 +22,8 @@ def inverse_dynamics(
     qdd: ArrayLike,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> Array:
     """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip, (..., n).
 
@@ -34,17 +36,27 @@ def inverse_dynamics(
     q, qd, qdd
         Configurations (..., nq), velocities and accelerations (..., n).
     tip_wrench
-        (..., 6): the wrench that the end-effector applies to its surroundings, in its own frame.
+        (..., 6): the wrench that the end-effector applies to its surroundings.
     wrenches
-        wrenches[link] (..., 6): the wrench that the world applies to a link or frame, in that frame. Wrenches are
-        (moment, force), in N m and N.
+        wrenches[link] (..., 6): the wrench that the world applies to a link or frame. Wrenches are (moment, force), in
+        N m and N, and the moment is about the origin of that link or frame.
+    wrench_frame
+        The axes of moment and force: "body", those of the link or frame itself; "world", those of the base.
 
     With closed loops, the torques are those of the actuated joints, as in loop_torques.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_gravity((0.0, 0.0, 0.0))
+    >>> at_rest = [0.0, 0.0]
+    >>> arm.inverse_dynamics([0.5, 0.0], at_rest, at_rest, [0, 0, 0, 0, 1, 0]).tolist()
+    [2.0, 1.0]
+    >>> arm.inverse_dynamics([0.5, 0.0], at_rest, at_rest, [0, 0, 0, 0, 1, 0], wrench_frame="world").round(4).tolist()
+    [1.7552, 0.8776]
     """
     if robot.model.constraints:
-        return loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches).tau
+        return loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches, wrench_frame=wrench_frame).tau
     loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
-    return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd)
+    return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
 
 
 def forward_dynamics(
@@ -54,14 +66,16 @@ def forward_dynamics(
     tau: ArrayLike,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> Array:
     """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
 
-    The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches. With closed loops,
-    M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
+    The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches in the same wrench_frame.
+    With closed loops, M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
     """
     loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
-    return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau)
+    return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
 
 
 def bias(
@@ -70,9 +84,11 @@ def bias(
     qd: ArrayLike,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> Array:
-    """h(q, qd): everything but M qdd, friction and springs included: (..., n)."""
-    return robot.evaluate("bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd)
+    """h(q, qd): everything but M qdd, friction and springs included: (..., n). Wrenches are as in inverse_dynamics."""
+    return robot.evaluate("bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd, wrench_frame=wrench_frame)
 
 
 def mass_matrix(robot: Mechanism, q: ArrayLike) -> Array:
@@ -123,19 +139,27 @@ def joint_wrenches(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     joints: Sequence[str] | None = None,
+    wrench_frame: str = "body",
 ) -> Array:
     """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
 
     From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
-    fixed and mimic ones too.
+    fixed and mimic ones too. wrench_frame: of the wrenches that are given, as in inverse_dynamics.
     """
     loads = robot.loads("joint_wrenches", tip_wrench, wrenches)
-    return robot.evaluate("joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints)
+    return robot.evaluate("joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints, wrench_frame=wrench_frame)
 
 
-def static_torque(robot: Mechanism, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None) -> Array:
+def static_torque(
+    robot: Mechanism, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None, frame: str = "body"
+) -> Array:
     """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., n).
 
-    The wrench (moment, force) is in that frame's own axes.
+    frame: the axes of the wrench (moment, force), whose moment is about the origin of that link or frame: "body", its
+    own; "world", those of the base.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").static_torque([0.0, 0.0], [0, 0, 0, 0, 1, 0], frame="world").tolist()
+    [2.0, 1.0]
     """
-    return robot.evaluate("static_torque", load_on(robot.link(link), tip_wrench, "static_torque"), q=q)
+    return robot.evaluate("static_torque", load_on(robot.link(link), tip_wrench, "static_torque"), q=q, frame=frame)

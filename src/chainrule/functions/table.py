@@ -35,7 +35,7 @@ from chainrule.algorithms import (
     vector_form,
 )
 from chainrule.algorithms.euler import ORDERS
-from chainrule.algorithms.loads import add, on_links
+from chainrule.algorithms.loads import WRENCH_FRAMES, add, on_links
 from chainrule.arguments import flag, names, one_of
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.model import Model
@@ -136,6 +136,7 @@ FRAME = Option(_constant("world"), lambda robot, value: one_of(jacobians.FRAMES,
 ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
 LOADS = Option(_constant(()), _links, is_public=False)
+WRENCH_FRAME = Option(_constant("body"), lambda robot, value: one_of(WRENCH_FRAMES, value, "frame of a wrench"))
 ONE_LOAD = Option(lambda robot, options: (robot.link(None),), _one_link, is_public=False)
 ROWS = Option(lambda robot, options: robot.loop_rows, _places("rows", lambda m: len(m.rows)), is_public=False)
 RANK = Option(lambda robot, options: min(len(options["rows"]), robot.closure.rank), _count_of_rows, is_public=False)
@@ -308,9 +309,11 @@ class Function:
 def _with_named_wrenches(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     """Give an algorithm's wrenches names."""
 
-    def compute(model: Model, *arguments: Any, loads: Sequence[str] = (), **options: Any) -> Any:
+    def compute(
+        model: Model, *arguments: Any, loads: Sequence[str] = (), wrench_frame: str = "body", **options: Any
+    ) -> Any:
         state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
-        return algorithm(model, *state, wrenches=on_links(model, loads, wrenches), **options)
+        return algorithm(model, *state, wrenches=on_links(model, loads, wrenches, state[0], wrench_frame), **options)
 
     return compute
 
@@ -399,13 +402,15 @@ def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
     return vector_form.inverse_dynamics(model, q, qd, [0] * model.nv, wrenches)
 
 
-def _static_torque(model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str], **loops: Any) -> list[Scalar]:
-    tau = statics.static_torque(model, q, loads[0], Force.of(wrench))
+def _static_torque(
+    model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str], frame: str = "body", **loops: Any
+) -> list[Scalar]:
+    tau = statics.static_torque(model, q, loads[0], Force.of(wrench), frame)
     return loop_dynamics.actuated_torque(model, q, tau, **loops)[0] if model.constraints else tau
 
 
 _NOTHING = Needs.NOTHING
-_LOADS = {"loads": LOADS}
+_LOADS = {"loads": LOADS, "wrench_frame": WRENCH_FRAME}
 _ROWS = {"rows": ROWS, "rank": RANK}
 _IN_LOOPS = {**_ROWS, "actuated": ACTUATED}
 _PROJECTED = {**_ROWS, "held": HELD}
@@ -502,7 +507,7 @@ FUNCTIONS: dict[str, Function] = {
         _joint_wrenches,
         (Q, QD, QDD),
         (CHOSEN_JOINTS, 6),
-        {**_LOADS, "joints": JOINTS},
+        {"loads": LOADS, "joints": JOINTS, "wrench_frame": WRENCH_FRAME},
         loaded=True,
         whole=True,
         loops=_IN_LOOPS,
@@ -512,7 +517,7 @@ FUNCTIONS: dict[str, Function] = {
         _static_torque,
         (Q,),
         (N,),
-        {"loads": ONE_LOAD},
+        {"loads": ONE_LOAD, "frame": WRENCH_FRAME},
         needs=_NOTHING,
         loaded=True,
         loops=_IN_LOOPS,

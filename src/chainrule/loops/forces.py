@@ -34,13 +34,16 @@ def constraint_forces(
     tau: ArrayLike,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> Array:
     """The wrench of each constraint on its second link, in that link's frame, under torques: (..., constraints, 6).
 
-    The first link feels the opposite. Where equations are redundant, the smallest such forces.
+    The first link feels the opposite. Where equations are redundant, the smallest such forces. wrench_frame: of the
+    wrenches that are given, as in inverse_dynamics.
     """
     loads = robot.loads("constraint_forces", tip_wrench, wrenches)
-    return _forces(robot, "constraint_forces", loads, q=q, qd=qd, tau=tau)
+    return _forces(robot, "constraint_forces", loads, wrench_frame, q=q, qd=qd, tau=tau)
 
 
 def loop_forces(
@@ -50,19 +53,33 @@ def loop_forces(
     qdd: ArrayLike,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> Array:
-    """The wrench of each constraint on its second link during a motion: (..., constraints, 6)."""
-    return _forces(robot, "loop_forces", robot.loads("loop_forces", tip_wrench, wrenches), q=q, qd=qd, qdd=qdd)
+    """The wrench of each constraint on its second link, in that link's frame, during a motion: (..., constraints, 6).
+
+    wrench_frame: of the wrenches that are given, as in inverse_dynamics.
+    """
+    loads = robot.loads("loop_forces", tip_wrench, wrenches)
+    return _forces(robot, "loop_forces", loads, wrench_frame, q=q, qd=qd, qdd=qdd)
 
 
 def _forces(
-    robot: Mechanism, function: str, loads: Loads, /, *, actuated: Sequence[int] | None = None, **state: Any
+    robot: Mechanism,
+    function: str,
+    loads: Loads,
+    wrench_frame: str,
+    /,
+    *,
+    actuated: Sequence[int] | None = None,
+    **state: Any,
 ) -> Array:
     """Wrenches of the constraints, none where there are no constraints."""
     if not robot.model.constraints:
+        robot.options(function, {"wrench_frame": wrench_frame})
         return np.zeros((*robot.read(function, **state)[0].shape[:-1], 0, 6))
     options = {} if actuated is None else {"actuated": actuated}
-    return robot.evaluate(function, loads, **state, **options)
+    return robot.evaluate(function, loads, wrench_frame=wrench_frame, **state, **options)
 
 
 def loop_torques(
@@ -73,25 +90,27 @@ def loop_torques(
     actuated: Sequence[str] | None = None,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
 ) -> LoopTorques:
     """Torques of the actuated joints that produce qdd, zero elsewhere, and the forces of the constraints.
 
     M qdd + h = tau + G^T lambda. `actuated` names joints; without it, they are those whose effort limit is not
-    zero. Of several torques that would do, the smallest. Errors say when qdd does not keep the loops closed, and
-    when those joints cannot produce it.
+    zero. Of several torques that would do, the smallest. Wrenches are as in inverse_dynamics. Errors say when qdd does
+    not keep the loops closed, and when those joints cannot produce it.
     """
     driven = robot.actuated
     if actuated is not None:
         driven = robot.find_velocities("loop_torques", names(actuated, "loop_torques: hold"))
     options = {"actuated": driven} if robot.model.constraints else {}
     loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
-    tau = robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, **options)
-    forces = _forces(robot, "loop_forces", loads, q=q, qd=qd, qdd=qdd, **options)
+    tau = robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, **options)
+    forces = _forces(robot, "loop_forces", loads, wrench_frame, q=q, qd=qd, qdd=qdd, **options)
     if robot.model.constraints and not any(is_lazy(x) for x in (q, qd, qdd)):
         state, rates, wanted = robot.read("loop_torques", q=q, qd=qd, qdd=qdd)
         gamma = constraint_velocity_terms(robot, state, rates)
         refuse_violation(robot, "inverse_dynamics", state, wanted, gamma, "with this qdd")
-        needed = robot.evaluate("bias", loads, q=q, qd=qd)
+        needed = robot.evaluate("bias", loads, q=q, qd=qd, wrench_frame=wrench_frame)
         needed = needed + (robot.evaluate("mass_matrix", q=state) @ wanted[..., None])[..., 0]
         _refuse_undriven(robot, state, needed, tau, driven)
     return LoopTorques(tau, forces)

@@ -205,6 +205,8 @@ class Robot(Mechanism):
         tau: ArrayLike,
         tip_wrench: ArrayLike | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        wrench_frame: str = "body",
     ) -> DAE:
         """The equations of motion of one state with nothing eliminated: links, joints and constraints in one system.
 
@@ -217,7 +219,7 @@ class Robot(Mechanism):
         """
         from chainrule.dynamics.dae import dae
 
-        return dae(self, q, qd, tau, tip_wrench, wrenches)
+        return dae(self, q, qd, tau, tip_wrench, wrenches, wrench_frame=wrench_frame)
 
     def equations(self, parameters: str | Mapping[Any, Any] = "symbolic", *, simplify: bool = True) -> Equations:
         """The equations of motion in closed form: SymPy matrices M, C, g, tau and others.

@@ -76,6 +76,8 @@ class Plant:
     model_fingerprint: str
     torque: Source
     wrenches: Mapping[str, Source]
+    wrench_frame: str = "body"
+    """The axes of the wrenches: each link's own, or with "world" those of the base."""
     saturates: bool = True
     """Whether torques are cut off at the effort limits."""
     stops: str | None = None
@@ -92,8 +94,8 @@ class Plant:
         """Everything that shapes the plant's text: plants with the same fingerprint differ in numbers only."""
         sources = tuple((name, source.fingerprint) for name, source in self.wrenches.items())
         return (
-            self.model_fingerprint, self.torque.fingerprint, sources, self.saturates, self.stops, self.rows,
-            self.rank, self.feedback,
+            self.model_fingerprint, self.torque.fingerprint, sources, self.wrench_frame, self.saturates, self.stops,
+            self.rows, self.rank, self.feedback,
         )  # fmt: skip
 
     # --- sizes ---
@@ -216,7 +218,7 @@ class Plant:
             stop = joint_forces.stop_torque(model, q, v, p[:n], p[n : 2 * n])
         friction = [a + b + c for a, b, c in zip(viscous, dry, stop, strict=True)]
         net = [t - f - k for t, f, k in zip(tau, friction, joint_forces.spring_torque(model, q), strict=True)]
-        return tau, friction, net, on_links(model, self.wrenches, values[1:]), further
+        return tau, friction, net, on_links(model, self.wrenches, values[1:], q, self.wrench_frame), further
 
     def _feedback_rates(self, p: Scalars) -> tuple[Scalar, Scalar] | None:
         """Baumgarte's rates."""

@@ -72,6 +72,7 @@ class Request:
     integrator: Integrator
     torque: Source
     wrenches: Mapping[str, Source]
+    wrench_frame: str = "body"
     stops: Stops | Impacts | None = None
     torque_limits: bool = True
     stabilization: str = "projection"
@@ -120,6 +121,7 @@ class Request:
             model_fingerprint=self.robot.merged_fingerprint,
             torque=self.torque,
             wrenches=self.wrenches,
+            wrench_frame=self.wrench_frame,
             saturates=self.torque_limits,
             stops=None if self.stops is None else "spring" if isinstance(self.stops, Stops) else "impact",
             rows=self.robot.loop_rows,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from chainrule.arguments import flag
+from chainrule.algorithms.loads import WRENCH_FRAMES
+from chainrule.arguments import flag, one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError, short_repr
 
@@ -30,6 +31,7 @@ def simulate(
     integrator: Integrator | None = None,
     tip_wrench: Torque = None,
     wrenches: Mapping[str, Torque] | None = None,
+    wrench_frame: str = "body",
     record_every: int = 1,
     stops: Stops | Impacts | None = None,
     torque_limits: bool = True,
@@ -67,7 +69,11 @@ def simulate(
         and atol.
     tip_wrench, wrenches
         The wrench (moment, force) that the end-effector applies to its surroundings, and a dictionary of wrenches that
-        the world applies to links, each in the link's frame. The same kinds as torque, but controllers.
+        the world applies to links; the moment is about the origin of the tip or link. The same kinds as torque, but
+        controllers.
+    wrench_frame
+        The axes of these wrenches: "body", those of the link, which turn with it; "world", those of the base, in which
+        a constant force keeps its direction.
     record_every
         Every how many intervals dt a sample is kept.
     stops
@@ -120,6 +126,7 @@ def simulate(
         integrator=chosen,
         torque=sources.torque(torque, within_limits=torque_limits),
         wrenches=sources.wrenches(tip_wrench, wrenches),
+        wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
         stops=stops,
         torque_limits=torque_limits,
         stabilization=loops_closed_by,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, flag, rows_of, whole_number
+from chainrule.algorithms.loads import WRENCH_FRAMES
+from chainrule.arguments import Array, flag, one_of, rows_of, whole_number
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError, SimulationError
 from chainrule.loops.closure import constraint_residual
@@ -33,6 +34,7 @@ def simulation(
     integrator: Integrator | None = None,
     tip_wrench: Torque = None,
     wrenches: Mapping[str, Torque] | None = None,
+    wrench_frame: str = "body",
     stops: Stops | Impacts | None = None,
     torque_limits: bool = True,
     limits: bool = True,
@@ -49,8 +51,8 @@ def simulation(
         Configurations (..., nq) and velocities (..., n) at the start; None for at rest. Loops are closed there.
     method, dt, integrator
         An integrator of fixed steps, by its name and its step in s, or as an object: "rk4" and 1 ms unless given.
-    tip_wrench, wrenches
-        Wrenches that act all the time, as in simulate.
+    tip_wrench, wrenches, wrench_frame
+        Wrenches that act all the time, and their axes, "body" or "world", as in simulate.
     stops
         What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
     torque_limits
@@ -91,6 +93,7 @@ def simulation(
         integrator=chosen,
         torque=sources.torque(np.zeros((*start.batch, robot.nv)), within_limits=torque_limits),
         wrenches=sources.wrenches(tip_wrench, wrenches),
+        wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
         stops=stops,
         torque_limits=torque_limits,
         stabilization=request.read_choice(stabilization, request.STABILIZATIONS, "stabilization"),
