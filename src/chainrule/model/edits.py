@@ -158,34 +158,45 @@ def add_prefix(model: Model, prefix: str) -> Model:
 
     Configurations keep their names; those of their coordinates get the prefix.
     """
+    bodies = (*model.index_of, *(frame.name for frame in model.frames))
+    hinges, ties = ([part.name for part in parts] for parts in (model.joints, model.constraints))
+    renamed = rename(model, *({old: prefix + old for old in group} for group in (bodies, hinges, ties)))
+    geometries = (g if g.name is None else replace(g, name=prefix + g.name) for g in renamed.geometries)
+    return replace(renamed, geometries=tuple(geometries))
 
-    def mimic_of(joint: Joint) -> Joint:
-        return (
-            joint
-            if joint.mimic is None
-            else replace(joint, mimic=replace(joint.mimic, joint=prefix + joint.mimic.joint))
+
+def rename(model: Model, bodies: Mapping[str, str], joints: Mapping[str, str], constraints: Mapping[str, str]) -> Model:
+    """Other names for links and frames, for joints, and for constraints: old names and new ones, all at once."""
+
+    def body(name: str) -> str:
+        return bodies.get(name, name)
+
+    def joint(name: str) -> str:
+        return joints.get(name, name)
+
+    named = [
+        replace(
+            j, name=joint(j.name), parent=body(j.parent), child=body(j.child),
+            mimic=None if j.mimic is None else replace(j.mimic, joint=joint(j.mimic.joint)),
         )
-
-    joints = (
-        replace(mimic_of(j), name=prefix + j.name, parent=prefix + j.parent, child=prefix + j.child)
         for j in model.joints
-    )
-    return replace(
+    ]  # fmt: skip
+    coordinates = dict(zip(model.layout.coordinate_names, Layout.of(named).coordinate_names, strict=True))
+    return rebuild(
         model,
-        links=tuple(replace(link, name=prefix + link.name) for link in model.links),
-        joints=tuple(joints),
-        frames=tuple(replace(f, name=prefix + f.name, link=prefix + f.link) for f in model.frames),
-        end_effector=None if model.end_effector is None else prefix + model.end_effector,
-        constraints=tuple(
-            replace(c, name=prefix + c.name, link_a=prefix + c.link_a, link_b=prefix + c.link_b)
+        links=[replace(link, name=body(link.name)) for link in model.links],
+        joints=named,
+        frames=[replace(f, name=body(f.name), link=body(f.link)) for f in model.frames],
+        end_effector=None if model.end_effector is None else body(model.end_effector),
+        constraints=[
+            replace(c, name=constraints.get(c.name, c.name), link_a=body(c.link_a), link_b=body(c.link_b))
             for c in model.constraints
-        ),
-        geometries=tuple(
-            replace(g, link=prefix + g.link, name=None if g.name is None else prefix + g.name) for g in model.geometries
-        ),
-        configurations=tuple(
-            replace(c, positions=tuple((prefix + name, x) for name, x in c.positions)) for c in model.configurations
-        ),
+        ],
+        geometries=[replace(g, link=body(g.link)) for g in model.geometries],
+        configurations=[
+            replace(c, positions=tuple((coordinates.get(name, name), x) for name, x in c.positions))
+            for c in model.configurations
+        ],
     )
 
 

@@ -31,7 +31,7 @@ from chainrule.kinematics import (
 )
 from chainrule.loops import closure, forces, mobility, motion
 from chainrule.model import Model
-from chainrule.robot import building, edits
+from chainrule.robot import building, edits, part_edits, parts
 from chainrule.simulation import stepping
 from chainrule.simulation.simulate import simulate as simulate_motion
 
@@ -86,7 +86,16 @@ class Robot(Mechanism):
     to_dh = building.to_dh
     to_screws = building.to_screws
 
-    # --- edits, each a new robot: robot/edits.py ---
+    # --- its parts by name: robot/parts.py ---
+    links = property(parts.links)
+    joints = property(parts.joints)
+    frames = property(parts.frames)
+
+    # --- edits, each a new robot: robot/part_edits.py, edits.py ---
+    with_link = part_edits.with_link
+    with_joint = part_edits.with_joint
+    with_name = part_edits.with_name
+    rename = part_edits.rename
     lock = edits.lock
     with_payload = edits.with_payload
     with_frame = edits.with_frame
