@@ -54,7 +54,7 @@ def link_length(model: Model, link: str, toward: str | None = None) -> Vector:
 def stretch_link(model: Model, name: str, factor: Scalar, along: Vector) -> Model:
     """Multiply by `factor` all that a link has along a direction: joints, frames, center of mass, inertia, geometry.
 
-    The mass stays. Inertias are plain numbers here. The inertia becomes that of the same body stretched: its second moment along the direction grows
+    The mass stays. The inertia becomes that of the same body stretched: its second moment along the direction grows
     with the square of the factor.
     """
     u = along / along.norm()

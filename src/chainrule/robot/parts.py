@@ -86,7 +86,7 @@ def short(x: Any) -> str:
     return f"{float(x):.6g}" if abs(x) > 1e-15 else "0"
 
 
-def listed(numbers: Any) -> str:
+def tuple_text(numbers: Any) -> str:
     """Numbers in parentheses."""
     return "(" + ", ".join(short(x) for x in numbers) + ")"
 
@@ -105,10 +105,10 @@ def units_of(unit: str) -> tuple[str, str, str]:
 def position(T: Transform) -> str:
     """The place and orientation of a frame, in words."""
     rpy = [float(a) for a in T.rotation.rpy()]
-    text = f"xyz {listed(T.translation)} m"
+    text = f"xyz {tuple_text(T.translation)} m"
     if not any(rpy):
         return text
-    return f"{text}, rpy {listed(np.degrees(rpy))} deg = {listed(rpy)} rad"
+    return f"{text}, rpy {tuple_text(np.degrees(rpy))} deg = {tuple_text(rpy)} rad"
 
 
 def matrix(T: Transform) -> Array:
@@ -179,10 +179,12 @@ class LinkView:
         carried = f"on {self.parent!r} by joint {self.joint!r}" if self.parent is not None else "the base"
         lines.append(f"  place    {carried}; carries {', '.join(map(repr, self.children)) or 'no other link'}")
         lines.append(f"  mass     {short(self.mass)} kg")
-        lines.append(f"  com      {listed(self.part.com)} m, in the link's frame")
-        lines.append(f"  inertia  xx, yy, zz {listed((I.xx, I.yy, I.zz))} kg m^2, about the com, in the link's axes")
+        lines.append(f"  com      {tuple_text(self.part.com)} m, in the link's frame")
+        lines.append(
+            f"  inertia  xx, yy, zz {tuple_text((I.xx, I.yy, I.zz))} kg m^2, about the com, in the link's axes"
+        )
         if I.xy or I.xz or I.yz:
-            lines.append(f"           xy, xz, yz {listed((I.xy, I.xz, I.yz))} kg m^2")
+            lines.append(f"           xy, xz, yz {tuple_text((I.xy, I.xz, I.yz))} kg m^2")
         if self.frames:
             lines.append(f"  frames   {', '.join(map(repr, self.frames))}")
         return "\n".join(visible(line) for line in lines)
@@ -194,16 +196,17 @@ def links(robot: Mechanism) -> Parts[LinkView]:
     >>> import chainrule as cr
     >>> cr.load("planar_2r").links["link2"]
     link 'link2'
-      place    on 'link1' by joint 'joint2'; carries 'tip'
+      place    on 'link1' by joint 'joint2'; carries no other link
       mass     1 kg
       com      (1, 0, 0) m, in the link's frame
       inertia  xx, yy, zz (0, 0, 0) kg m^2, about the com, in the link's axes
+      frames   'tip'
     """
     model = robot.model
 
     def row(link: LinkView) -> list[str]:
         I = link.part.inertia
-        numbers = [short(link.mass), listed(link.part.com), listed((I.xx, I.yy, I.zz))]
+        numbers = [short(link.mass), tuple_text(link.part.com), tuple_text((I.xx, I.yy, I.zz))]
         return [link.name, link.parent or "", link.joint or "", *numbers]
 
     heading = ["link", "parent", "joint", "mass [kg]", "com [m]", "inertia xx, yy, zz [kg m^2]"]
@@ -312,7 +315,7 @@ class JointView:
         lines = [f"joint {joint.name!r} ({joint.type}): moves {joint.child!r} on {joint.parent!r}"]
         axes = axes_of(joint)
         if axes:
-            lines.append(f"  axis      {', '.join(map(listed, axes))}")
+            lines.append(f"  axis      {', '.join(map(tuple_text, axes))}")
         lines.append(f"  origin    {position(joint.origin)}")
         if joint.mimic:
             m = joint.mimic
@@ -372,13 +375,14 @@ def joints(robot: Mechanism) -> Parts[JointView]:
       axis      (0, 0, 1)
       origin    xyz (0.0825, 0, 0) m, rpy (90, 0, 0) deg = (1.5708, 0, 0) rad
       limits    -3.0718 rad to -0.0698 rad (-176.001 deg to -3.99925 deg); velocity 2.175 rad/s, effort 87 N m
+      friction  viscous 0.003 N m s/rad, Coulomb 0 N m
       place     q[3], qd[3]
     """
     model = robot.model
 
     def row(joint: JointView) -> list[str]:
         part = joint.part
-        axis = ", ".join(map(listed, axes_of(part)))
+        axis = ", ".join(map(tuple_text, axes_of(part)))
         follows = f" (follows {part.mimic.joint})" if part.mimic else ""
         numbers = ["", "", ""]
         if len(part.dofs) == 1:
@@ -446,7 +450,7 @@ def frames(robot: Mechanism) -> Parts[FrameView]:
     model = robot.model
 
     def row(frame: FrameView) -> list[str]:
-        return [frame.name, frame.link, listed(frame.xyz), listed(np.degrees(frame.rpy))]
+        return [frame.name, frame.link, tuple_text(frame.xyz), tuple_text(np.degrees(frame.rpy))]
 
     heading = ["frame", "link", "xyz [m]", "rpy [deg]"]
     views = [FrameView(frame) for frame in model.frames]
