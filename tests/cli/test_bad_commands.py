@@ -18,10 +18,18 @@ def cli(*words):
 COMMANDS = [
     (("info", "pandaa"), 1, r"no robot named 'pandaa'; did you mean 'panda'"),
     (("info", "[/red]"), 1, r"cannot read '\[/red\]'"),
-    (("torque", "planar_2r", "--q", "1"), 1, r"q must have 2 numbers"),
-    (("torque", "planar_2r", "--q", "a,b"), 2, r"'a,b' should be numbers separated by commas"),
-    (("torque", "planar_2r", "--tip-wrench", "1,2,3"), 1, r"tip_wrench must have 6 numbers"),
-    (("torque", "planar_2r", "--degrees", "--q", "1,2,3"), 1, r"q must have 2 numbers .*got 3"),
+    (
+        ("torque", "planar_2r", "--q", "1"),
+        2,
+        r"--q: robot 'planar_2r' has 2 coordinates \(joint1, joint2\), got 1 number;",
+    ),
+    (("torque", "planar_2r", "--q", "a,b"), 2, r"--q: 'b' is neither a number nor the name of a configuration"),
+    (("torque", "planar_2r", "--tip-wrench", "1,2,3"), 2, r"--tip-wrench: takes 6 numbers, got 3"),
+    (
+        ("torque", "planar_2r", "--degrees", "--q", "1,2,3"),
+        2,
+        r"--q: robot 'planar_2r' has 2 coordinates .*got 3 numbers",
+    ),
     (("demo", "none.urdf"), 1, r"cannot read 'none.urdf'"),
     (("dmeo",), 2, r"No such command 'dmeo'"),
 ]
@@ -34,6 +42,7 @@ def test_a_bad_command_ends_in_one_line_and_no_traceback(words, code, pattern):
     assert re.search(pattern, done.stderr), done.stderr
     assert "Traceback" not in done.stderr
     assert not done.stdout
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_names_are_shown_as_they_are_whatever_a_terminal_would_make_of_them(tmp_path):

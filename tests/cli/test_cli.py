@@ -76,8 +76,8 @@ def test_torque_of_a_state_as_a_table_and_as_json():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("torque", "panda", "--q", "1,2"), "q must have 7 numbers"),
-        (("torque", "panda", "--q", "one"), "should be numbers separated by commas"),
+        (("torque", "panda", "--q", "1,2"), "--q: robot 'panda' has 7 coordinates (panda_joint1, "),
+        (("torque", "panda", "--q", "one"), "robot 'panda' has no configuration named 'one'; did you mean"),
         (("info", "pandas"), "did you mean 'panda'"),
         (("info", "missing.urdf"), "cannot read 'missing.urdf'"),
         (("info", "robot.step"), "cannot read 'robot.step'"),

@@ -23,21 +23,42 @@ def test_the_command_prints_equations_and_writes_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "code", "message"),
     [
-        (("planar_2r", "--code", "fortran"), "--code has no language named 'fortran'"),
-        (("planar_2r", "--derivation", "lagrang"), "did you mean 'lagrange'"),
-        (("planar_2r", "--parameters", "none"), "--parameters has no choice named 'none'"),
-        (("planar_2r", "--html", "arm.pdf"), "ending in .html"),
-        (("planar_2r", "--q", "0,0"), "belong to --derivation"),
-        (("planar_2r", "--derivation", "lagrange", "--q", "0,0"), "give all of --q, --qd and --qdd"),
-        (("planar_2r", "--derivation", "lagrange", "--code", "c"), "either --code or --derivation"),
-        (("panda", "--derivation", "closed-form"), "numbers for its parameters"),
-        (("quadruped",), "quaternion"),
+        (("planar_2r", "--code", "fortran"), 2, "--code: there is no language 'fortran'; there are: 'c', 'numpy'"),
+        (("planar_2r", "--derivation", "lagrang"), 2, "did you mean 'lagrange'"),
+        (("planar_2r", "--parameters", "none"), 2, "--parameters: 'none' is not one of 'symbolic', 'numeric'"),
+        (("planar_2r", "--html", "arm.pdf"), 2, "ending in .html"),
+        (("planar_2r", "--q", "0,0"), 2, "belong to --derivation"),
+        (("planar_2r", "--derivation", "lagrange", "--code", "c"), 2, "either --code or --derivation"),
+        (("planar_2r", "--html", "arm.html", "--code", "c"), 2, "--code prints source code: give it without"),
+        (("panda", "--derivation", "closed-form"), 1, "numbers for its parameters"),
+        (("quadruped",), 1, "quaternion"),
     ],
 )
-def test_mistakes_get_one_line(words, message):
+def test_mistakes_get_one_line(words, code, message):
     done = run("equations", *words)
-    assert done.returncode == 1
+    assert done.returncode == code
     assert message in done.stderr
     assert len(done.stderr.strip().split("\n")) == 1
+
+
+def test_velocities_of_a_derivation_are_zero_if_left_out():
+    bent = ("equations", "planar_2r", "--derivation", "lagrange", "--q")
+    whole = run(*bent, "0.3,0.6", "--qd", "0,0", "--qdd", "0,0")
+    assert run(*bent, "0.3,0.6").stdout == whole.stdout
+    assert run(*bent, "joint1=0.3,joint2=0.6").stdout == whole.stdout
+
+
+def test_json_has_terms_that_sympy_reads():
+    import json
+
+    import sympy as sp
+
+    facts = json.loads(run("equations", "planar_2r", "--json", "--latex").stdout)
+    assert facts["coordinates"] == ["joint1", "joint2"]
+    assert "begin{" in facts["texts"]["latex"]
+    corner = sp.sympify(facts["M"][1][1])
+    assert corner == sp.sympify("L_2**2*m_2")
+    assert len(facts["c"]) == len(facts["g"]) == 2
+    assert facts["written"] == []

@@ -11,25 +11,24 @@ from click.testing import CliRunner
 
 import chainrule.cli
 from chainrule.cli import cli
-from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, terminal
+from chainrule.cli.console import command, degrees_option, json_option, plain, print_json, robot_options, terminal
+from chainrule.cli.joints import CONFIGURATION, positions
 from chainrule.cli.main import COMMANDS
 
 
-@click.command()
-@click.argument("robot")
-@click.option("--q", type=NUMBERS, help="Positions, rad or m; zero if left out.")
-@click.option("--degrees", is_flag=True, help="Angles are in degrees.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@command("chainrule reach planar_2r --q 0,90 --degrees")
+@click.option("--q", type=CONFIGURATION, help="Positions, rad or m.")
+@degrees_option
+@json_option
+@robot_options
 def reach(robot, q, degrees, as_json):
     """Distance of the end-effector from the base. More about it."""
-    loaded = load_robot(robot)
-    at = loaded.neutral() if q is None else in_radians(loaded, q) if degrees else q
-    x = loaded.pose(at)[:3, 3]
+    x = robot.pose(positions(robot, q, degrees=degrees))[:3, 3]
     distance = float((x @ x) ** 0.5)
     if as_json:
-        print(json.dumps({"robot": loaded.name, "distance": distance}))
+        print_json({"robot": robot.name, "distance": distance})
     else:
-        terminal().print(f"{plain(loaded.name)}: {distance:.4f} m")
+        terminal().print(f"{plain(robot.name)}: {distance:.4f} m")
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +43,11 @@ def run(*words):
 
 def test_the_command_is_listed_with_its_first_sentence():
     listed = run("--help").stdout
-    assert "reach      Distance of the end-effector from the base." in listed
-    assert "More about it" in run("reach", "--help").stdout
+    assert "reach       Distance of the end-effector from the base." in listed
+    told = run("reach", "--help").stdout
+    assert "More about it" in told
+    assert "  chainrule reach planar_2r --q 0,90 --degrees\n" in told
+    assert "Exit codes:" in told
 
 
 def test_it_prints_text_and_json():
@@ -61,8 +63,8 @@ def test_a_mistake_ends_in_one_line():
     )
     words = [sys.executable, "-c", code, str(Path(__file__).parent), "reach", "planar_2r", "--q", "1,2,3"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: --q: ")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -72,7 +74,7 @@ def test_a_misspelled_command_gets_a_suggestion():
 
 def test_every_command_of_the_package_is_the_function_of_its_file():
     folder = Path(chainrule.cli.__file__).parent
-    shared = {"__init__", "__main__", "main", "console"}
+    shared = {"__init__", "__main__", "main", "console", "joints"}
     assert {path.stem for path in folder.glob("*.py")} - shared == {*COMMANDS}
     context = click.Context(cli)
     for name in COMMANDS:

@@ -7,11 +7,10 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import click
 from llvmlite import binding as llvm
 
 from chainrule import __version__
-from chainrule.cli.console import echo, print_json
+from chainrule.cli.console import command, echo, json_option, print_json
 from chainrule.compile.backend import COMPILED, active
 from chainrule.compile.load import cache, engine
 from chainrule.errors import visible
@@ -23,8 +22,8 @@ OPTIONAL_PACKAGES = ("matplotlib", "pyarrow", "dask", "pint", "pin", "mujoco", "
 """Packages that some functions, tests or benchmarks use; `pin` is Pinocchio."""
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+@command("chainrule about", "chainrule about --json")
+@json_option
 def about(as_json: bool) -> None:
     """Print the versions of chainrule and its packages, the machine and the settings, for a bug report."""
     facts = describe()

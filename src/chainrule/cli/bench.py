@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,20 @@ from chainrule.cli.benchmark.kernels import (
 )
 from chainrule.cli.benchmark.machine import measure_peaks
 from chainrule.cli.benchmark.peers import is_installed, measure_peers
-from chainrule.cli.console import PlainConsole, echo, plain
+from chainrule.cli.console import (
+    PlainConsole,
+    PositiveNumber,
+    command,
+    json_option,
+    plain,
+    print_json,
+    progress,
+    report_file,
+    robot_options,
+)
 from chainrule.compile.load import engine
 from chainrule.errors import ModelError, ShapeError
-from chainrule.robot.library import load
+from chainrule.robot.robot import Robot
 
 TABLE_WIDTH_COLUMNS = 160
 
@@ -37,46 +48,73 @@ NUMBERS_PER_STATE = 12
 """Numbers that a measurement keeps of each state, for each degree of freedom: arguments, answers and copies."""
 
 
-@click.command()
-@click.argument("robot", default="panda")
-@click.option("--states", default=131_072, show_default=True, type=click.IntRange(1), help="States in a batch.")
-@click.option("--seconds", default=0.5, show_default=True, help="Time for each figure.")
+@command(
+    "chainrule bench planar_2r --states 4096 --seconds 0.01 --quick",
+    "chainrule bench pendulum --states 4096 --seconds 0.01 --quick --json",
+    "chainrule bench planar_2r --states 4096 --seconds 0.01 --quick --output figures",
+)
+@click.option(
+    "--states", default=131_072, show_default=True, type=click.IntRange(1), metavar="COUNT", help="States in a batch."
+)
+@click.option(
+    "--seconds",
+    default=0.5,
+    show_default=True,
+    type=PositiveNumber("seconds"),
+    help="Time for each figure.",
+)
 @click.option("--quick", is_flag=True, help="Leave out the growth with joints and batch size.")
 @click.option("--output", type=click.Path(file_okay=False), help="A folder for the figures, as JSON and a plot.")
-def bench(robot: str, states: int, seconds: float, quick: bool, output: str | None) -> None:
+@json_option
+@robot_options(default="panda")
+def bench(robot: Robot, states: int, seconds: float, quick: bool, output: str | None, as_json: bool) -> None:
     """Measure speed, beside Pinocchio, MuJoCo and modern_robotics where they are installed."""
-    results = run(robot, states=states, seconds=seconds, quick=quick)
-    show(results)
+    with progress("measuring") as at:
+        results = run(robot, states=states, seconds=seconds, quick=quick, at=at)
+    if as_json:
+        print_json(results)
+    else:
+        show(results)
     if output:
         for path in save(results, Path(output)):
-            echo(f"written: {path}")
+            report_file(path)
 
 
-def run(name: str, *, states: int = 131_072, seconds: float = 0.5, quick: bool = False) -> dict[str, Any]:
-    """All measurements of one robot; `quick` leaves out the growth with joints and batch."""
+def run(
+    robot: Robot,
+    *,
+    states: int = 131_072,
+    seconds: float = 0.5,
+    quick: bool = False,
+    at: Callable[[str], None] = lambda step: None,
+) -> dict[str, Any]:
+    """All measurements of one robot; `quick` leaves out the growth with joints and batch, `at` is told each step."""
     if not 0 < seconds <= MAX_SECONDS:
         raise ShapeError(f"--seconds must be a time up to {MAX_SECONDS:g} s, got {seconds:g}")
-    robot = load(name).without_friction().without_rotors()
     if not robot.n:
         raise ModelError(f"robot {robot.name!r} has no degrees of freedom, so there is nothing to measure")
     refuse_beyond_memory(float(states) * robot.n * (robot.n + NUMBERS_PER_STATE), f"bench: {states} states")
-    results: dict[str, Any] = {
-        "robot": name,
-        "machine": {
-            "cpu": engine.cpu(),
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-        },
-        "states": states,
-        "peak": measure_peaks(seconds),
-        "chainrule": measure_kernels(robot, states, seconds),
-        "peers": measure_peers(robot, states, seconds),
+    bare = robot.without_friction().without_rotors()
+    at("the machine")
+    machine = {
+        "cpu": engine.cpu(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
     }
+    results: dict[str, Any] = {"robot": robot.name, "machine": machine, "states": states}
+    results["peak"] = measure_peaks(seconds)
+    at("compiled functions")
+    results["chainrule"] = measure_kernels(bare, states, seconds)
+    at("other libraries")
+    results["peers"] = measure_peers(bare, states, seconds)
     if not quick:
+        at("longer chains")
         results["joints"] = measure_chains(CHAIN_JOINTS, seconds)
-        results["batches"] = measure_batches(robot, BATCH_STATES, seconds)
-        results["scaling"] = measure_threads(robot, BATCH_STATES[-1], seconds)
+        at("larger batches")
+        results["batches"] = measure_batches(bare, BATCH_STATES, seconds)
+        at("threads")
+        results["scaling"] = measure_threads(bare, BATCH_STATES[-1], seconds)
     return results
 
 

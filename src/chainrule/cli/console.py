@@ -1,4 +1,4 @@
-"""What the commands share: robots by name or file, numbers, degrees, and printing.
+"""What the commands share: their help, robots by name or file, progress, and printing.
 
 All text is written here: `echo` for lines, `print_json` for JSON, `terminal` for tables. Names come from files, and may
 hold what commands a terminal; it is shown as an escape, such as \\x1b.
@@ -6,21 +6,28 @@ hold what commands a terminal; it is shown as an escape, such as \\x1b.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+import re
 import sys
+import time
 import warnings
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, overload
 
 import click
 import numpy as np
+from click.shell_completion import CompletionItem
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
 from chainrule.arguments import Array
-from chainrule.errors import ModelWarning, visible
+from chainrule.errors import MAX_COMPARED, ChainruleError, ModelWarning, quoted, short_repr, visible
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -28,11 +35,290 @@ if TYPE_CHECKING:
 PIPE_WIDTH_COLUMNS = 200
 """The width of a table that goes to a file or a pipe."""
 
+PATIENCE_S = 1.0
+"""Seconds of work before progress is shown."""
+
+EXIT_CODES = (
+    ("0", "done"),
+    ("1", "refused or failed; stderr has the reason, in one line that begins with \"error:\""),
+    ("2", "the command is not typed as --help says"),
+    ("130", "interrupted by Ctrl-C"),
+)  # fmt: skip
+
+Function = Callable[..., Any]
+
+
+class Command(click.Command):
+    """A command of chainrule: its help ends in examples and exit codes, and its errors name options.
+
+    Parameters
+    ----------
+    examples
+        Lines that can be typed as they are; a comment may follow after #.
+    failure
+        A second meaning of exit code 1, for a command that can answer no.
+    keywords
+        Words of the library's messages that are options of this command: {"path": "--output"}.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        failure: str = "",
+        keywords: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(*args, **options)
+        self.examples = tuple(examples)
+        self.failure = failure
+        self.keywords = dict(keywords or {})
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; errors and warnings of the library name its options, not its keywords."""
+        show = warnings.showwarning
+
+        def show_in_option_words(message: Warning | str, *args: Any, **options: Any) -> None:
+            show(self.in_option_words(str(message)), *args, **options)
+
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = show_in_option_words
+                return super().invoke(ctx)
+        except ChainruleError as error:
+            error.args = (self.in_option_words(str(error)),)
+            raise
+
+    def in_option_words(self, message: str) -> str:
+        """A message of the library, with options in place of Python's keywords: --record-every for record_every."""
+        message = re.sub(r"^[a-z_]+: ", "", message)
+        for keyword, option in self.keywords.items():
+            message = re.sub(rf"(?<![\w.'\"-]){re.escape(keyword)}(?!\w)", option, message)
+        for parameter in self.params:
+            if isinstance(parameter, click.Option) and parameter.name:
+                name, option = re.escape(parameter.name), parameter.opts[0]
+                message = re.sub(rf"(?<![\w.'\"-]){name}=(?=\S)", f"{option} ", message)
+                message = re.sub(rf"^{name}(?= (must|has|is|takes|are|needs)\b)", option, message)
+                if re.search(r"[_\d]", parameter.name) or parameter.name == "dt":  # no word of English
+                    message = re.sub(rf"(?<![\w.'\"-]){name}(?![\w.'\"(-])", option, message)
+        return message
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options, and below them those that say how the robot is loaded."""
+        records: dict[str, list[tuple[str, str]]] = {"Options": [], "Options of ROBOT": []}
+        for parameter in self.get_params(ctx):
+            record = None if isinstance(parameter, click.Argument) else parameter.get_help_record(ctx)
+            if record is not None:
+                title = "Options of ROBOT" if isinstance(parameter, LoadingOption) else "Options"
+                records[title].append(record)
+        for title, rows in records.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples and the exit codes."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+        codes = [
+            (code, f"{text}; {self.failure}" if code == "1" and self.failure else text) for code, text in EXIT_CODES
+        ]
+        with formatter.section("Exit codes"):
+            formatter.write_dl(codes)
+
+
+def command(
+    *examples: str, failure: str = "", keywords: Mapping[str, str] | None = None
+) -> Callable[[Function], Command]:
+    """A function as a command of chainrule: its docstring is the help, which ends in the examples."""
+    decorate: Any = click.command(cls=Command, examples=examples, failure=failure, keywords=keywords)
+    return decorate
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead of text.")
+
+degrees_option = click.option(
+    "--degrees", is_flag=True, help="Angles and their rates are in degrees, those that are printed too."
+)
+
+
+# Robots
+
+
+class LoadingOption(click.Option):
+    """An option that says how ROBOT is loaded."""
+
+
+class RobotName(click.ParamType[str]):
+    """The name of a bundled robot, or a file; the shell completes both."""
+
+    name = "robot"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The bundled robots whose names begin so, or files."""
+        from chainrule.robot.library import robots
+
+        known = [CompletionItem(name) for name in robots() if name.startswith(incomplete)]
+        return known or [CompletionItem(incomplete, type="file")]
+
+
+class XacroArgument(click.ParamType[object]):
+    """An argument of a xacro file, KEY:=VALUE."""
+
+    name = "key:=value"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """The key and the value."""
+        if isinstance(value, tuple):
+            return value
+        key, separator, text = str(value).partition(":=")
+        if not separator or not key.strip():
+            self.fail(f"{value!r} should be a name and a value, such as hand:=true", param, ctx)
+        return key.strip(), text
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How a command loads robots: its options --floating, --repair, --strict, --args and --search-path."""
+
+    floating: bool = False
+    repair: bool = False
+    strict: bool = False
+    arguments: tuple[tuple[str, str], ...] = ()
+    search_paths: tuple[str, ...] = ()
+
+    def load(self, name: str) -> Robot:
+        """A bundled robot or the robot of a file; warnings about its model are printed to stderr, a line each."""
+        from chainrule.robot.library import load
+
+        options = {
+            "floating_base": self.floating, "repair": self.repair, "check": "strict" if self.strict else None,
+            "args": dict(self.arguments), "search_paths": self.search_paths,
+        }  # fmt: skip
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ModelWarning)
+            robot = load(name, **{option: value for option, value in options.items() if value})
+        for warning in caught:
+            warn(str(warning.message))
+        return robot
+
+
+def loading_options(function: Function) -> Function:
+    """The options of loading robots; the function receives them as `loading`."""
+
+    @click.option("--floating", cls=LoadingOption, is_flag=True, help="Free the base: six more degrees of freedom.")
+    @click.option("--repair", cls=LoadingOption, is_flag=True, help="Mend what is wrong in the file, and say how.")
+    @click.option("--strict", cls=LoadingOption, is_flag=True, help="Refuse a file in which anything is wrong.")
+    @click.option(
+        "--args",
+        "arguments",
+        cls=LoadingOption,
+        type=XacroArgument(),
+        multiple=True,
+        help="An argument of a xacro file; may be repeated.",
+    )
+    @click.option(
+        "--search-path", "search_paths", cls=LoadingOption, type=click.Path(), multiple=True,
+        help="A folder in which package:// files are looked for; may be repeated.",
+    )  # fmt: skip
+    @functools.wraps(function)
+    def with_loading(
+        *args: Any,
+        floating: bool,
+        repair: bool,
+        strict: bool,
+        arguments: tuple[tuple[str, str], ...],
+        search_paths: tuple[str, ...],
+        **options: Any,
+    ) -> Any:
+        if repair and strict:
+            raise click.UsageError("give either --repair or --strict")
+        return function(*args, loading=Loading(floating, repair, strict, arguments, search_paths), **options)
+
+    return with_loading
+
+
+@overload
+def robot_options(function: Function) -> Function: ...
+
+
+@overload
+def robot_options(*, required: bool = ..., default: str | None = ...) -> Callable[[Function], Function]: ...
+
+
+def robot_options(function: Function | None = None, *, required: bool = True, default: str | None = None) -> Any:
+    """ROBOT and the options of loading it; the function receives the loaded `robot`, or None where it is left out."""
+    if function is None:
+        return lambda decorated: _with_robot(decorated, required=required, default=default)
+    return _with_robot(function, required=required, default=default)
+
+
+def _with_robot(function: Function, *, required: bool, default: str | None) -> Function:
+    given: dict[str, Any] = {"required": required} if default is None else {"default": default}
+
+    @click.argument("robot", type=RobotName(), **given)
+    @loading_options
+    @functools.wraps(function)
+    def with_robot(*args: Any, robot: str | None, loading: Loading, **options: Any) -> Any:
+        return function(*args, robot=None if robot is None else loading.load(robot), **options)
+
+    return with_robot
+
+
+# Values of options
+
+
+class OneOf(click.ParamType[str]):
+    """One of some names, which the shell completes; `what` says what they are names of."""
+
+    def __init__(self, what: str, known: Iterable[str]) -> None:
+        self.name = what
+        self.known = known
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """The names, as they stand in the help."""
+        return f"[{'|'.join(self.known)}]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, which must be known."""
+        names = list(self.known)
+        if value not in names:
+            close = get_close_matches(str(value)[:MAX_COMPARED], names, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {quoted(names, len(names))}"
+            self.fail(f"there is no {self.name} {short_repr(value)}; {hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so."""
+        return [CompletionItem(name) for name in self.known if name.startswith(incomplete)]
+
+
+class PositiveNumber(click.ParamType[float]):
+    """A finite number above zero; `unit` stands in the help."""
+
+    def __init__(self, unit: str) -> None:
+        self.name = unit
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            self.fail(f"must be a number of {self.name} above 0, got {short_repr(value)}", param, ctx)
+        return number
+
 
 class Numbers(click.ParamType[object]):
-    """Numbers separated by commas or spaces, such as "0.1,0.2" or "0 90"."""
+    """Numbers separated by commas or spaces, such as "0.1,0.2" or "0 90"; `count` of them where that is given."""
 
     name = "numbers"
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = count
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Array | None:
         """The numbers as an array."""
@@ -40,45 +326,18 @@ class Numbers(click.ParamType[object]):
             return value
         words = str(value).replace(",", " ").split()
         try:
-            return np.array([float(word) for word in words])
+            numbers = np.array([float(word) for word in words])
         except ValueError:
             self.fail(f"{value!r} should be numbers separated by commas, such as 0.1,0.2,0.3", param, ctx)
+        if self.count is not None and len(numbers) != self.count:
+            self.fail(f"takes {self.count} numbers, got {len(numbers)}", param, ctx)
+        return numbers
 
 
 NUMBERS = Numbers()
 
 
-def load_robot(name: str) -> Robot:
-    """A bundled robot or the robot of a file; warnings about its model are printed to stderr, a line each."""
-    from chainrule.robot.library import load
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ModelWarning)
-        robot = load(name)
-    for warning in caught:
-        echo(f"warning: {warning.message}", err=True)
-    return robot
-
-
-def in_radians(robot: Robot, values: Array) -> Array:
-    """Degrees to radians, for the coordinates that are angles and their rates; lengths and quaternions stay.
-
-    Arrays of any other length than that of q or qd are returned as they are, for the robot to refuse.
-    """
-    layout = robot.layout
-    if len(values) == layout.nq:
-        angles = [coordinate.unit == "rad" for coordinate in layout.coordinates]
-    elif len(values) == layout.nv:
-        angles = [velocity.unit == "rad" and velocity.coordinate is not None for velocity in layout.velocities]
-    else:
-        return values
-    return np.where(angles, np.radians(values), values)
-
-
-def in_degrees(robot: Robot, q: Array) -> Array:
-    """Radians to degrees, for the coordinates that are angles: (..., nq)."""
-    angles = [coordinate.unit == "rad" for coordinate in robot.layout.coordinates]
-    return np.where(angles, np.degrees(q), q)
+# Printing
 
 
 def visible_lines(text: str) -> str:
@@ -91,6 +350,11 @@ def echo(text: object, *, err: bool = False) -> None:
     click.echo(visible_lines(str(text)), file=sys.stderr if err else sys.stdout)
 
 
+def warn(message: str) -> None:
+    """Print a warning to stderr, as one line."""
+    echo(f"warning: {' '.join(message.split())}", err=True)
+
+
 def print_json(facts: Any) -> None:
     """Print one line of JSON, which has only finite numbers: nan is null, infinities are "Infinity" and "-Infinity"."""
     echo(json.dumps(_without_nonfinite(facts), allow_nan=False))
@@ -99,6 +363,8 @@ def print_json(facts: Any) -> None:
 def _without_nonfinite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nonfinite(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return _without_nonfinite(value.tolist())
     if isinstance(value, (list, tuple)):
         return [_without_nonfinite(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -130,3 +396,37 @@ def plain(text: str) -> str:
 def report_file(path: object) -> None:
     """Print the name of a file that was written, to stderr."""
     echo(f"written: {visible(str(path))}", err=True)
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal's stderr what long work is at, once it takes a second: the value is called with each step."""
+    console = Console(stderr=True) if sys.stderr is not None and sys.stderr.isatty() else None
+    if console is None or console.is_dumb_terminal:
+        yield lambda step: None
+        return
+    from rich.live import Live
+    from rich.spinner import Spinner
+
+    started = time.monotonic()
+
+    class Patient:
+        """A spinner with the step and the time, which appears late."""
+
+        step = ""
+        spinner = Spinner("line")
+
+        def __rich__(self) -> RenderableType:
+            elapsed = time.monotonic() - started
+            if elapsed < PATIENCE_S:
+                return ""
+            self.spinner.update(text=f"{doing}{self.step}, {elapsed:.0f} s")
+            return self.spinner
+
+    shown = Patient()
+
+    def at(step: str) -> None:
+        shown.step = f": {plain(step)}" if step else ""
+
+    with Live(shown, console=console, transient=True, refresh_per_second=8):
+        yield at

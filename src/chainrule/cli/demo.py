@@ -2,63 +2,123 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import click
 import numpy as np
+from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import load_robot, terminal
+from chainrule.cli.console import command, degrees_option, json_option, plain, print_json, robot_options, terminal
 from chainrule.cli.info import heading, tree
+from chainrule.cli.joints import (
+    coordinate_units,
+    describe_positions,
+    in_shown_units,
+    velocities_in_shown_units,
+    velocity_units,
+)
 from chainrule.cli.torque import torque_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from chainrule.robot.robot import Robot
 
 DIFFERENCE_STEP_S = 1e-6
 """The time by which the mass matrix is moved along qd, to both sides, for its derivative."""
 
 
-@click.command()
-@click.argument("robot", default="panda")
-def demo(robot: str) -> None:
+class Identity(NamedTuple):
+    """An identity at a state: its name, by how much it is off, and by how much it may be."""
+
+    name: str
+    error: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error is that of rounding."""
+        return self.error < self.tolerance
+
+
+@command(
+    "chainrule demo", "chainrule demo ur5 --degrees", "chainrule demo planar_2r --json", failure="an identity fails"
+)
+@degrees_option
+@json_option
+@robot_options(default="panda")
+def demo(robot: Robot, degrees: bool, as_json: bool) -> None:
     """A tour in seconds: a robot's tree, its mass matrix, torques, and three identities checked."""
-    loaded, console = load_robot(robot), terminal()
-    console.print(f"{heading(loaded)}\n")
-    console.print(tree(loaded))
     rng = np.random.default_rng(0)
-    q, qd, qdd = loaded.random_state(rng), rng.normal(size=loaded.n), rng.normal(size=loaded.n)
-    qd = loaded.consistent_velocity(q, qd)
-    qdd = loaded.consistent_acceleration(q, qd, qdd)
-    for name, values in (("q  ", q), ("qd ", qd), ("qdd", qdd)):
-        console.print(f"{name} = " + " ".join(f"{x: .4f}" for x in values))
-    console.print("\nmass matrix M(q)")
-    for row in loaded.mass_matrix(q):
-        console.print("  " + " ".join(f"{x: 9.4f}" for x in row))
-    console.print("\ntorques")
-    console.print(torque_table(loaded, loaded.torque_terms(q, qd, qdd)))
-    console.print("\nidentities")
-    _print_identities(console, loaded, q, qd, qdd)
+    q, qd, qdd = robot.random_state(rng), rng.normal(size=robot.n), rng.normal(size=robot.n)
+    qd = robot.consistent_velocity(q, qd)
+    qdd = robot.consistent_acceleration(q, qd, qdd)
+    terms = robot.torque_terms(q, qd, qdd)
+    checks = identities(robot, q, qd, qdd)
+    if as_json:
+        facts = {
+            "robot": robot.name, **describe_positions(robot, q, degrees=degrees), "dofs": robot.layout.velocity_names,
+            "qd": velocities_in_shown_units(robot, qd, degrees=degrees),
+            "qdd": velocities_in_shown_units(robot, qdd, degrees=degrees), "mass_matrix": robot.mass_matrix(q),
+            "torques": terms, "identities": [{**check._asdict(), "holds": check.holds} for check in checks],
+        }  # fmt: skip
+        print_json(facts)
+    else:
+        console = terminal()
+        console.print(f"{heading(robot)}\n")
+        console.print(tree(robot))
+        console.print("\na random state within the joint limits")
+        console.print(_configuration(robot, q, degrees))
+        console.print(_rates(robot, qd, qdd, degrees))
+        console.print("\nmass matrix M(q), in kg m^2, kg m and kg")
+        for row in robot.mass_matrix(q):
+            console.print("  " + " ".join(f"{x: 9.4f}" for x in row))
+        console.print("\ntorques")
+        console.print(torque_table(robot, terms))
+        console.print("\nidentities")
+        for check in checks:
+            verdict = "[green]holds[/green]" if check.holds else "[red]FAILS[/red]"
+            console.print(f"  {verdict}  {check.name}: off by {check.error:.1e}")
+    if not all(check.holds for check in checks):
+        raise SystemExit(1)
 
 
-def _print_identities(console: Console, robot: Robot, q: Array, qd: Array, qdd: Array) -> None:
+def _configuration(robot: Robot, q: Array, degrees: bool) -> Table:
+    """A row for each coordinate."""
+    table = Table("coordinate", "unit", "q", box=None, padding=(0, 1, 0, 0))
+    shown = in_shown_units(robot, q, degrees=degrees)
+    for name, unit, x in zip(
+        robot.layout.coordinate_names, coordinate_units(robot, degrees=degrees), shown, strict=True
+    ):
+        table.add_row(plain(name), unit, f"{x: .4f}")
+    return table
+
+
+def _rates(robot: Robot, qd: Array, qdd: Array, degrees: bool) -> Table:
+    """A row for each degree of freedom."""
+    table = Table("velocity", "unit", "qd", "qdd (unit/s)", box=None, padding=(0, 1, 0, 0))
+    v, a = (velocities_in_shown_units(robot, x, degrees=degrees) for x in (qd, qdd))
+    for k, (name, unit) in enumerate(
+        zip(robot.layout.velocity_names, velocity_units(robot, degrees=degrees), strict=True)
+    ):
+        table.add_row(plain(name), unit, f"{v[k]: .4f}", f"{a[k]: .4f}")
+    return table
+
+
+def identities(robot: Robot, q: Array, qd: Array, qdd: Array) -> list[Identity]:
+    """Three identities of the dynamics at a state, and how well they hold."""
     M = robot.mass_matrix(q)
     tau = robot.inverse_dynamics(q, qd, qdd)
-    _print_identity(console, "forward dynamics undoes inverse dynamics", robot.forward_dynamics(q, qd, tau), qdd)
+    checks = [_identity("forward dynamics undoes inverse dynamics", robot.forward_dynamics(q, qd, tau), qdd)]
     if robot.model.constraints:
         with_loops = tau - robot.torque_terms(q, qd, qdd)["loop"]
-        _print_identity(console, "tau + G^T lambda = M qdd + h", M @ qdd + robot.bias(q, qd), with_loops)
+        checks.append(_identity("tau + G^T lambda = M qdd + h", M @ qdd + robot.bias(q, qd), with_loops))
     else:
-        _print_identity(console, "tau = M qdd + h", M @ qdd + robot.bias(q, qd), tau)
+        checks.append(_identity("tau = M qdd + h", M @ qdd + robot.bias(q, qd), tau))
     h = DIFFERENCE_STEP_S
     ahead, behind = (robot.mass_matrix(robot.integrate(q, step * qd)) for step in (h, -h))
     skew = (ahead - behind) / (2 * h) - 2 * robot.coriolis_matrix(q, qd)
-    _print_identity(console, "dM/dt - 2 C is skew-symmetric (dM/dt by differences)", skew, -skew.T, 1e-6)
+    return [*checks, _identity("dM/dt - 2 C is skew-symmetric (dM/dt by differences)", skew, -skew.T, 1e-6)]
 
 
-def _print_identity(console: Console, name: str, left: Array, right: Array, tolerance: float = 1e-9) -> None:
+def _identity(name: str, left: Array, right: Array, tolerance: float = 1e-9) -> Identity:
     error = float(np.abs(left - right).max(initial=0.0)) / max(1.0, float(np.abs(right).max(initial=0.0)))
-    verdict = "[green]holds[/green]" if error < tolerance else "[red]FAILS[/red]"
-    console.print(f"  {verdict}  {name}: off by {error:.1e}")
+    return Identity(name, error, tolerance)

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, echo, load_robot, report_file
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.cli.console import (
+    OneOf,
+    command,
+    degrees_option,
+    echo,
+    json_option,
+    print_json,
+    progress,
+    report_file,
+    robot_options,
+)
+from chainrule.cli.joints import CONFIGURATION, JOINT_VALUES, JointValues, positions, velocities
 from chainrule.symbolic.closed_form.equations import equations as closed_form
 from chainrule.symbolic.closed_form.summary import summary
 from chainrule.symbolic.derivations.derivation import METHODS, derive
@@ -26,7 +36,7 @@ SUFFIXES = {"latex": ".tex", "html": ".html", "markdown": ".md", "notebook": ".i
 STDOUT = "-"
 """The file name that stands for printing."""
 
-State = tuple[Array | None, Array | None, Array | None]
+State = tuple[Array, Array, Array]
 
 
 def _format_option(name: str) -> Callable[[Any], Any]:
@@ -40,34 +50,61 @@ def _format_option(name: str) -> Callable[[Any], Any]:
     )
 
 
-@click.command()
-@click.argument("robot")
+@command(
+    "chainrule equations planar_2r --shorthand",
+    "chainrule equations planar_2r --latex arm.tex --html arm.html",
+    "chainrule equations planar_2r --derivation newton-euler --q 0.3,0.6 --qd 1,0 --qdd 0,0",
+    "chainrule equations planar_2r --parameters numeric --code c",
+    "chainrule equations pendulum --json",
+)
 @_format_option("latex")
 @_format_option("html")
 @_format_option("markdown")
 @_format_option("notebook")
-@click.option("--code", help="Print source code instead: c, numpy, octave, julia or modelica.")
-@click.option("--derivation", help="Step by step: newton-euler, lagrange or closed-form.")
-@click.option("--parameters", default="symbolic", show_default=True, help="Masses and lengths: symbolic or numeric.")
+@click.option("--code", type=OneOf("language", LANGUAGES), help="Print source code instead, in this language.")
+@click.option("--derivation", type=OneOf("method", METHODS), help="Step by step, by this method.")
+@click.option(
+    "--parameters",
+    default="symbolic",
+    show_default=True,
+    type=click.Choice(["symbolic", "numeric"]),
+    help="Masses and lengths as symbols or as numbers.",
+)
 @click.option("--shorthand", is_flag=True, help="Write c12 for cos(q1 + q2).")
-@click.option("--q", type=NUMBERS, help="Positions for the numbers in a derivation.")
-@click.option("--qd", type=NUMBERS, help="Velocities for them.")
-@click.option("--qdd", type=NUMBERS, help="Accelerations for them.")
+@click.option("--q", type=CONFIGURATION, help="Positions for the numbers in a derivation, in rad or m.")
+@click.option("--qd", type=JOINT_VALUES, help="Velocities for them, in rad/s or m/s; zero if left out.")
+@click.option("--qdd", type=JOINT_VALUES, help="Accelerations for them, in rad/s^2 or m/s^2; zero if left out.")
+@degrees_option
+@json_option
+@robot_options
 def equations(
-    robot: str,
+    robot: Robot,
     latex: str | None,
     html: str | None,
     markdown: str | None,
     notebook: str | None,
-    q: Array | None,
-    qd: Array | None,
-    qdd: Array | None,
+    q: JointValues | None,
+    qd: JointValues | None,
+    qdd: JointValues | None,
+    degrees: bool,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Print a robot's equations of motion, or write them to files, with their derivation on request."""
     files = {"latex": latex, "html": html, "markdown": markdown, "notebook": notebook}
-    texts, paths = run(load_robot(robot), files, state=(q, qd, qdd), **options)
-    for text in texts:
+    check(files, options["code"], options["derivation"], state_given=any(x is not None for x in (q, qd, qdd)))
+    state = None
+    if q is not None or qd is not None or qdd is not None:
+        v, a = (velocities(robot, values, degrees=degrees) for values in (qd, qdd))
+        state = (positions(robot, q, degrees=degrees), v, a)
+    with progress("deriving"):
+        texts, paths = run(robot, files, state=state, **options)
+    if as_json:
+        terms = _terms(robot, options["parameters"]) if options["derivation"] is None else {}
+        facts = {"robot": robot.name, "coordinates": robot.layout.coordinate_names, **terms, "texts": texts}
+        print_json({**facts, "written": [str(path) for path in paths]})
+        return
+    for text in texts.values():
         echo(text)
     for path in paths:
         report_file(path)
@@ -81,46 +118,45 @@ def run(
     derivation: str | None = None,
     parameters: str = "symbolic",
     shorthand: bool = False,
-    state: State = (None, None, None),
-) -> tuple[list[str], list[Path]]:
-    """The texts to print, and the files that were written."""
-    check(files, code, derivation, parameters)
+    state: State | None = None,
+) -> tuple[dict[str, str], list[Path]]:
+    """The texts to print, by their form, and the files that were written."""
     if code is not None:
-        return [export_equations(closed_form(robot, parameters), code)], []
+        return {code: export_equations(closed_form(robot, parameters), code)}, []
     document = _document(robot, derivation, parameters, shorthand, state)
-    texts, paths = [], []
+    texts: dict[str, str] = {}
+    paths: list[Path] = []
     for option, path in files.items():
         if path == STDOUT:
-            texts.append(getattr(document, option)())
+            texts[option] = getattr(document, option)()
         elif path is not None:
             paths.append(document.save(path))
-    return (texts if texts or paths else [document.text()]), paths
+    return (texts if texts or paths else {"text": document.text()}), paths
 
 
-def check(files: dict[str, str | None], code: str | None, derivation: str | None, parameters: str) -> None:
-    """Refuse options that are unknown or contradict each other, before any work."""
-    if parameters not in ("symbolic", "numeric"):
-        raise UnknownNameError.of("choice", parameters, ("symbolic", "numeric"), "--parameters")
-    if derivation is not None and derivation not in METHODS:
-        raise UnknownNameError.of("method", derivation, METHODS, "--derivation")
-    if code is not None and code not in LANGUAGES:
-        raise UnknownNameError.of("language", code, LANGUAGES, "--code")
+def check(files: dict[str, str | None], code: str | None, derivation: str | None, *, state_given: bool) -> None:
+    """Refuse options that contradict each other, before any work."""
     if code is not None and derivation is not None:
-        raise ShapeError("give either --code or --derivation: a derivation is a text, not a program")
+        raise click.UsageError("give either --code or --derivation: a derivation is a text, not a program")
+    if code is not None and any(path is not None for path in files.values()):
+        raise click.UsageError("--code prints source code: give it without --latex, --html, --markdown and --notebook")
+    if state_given and derivation is None:
+        raise click.UsageError("--q, --qd and --qdd belong to --derivation, which shows numbers beside the symbols")
     for option, path in files.items():
         if path not in (None, STDOUT) and Path(str(path)).suffix != SUFFIXES[option]:
-            raise ShapeError(
+            raise click.UsageError(
                 f"--{option} writes a file ending in {SUFFIXES[option]}, got {path!r}; name the robot before it"
             )
 
 
-def _document(robot: Robot, derivation: str | None, parameters: str, shorthand: bool, state: State) -> Document:
-    given = [part is not None for part in state]
+def _document(robot: Robot, derivation: str | None, parameters: str, shorthand: bool, state: State | None) -> Document:
     if derivation is None:
-        if any(given):
-            raise ShapeError("--q, --qd and --qdd belong to --derivation, which shows numbers beside the symbols")
         return summary(closed_form(robot, parameters), shorthand=shorthand)
-    if any(given) and not all(given):
-        raise ShapeError("give all of --q, --qd and --qdd, or none of them")
-    document = derive(robot, derivation, parameters, state if all(given) else None)
-    return document.styled(shorthand=shorthand)
+    return derive(robot, derivation, parameters, state).styled(shorthand=shorthand)
+
+
+def _terms(robot: Robot, parameters: str) -> dict[str, Any]:
+    """The terms of tau = M qdd + c + g as SymPy prints them."""
+    terms = closed_form(robot, parameters)
+    vectors = {name: [str(x) for x in getattr(terms, name)] for name in ("c", "g")}
+    return {"M": [[str(x) for x in terms.M.row(i)] for i in range(terms.M.rows)], **vectors}

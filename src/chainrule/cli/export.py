@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from chainrule.cli.console import load_robot
+from chainrule.cli.console import OneOf, command, echo, json_option, print_json, progress, robot_options
+from chainrule.compile.emit.targets import TARGETS
+from chainrule.errors import visible
+from chainrule.functions.table import FUNCTIONS
+
+if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
 
 
-@click.command()
-@click.argument("robot")
-@click.option("--target", default="c", show_default=True, help="The language to write.")
-@click.option("--function", "functions", multiple=True, help="A function, by the name of its method; may be repeated.")
+@command(
+    "chainrule export planar_2r -o arm.c",
+    "chainrule export planar_2r --function mass_matrix --function bias -o terms.c --json",
+    keywords={"path": "--output", "overwrite=True": "--force"},
+)
+@click.option("--target", default="c", show_default=True, type=OneOf("target", TARGETS), help="The language to write.")
+@click.option(
+    "--function", "functions", multiple=True, default=("inverse_dynamics",), show_default=True,
+    type=OneOf("function", FUNCTIONS), metavar="NAME", help="A function, by the name of its method; may be repeated.",
+)  # fmt: skip
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write, ending in .c.")
 @click.option("--force", is_flag=True, help="Overwrite files that chainrule has not written, too.")
-def export(robot: str, target: str, functions: tuple[str, ...], output: str, force: bool) -> None:
+@json_option
+@robot_options
+def export(robot: Robot, target: str, functions: tuple[str, ...], output: str, force: bool, as_json: bool) -> None:
     """Write a robot's functions as source code without dependencies."""
-    chosen = functions or ("inverse_dynamics",)
-    for path in load_robot(robot).export(target, functions=chosen, path=output, overwrite=force):
-        click.echo(path)
+    with progress("writing"):
+        paths = robot.export(target, functions=functions, path=output, overwrite=force)
+    if as_json:
+        print_json({"robot": robot.name, "functions": functions, "written": [str(path) for path in paths]})
+        return
+    for path in paths:
+        echo(visible(str(path)))

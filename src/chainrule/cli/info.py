@@ -2,56 +2,128 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
-import click
 from rich.table import Table
 from rich.tree import Tree
 
-from chainrule.cli.console import load_robot, plain, terminal
+from chainrule.cli.console import command, degrees_option, json_option, plain, print_json, robot_options, terminal
 from chainrule.robot.library import load, robots
 
 if TYPE_CHECKING:
     from chainrule.model import Joint
+    from chainrule.model.layout import Velocity
     from chainrule.robot.robot import Robot
 
 
-@click.command()
-@click.argument("robot", required=False)
-def info(robot: str | None) -> None:
+@command(
+    "chainrule info                       # the bundled robots",
+    "chainrule info panda --degrees",
+    "chainrule info arm.urdf --floating   # a file, with a free base",
+    "chainrule info panda --json",
+)
+@degrees_option
+@json_option
+@robot_options(required=False)
+def info(robot: Robot | None, degrees: bool, as_json: bool) -> None:
     """Show a robot: its tree, joints, limits, masses and where its numbers come from. Without ROBOT, list them."""
     if robot is None:
-        print_bundled()
+        rows = bundled()
+        print_json(rows) if as_json else print_bundled(rows)
+    elif as_json:
+        print_json(describe(robot, degrees=degrees))
     else:
-        print_robot(load_robot(robot))
+        print_robot(robot, degrees=degrees)
 
 
-def print_bundled() -> None:
+def bundled() -> list[dict[str, Any]]:
+    """The bundled robots: name, degrees of freedom, links, and what each is."""
+    loaded = {name: load(name) for name in robots()}
+    return [
+        {"robot": name, "dof": robot.n, "links": len(robot.link_names), "what": robot.model.notes[0]}
+        for name, robot in loaded.items()
+    ]
+
+
+def print_bundled(rows: list[dict[str, Any]]) -> None:
     """Print the bundled robots, a line each."""
     table = Table("robot", "dof", "links", "what it is", box=None)
-    for name in robots():
-        robot = load(name)
-        table.add_row(name, str(robot.n), str(len(robot.link_names)), robot.model.notes[0])
+    for row in rows:
+        table.add_row(row["robot"], str(row["dof"]), str(row["links"]), row["what"])
     terminal().print(table)
 
 
-def print_robot(robot: Robot) -> None:
+def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
+    """The robot as JSON has it: what the tables show, by name."""
+    model, layout = robot.model, robot.layout
+    coordinates = [
+        {"name": c.name, "joint": c.joint, "unit": _shown(c.unit, degrees), "neutral": c.neutral}
+        for c in layout.coordinates
+    ]
+    velocities = [{"name": v.name, "joint": v.joint, **_limits(v, degrees)} for v in layout.velocities]
+    joints = [
+        {
+            "name": joint.name, "type": joint.type, "parent": joint.parent, "child": joint.child,
+            "follows": joint.mimic.joint if joint.mimic else None,
+        }
+        for joint in model.joints
+    ]  # fmt: skip
+    links = [
+        {"name": link.name, "mass": link.mass, "center_of_mass": [*link.com], "inertia": [*link.inertia.entries()]}
+        for link in model.links
+    ]
+    return {
+        "robot": robot.name, "dof": robot.n, "coordinates": coordinates, "velocities": velocities, "joints": joints,
+        "links": links, "frames": [{"name": f.name, "link": f.link} for f in model.frames],
+        "constraints": [{"name": c.name, "kind": c.kind, "links": [c.link_a, c.link_b]} for c in model.constraints],
+        "end_effector": end_effector(robot), "tips": [*model.tips], "gravity": robot.gravity, "mass": robot.mass,
+        "notes": [*model.notes],
+    }  # fmt: skip
+
+
+def _limits(velocity: Velocity, degrees: bool) -> dict[str, Any]:
+    dof, scale = velocity.dof, _scale(velocity.unit, degrees)
+    return {
+        "unit": f"{_shown(velocity.unit, degrees)}/s", "lower": dof.lower * scale, "upper": dof.upper * scale,
+        "velocity": dof.velocity * scale, "effort": dof.effort, "effort_unit": _effort_unit(velocity.unit),
+        "viscous": dof.viscous, "coulomb": [dof.coulomb, dof.coulomb_negative], "armature": dof.armature,
+    }  # fmt: skip
+
+
+def _shown(unit: str, degrees: bool) -> str:
+    return "deg" if degrees and unit == "rad" else unit
+
+
+def _scale(unit: str, degrees: bool) -> float:
+    return math.degrees(1.0) if degrees and unit == "rad" else 1.0
+
+
+def _effort_unit(unit: str) -> str:
+    return "N m" if unit == "rad" else "N"
+
+
+def end_effector(robot: Robot) -> str | None:
+    """The link or frame that is the end-effector, if one is named or there is only one tip."""
+    tips = robot.model.tips
+    return robot.model.end_effector or (tips[0] if len(tips) == 1 else None)
+
+
+def print_robot(robot: Robot, *, degrees: bool = False) -> None:
     """Print a robot: its tree, its joints in the order of q, its masses, its notes."""
     console = terminal()
     console.print(heading(robot))
     console.print(tree(robot))
-    console.print(_joints(robot))
+    console.print(_joints(robot, degrees))
     console.print(_links(robot))
     if robot.model.frames:
         console.print("frames: " + ", ".join(f"{plain(f.name)} on {plain(f.link)}" for f in robot.model.frames))
     for constraint in robot.model.constraints:
         ends = f"{plain(constraint.link_a)} and {plain(constraint.link_b)}"
         console.print(f"constraint: {plain(constraint.name)} ({constraint.kind}) ties {ends}")
-    tips = robot.model.tips
-    effector = robot.model.end_effector or (tips[0] if len(tips) == 1 else None)
-    console.print(
-        f"end-effector: {plain(effector) if effector else 'none named; tips are ' + ', '.join(map(plain, tips))}"
-    )
+    effector = end_effector(robot)
+    tips = ", ".join(map(plain, robot.model.tips))
+    console.print(f"end-effector: {plain(effector) if effector else f'none named; tips are {tips}'}")
     gravity = ", ".join(f"{g:g}" for g in robot.gravity)
     console.print(f"gravity: ({gravity}) m/s^2; moving mass: {robot.mass:.6g} kg")
     for note in robot.model.notes:
@@ -79,21 +151,25 @@ def _joint(joint: Joint) -> str:
     return f"{plain(joint.name)} ({joint.type}{mimic})"
 
 
-def _joints(robot: Robot) -> Table:
-    table = Table("q", "joint", "type", "lower", "upper", "velocity", "effort", "friction", "rotor", box=None)
+def _joints(robot: Robot, degrees: bool) -> Table:
+    """A row for each degree of freedom; friction is viscous and Coulomb (both directions)."""
+    table = Table(
+        "q", "joint", "type", "unit", "lower", "upper", "velocity", "effort", "friction", "rotor kg m^2", box=None
+    )
     layout = robot.layout
     for joint, q, v in layout.joints:
         places = f"{q.start}" if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
         for k, velocity in enumerate(layout.velocities[v]):
-            dof, unit = velocity.dof, velocity.unit
+            dof, unit, scale = velocity.dof, _shown(velocity.unit, degrees), _scale(velocity.unit, degrees)
             friction = f"{dof.viscous:.4g}, {dof.coulomb:.4g}/{dof.coulomb_negative:.4g}"
             table.add_row(
                 places if k == 0 else "",
-                plain(joint.name) if k == 0 else "",
+                plain(velocity.name),
                 joint.type if k == 0 else "",
-                *(f"{x:.4g}" for x in (dof.lower, dof.upper)),
-                f"{dof.velocity:.4g} {unit}/s",
-                f"{dof.effort:.4g} {'N m' if unit == 'rad' else 'N'}",
+                unit,
+                *(f"{x * scale:.4g}" for x in (dof.lower, dof.upper)),
+                f"{dof.velocity * scale:.4g} {unit}/s",
+                f"{dof.effort:.4g} {_effort_unit(velocity.unit)}",
                 friction if any((dof.viscous, dof.coulomb, dof.coulomb_negative)) else "-",
                 f"{dof.armature:.4g}" if dof.rotor else "-",
             )
@@ -101,7 +177,7 @@ def _joints(robot: Robot) -> Table:
 
 
 def _links(robot: Robot) -> Table:
-    table = Table("link", "mass kg", "centre of mass m", "inertia kg m^2 (xx, yy, zz)", box=None)
+    table = Table("link", "mass kg", "center of mass m", "inertia kg m^2 (xx, yy, zz)", box=None)
     for link in robot.model.links:
         com = ", ".join(f"{x:.4g}" for x in link.com)
         inertia = ", ".join(f"{x:.4g}" for x in link.inertia.entries()[:3])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import io
 import os
+import re
 import sys
 import warnings
 from importlib import import_module
@@ -16,14 +17,18 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from chainrule import __version__
 from chainrule.errors import ChainruleError
 
 COMMANDS = (
-    "about", "bench", "cache", "demo", "equations", "export", "ik", "info", "pose", "simulate", "torque", "workspace",
+    "about", "bench", "cache", "completion", "demo", "equations", "export", "ik", "info", "pose", "simulate",
+    "torque", "workspace",
 )  # fmt: skip
 """Commands of the package; the function NAME in the file NAME.py beside this one."""
+
+PROGRAM = "chainrule"
 
 EXIT_REFUSED = 1
 EXIT_INTERRUPTED = 130
@@ -92,14 +97,15 @@ def _run() -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            code = cli(standalone_mode=False)
+            code = cli(prog_name=PROGRAM, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else EXIT_REFUSED
+    except NoArgsIsHelpError as error:  # `chainrule` alone: the help, which is no error message
+        _complain(error.format_message())
+        return error.exit_code
     except click.ClickException as error:
-        text = io.StringIO()
-        error.show(text)
-        _complain(text.getvalue().rstrip("\n"))
+        _complain(f"error: {_one_line(error)}")
         return error.exit_code
     except click.Abort:
         _complain("interrupted")
@@ -112,6 +118,15 @@ def _run() -> int:
         return EXIT_REFUSED
 
 
+def _one_line(error: click.ClickException) -> str:
+    """An error of click as one line: the option first, and the command whose help says more."""
+    message = error.format_message().removesuffix(".")
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
+        message = re.sub(r"^Invalid value for '(.*?)': ", r"\1: ", message)
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return message if context is None else f"{message} (see {context.command_path} --help)"
+
+
 def _complain(text: str) -> None:
     """Print to stderr."""
     from chainrule.cli.console import echo
@@ -121,7 +136,9 @@ def _complain(text: str) -> None:
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """A warning as one line, in place of Python's two, which name a line of the library."""
-    _complain(f"warning: {message}")
+    from chainrule.cli.console import warn
+
+    warn(str(message))
 
 
 def _escape_unknown_letters() -> None:

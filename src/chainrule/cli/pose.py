@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from chainrule.algorithms.euler import ORDERS
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, echo, in_radians, load_robot, print_json, report_file
+from chainrule.cli.console import (
+    OneOf,
+    command,
+    degrees_option,
+    echo,
+    json_option,
+    print_json,
+    report_file,
+    robot_options,
+)
+from chainrule.cli.joints import CONFIGURATION, JointValues, describe_positions, joint_lines, positions
 from chainrule.errors import ModelError, visible
+from chainrule.plots.canvas import refuse_unwritable
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
 
 
-@click.command()
-@click.argument("robot")
-@click.option("--q", type=NUMBERS, help="Positions, rad or m; zero if left out.")
+@command(
+    "chainrule pose panda                                     # at home",
+    "chainrule pose panda --q 0,-0.5,0,-2.2,0,1.7,0.8",
+    "chainrule pose panda --q panda_joint4=-90 --degrees      # the other joints at home",
+    "chainrule pose planar_2r --q 0.3,0.6 --link link1 --json",
+    "chainrule pose panda --plot panda.png",
+)
+@click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
 @click.option("--link", help="A link or frame; the end-effector if left out.")
-@click.option("--order", default="rpy", show_default=True, help="Of the angles: rpy, or moving axes such as zyz.")
-@click.option("--degrees", is_flag=True, help="Angles are in degrees, those that are printed too.")
+@click.option("--order", default="rpy", show_default=True, type=OneOf("order", ORDERS), metavar="ORDER",
+              help="Of the angles: rpy, or moving axes such as zyz.")  # fmt: skip
+@degrees_option
 @click.option("--plot", type=click.Path(dir_okay=False), help="A picture of the posture to write: .png, .pdf or .svg.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
+@robot_options
 def pose(
-    robot: str,
-    q: Array | None,
+    robot: Robot,
+    q: JointValues | None,
     link: str | None,
     order: str,
     degrees: bool,
@@ -33,38 +52,45 @@ def pose(
     as_json: bool,
 ) -> None:
     """Pose of the end-effector, or of a link or frame: matrix, position and angles, and how near a singularity is."""
-    loaded = load_robot(robot)
-    at = loaded.neutral() if q is None else in_radians(loaded, q) if degrees else q
-    print_pose(loaded, at, link, order, degrees=degrees, as_json=as_json)
+    if plot:  # before the work, not after it
+        refuse_unwritable(plot)
+    at = positions(robot, q, degrees=degrees)
+    facts = describe(robot, at, link, order, degrees=degrees)
+    if as_json:
+        print_json(facts)
+    else:
+        print_pose(robot, at, facts, degrees=degrees)
     if plot:
-        loaded.plot(at, plot, link=link, ellipsoids=("velocity",))
+        robot.plot(at, plot, link=link, ellipsoids=("velocity",))
         report_file(plot)
 
 
-def print_pose(robot: Robot, q: Array, link: str | None, order: str, *, degrees: bool, as_json: bool) -> None:
-    """Print a pose as a matrix and as six numbers, and the manipulability there."""
+def describe(robot: Robot, q: Array, link: str | None, order: str, *, degrees: bool) -> dict[str, Any]:
+    """The pose as a matrix and as six numbers, and the manipulability there."""
     T, x = robot.pose(q, link), robot.pose_vector(q, link, order=order)
-    name = robot.link(link)
-    angles = np.degrees(x[3:]) if degrees else x[3:]
     unique = None if not np.isfinite(q).all() else not robot.angles_are_singular(q, link, order=order)
     w, singular = _manipulability(robot, q, link)
-    if as_json:
-        facts = {
-            "robot": robot.name, "link": name, "pose": T.tolist(), "position": x[:3].tolist(), "order": order,
-            "angles": angles.tolist(), "unit": "deg" if degrees else "rad", "angles_unique": unique,
-            "manipulability": w, "singular": singular,
-        }  # fmt: skip
-        print_json(facts)
-        return
-    echo(f"{visible(name)} of {visible(robot.name)}, in the base frame")
-    for row in T:
+    return {
+        "robot": robot.name, "link": robot.link(link), **describe_positions(robot, q, degrees=degrees), "pose": T,
+        "position": x[:3], "order": order, "angles": np.degrees(x[3:]) if degrees else x[3:],
+        "unit": "deg" if degrees else "rad", "angles_unique": unique, "manipulability": w, "singular": singular,
+    }  # fmt: skip
+
+
+def print_pose(robot: Robot, q: Array, facts: dict[str, Any], *, degrees: bool) -> None:
+    """Print a pose as a matrix and as six numbers, and the manipulability there."""
+    order = facts["order"]
+    echo(f"{visible(facts['link'])} of {visible(robot.name)}, in the base frame, at")
+    echo(joint_lines(robot, q, degrees=degrees))
+    echo("pose, position in m")
+    for row in facts["pose"]:
         echo("  " + _numbers(row, 11))
-    echo("position  " + _numbers(x[:3]) + "  m")
-    echo(f"{order:<9} " + _numbers(angles) + ("  deg" if degrees else "  rad"))
-    if unique is False:
+    echo("position  " + _numbers(facts["position"]) + "  m")
+    echo(f"{order:<9} " + _numbers(facts["angles"]) + f"  {facts['unit']}")
+    if facts["angles_unique"] is False:
         echo(f"          these angles are not unique here; another order than {order!r} has no such place here")
-    if w is not None:
-        echo(f"manipulability {w:.6g}{', singular' if singular else ''}")
+    if facts["manipulability"] is not None:
+        echo(f"manipulability {facts['manipulability']:.6g}{', singular' if facts['singular'] else ''}")
 
 
 def _numbers(values: Array, width: int = 9) -> str:

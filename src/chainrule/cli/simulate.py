@@ -8,16 +8,42 @@ import click
 import numpy as np
 from rich.table import Table
 
-from chainrule.arguments import Array, rows_of
-from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, print_json, report_file, terminal
+from chainrule.arguments import Array
+from chainrule.cli.console import (
+    Numbers,
+    OneOf,
+    PositiveNumber,
+    command,
+    degrees_option,
+    json_option,
+    plain,
+    print_json,
+    report_file,
+    robot_options,
+    terminal,
+)
+from chainrule.cli.joints import (
+    CONFIGURATION,
+    JOINT_VALUES,
+    JointValues,
+    coordinate_units,
+    force_units,
+    forces,
+    gains,
+    in_shown_units,
+    positions,
+    velocities,
+    velocities_in_shown_units,
+    velocity_units,
+)
 from chainrule.control.laws.joint_space import PD, PID, ComputedTorque, GravityCompensation
 from chainrule.control.laws.task_space import Impedance, OperationalSpace
 from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import plan_pose
-from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.plots.canvas import refuse_unwritable
 from chainrule.simulation.files import format_of
 from chainrule.simulation.impacts import Impacts, Stops
+from chainrule.simulation.integrators import INTEGRATORS
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -32,38 +58,75 @@ ARRIVAL_SHARE = 0.6
 """The share of the duration after which a controller's reference has reached its target."""
 
 
-@click.command()
-@click.argument("robot")
-@click.option(
-    "--q0", type=NUMBERS, help="Where it starts, rad or m; zero if left out, or the nearest within the limits."
+@command(
+    "chainrule simulate pendulum --q0 90 --degrees --duration 2        # let it fall",
+    "chainrule simulate panda --controller pd --target panda_joint4=-2 --duration 2",
+    "chainrule simulate ur5 --controller computed-torque --duration 1 --payload 2 --json",
+    "chainrule simulate planar_2r --torque 5,0 --duration 1 --method semi_implicit_euler --save motion.csv",
+    "chainrule simulate pendulum --duration 2 --plot swing.png",
+    keywords={"torque_limits=False": "--no-torque-limits", "trajectory.energy_error": "the energy in the output"},
 )
-@click.option("--qd0", type=NUMBERS, help="Velocities at the start; at rest if left out.")
-@click.option("--duration", default=5.0, show_default=True, help="Seconds to simulate.")
-@click.option("--method", default="rk4", show_default=True, help="The integrator.")
-@click.option("--dt", default=1e-3, show_default=True, help="Its step, in s.")
-@click.option("--record-every", default=1, show_default=True, help="Steps between two samples.")
-@click.option("--torque", type=NUMBERS, help="Constant torques.")
-@click.option("--controller", help="gravity, pd, pid, computed-torque, impedance or operational-space.")
-@click.option("--target", type=NUMBERS, help="Where the controller brings the robot, as joint positions.")
-@click.option("--kp", type=float, help="The controller's stiffness; scaled with each joint's inertia if left out.")
-@click.option("--ki", type=float, help="The gain of its integral.")
-@click.option("--kd", type=float, help="Its damping; critical if left out.")
-@click.option("--payload", type=float, help="Kilograms at the end-effector that the controller does not know of.")
-@click.option("--stops", type=NUMBERS, help="Stiffness and damping of stops at the joint limits.")
-@click.option("--restitution", type=float, help="Hard stops at the joint limits: the share of speed they return.")
+@click.option("--q0", type=CONFIGURATION, help="The start in rad or m: numbers, names, or a configuration's name.")
+@click.option("--qd0", type=JOINT_VALUES, help="Velocities at the start, in rad/s or m/s; at rest if left out.")
+@click.option("--duration", default=5.0, show_default=True, type=PositiveNumber("seconds"), help="Seconds to simulate.")
+@click.option(
+    "--method",
+    default="rk4",
+    show_default=True,
+    type=OneOf("method", INTEGRATORS),
+    metavar="NAME",
+    help=f"The integrator: {', '.join(INTEGRATORS)}.",
+)
+@click.option("--dt", default=1e-3, show_default=True, type=PositiveNumber("seconds"), help="Its step, in s.")
+@click.option(
+    "--record-every",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="COUNT",
+    help="Steps between two samples.",
+)
+@click.option("--torque", type=JOINT_VALUES, help="Constant torques, in N m or N.")
+@click.option("--controller", type=OneOf("controller", CONTROLLERS), metavar="NAME", help=f"{', '.join(CONTROLLERS)}.")
+@click.option(
+    "--target",
+    type=CONFIGURATION,
+    help="Where the controller brings the robot, in rad or m; it holds the start if left out.",
+)
+@click.option(
+    "--kp",
+    type=JOINT_VALUES,
+    help="The controller's stiffness, in N m/rad or N/m, and in 1/s^2 for computed-torque and operational-space: one "
+    "number, one for each joint, or names with numbers. Joints that are left out get one that fits their inertia.",
+)
+@click.option("--ki", type=JOINT_VALUES, help="The gain of the integral of pid, in N m/(rad s) or N/(m s).")
+@click.option("--kd", type=JOINT_VALUES, help="Its damping, in N m s/rad or N s/m, or in 1/s; critical if left out.")
+@click.option(
+    "--payload", type=float, metavar="KG", help="Mass at the end-effector that the controller does not know of."
+)
+@click.option(
+    "--stops", type=Numbers(), help="Springs at the joint limits: stiffness (N m/rad or N/m) and damping, as 1000,10."
+)
+@click.option(
+    "--restitution", type=float, metavar="SHARE", help="Hard stops at the joint limits: the share of speed they return."
+)
 @click.option("--no-torque-limits", is_flag=True, help="Let torques exceed the joints' effort limits.")
-@click.option("--degrees", is_flag=True, help="Angles, and their rates, are in degrees.")
+@degrees_option
 @click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
 @click.option("--save", type=click.Path(dir_okay=False), help="A file for the motion: .npz, .csv or .parquet.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def simulate(robot: str, plot: str | None, save: str | None, as_json: bool, **options: Any) -> None:
+@json_option
+@robot_options
+def simulate(robot: Robot, plot: str | None, save: str | None, degrees: bool, as_json: bool, **options: Any) -> None:
     """Simulate a robot from a start: free, under constant torques, or under a controller."""
     if save:  # before the work, not after it
         format_of(save)
     if plot:
         refuse_unwritable(plot)
-    motion = run(load_robot(robot), **options)
-    print_motion(motion, as_json=as_json)
+    motion = run(robot, degrees=degrees, **options)
+    if as_json:
+        print_json(describe(motion, degrees=degrees))
+    else:
+        print_motion(motion, degrees=degrees)
     if plot:
         motion.plot(plot)
         report_file(plot)
@@ -77,18 +140,18 @@ def simulate(robot: str, plot: str | None, save: str | None, as_json: bool, **op
 def run(
     robot: Robot,
     *,
-    q0: Array | None,
-    qd0: Array | None,
+    q0: JointValues | None,
+    qd0: JointValues | None,
     duration: float,
     method: str,
     dt: float,
     record_every: int,
-    torque: Array | None,
+    torque: JointValues | None,
     controller: str | None,
-    target: Array | None,
-    kp: float | None,
-    ki: float | None,
-    kd: float | None,
+    target: JointValues | None,
+    kp: JointValues | None,
+    ki: JointValues | None,
+    kd: JointValues | None,
     payload: float | None,
     stops: Array | None,
     restitution: float | None,
@@ -96,39 +159,27 @@ def run(
     degrees: bool,
 ) -> Trajectory:
     """The motion of a robot for the options of the command."""
-    if degrees:
-        q0, qd0, target = (None if a is None else in_radians(robot, a) for a in (q0, qd0, target))
-    start = _home(robot) if q0 is None else robot.read("simulate", q0=q0)[0]
-    if target is not None:
-        target = rows_of(target, robot.nq, "simulate: --target", robot.describe_coordinates())
     if controller is not None and torque is not None:
-        raise ShapeError("give either --torque or --controller")
+        raise click.UsageError("give either --torque or --controller")
     if controller is None and any(x is not None for x in (target, kp, ki, kd)):
-        raise ShapeError(f"--target and gains belong to a controller; name one: {', '.join(CONTROLLERS)}")
-    law: Any = torque
+        raise click.UsageError(f"--target and gains belong to a controller; name one: {', '.join(CONTROLLERS)}")
+    start = positions(robot, q0, degrees=degrees)
+    law: Any = None if torque is None else forces(robot, torque)
     if controller is not None:
-        law = _controller(robot, controller, start, target, duration, kp, ki, kd)
+        goal = None if target is None else positions(robot, target, degrees=degrees)
+        law = _controller(robot, controller, start, goal, duration, kp, ki, kd)
     loaded = robot if payload is None else robot.with_payload(payload)
     return loaded.simulate(
-        start, qd0, duration, law, method, dt, record_every=record_every, stops=_stops(stops, restitution),
-        torque_limits=not no_torque_limits,
+        start, velocities(robot, qd0, degrees=degrees), duration, law, method, dt, record_every=record_every,
+        stops=_stops(stops, restitution), torque_limits=not no_torque_limits,
     )  # fmt: skip
-
-
-def _home(robot: Robot) -> Array:
-    """The configuration of zeros, or the nearest to it within the limits."""
-    q = robot.neutral()
-    for coordinate in robot.layout.coordinates:
-        if coordinate.velocity is not None:
-            q[coordinate.index] = min(max(0.0, coordinate.lower), coordinate.upper)
-    return q
 
 
 def _stops(stops: Array | None, restitution: float | None) -> Stops | Impacts | None:
     if stops is not None and restitution is not None:
-        raise ShapeError("give either --stops or --restitution")
+        raise click.UsageError("give either --stops or --restitution")
     if stops is not None and len(stops) not in (1, 2):
-        raise ShapeError(f"--stops takes a stiffness and a damping, such as 1000,10, got {len(stops)} numbers")
+        raise click.UsageError(f"--stops takes a stiffness and a damping, such as 1000,10, got {len(stops)} numbers")
     if stops is not None:
         return Stops(*stops)
     return None if restitution is None else Impacts(restitution)
@@ -140,64 +191,95 @@ def _controller(
     start: Array,
     target: Array | None,
     duration: float,
-    kp: float | None,
-    ki: float | None,
-    kd: float | None,
+    kp: JointValues | None,
+    ki: JointValues | None,
+    kd: JointValues | None,
 ) -> Any:
     """A controller by name, which brings the robot from its start to the target along a motion of least jerk."""
-    if name not in CONTROLLERS:
-        raise UnknownNameError.of("controller", name, CONTROLLERS, "chainrule")
+    taken = {"gravity": {"kd"}, "pid": {"kp", "ki", "kd"}}.get(name, {"kp", "kd"})
+    for option, values in (("kp", kp), ("ki", ki), ("kd", kd)):
+        if values is not None and option not in taken:
+            raise click.UsageError(f"the controller {name} has no --{option}")
     if name == "gravity":
-        return GravityCompensation(robot, damping=kd or 0.0)
+        if target is not None:
+            raise click.UsageError("the controller gravity has no --target: the robot stays where it is put")
+        return GravityCompensation(robot, damping=0.0 if kd is None else gains(robot, kd))
     arrival = ARRIVAL_SHARE * duration
     goal = start if target is None else target
     if name in ("impedance", "operational-space"):
         poses = robot.pose(np.stack([start, goal]))
         along = poses[0] if target is None else plan_pose(poses, times=[0.0, arrival])
         if name == "impedance":
-            return Impedance(robot, along, kp, kd)
-        return OperationalSpace(robot, along, kp, kd)
+            return Impedance(robot, along, _task_gain(kp), _task_gain(kd))
+        return OperationalSpace(robot, along, _task_gain(kp), _task_gain(kd))
     if target is None or robot.nq != robot.nv:
         reference: Any = goal
     else:
         reference = plan(robot, np.stack([start, goal]), times=[0.0, arrival], limits=False)
+    stiffness, integral, damping = (gains(robot, values) for values in (kp, ki, kd))
     if name == "pd":
-        return PD(robot, reference, kp, kd)
+        return PD(robot, reference, stiffness, damping)
     if name == "pid":
-        return PID(robot, reference, kp, ki, kd)
-    return ComputedTorque(robot, reference, kp, kd)
+        return PID(robot, reference, stiffness, integral, damping)
+    return ComputedTorque(robot, reference, stiffness, damping)
 
 
-def print_motion(trajectory: Trajectory, *, as_json: bool = False) -> None:
+def _task_gain(values: JointValues | None) -> Any:
+    """A gain of the end-effector: one number, or six, three of the rotation and three of the position."""
+    if values is None:
+        return None
+    if values.named or len(values.numbers) not in (1, 6):
+        raise values.refuse("takes one number, or six: three of the rotation and three of the position")
+    return values.numbers[0] if len(values.numbers) == 1 else np.array(values.numbers)
+
+
+def describe(trajectory: Trajectory, *, degrees: bool) -> dict[str, Any]:
+    """The end of a motion, its largest torques and its energy, as JSON has it."""
+    robot: Any = trajectory.robot
+    return {
+        "robot": robot.name, "method": trajectory.method, "status": trajectory.status, "samples": len(trajectory),
+        "t": trajectory.t[-1:], "coordinates": robot.layout.coordinate_names,
+        "units": coordinate_units(robot, degrees=degrees),
+        "q0": in_shown_units(robot, trajectory.q[0], degrees=degrees),
+        "q": in_shown_units(robot, trajectory.q[-1], degrees=degrees), "dofs": robot.layout.velocity_names,
+        "velocity_units": velocity_units(robot, degrees=degrees),
+        "qd": velocities_in_shown_units(robot, trajectory.qd[-1], degrees=degrees),
+        "torque_units": force_units(robot), "largest_tau": np.abs(trajectory.tau).max(axis=0),
+        "energy": trajectory.energy[[0, -1]], "energy_error": _energy_error(trajectory),
+    }  # fmt: skip
+
+
+def _energy_error(trajectory: Trajectory) -> float:
+    return float(np.abs(trajectory.energy_error).max()) if len(trajectory) else 0.0
+
+
+def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
     """Print where each joint started and ended, how fast and how hard it went, and the energy."""
-    balance = float(np.abs(trajectory.energy_error).max()) if len(trajectory) else 0.0
-    if as_json:
-        facts = {
-            "robot": trajectory.robot.name, "method": trajectory.method, "status": trajectory.status,
-            "samples": len(trajectory), "t": trajectory.t[-1:].tolist(), "q": trajectory.q[-1].tolist(),
-            "qd": trajectory.qd[-1].tolist(), "largest_tau": np.abs(trajectory.tau).max(axis=0).tolist(),
-            "energy": trajectory.energy[[0, -1]].tolist(), "energy_error": balance,
-        }  # fmt: skip
-        print_json(facts)
-        return
-    layout = trajectory.robot.layout
-    console = terminal()
+    robot: Any = trajectory.robot
+    layout, console = robot.layout, terminal()
     console.print(plain(repr(trajectory)[1:-1]))
-    ends = Table("coordinate", "start", "end", box=None)
-    for k, name in enumerate(layout.coordinate_names):
-        ends.add_row(plain(name), f"{trajectory.q[0, k]: .6g}", f"{trajectory.q[-1, k]: .6g}")
+    ends = Table("coordinate", "unit", "start", "end", box=None)
+    q = in_shown_units(robot, trajectory.q[[0, -1]], degrees=degrees)
+    for k, (name, unit) in enumerate(
+        zip(layout.coordinate_names, coordinate_units(robot, degrees=degrees), strict=True)
+    ):
+        ends.add_row(plain(name), unit, f"{q[0, k]: .6g}", f"{q[1, k]: .6g}")
     console.print(ends)
-    most = Table("velocity", "at the end", "largest", "largest torque", box=None)
-    for k, name in enumerate(layout.velocity_names):
-        speed, torque = (np.abs(a[:, k]).max() for a in (trajectory.qd, trajectory.tau))
-        most.add_row(plain(name), f"{trajectory.qd[-1, k]: .6g}", f"{speed:.6g}", f"{torque:.6g}")
+    most = Table("velocity", "unit", "at the end", "largest", "largest torque", "", box=None)
+    qd = velocities_in_shown_units(robot, trajectory.qd, degrees=degrees)
+    units = zip(velocity_units(robot, degrees=degrees), force_units(robot), strict=True)
+    for k, (name, (unit, force)) in enumerate(zip(layout.velocity_names, units, strict=True)):
+        speed, torque = np.abs(qd[:, k]).max(), np.abs(trajectory.tau[:, k]).max()
+        most.add_row(plain(name), unit, f"{qd[-1, k]: .6g}", f"{speed:.6g}", f"{torque:.6g}", force)
     console.print(most)
     first, last = trajectory.energy[[0, -1]]
     work = trajectory.work[-1]
     console.print(
         f"energy: {first:.6g} J at the start, {last:.6g} J at the end; torques did {work[0]:.6g} J, friction and"
     )
-    console.print(f"stops took {work[1]:.6g} J; not accounted for at any time: at most {balance:.2g} J")
+    console.print(
+        f"stops took {work[1]:.6g} J; not accounted for at any time: at most {_energy_error(trajectory):.2g} J"
+    )
     residual = trajectory.constraint_residual
     if residual.size:
         console.print(f"loops: open by at most {np.abs(residual).max():.2g}")

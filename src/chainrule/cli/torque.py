@@ -9,7 +9,25 @@ import numpy as np
 from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import NUMBERS, in_radians, load_robot, plain, print_json, terminal
+from chainrule.cli.console import (
+    Numbers,
+    command,
+    degrees_option,
+    json_option,
+    plain,
+    print_json,
+    robot_options,
+    terminal,
+)
+from chainrule.cli.joints import (
+    CONFIGURATION,
+    JOINT_VALUES,
+    JointValues,
+    describe_positions,
+    force_units,
+    positions,
+    velocities,
+)
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -18,36 +36,41 @@ ROUNDING = 1e-13
 """Terms below this share of the largest term are printed as zero."""
 
 
-@click.command()
-@click.argument("robot")
-@click.option("--q", type=NUMBERS, help="Positions, rad or m; zero if left out.")
-@click.option("--qd", type=NUMBERS, help="Velocities.")
-@click.option("--qdd", type=NUMBERS, help="Accelerations.")
-@click.option("--tip-wrench", type=NUMBERS, help="Moment and force of the end-effector on its surroundings, 6 numbers.")
-@click.option("--degrees", is_flag=True, help="Angles, and their rates, are in degrees.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@command(
+    "chainrule torque panda                                # what holds it at home",
+    "chainrule torque planar_2r --q 30,45 --degrees --qd 10,0 --qdd 0,90",
+    "chainrule torque panda --q panda_joint4=-2 --qd panda_joint1=1",
+    "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --json",
+)
+@click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
+@click.option("--qd", type=JOINT_VALUES, help="Velocities in rad/s or m/s; zero if left out.")
+@click.option("--qdd", type=JOINT_VALUES, help="Accelerations in rad/s^2 or m/s^2; zero if left out.")
+@click.option(
+    "--tip-wrench", type=Numbers(6),
+    help="Moment (N m) and force (N) of the end-effector on its surroundings, in its own frame: 6 numbers.",
+)  # fmt: skip
+@degrees_option
+@json_option
+@robot_options
 def torque(
-    robot: str,
-    q: Array | None,
-    qd: Array | None,
-    qdd: Array | None,
+    robot: Robot,
+    q: JointValues | None,
+    qd: JointValues | None,
+    qdd: JointValues | None,
     tip_wrench: Array | None,
     degrees: bool,
     as_json: bool,
 ) -> None:
     """Joint torques of a state, by their causes: inertial, centrifugal, Coriolis, gravity, friction."""
-    loaded = load_robot(robot)
-    q = loaded.neutral() if q is None else q
-    qd = np.zeros(loaded.n) if qd is None else qd
-    qdd = np.zeros(loaded.n) if qdd is None else qdd
-    if degrees:
-        q, qd, qdd = (in_radians(loaded, values) for values in (q, qd, qdd))
-    terms = _terms(loaded, q, qd, qdd, tip_wrench)
+    at = positions(robot, q, degrees=degrees)
+    v, a = (velocities(robot, values, degrees=degrees) for values in (qd, qdd))
+    terms = _terms(robot, at, v, a, tip_wrench)
     if as_json:
-        names = list(loaded.layout.velocity_names)
-        print_json({"robot": loaded.name, "dofs": names, **{k: v.tolist() for k, v in terms.items()}})
+        names = list(robot.layout.velocity_names)
+        place = describe_positions(robot, at, degrees=degrees)
+        print_json({"robot": robot.name, **place, "dofs": names, "torque_units": force_units(robot), **terms})
     else:
-        terminal().print(torque_table(loaded, terms))
+        terminal().print(torque_table(robot, terms))
 
 
 def _terms(robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | None) -> dict[str, Array]:
@@ -62,9 +85,9 @@ def _terms(robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | No
 def torque_table(robot: Robot, terms: dict[str, Array]) -> Table:
     """A row for each degree of freedom, a column for each cause."""
     columns = [term for term, values in terms.items() if term != "spring" or values.any()]
-    table = Table("", "", *columns, box=None, padding=(0, 1, 0, 0))
+    table = Table("joint", "unit", *columns, box=None, padding=(0, 1, 0, 0))
     smallest = ROUNDING * max((np.abs(values).max(initial=0.0) for values in terms.values()), default=0.0)
-    for i, velocity in enumerate(robot.layout.velocities):
+    for i, (name, unit) in enumerate(zip(robot.layout.velocity_names, force_units(robot), strict=True)):
         values = (f"{terms[term][i]: .5g}" if not abs(terms[term][i]) <= smallest else " 0" for term in columns)
-        table.add_row(plain(velocity.name), "N m" if velocity.unit == "rad" else "N", *values)
+        table.add_row(plain(name), unit, *values)
     return table

@@ -1,0 +1,79 @@
+"""Help of every command: examples that can be typed as they are, exit codes, options of loading, JSON."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import chainrule as cr
+from chainrule.cli import cli
+from chainrule.cli.main import COMMANDS
+
+CONTEXT = click.Context(cli)
+COMMANDS_OF = {name: cli.get_command(CONTEXT, name) for name in COMMANDS}
+EXAMPLES = [line for command in COMMANDS_OF.values() for line in command.examples]
+WITH_ROBOT = [name for name, command in COMMANDS_OF.items() if any(p.name == "robot" for p in command.params)]
+
+
+def strict(text):
+    """JSON as its standard has it."""
+
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the file that the examples name."""
+    place = tmp_path_factory.mktemp("examples")
+    cr.load("ur5").save(place / "arm.urdf")
+    return place
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_every_example_of_every_help_runs(line, folder):
+    words = shlex.split(line, comments=True)
+    assert words[0] == "chainrule"
+    environment = {**os.environ, "CHAINRULE_CACHE": str(folder / "kernels")} if words[1] == "cache" else None
+    done = subprocess.run(
+        [sys.executable, "-m", "chainrule", *words[1:]],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(note.startswith("written: ") for note in done.stderr.splitlines()), done.stderr
+    assert done.stdout or done.stderr
+    if "--json" in words:
+        assert len(done.stdout.splitlines()) == 1
+        assert strict(done.stdout)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_examples_exit_codes_and_json(name):
+    told = CliRunner().invoke(cli, [name, "--help"]).stdout
+    command = COMMANDS_OF[name]
+    assert command.examples
+    for line in command.examples:
+        assert line.startswith(f"chainrule {name}")
+        assert f"\n  {line}\n" in told
+    assert any("--json" in line for line in command.examples)
+    assert "  --json " in told
+    for code in ("0 ", "1 ", "2 ", "130 "):
+        assert f"\n  {code}" in told.partition("Exit codes:")[2]
+
+
+@pytest.mark.parametrize("name", WITH_ROBOT)
+def test_every_robot_is_loaded_with_the_same_options(name):
+    told = CliRunner().invoke(cli, [name, "--help"]).stdout
+    for option in ("--floating", "--repair", "--strict", "--args KEY:=VALUE", "--search-path PATH"):
+        assert option in told.partition("Options of ROBOT:")[2]
