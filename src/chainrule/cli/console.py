@@ -193,7 +193,7 @@ class Loading:
         """A bundled robot or the robot of a file; warnings about its model are printed to stderr, a line each."""
         from chainrule.robot.library import load
 
-        options = {
+        options: dict[str, Any] = {
             "floating_base": self.floating, "repair": self.repair, "check": "strict" if self.strict else None,
             "args": dict(self.arguments), "search_paths": self.search_paths,
         }  # fmt: skip

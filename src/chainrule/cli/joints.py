@@ -100,19 +100,10 @@ def _number(text: str) -> float | None:
         return None
 
 
-def home(robot: Robot) -> Array:
-    """The configuration to start from: within the joint limits."""
-    q = robot.neutral()
-    for coordinate in robot.layout.coordinates:
-        if coordinate.velocity is not None:
-            q[coordinate.index] = min(max(0.0, coordinate.lower), coordinate.upper)
-    return q
-
-
 def positions(robot: Robot, values: JointValues | None, *, degrees: bool = False) -> Array:
     """A configuration q (nq,) in rad and m: home where nothing is given."""
     if values is None:
-        return home(robot)
+        return robot.home()
     names, angles = robot.layout.coordinate_names, angle_coordinates(robot)
     base = _configuration(robot, values)
     return _filled(robot, values, "coordinates", names, base, angles & degrees)
@@ -148,10 +139,12 @@ def _configuration(robot: Robot, values: JointValues) -> Array:
     """The configuration that the values begin with, or home."""
     name = values.configuration
     if name is None or name == HOME:
-        return home(robot)
+        return robot.home()
+    if name in robot.configurations:
+        return np.array(robot.configurations[name])
     if name == NEUTRAL:
         return robot.neutral()
-    known = (HOME, NEUTRAL)
+    known = (*robot.configurations, HOME, NEUTRAL)
     raise values.refuse(str(UnknownNameError.of("configuration", name, known, f"robot {robot.name!r}")))
 
 
