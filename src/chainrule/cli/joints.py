@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.errors import UnknownNameError, quoted, visible
+from chainrule.errors import UnknownNameError, visible
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot

@@ -54,6 +54,9 @@ CONTROLLERS = ("gravity", "pd", "pid", "computed-torque", "impedance", "operatio
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended."""
 
+ROUNDING = 1e-12
+"""Positions, velocities and torques below this are printed as zero."""
+
 ARRIVAL_SHARE = 0.6
 """The share of the duration after which a controller's reference has reached its target."""
 
@@ -263,14 +266,14 @@ def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
     for k, (name, unit) in enumerate(
         zip(layout.coordinate_names, coordinate_units(robot, degrees=degrees), strict=True)
     ):
-        ends.add_row(plain(name), unit, f"{q[0, k]: .6g}", f"{q[1, k]: .6g}")
+        ends.add_row(plain(name), unit, _number(q[0, k]), _number(q[1, k]))
     console.print(ends)
     most = Table("velocity", "unit", "at the end", "largest", "largest torque", "", box=None)
     qd = velocities_in_shown_units(robot, trajectory.qd, degrees=degrees)
     units = zip(velocity_units(robot, degrees=degrees), force_units(robot), strict=True)
     for k, (name, (unit, force)) in enumerate(zip(layout.velocity_names, units, strict=True)):
         speed, torque = np.abs(qd[:, k]).max(), np.abs(trajectory.tau[:, k]).max()
-        most.add_row(plain(name), unit, f"{qd[-1, k]: .6g}", f"{speed:.6g}", f"{torque:.6g}", force)
+        most.add_row(plain(name), unit, _number(qd[-1, k]), _number(speed), _number(torque), force)
     console.print(most)
     first, last = trajectory.energy[[0, -1]]
     work = trajectory.work[-1]
@@ -283,3 +286,8 @@ def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
     residual = trajectory.constraint_residual
     if residual.size:
         console.print(f"loops: open by at most {np.abs(residual).max():.2g}")
+
+
+def _number(value: float) -> str:
+    """Six digits, and 0 for what is rounding."""
+    return f"{value if not abs(value) < ROUNDING else 0.0: .6g}"
