@@ -125,7 +125,8 @@ def test_gains_that_are_typed_reach_the_controller():
     assert tau["0"] == pytest.approx([29.43, 9.81], abs=0.1)  # gravity alone
     assert tau["10"] == pytest.approx([19.43, 0.36], abs=0.1)  # gravity less 10 N m s at 1 rad/s
     assert tau["0,10"] == tau["joint1=0,joint2=10"]
-    assert tau["0,10"] == pytest.approx([29.43, 0.36], abs=1)
+    assert tau["0,10"][0] == pytest.approx(29.43)
+    assert tau["0,10"][1] < 3
 
 
 def test_a_controller_holds_the_panda_out_of_the_box():

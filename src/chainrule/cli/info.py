@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def info(robot: Robot | None, degrees: bool, as_json: bool) -> None:
     """Show a robot: its tree, joints, limits, masses and where its numbers come from. Without ROBOT, list them."""
     if robot is None:
-        rows = bundled()
+        rows = bundled_robots()
         print_json(rows) if as_json else print_bundled(rows)
     elif as_json:
         print_json(describe(robot, degrees=degrees))
@@ -37,7 +37,7 @@ def info(robot: Robot | None, degrees: bool, as_json: bool) -> None:
         print_robot(robot, degrees=degrees)
 
 
-def bundled() -> list[dict[str, Any]]:
+def bundled_robots() -> list[dict[str, Any]]:
     """The bundled robots: name, degrees of freedom, links, and what each is."""
     loaded = {name: load(name) for name in robots()}
     return [
@@ -58,7 +58,7 @@ def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
     """The robot as JSON has it: what the tables show, by name."""
     model, layout = robot.model, robot.layout
     coordinates = [
-        {"name": c.name, "joint": c.joint, "unit": _shown(c.unit, degrees), "neutral": c.neutral}
+        {"name": c.name, "joint": c.joint, "unit": _shown_unit(c.unit, degrees), "neutral": c.neutral}
         for c in layout.coordinates
     ]
     velocities = [{"name": v.name, "joint": v.joint, **_limits(v, degrees)} for v in layout.velocities]
@@ -85,13 +85,13 @@ def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
 def _limits(velocity: Velocity, degrees: bool) -> dict[str, Any]:
     dof, scale = velocity.dof, _scale(velocity.unit, degrees)
     return {
-        "unit": f"{_shown(velocity.unit, degrees)}/s", "lower": dof.lower * scale, "upper": dof.upper * scale,
+        "unit": f"{_shown_unit(velocity.unit, degrees)}/s", "lower": dof.lower * scale, "upper": dof.upper * scale,
         "velocity": dof.velocity * scale, "effort": dof.effort, "effort_unit": _effort_unit(velocity.unit),
         "viscous": dof.viscous, "coulomb": [dof.coulomb, dof.coulomb_negative], "armature": dof.armature,
     }  # fmt: skip
 
 
-def _shown(unit: str, degrees: bool) -> str:
+def _shown_unit(unit: str, degrees: bool) -> str:
     return "deg" if degrees and unit == "rad" else unit
 
 
@@ -160,7 +160,7 @@ def _joints(robot: Robot, degrees: bool) -> Table:
     for joint, q, v in layout.joints:
         places = f"{q.start}" if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
         for k, velocity in enumerate(layout.velocities[v]):
-            dof, unit, scale = velocity.dof, _shown(velocity.unit, degrees), _scale(velocity.unit, degrees)
+            dof, unit, scale = velocity.dof, _shown_unit(velocity.unit, degrees), _scale(velocity.unit, degrees)
             friction = f"{dof.viscous:.4g}, {dof.coulomb:.4g}/{dof.coulomb_negative:.4g}"
             table.add_row(
                 places if k == 0 else "",

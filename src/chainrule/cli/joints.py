@@ -70,10 +70,10 @@ class JointValuesType(click.ParamType[object]):
             elif k == 0 and not separator and self.configurations and numbers[0] is None:
                 configuration = word
             else:
-                self.fail(f"{word!r} is neither a number nor {self._expected()}", param, ctx)
+                self.fail(f"{word!r} is neither a number nor {self._expectation()}", param, ctx)
         return JointValues(option, (), named, configuration)
 
-    def _expected(self) -> str:
+    def _expectation(self) -> str:
         pair = "a name with a number, such as elbow=0.5"
         return f"the name of a configuration, nor {pair}" if self.configurations else pair
 
@@ -106,7 +106,7 @@ def positions(robot: Robot, values: JointValues | None, *, degrees: bool = False
         return robot.home()
     names, angles = robot.layout.coordinate_names, angle_coordinates(robot)
     base = _configuration(robot, values)
-    return _filled(robot, values, "coordinates", names, base, angles & degrees)
+    return _fill(robot, values, "coordinates", names, base, angles & degrees)
 
 
 def velocities(robot: Robot, values: JointValues | None, *, degrees: bool = False) -> Array:
@@ -119,7 +119,7 @@ def forces(robot: Robot, values: JointValues | None, scale: Array | float = 1.0)
     zero = np.zeros(robot.nv)
     if values is None:
         return zero
-    return _filled(robot, values, "degrees of freedom", robot.layout.velocity_names, zero) * scale
+    return _fill(robot, values, "degrees of freedom", robot.layout.velocity_names, zero) * scale
 
 
 def gains(robot: Robot, values: JointValues | None) -> Any:
@@ -148,7 +148,7 @@ def _configuration(robot: Robot, values: JointValues) -> Array:
     raise values.refuse(str(UnknownNameError.of("configuration", name, known, f"robot {robot.name!r}")))
 
 
-def _filled(
+def _fill(
     robot: Robot,
     values: JointValues,
     what: str,
