@@ -66,7 +66,7 @@ def test_info_without_a_robot_lists_them():
 
 
 def test_torque_of_a_state_as_a_table_and_as_json():
-    assert "29.43" in run("torque", "planar_2r").stdout
+    assert "29.43" in run("torque", "planar_2r", "--q", "neutral").stdout
     done = run("torque", "planar_2r", "--q", "90,0", "--degrees", "--json")
     assert json.loads(done.stdout)["gravity"] == pytest.approx([0, 0], abs=1e-9)
     pushed = run("torque", "planar_2r", "--q", "0 0", "--tip-wrench", "0,0,0,0,1,0", "--json")

@@ -120,7 +120,7 @@ def test_gains_are_one_number_a_list_or_names():
 
 
 def test_gains_that_are_typed_reach_the_controller():
-    held = ("simulate", "planar_2r", "--controller", "pd", "--duration", "0.01", "--qd0", "1,1")
+    held = ("simulate", "planar_2r", "--controller", "pd", "--duration", "0.01", "--q0", "0,0", "--qd0", "1,1")
     tau = {kd: facts(*held, "--kd", kd)["largest_tau"] for kd in ("0", "10", "0,10", "joint1=0,joint2=10")}
     assert tau["0"] == pytest.approx([29.43, 9.81], abs=0.1)  # gravity alone
     assert tau["10"] == pytest.approx([19.43, 0.36], abs=0.1)  # gravity less 10 N m s at 1 rad/s
@@ -148,7 +148,7 @@ def test_a_controller_brings_joints_to_a_target_by_name():
 
 
 def test_every_command_says_names_and_units():
-    turned = facts("pose", "planar_2r", "--q", "joint2=90", "--degrees")
+    turned = facts("pose", "planar_2r", "--q", "neutral,joint2=90", "--degrees")
     assert turned["coordinates"] == ["joint1", "joint2"]
     assert turned["units"] == ["deg", "deg"]
     assert turned["q"] == pytest.approx([0, 90])

@@ -51,7 +51,7 @@ def test_the_command_is_listed_with_its_first_sentence():
 
 
 def test_it_prints_text_and_json():
-    assert run("reach", "planar_2r").stdout == "planar_2r: 2.0000 m\n"
+    assert run("reach", "planar_2r", "--q", "neutral").stdout == "planar_2r: 2.0000 m\n"
     bent = json.loads(run("reach", "planar_2r", "--q", "0,90", "--degrees", "--json").stdout)
     assert bent == {"robot": "planar_2r", "distance": pytest.approx(2**0.5)}
 

@@ -181,7 +181,7 @@ class XacroArgument(click.ParamType[object]):
 
 @dataclass(frozen=True)
 class Loading:
-    """How a command loads robots: its options --floating, --repair, --strict, --args and --search-path."""
+    """The way in which a command loads robots: its options --floating, --repair, --strict, --args and --search-path."""
 
     floating: bool = False
     repair: bool = False

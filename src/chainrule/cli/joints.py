@@ -27,7 +27,7 @@ HOME = "home"
 
 @dataclass(frozen=True)
 class JointValues:
-    """What an option was given: numbers in order, or some by name, after the name of a configuration or without one."""
+    """The value of an option: numbers in order, or some by name, after the name of a configuration or without one."""
 
     option: str
     numbers: tuple[float, ...] = ()
@@ -178,12 +178,12 @@ def _fill(
 
 
 def angle_coordinates(robot: Robot) -> NDArray[np.bool_]:
-    """Which coordinates are angles: (nq,), of truth values."""
+    """Mask of the coordinates that are angles: (nq,)."""
     return np.array([coordinate.unit == "rad" for coordinate in robot.layout.coordinates], dtype=bool)
 
 
 def angle_velocities(robot: Robot) -> NDArray[np.bool_]:
-    """Which velocities are of angles, those of quaternions too: (nv,), of truth values."""
+    """Mask of the velocities of angles, those of quaternions too: (nv,)."""
     return np.array([velocity.unit == "rad" for velocity in robot.layout.velocities], dtype=bool)
 
 
