@@ -37,7 +37,7 @@ def put(place, value):
     return document
 
 
-LIMITS = {"lower": (-INF,), "upper": (INF,), "velocity": (INF,), "effort": (INF,)}
+LIMITS = dict.fromkeys(("lower", "upper", "velocity", "effort"), (INF, -INF))  # the wrong sign is warned about
 FITTING = {"notes": (["x"], []), "dof": ([],), "origin": ({},), "offset": ({},)}  # what may stand there after all
 
 

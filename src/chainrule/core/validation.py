@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from chainrule.algorithms.configuration import integrate
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.errors import ModelError, ModelWarning, quoted, warn_user
+from chainrule.core.problems import Check, check_mode, describe, report
+from chainrule.errors import ModelError, quoted
 from chainrule.formats.exact import has_direction
 from chainrule.model import (
     Composite,
@@ -20,6 +21,7 @@ from chainrule.model import (
     Link,
     Model,
     Moved,
+    Problem,
     Screw,
 )
 from chainrule.model.edits import merge_fixed
@@ -30,35 +32,68 @@ from chainrule.spatial.physical import nearest_physical, objection
 MAX_TESTED_DOFS = 300
 """Degrees of freedom above which a robot with massless links is not tested for a singular mass matrix."""
 
+NO_LIMIT = "It is taken as no limit"
+NO_BODY = "It is used as given: torques and energies are those of a body that cannot exist"
+NO_MASSES = Problem("", "has no masses: its kinematics can be used, its dynamics cannot", severity="note")
 
-def validate(model: Model, *, check: bool = True, repair: bool = False, warn: bool = True) -> Model:
-    """The model, if nothing is wrong with it.
 
-    Numbers that are not finite, zero axes and crossed limits are always refused. `check=False` lets physically
-    impossible inertias and massless moving links pass; `repair=True` replaces impossible inertias by the nearest
-    possible ones. What a user should know becomes a note of the model, and a warning.
+def validate(model: Model, *, check: Check = "strict", repair: bool = False, warn: bool = True) -> Model:
+    """The model, with what is wrong with it told all at once: see `inspect`.
+
+    check: "warn" for one warning that lists all problems, "strict" (or True) for one error, False for nothing. What
+    leaves no robot to be used (numbers that are not finite, zero axes) is an error always. repair: mend what can be
+    mended. The problems that were found become notes of the model.
     """
-    where = f"robot {model.name!r}"
-    refuse_duplicates("robot", [model.name], where)
-    _refuse_numbers("gravity", model.gravity, where)
-    for joint in model.joints:
-        _check_joint(joint, f"{where}, joint {joint.name!r}")
+    mode = check_mode(check)
+    in_file = any(problem.severity == "problem" for problem in model.problems)
+    usable, found = inspect(model, repair=repair)
+    problems = (*model.problems, *found)
+    report(model.name, problems, mode, in_file=in_file, warn=warn)
+    notes = [str(problem) if problem.element else f"robot {model.name!r} {problem}" for problem in found]
+    seen = inspect(usable)[1] if found else ()
+    lost = [problem for problem in found if problem not in seen]
+    return replace(usable, notes=tuple(dict.fromkeys((*model.notes, *notes))), problems=(*model.problems, *lost))
+
+
+def refuse_numbers(model: Model) -> Model:
+    """The model, unless a number in it cannot be that of a robot; impossible inertias and massless links may pass.
+
+    What edits and stored motions are held to: a robot that was loaded with its problems can be edited.
+    """
+    _, problems = inspect(model, physics=False)
+    wrong = [problem for problem in problems if problem.severity != "note"]
+    if wrong:
+        raise ModelError(describe(model.name, wrong, brief=True))
+    return model
+
+
+def inspect(model: Model, *, repair: bool = False, physics: bool = True) -> tuple[Model, list[Problem]]:
+    """The model as it can be used, and its problems.
+
+    Limits that cannot be (crossed, negative) are left out of it, and negative friction is taken as none; impossible
+    inertias and massless links stay. With repair=True all these are mended where there is a way. physics=False
+    leaves inertias and massless links alone.
+    """
+    problems: list[Problem] = []
+    refuse_duplicates("robot", [model.name], f"robot {model.name!r}")
+    _require_finite("", "gravity", model.gravity, problems)
+    joints = [_inspect_joint(joint, repair, problems) for joint in model.joints]
     for frame in model.frames:
-        _refuse_numbers("origin", _numbers(frame.origin), f"{where}, frame {frame.name!r}")
+        _require_finite(f"frame {frame.name!r}", "origin", _numbers(frame.origin), problems)
     for constraint in model.constraints:
-        _check_constraint(constraint, f"{where}, constraint {constraint.name!r}")
-    notes: list[str] = []
-    links = [_validate_link(link, where, check and i > 0, repair, notes) for i, link in enumerate(model.links)]
-    model = replace(model, links=tuple(links))
+        _inspect_constraint(constraint, problems)
+    links = [_inspect_link(link, physics and i > 0, repair, problems) for i, link in enumerate(model.links)]
+    if any(problem.severity == "fatal" for problem in problems):
+        return model, problems
+    model = replace(model, links=tuple(links), joints=tuple(joints))
+    if not physics:
+        return model, problems
     if not has_mass(model):
         if model.nv:
-            notes.append(f"{where} has no masses: its kinematics can be used, its dynamics cannot")
-    elif check:
-        _refuse_massless(model, where)
-    for note in notes:
-        if warn:
-            warn_user(note, ModelWarning)
-    return replace(model, notes=tuple(dict.fromkeys((*model.notes, *notes))))
+            problems.append(NO_MASSES)
+    else:
+        model = _inspect_mass_matrix(model, repair, problems)
+    return model, problems
 
 
 def has_mass(model: Model) -> bool:
@@ -74,108 +109,175 @@ def _numbers(T: Transform) -> Iterator[float]:
     yield from T.translation
 
 
-def _refuse_numbers(what: str, numbers: object, where: str) -> None:
-    values = list(numbers)  # type: ignore[call-overload]
-    for value in values:
+def _fatal(element: str, message: str) -> Problem:
+    return Problem(element, message, severity="fatal")
+
+
+def _require_finite(element: str, what: str, numbers: Iterable[object], problems: list[Problem]) -> bool:
+    """Whether all numbers are finite; a fatal problem if one is not."""
+    for value in numbers:
         if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ModelError(f"{where}: {what} must be finite numbers, got {value!r}")
+            problems.append(_fatal(element, f": {what} must be finite numbers, got {value!r}"))
+            return False
+    return True
 
 
-def _check_joint(joint: Joint, where: str) -> None:
-    _refuse_numbers("origin", _numbers(joint.origin), where)
+def _inspect_joint(joint: Joint, repair: bool, problems: list[Problem]) -> Joint:
+    element = f"joint {joint.name!r}"
+    _require_finite(element, "origin", _numbers(joint.origin), problems)
     kind = joint.kind
     if isinstance(kind, Moved):
-        _refuse_numbers("offset", _numbers(kind.offset), where)
+        _require_finite(element, "offset", _numbers(kind.offset), problems)
         kind = kind.inner
     for part in kind.parts if isinstance(kind, Composite) else (kind,):
-        if isinstance(part, Screw):
-            _refuse_numbers("axis", (*part.angular, *part.linear), where)
-            if not has_direction(part.angular if part.turns else part.linear):
-                raise ModelError(f"{where} has a zero axis; give the direction it moves along, such as 0 0 1")
+        if not isinstance(part, Screw):
+            continue
+        is_finite = _require_finite(element, "axis", (*part.angular, *part.linear), problems)
+        if is_finite and not has_direction(part.angular if part.turns else part.linear):
+            problems.append(_fatal(element, "has a zero axis; give the direction it moves along, such as 0 0 1"))
     if isinstance(kind, Composite) and kind.name == "universal" and _parallel(*kind.parts):
-        raise ModelError(f"{where} is universal, but its two axes are parallel; turn one of them")
+        problems.append(_fatal(element, "is universal, but its two axes are parallel; turn one of them"))
     if joint.mimic:
-        _refuse_numbers("multiplier and offset of mimic", (joint.mimic.multiplier, joint.mimic.offset), where)
+        numbers = (joint.mimic.multiplier, joint.mimic.offset)
+        _require_finite(element, "multiplier and offset of mimic", numbers, problems)
     if len(joint.dofs) != joint.kind.nv:
-        raise ModelError(
-            f"{where} ({joint.type}) has {joint.kind.nv} degrees of freedom, but properties for {len(joint.dofs)}"
-        )
-    for dof in joint.dofs:
-        _check_dof(dof, joint, where)
+        freedoms = f"{joint.kind.nv} degrees of freedom, but properties for {len(joint.dofs)}"
+        problems.append(_fatal(element, f"({joint.type}) has {freedoms}"))
+        return joint
+    return replace(joint, dofs=tuple(_inspect_dof(dof, joint, repair, problems) for dof in joint.dofs))
 
 
-def _check_constraint(constraint: Constraint, where: str) -> None:
-    _refuse_numbers("origin_a", _numbers(constraint.origin_a), where)
-    _refuse_numbers("origin_b", _numbers(constraint.origin_b), where)
-    if constraint.distance is not None:
-        _refuse_numbers("distance", [constraint.distance], where)
-        if not constraint.distance > 0:
-            raise ModelError(
-                f"{where}: the distance must be positive, got {constraint.distance!r}; two points that coincide are a "
-                "constraint of the kind 'point'"
+def _inspect_constraint(constraint: Constraint, problems: list[Problem]) -> None:
+    element = f"constraint {constraint.name!r}"
+    _require_finite(element, "origin_a", _numbers(constraint.origin_a), problems)
+    _require_finite(element, "origin_b", _numbers(constraint.origin_b), problems)
+    distance = constraint.distance
+    if distance is not None and _require_finite(element, "distance", [distance], problems) and not distance > 0:
+        problems.append(
+            _fatal(
+                element,
+                f": the distance must be positive, got {distance!r}; two points that coincide are a constraint of the "
+                "kind 'point'",
             )
+        )
 
 
 def _parallel(first: Screw, second: Screw) -> bool:
     return bool(first.angular.cross(second.angular).norm() < 1e-6 * first.angular.norm() * second.angular.norm())
 
 
-def _check_dof(dof: Dof, joint: Joint, where: str) -> None:
-    for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "gear", "stiffness", "rest"):
-        _refuse_numbers(name, [getattr(dof, name)], where)
+RESISTANCES = ("viscous", "coulomb", "coulomb_negative", "rotor", "stiffness")
+"""Properties of a joint that are never negative."""
+
+
+def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) -> Dof:
+    """The properties with impossible ones left out or mended."""
+    element = f"joint {joint.name!r}"
+    for name in (*RESISTANCES, "gear", "rest"):
+        if not _require_finite(element, name, [getattr(dof, name)], problems):
+            return dof
     for name in ("lower", "upper", "velocity", "effort"):
         if math.isnan(getattr(dof, name)):
-            raise ModelError(f"{where}: {name} must be a number, got nan; leave it out where there is no limit")
-    for name in ("viscous", "coulomb", "coulomb_negative", "rotor", "stiffness", "velocity", "effort"):
+            message = f": {name} must be a number, got nan; leave it out where there is no limit"
+            problems.append(_fatal(element, message))
+            return dof
+    if dof.rotor and not dof.gear:
+        ratio = "has a rotor behind a gear of ratio 0; give the ratio, 1 for a direct drive"
+        problems.append(_fatal(element, ratio))
+    if dof.stiffness and joint.kind.nq != joint.kind.nv:
+        problems.append(
+            _fatal(element, f": a {joint.type} joint cannot carry a spring; its coordinates are not angles")
+        )
+    changes: dict[str, float] = {}
+
+    def mend(problem: Problem, taken: Mapping[str, float], repaired: Mapping[str, float]) -> None:
+        problems.append(problem.mend() if repair and problem.repair else problem)
+        changes.update(repaired if repair else taken)
+
+    for name in RESISTANCES:
         value = getattr(dof, name)
         if value < 0:
-            raise ModelError(f"{where}: {name} must not be negative, got {value!r}")
-    if dof.rotor and not dof.gear:
-        raise ModelError(f"{where} has a rotor behind a gear of ratio 0; give the ratio, 1 for a direct drive")
-    if not dof.lower <= dof.upper:
-        raise ModelError(f"{where}: the lower limit {dof.lower!r} is above the upper limit {dof.upper!r}; swap them")
-    if math.inf in (dof.lower, -dof.upper):
-        raise ModelError(
-            f"{where}: the limits {dof.lower!r} and {dof.upper!r} leave no position; leave out what is no limit"
-        )
-    if dof.stiffness and joint.kind.nq != joint.kind.nv:
-        raise ModelError(f"{where}: a {joint.type} joint cannot carry a spring; its coordinates are not angles")
+            meaning, way = "It would drive the joint instead of resisting; it is taken as 0", f"{-value:g} is taken"
+            problem = Problem(element, f": {name} must not be negative, got {value!r}", meaning, way)
+            mend(problem, {name: 0.0}, {name: -value})
+    for name in ("velocity", "effort"):
+        value = getattr(dof, name)
+        if value < 0:
+            problem = Problem(
+                element, f": {name} must not be negative, got {value!r}", NO_LIMIT, f"{-value:g} is taken"
+            )
+            mend(problem, {name: math.inf}, {name: -value})
+    lower, upper = dof.lower, dof.upper
+    none = {"lower": -math.inf, "upper": math.inf}
+    if math.inf in (lower, -upper):
+        message = f": the limits {lower!r} and {upper!r} leave no position; leave out what is no limit"
+        mend(Problem(element, message, NO_LIMIT), none, none)
+    elif lower > upper:
+        message = f": the lower limit {lower!r} is above the upper limit {upper!r}; swap them"
+        mend(Problem(element, message, NO_LIMIT, "they are swapped"), none, {"lower": upper, "upper": lower})
+    return replace(dof, **changes) if changes else dof
 
 
-def _validate_link(link: Link, where: str, check: bool, repair: bool, notes: list[str]) -> Link:
-    here = f"{where}, link {link.name!r}"
-    _refuse_numbers("mass", [link.mass], here)
-    _refuse_numbers("centre of mass", link.com, here)
-    _refuse_numbers("inertia", link.inertia.entries(), here)
-    if link.mass < 0:
-        raise ModelError(f"{here} has a negative mass, {link.mass:g} kg; masses are zero or positive")
-    about_origin = link.mass * link.com.dot(link.com) + max(map(abs, link.inertia.entries()))
-    _refuse_numbers("inertia about the link's origin", [about_origin], here)
-    if not check and not repair:  # the base is not checked either: it stands still, and its inertia plays no part
+def _inspect_link(link: Link, physics: bool, repair: bool, problems: list[Problem]) -> Link:
+    element = f"link {link.name!r}"
+    count = len(problems)
+    _require_finite(element, "mass", [link.mass], problems)
+    _require_finite(element, "center of mass", link.com, problems)
+    if _require_finite(element, "inertia", link.inertia.entries(), problems) and len(problems) == count:
+        about_origin = link.mass * link.com.dot(link.com) + max(map(abs, link.inertia.entries()))
+        _require_finite(element, "inertia about the link's origin", [about_origin], problems)
+    if len(problems) > count or not physics:  # the base is not checked: it stands still, and its inertia plays no part
         return link
     wrong = objection(link.mass, link.com, link.inertia)
-    if wrong and repair:
-        notes.append(f"{here} {wrong}; repaired: replaced by the nearest inertia that is possible")
-        return replace(link, inertia=nearest_physical(link.inertia))
+    if wrong and link.mass < 0:
+        way = "it is taken as massless"
+        problem = Problem(element, wrong, NO_BODY, way)
+        problems.append(problem.mend() if repair else problem)
+        return Link(link.name) if repair else link
     if wrong:
-        raise ModelError(
-            f"{here} {wrong}. Correct it, or pass repair=True for the nearest possible inertia, or check=False to "
-            "use it as it is"
-        )
+        problem = Problem(element, wrong, NO_BODY, "the nearest possible inertia is taken")
+        problems.append(problem.mend() if repair else problem)
+        return replace(link, inertia=nearest_physical(link.inertia)) if repair else link
     if link.mass == 0 and any(link.inertia.entries()):
-        notes.append(f"{here} has an inertia but no mass; it is used as given")
+        problems.append(Problem(element, "has an inertia but no mass; it is used as given", severity="note"))
     return link
 
 
-def _refuse_massless(model: Model, where: str) -> None:
+def _inspect_mass_matrix(model: Model, repair: bool, problems: list[Problem]) -> Model:
+    """The model, with small rotors on joints that move no mass if these are to be mended."""
     names = idle_joints(model)
-    if names:
-        carried = [joint.child for joint in model.joints if joint.name in names]
-        raise ModelError(
-            f"{where}: joint{'s' if len(names) > 1 else ''} {quoted(names)} move{'' if len(names) > 1 else 's'} no "
-            f"mass (links {quoted(carried)}), so the mass matrix is singular; give the link an inertia or the joint a "
-            "rotor, lock the joint, or pass check=False to use the kinematics alone"
-        )
+    if not names:
+        return model
+    carried = [joint.child for joint in model.joints if joint.name in names]
+    several = len(names) > 1
+    inertia = _small_inertia(model, names)
+    problem = Problem(
+        f"joint{'s' if several else ''} {quoted(names)}",
+        f"move{'' if several else 's'} no mass (links {quoted(carried)}), so the mass matrix is singular",
+        "Kinematics and inverse dynamics can be used; forward dynamics and simulation cannot, until the link has an "
+        "inertia, the joint a rotor, or the joint is locked",
+        f"a rotor of {inertia:.3g} kg m^2 (kg where it slides) is added",
+    )
+    if not repair:
+        problems.append(problem)
+        return model
+    joints = [
+        replace(j, dofs=tuple(replace(d, rotor=inertia, gear=1) for d in j.dofs)) if j.name in names else j
+        for j in model.joints
+    ]
+    mended = replace(model, joints=tuple(joints))
+    works = not idle_joints(mended)
+    problems.append(problem.mend() if works else replace(problem, repair=None))
+    return mended if works else model
+
+
+def _small_inertia(model: Model, idle: Sequence[str]) -> float:
+    """A hundredth of the smallest inertia that a joint of the robot moves, to two digits."""
+    merged = merge_fixed(model)
+    M = np.array(mass_matrix(merged, list(merged.layout.neutral)), dtype=float)
+    moved = [M[v.index, v.index] for v in merged.layout.velocities if v.joint not in idle]
+    least = min((x for x in moved if x > 0), default=1.0)
+    return float(f"{least / 100:.1e}")
 
 
 def idle_joints(model: Model) -> list[str]:

@@ -25,6 +25,7 @@ from chainrule.model import (
     Mimic,
     Model,
     Moved,
+    Problem,
     Screw,
     Spherical,
 )
@@ -44,12 +45,16 @@ ATTRIBUTES = {
     "inertia": ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"),
     "axis": ("xyz",),
     "mimic": ("joint", "multiplier", "offset"),
-    "limit": ("lower", "upper", "effort", "velocity"),
+    "limit": ("lower", "upper", "effort", "velocity", "passive"),
     "dynamics": ("damping", "friction"),
 }
 EXTENDED = ("limit", "dynamics")
 """Elements to which other programs add attributes of their own."""
 
+REPEATED = ("link", "joint", "material", "transmission", "gazebo", "visual", "collision")
+"""Elements of which there may be several."""
+
+LEFT_OUT = "It is left out, as if absent"
 
 UNLIMITED = 1e300
 """Speed (m/s, rad/s) or effort (N, N m) from which on there is no limit; URDF has no infinity."""
@@ -66,20 +71,26 @@ def model_of(root: Node) -> Model:
     if root.tag != "robot":
         hint = "; it looks like MJCF: use Robot.from_mjcf" if root.tag == "mujoco" else ""
         raise FormatError(f"{root.source} is not URDF: its root element is <{root.tag}>, not <robot>{hint}")
-    _refuse_misspelled(root)
+    problems: list[Problem] = []
+    _note_unknown(root, problems)
     name = root.get("name") or "robot"
-    notes: list[str] = []
-    links = [_link(node) for node in root.children("link")]
-    joints = [_joint(node, notes) for node in root.children("joint")]
+    links = [_link(node, problems) for node in root.children("link")]
+    joints = _with_sound_mimics([_joint(node, problems) for node in root.children("joint")], problems)
     moved = {joint.child for joint in joints if joint.kind.nv}
     bare = (node.text("name") for node in root.children("link") if node.child("inertial") is None)
-    massless = [f"link {link!r} has no <inertial>: it is massless" for link in bare if link in moved]
-    return Model.build(name, links, joints, notes=[*massless, *notes])
+    massless = [
+        Problem(f"link {link!r}", "has no <inertial>: it is massless", severity="note")
+        for link in bare
+        if link in moved
+    ]
+    found = (*massless, *problems)
+    return replace(Model.build(name, links, joints, notes=[str(problem) for problem in found]), problems=found)
 
 
-def _refuse_misspelled(node: Node) -> None:
-    """Refuse misspelled elements, unknown attributes and xacro, which a reader would otherwise skip in silence."""
+def _note_unknown(node: Node, problems: list[Problem]) -> None:
+    """Note misspelled elements, unknown attributes and elements given twice; refuse xacro, which is no URDF yet."""
     known = ELEMENTS[node.tag]
+    seen: set[str] = set()
     for child in node.children():
         if child.tag not in known:
             if "xacro}" in child.tag:
@@ -87,54 +98,105 @@ def _refuse_misspelled(node: Node) -> None:
                     "this is xacro, from which URDF is yet to be made: use chainrule.load, or run xacro on it"
                 )
             for close in get_close_matches(child.tag.lower(), known, 1, 0.75):
-                raise child.error(f"unknown element; did you mean <{close}>?")
+                problems.append(Problem(child.where, f"is an unknown element; did you mean <{close}>?", LEFT_OUT))
+        elif child.tag in seen and child.tag not in REPEATED:
+            problems.append(
+                Problem(child.where, f"is given twice in this {node.tag}; keep one", f"The first <{child.tag}> is used")
+            )
+        seen.add(child.tag)
         words = ATTRIBUTES.get(child.tag, ())
         for word in child.element.attrib if words else ():
             if word not in words and (child.tag not in EXTENDED or get_close_matches(str(word).lower(), words, 1, 0.8)):
-                raise child.error(f"unknown attribute {str(word)!r}; there are {', '.join(words)}")
+                message = f"has an unknown attribute {str(word)!r}; there are {', '.join(words)}"
+                problems.append(Problem(child.where, message, LEFT_OUT))
 
 
-def _link(node: Node) -> Link:
-    _refuse_misspelled(node)
+def _first(node: Node, tag: str) -> Node | None:
+    """The first child with this tag, as other readers take it, or None."""
+    return next(node.children(tag), None)
+
+
+def _required(node: Node, tag: str) -> Node:
+    found = _first(node, tag)
+    if found is None:
+        raise node.error(f"needs a <{tag}> element")
+    return found
+
+
+def _link(node: Node, problems: list[Problem]) -> Link:
+    _note_unknown(node, problems)
     name = node.text("name")
-    inertial = node.child("inertial")
+    inertial = _first(node, "inertial")
     if inertial is None:
         return Link(name)
-    _refuse_misspelled(inertial)
+    _note_unknown(inertial, problems)
     T = _origin(inertial)
-    mass = inertial.required_child("mass").number("value")
-    matrix = inertial.required_child("inertia")
+    mass = _required(inertial, "mass").number("value")
+    matrix = _required(inertial, "inertia")
     entries = [matrix.number(entry, None if entry in ("ixx", "iyy", "izz") else 0.0) for entry in ATTRIBUTES["inertia"]]
     return Link(name, mass, T.translation, Symmetric(*entries).rotate(T.rotation))
 
 
 def _origin(node: Node) -> Transform:
-    origin = node.child("origin")
+    origin = _first(node, "origin")
     if origin is None:
         return pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     return pose(origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
 
 
-def _joint(node: Node, notes: list[str]) -> Joint:
-    _refuse_misspelled(node)
+def _joint(node: Node, problems: list[Problem]) -> Joint:
+    _note_unknown(node, problems)
     name = node.text("name")
     kind = _kind(node)
-    mimic = node.child("mimic")
+    mimic = _first(node, "mimic")
     if mimic and not kind.nv:
-        notes.append(f"joint {name!r} is fixed, so that it cannot mimic {mimic.text('joint')!r}: that is ignored")
+        message = f"is fixed, so that it cannot mimic {mimic.text('joint')!r}: that is ignored"
+        problems.append(Problem(f"joint {name!r}", message, severity="note"))
         mimic = None
     follows = (
         Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)) if mimic else None
     )
     return Joint(
         name,
-        node.required_child("parent").text("link"),
-        node.required_child("child").text("link"),
+        _required(node, "parent").text("link"),
+        _required(node, "child").text("link"),
         kind,
         _origin(node),
-        _dofs(node, kind, notes),
+        _dofs(node, kind, problems),
         follows,
     )
+
+
+def _with_sound_mimics(joints: Sequence[Joint], problems: list[Problem]) -> list[Joint]:
+    """Joints that follow one with a coordinate of its own, through others if need be; those that cannot are set free.
+
+    A rule y = a x + b, where x = c w + d is itself a rule, is y = a c w + (a d + b).
+    """
+    by_name = {joint.name: joint for joint in joints}
+    sound = []
+    for joint in joints:
+        mimic, seen = joint.mimic, {joint.name}
+        wrong = None
+        while mimic and wrong is None:
+            source = by_name.get(mimic.joint)
+            if source is None:
+                close = get_close_matches(mimic.joint, by_name, 1, 0.5)
+                wrong = f"mimics {mimic.joint!r}, which is no joint{f'; did you mean {close[0]!r}?' if close else ''}"
+            elif source.name in seen:
+                wrong = f"mimics {mimic.joint!r}, so that it follows itself"
+            elif source.kind.nv != 1 or joint.kind.nv != 1:
+                wrong = f"({joint.type}) mimics {source.name!r} ({source.type}), but each must have one coordinate"
+            elif source.mimic is None:
+                break
+            else:
+                seen.add(source.name)
+                a, b, inner = mimic.multiplier, mimic.offset, source.mimic
+                mimic = Mimic(inner.joint, a * inner.multiplier, a * inner.offset + b)
+        if wrong:
+            meaning = "It is taken as a joint of its own, with its own number in q"
+            problems.append(Problem(f"joint {joint.name!r}", wrong, meaning))
+        sound.append(replace(joint, mimic=None if wrong else mimic))
+    return sound
 
 
 def _kind(node: Node) -> Kind:
@@ -153,7 +215,7 @@ def _kind(node: Node) -> Kind:
 
 
 def _axis(node: Node) -> Vector:
-    element = node.child("axis")
+    element = _first(node, "axis")
     axis = Vector(*(element.vector("xyz", 3) if element else (1.0, 0.0, 0.0)))
     if not has_direction(axis):
         raise node.error("has a zero axis; give the direction it moves along, such as xyz='0 0 1'")
@@ -161,21 +223,42 @@ def _axis(node: Node) -> Vector:
     return axis if abs(length - 1) < 1e-15 else axis / length
 
 
-def _dofs(node: Node, kind: Kind, notes: list[str]) -> tuple[Dof, ...]:
-    limit, dynamics = node.child("limit"), node.child("dynamics")
+def _dofs(node: Node, kind: Kind, problems: list[Problem]) -> tuple[Dof, ...]:
+    limit, dynamics = _first(node, "limit"), _first(node, "dynamics")
     damping, friction = (dynamics.number(key, 0.0) if dynamics else 0.0 for key in ("damping", "friction"))
-    effort, velocity = (limit.number(key, math.inf) if limit else math.inf for key in ("effort", "velocity"))
-    effort, velocity = (math.inf if x >= UNLIMITED else x for x in (effort, velocity))
+    element = f"joint {node.text('name')!r}"
+    effort, velocity = (
+        _most(limit, key, element, problems) if limit and kind.nv else math.inf for key in ("effort", "velocity")
+    )
+    if limit and limit.get("passive") is not None and kind.nv:
+        effort = _passive_effort(limit, effort)
     lower, upper = -math.inf, math.inf
     if kind.name in ("revolute", "prismatic"):
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
-            notes.append(
-                f"joint {node.text('name')!r} is {kind.name} but gives no lower and upper limit: taken as unlimited"
-            )
+            message = f"is {kind.name} but gives no lower and upper limit: taken as unlimited"
+            problems.append(Problem(element, message))
         else:
             lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
     dof = Dof(lower, upper, velocity, effort, damping, friction, friction)
     return (dof,) * kind.nv
+
+
+def _most(limit: Node, key: str, element: str, problems: list[Problem]) -> float:
+    """The largest speed or effort; 0, which exporters write where they know none, is no limit."""
+    value = limit.number(key, math.inf)
+    if value == 0 and not (key == "effort" and limit.get("passive")):
+        message = f'gives {key}="0", which exporters write for an unknown limit'
+        problems.append(Problem(element, message, "It is taken as no limit"))
+        return math.inf
+    return math.inf if value >= UNLIMITED else value
+
+
+def _passive_effort(limit: Node, effort: float) -> float:
+    """The effort of a joint that says whether it is passive, an attribute of this library."""
+    value = limit.text("passive")
+    if value not in ("true", "false"):
+        raise limit.error(f"passive={value[:60]!r} should be 'true' or 'false'")
+    return 0.0 if value == "true" else effort
 
 
 def to_urdf(model: Model) -> str:
@@ -318,7 +401,8 @@ def _write_dof(element: etree._Element, dof: Dof) -> None:
             "velocity": repr(UNLIMITED),
             "effort": repr(UNLIMITED),
         }  # other readers want them wherever there is a limit
-        etree.SubElement(element, "limit", {**both, **finite})
+        passive = {"passive": "true"} if dof.passive else {}
+        etree.SubElement(element, "limit", {**both, **finite, **passive})
     if dof.viscous or dof.coulomb:
         etree.SubElement(element, "dynamics", damping=repr(float(dof.viscous)), friction=repr(float(dof.coulomb)))
 

@@ -17,6 +17,7 @@ from chainrule.model.joints import (
 from chainrule.model.layout import Coordinate, JointPlaces, Layout, Velocity
 from chainrule.model.model import GRAVITY, Body, Model, PosedBody
 from chainrule.model.parts import Dof, Frame, Joint, Link, Mimic
+from chainrule.model.problems import Problem
 
 Placed = PosedBody
 
@@ -49,6 +50,7 @@ __all__ = [
     "Placed",
     "Plane",
     "PosedBody",
+    "Problem",
     "RealCoordinates",
     "Screw",
     "Shape",

@@ -147,10 +147,11 @@ def remove_constraint(model: Model, name: str) -> Model:
 def rebuild(model: Model, **changes: Any) -> Model:
     """Build the model again with some fields replaced: sorted, and checked."""
     m = replace(model, **changes)
-    return Model.build(
+    built = Model.build(
         m.name, m.links, m.joints, m.frames, m.gravity, m.end_effector, m.notes, m.constraints, m.geometries,
         m.configurations,
     )  # fmt: skip
+    return replace(built, problems=m.problems)
 
 
 def add_prefix(model: Model, prefix: str) -> Model:

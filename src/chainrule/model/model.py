@@ -19,6 +19,7 @@ from chainrule.model.parts import (
     Link,
     Mimic,
 )
+from chainrule.model.problems import Problem
 from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 
@@ -125,6 +126,8 @@ class Model:
     constraints: tuple[Constraint, ...] = ()
     geometries: tuple[Geometry, ...] = ()
     configurations: tuple[Configuration, ...] = ()
+    problems: tuple[Problem, ...] = field(default=(), compare=False)
+    """What was wrong with the file and can no longer be seen in the numbers."""
 
     @staticmethod
     def build(

@@ -50,7 +50,7 @@ class Dof:
     Limits are in rad or m, rad/s or m/s, N m or N. Friction opposes the velocity: `viscous` times it (N m s/rad or
     N s/m), plus `coulomb` when it is positive and `coulomb_negative` when it is negative (both as positive numbers).
     The rotor, with its own inertia (kg m^2), turns `gear` times as fast as the joint. A spring of `stiffness` pulls
-    towards `rest`.
+    towards `rest`. A joint whose effort limit is 0 is passive: nothing drives it.
     """
 
     lower: Scalar = -math.inf
@@ -69,6 +69,11 @@ class Dof:
     def armature(self) -> Scalar:
         """Inertia of the rotor on the joint side, gear^2 times rotor (kg m^2 or kg)."""
         return self.gear * self.gear * self.rotor
+
+    @property
+    def passive(self) -> bool:
+        """Whether nothing drives it: its effort limit is 0."""
+        return bool(self.effort == 0)
 
     def without_friction(self) -> Dof:
         return replace(self, viscous=0, coulomb=0, coulomb_negative=0)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import as_list, flag, placement, real_array, symmetric, vector, word
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.problems import Check, check_mode
 from chainrule.core.validation import validate
-from chainrule.errors import FormatError, ModelError, ModelWarning, ShapeError, UnknownNameError, quoted, warn_user
+from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, quoted
 from chainrule.formats import registry
 from chainrule.formats.source import FilePath, content_of
-from chainrule.model import Dof, Free, Joint, Link, Model, edits
+from chainrule.model import Dof, Free, Joint, Link, Model, Problem, edits
 from chainrule.spatial import Vector
 
 if TYPE_CHECKING:
@@ -27,13 +29,15 @@ def from_urdf(
     path_or_text: str | PathLike[str],
     *,
     floating_base: bool = False,
-    check: bool = True,
+    check: Check = "warn",
     repair: bool = False,
 ) -> Model:
     """Load a URDF file, or its text.
 
-    floating_base: add a free joint between the world and the root link. check: refuse inertias that no body can
-    have and moving links without mass. repair: replace such inertias by the nearest possible ones.
+    floating_base: add a free joint between the world and the root link. check: "warn" loads a robot whose file has
+    problems (misspelled elements, impossible inertias, moving links without mass, limits that cannot be) with one
+    warning that lists them all, "strict" refuses it with the same list, False says nothing. repair: mend what can be
+    mended, and say how.
 
     >>> from chainrule import Robot
     >>> text = '<robot name="rod"><link name="base"/><link name="rod"><inertial><origin xyz="0 0 -0.5"/>'
@@ -44,28 +48,28 @@ def from_urdf(
     """
     from chainrule.formats import urdf
 
-    options = {"floating_base": floating_base, "check": check, "repair": repair}
-    return _complete(urdf.from_urdf(path_or_text), registry.format_by_name("urdf"), **_flags(options))
+    model, form = urdf.from_urdf(path_or_text), registry.format_by_name("urdf")
+    return complete(model, form, floating_base=floating_base, check=check, repair=repair)
 
 
 def from_mjcf(
-    path_or_text: str | PathLike[str], *, floating_base: bool = False, check: bool = True, repair: bool = False
+    path_or_text: str | PathLike[str], *, floating_base: bool = False, check: Check = "warn", repair: bool = False
 ) -> Model:
     """Load a MuJoCo XML file, or its text. Lengths, angles and defaults mean what they mean to MuJoCo."""
     from chainrule.formats import mjcf
 
-    options = _flags({"floating_base": floating_base, "check": check, "repair": repair})
-    return _complete(mjcf.from_mjcf(path_or_text), registry.format_by_name("mjcf"), **options)
+    model, form = mjcf.from_mjcf(path_or_text), registry.format_by_name("mjcf")
+    return complete(model, form, floating_base=floating_base, check=check, repair=repair)
 
 
 def from_native(
-    path_or_text: str | PathLike[str], *, floating_base: bool = False, check: bool = True, repair: bool = False
+    path_or_text: str | PathLike[str], *, floating_base: bool = False, check: Check = "warn", repair: bool = False
 ) -> Model:
     """Load chainrule's own format, .toml or .json, from a file or text."""
     from chainrule.formats import native
 
-    options = _flags({"floating_base": floating_base, "check": check, "repair": repair})
-    return _complete(native.from_native(path_or_text), registry.format_by_name("native"), **options)
+    model, form = native.from_native(path_or_text), registry.format_by_name("native")
+    return complete(model, form, floating_base=floating_base, check=check, repair=repair)
 
 
 def from_file(path_or_text: FilePath, **options: Any) -> Model:
@@ -81,9 +85,9 @@ def from_file(path_or_text: FilePath, **options: Any) -> Model:
         if option not in known:
             taking = registry.either(tuple(other.name for other in registry.formats() if option in other.reads_with))
             raise FormatError(f"{content.name} is {form.name}, and the option {option!r} is for {taking} files")
-    chosen = _flags({name: value for name, value in options.items() if name in form.options})
+    chosen = {name: value for name, value in options.items() if name in form.options}
     given = {name: value for name, value in options.items() if name in form.reads_with}
-    return _complete(form.read(content, **given), form, **chosen)
+    return complete(form.read(content, **given), form, **chosen)
 
 
 def refuse_unknown_options(options: Iterable[str]) -> None:
@@ -97,20 +101,27 @@ PLAIN = registry.Format("", (), Model.build)
 """What holds for models of no particular format."""
 
 
-def _complete(
+def complete(
     model: Model,
     form: registry.Format = PLAIN,
+    *,
     floating_base: bool = False,
-    check: bool = True,
+    check: Check = "warn",
     repair: bool = False,
 ) -> Model:
-    """A model from a file: its notes become warnings, its base is set free if asked for, and it is validated."""
+    """A model from a file: its base is set free if asked for, and all its problems are told at once.
+
+    Its notes are problems too where the format says so. The options are those of `from_urdf`.
+    """
+    check_mode(check)
+    is_free, mends = flag(floating_base, "floating_base"), flag(repair, "repair")
     if form.has_notes:
-        for note in model.notes:
-            warn_user(f"robot {model.name!r}: {note}", ModelWarning)
-    if floating_base:
+        known = {str(problem) for problem in model.problems}
+        noted = tuple(Problem("", note) for note in model.notes if note not in known)
+        model = replace(model, problems=(*model.problems, *noted))
+    if is_free:
         model = _with_free_base(model, form)
-    return validate(model, check=check, repair=repair)
+    return validate(model, check=check, repair=mends)
 
 
 def _with_free_base(model: Model, form: registry.Format) -> Model:
@@ -158,7 +169,7 @@ def from_dh(
     gravity: ArrayLike = (0.0, 0.0, -9.81),
     name: str = "dh_robot",
     degrees: bool = False,
-    check: bool = True,
+    check: Check = "strict",
     repair: bool = False,
 ) -> Model:
     """A serial arm from Denavit-Hartenberg parameters.
@@ -201,7 +212,7 @@ def from_dh(
     """
     from chainrule.formats import dh
 
-    options = _flags({"check": check, "repair": repair})
+    options = _chosen(check, repair)
     table = as_list(rows, "rows")
     n = len(table)
     if flag(degrees, "degrees"):
@@ -237,7 +248,7 @@ def from_screws(
     axes: str = "space",
     normalize: bool = False,
     name: str = "screw_robot",
-    check: bool = True,
+    check: Check = "strict",
     repair: bool = False,
     normalise: bool = False,
 ) -> Model:
@@ -267,7 +278,7 @@ def from_screws(
     """
     from chainrule.formats import screws as screw_tables
 
-    g, options = vector(gravity, "gravity"), _flags({"check": check, "repair": repair})
+    g, options = vector(gravity, "gravity"), _chosen(check, repair)
     scale = flag(normalize, "normalize") or flag(normalise, "normalise")
     model = screw_tables.from_screws(name, home, screws, frames, inertias, g, word(axes, "axes"), scale)
     return validate(model, **options)
@@ -299,9 +310,10 @@ def to_screws(robot: Mechanism, link: str | None = None, *, axes: str = "space")
     return to_screws(robot.model, robot.link(link), word(axes, "axes"))
 
 
-def _flags(options: Mapping[str, Any]) -> dict[str, bool]:
-    """Options that are True or False."""
-    return {name: flag(value, name) for name, value in options.items()}
+def _chosen(check: Check, repair: bool) -> dict[str, Any]:
+    """The options of `validate`, refused before the robot is built if they are no such options."""
+    check_mode(check)
+    return {"check": check, "repair": flag(repair, "repair")}
 
 
 def _per_joint(value: Any, n: int, what: str) -> list[float]:

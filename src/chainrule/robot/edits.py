@@ -18,7 +18,7 @@ from chainrule.arguments import (
     word,
 )
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.validation import validate
+from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ModelWarning, ShapeError, UnknownNameError, short_repr, warn_user
 from chainrule.model import Constraint, Dof, Model, edits
 from chainrule.spatial import Inertia, Symmetric
@@ -263,7 +263,7 @@ def merge_fixed(robot: R) -> R:
 
 def _validate_numbers(robot: R, model: Model) -> R:
     """A robot of the new model, unless its numbers have grown beyond what a float can hold."""
-    return type(robot)(validate(model, check=False, warn=False))
+    return type(robot)(refuse_numbers(model))
 
 
 def _limit(value: Any, what: str) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.problems import Check
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, UnknownNameError
 from chainrule.formats import native, packages
@@ -36,7 +37,7 @@ def load(
     thing: object,
     *,
     floating_base: bool = False,
-    check: bool | str | None = None,
+    check: Check = "warn",
     repair: bool = False,
     search_paths: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
     args: Mapping[str, object] | None = None,
@@ -68,7 +69,7 @@ def load(
     """
     chosen: dict[str, Any] = dict(options)
     chosen |= {"floating_base": floating_base} if floating_base is not False else {}
-    chosen |= {"check": check} if check is not None else {}
+    chosen |= {} if isinstance(check, str) and check == "warn" else {"check": check}
     chosen |= {"repair": repair} if repair is not False else {}
     chosen |= {"args": args} if args is not None else {}
     if search_paths != ():
@@ -167,4 +168,4 @@ def _load_bundled(name: str, options: Mapping[str, Any]) -> Robot:
 
 
 def _as_published(text: str) -> Model:
-    return validate(native.from_native(text), check=False, warn=False)  # the tests check them
+    return validate(native.from_native(text), check=False)  # the tests check them

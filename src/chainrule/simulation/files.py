@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, file_path
-from chainrule.core.validation import validate
+from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ChainruleError, FormatError, ShapeError
 from chainrule.formats.native import model_of, to_json
 from chainrule.formats.source import replace_file
@@ -134,8 +134,7 @@ def _model(facts: dict[str, Any], given: Model | None) -> Model:
     if given is not None:
         return given
     model = model_of(facts["robot"], "the trajectory's robot")
-    validate(model, check=False, warn=False)  # robots that were used unchecked are stored as well
-    return model
+    return refuse_numbers(model)  # robots that were used unchecked are stored as well
 
 
 def _assemble(facts: dict[str, Any], model: Model, t: Array, arrays: dict[str, Array]) -> StoredMotion:
