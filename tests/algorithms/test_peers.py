@@ -11,7 +11,6 @@ from peers import MuJoCo, Pinocchio, robots_folder, stripped
 import chainrule as cr
 
 BROKEN = {
-    "alex_psyonic_hands": "mimic: the robot has no joint named 'index_q1'",
     "falcon": "has no link named 'Z_propeller'",
     "ur3": "has no links",
 }

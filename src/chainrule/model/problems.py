@@ -39,5 +39,7 @@ class Problem:
     def __str__(self) -> str:
         if self.is_repaired:
             return f"{self.sentence}; repaired: {self.repair}"
-        text = f"{self.sentence}. {self.meaning}" if self.meaning else self.sentence
+        text = self.sentence
+        if self.meaning:
+            text += f"{'' if text.endswith('?') else '.'} {self.meaning}"
         return f"{text} (repair=True: {self.repair})" if self.repair else text
