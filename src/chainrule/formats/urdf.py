@@ -116,7 +116,7 @@ def _first(node: Node, tag: str) -> Node | None:
     return next(node.children(tag), None)
 
 
-def _required(node: Node, tag: str) -> Node:
+def _required_child(node: Node, tag: str) -> Node:
     found = _first(node, tag)
     if found is None:
         raise node.error(f"needs a <{tag}> element")
@@ -131,8 +131,8 @@ def _link(node: Node, problems: list[Problem]) -> Link:
         return Link(name)
     _note_unknown(inertial, problems)
     T = _origin(inertial)
-    mass = _required(inertial, "mass").number("value")
-    matrix = _required(inertial, "inertia")
+    mass = _required_child(inertial, "mass").number("value")
+    matrix = _required_child(inertial, "inertia")
     entries = [matrix.number(entry, None if entry in ("ixx", "iyy", "izz") else 0.0) for entry in ATTRIBUTES["inertia"]]
     return Link(name, mass, T.translation, Symmetric(*entries).rotate(T.rotation))
 
@@ -158,8 +158,8 @@ def _joint(node: Node, problems: list[Problem]) -> Joint:
     )
     return Joint(
         name,
-        _required(node, "parent").text("link"),
-        _required(node, "child").text("link"),
+        _required_child(node, "parent").text("link"),
+        _required_child(node, "child").text("link"),
         kind,
         _origin(node),
         _dofs(node, kind, problems),

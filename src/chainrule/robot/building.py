@@ -212,7 +212,7 @@ def from_dh(
     """
     from chainrule.formats import dh
 
-    options = _chosen(check, repair)
+    options = _read_options(check, repair)
     table = as_list(rows, "rows")
     n = len(table)
     if flag(degrees, "degrees"):
@@ -278,7 +278,7 @@ def from_screws(
     """
     from chainrule.formats import screws as screw_tables
 
-    g, options = vector(gravity, "gravity"), _chosen(check, repair)
+    g, options = vector(gravity, "gravity"), _read_options(check, repair)
     scale = flag(normalize, "normalize") or flag(normalise, "normalise")
     model = screw_tables.from_screws(name, home, screws, frames, inertias, g, word(axes, "axes"), scale)
     return validate(model, **options)
@@ -310,7 +310,7 @@ def to_screws(robot: Mechanism, link: str | None = None, *, axes: str = "space")
     return to_screws(robot.model, robot.link(link), word(axes, "axes"))
 
 
-def _chosen(check: Check, repair: bool) -> dict[str, Any]:
+def _read_options(check: Check, repair: bool) -> dict[str, Any]:
     """The options of `validate`, refused before the robot is built if they are no such options."""
     check_mode(check)
     return {"check": check, "repair": flag(repair, "repair")}
