@@ -60,7 +60,7 @@ FUNCTIONS = {
     "centroidal_momentum_matrix": "q", "friction_torque": "v", "twists": "qv", "jacobian_derivative": "qv",
     "coriolis_matrix": "qv", "kinetic_energy": "qv", "momentum": "qv", "centroidal_momentum": "qv", "bias": "qv",
     "apply_inverse_mass": "qv", "accelerations": "qvv", "inverse_dynamics": "qvv", "forward_dynamics": "qvv",
-    "joint_wrenches": "qvv",
+    "joint_wrenches": "qvv", "acceleration": "qvv",
 }  # fmt: skip
 
 

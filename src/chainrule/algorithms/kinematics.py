@@ -11,6 +11,8 @@ from chainrule.model import Model, PosedBody
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 
 Scalars = Sequence[Scalar]
+ACCELERATION_FRAMES = ("world", "body")
+"""Axes in which the acceleration of a link or frame is given: the base's, or its own."""
 
 
 def poses(model: Model, q: Scalars) -> list[Transform]:
@@ -35,6 +37,19 @@ def pose(model: Model, q: Scalars, name: str) -> Transform:
     return T * offset
 
 
+def relative_pose(model: Model, q: Scalars, name: str, relative_to: str) -> Transform:
+    """Pose of one link or frame in another; joints below the last link that carries both play no part."""
+    (index, offset), (other, other_offset) = model.locate(name), model.locate(relative_to)
+    own, others = model.ancestors(index), model.ancestors(other)
+    shared = sum(1 for a, b in zip(own, others, strict=False) if a.index == b.index)
+    T, T_other = Transform.identity(), Transform.identity()
+    for body in own[shared:]:
+        T = T * body.at(q).T
+    for body in others[shared:]:
+        T_other = T_other * body.at(q).T
+    return (T_other * other_offset).inv * (T * offset)
+
+
 def twists(model: Model, q: Scalars, qd: Scalars) -> list[Motion]:
     """Twists V_i of all links, each in its own frame (Lynch & Park, eq. 8.50)."""
     return twists_of(model.at(q), qd)
@@ -48,10 +63,37 @@ def twists_of(bodies: Sequence[PosedBody], qd: Scalars) -> list[Motion]:
     return V
 
 
-def accelerations(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Motion]:
-    """Rates A_i = dV_i/dt of the twists of all links, each in its own frame."""
-    _, A = outward(model.at(q), qd, qdd, Motion.zero())
+def accelerations(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, gravity: bool = False) -> list[Motion]:
+    """Rates A_i = dV_i/dt of the twists of all links, each in its own frame.
+
+    gravity: with the acceleration -g of the base, as the Newton-Euler recursion has it.
+    """
+    base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
+    _, A = outward(model.at(q), qd, qdd, base)
     return A
+
+
+def acceleration(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, name: str, frame: str = "world", gravity: bool = False
+) -> Motion:
+    """Angular acceleration of a link or frame and acceleration of its origin, in base axes or its own.
+
+    The second is d2p/dt2, not the rate dv/dt of the twist's linear part in moving axes: d2p/dt2 = dv/dt + omega x v.
+    """
+    index, offset = model.locate(name)
+    T, V = Transform.identity(), Motion.zero()
+    A = gravity_as_base_acceleration(model) if gravity else Motion.zero()
+    for body in model.ancestors(index):
+        posed = body.at(q)
+        VJ = posed.along(qd)
+        T, V = T * posed.T, posed.T.inv * V + VJ
+        A = posed.T.inv * A + V.cross(VJ) + posed.velocity_product(qd) + posed.along(qdd)
+    V, A = offset.inv * V, offset.inv * A
+    of_origin = Motion(A.angular, A.linear + V.angular.cross(V.linear))
+    if frame == "body":
+        return of_origin
+    R = (T * offset).rotation
+    return Motion(R * of_origin.angular, R * of_origin.linear)
 
 
 def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Motion) -> tuple[list[Motion], list[Motion]]:

@@ -133,6 +133,11 @@ def _one_link(robot: Any, value: Any) -> tuple[str, ...]:
 
 LINK = Option(lambda robot, options: robot.link(None), lambda robot, value: robot.link(value))
 FRAME = Option(_constant("world"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a Jacobian"))
+RELATIVE_TO = Option(_constant(None), lambda robot, value: robot.link(value))
+ACCELERATION_FRAME = Option(
+    _constant("world"), lambda robot, value: one_of(kinematics.ACCELERATION_FRAMES, value, "frame of an acceleration")
+)
+WITH_GRAVITY = Option(_constant(False), lambda robot, value: flag(value, "gravity"))
 ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
 LOADS = Option(_constant(()), _links, is_public=False)
@@ -327,6 +332,12 @@ def _columns(columns: Sequence[Any]) -> list[list[Scalar]]:
     return transpose(_rows(columns))
 
 
+def _pose(model: Model, q: Scalars, *, link: str, relative_to: str | None = None) -> list[list[Scalar]]:
+    if relative_to is None:
+        return kinematics.pose(model, q, link).rows()
+    return kinematics.relative_pose(model, q, link, relative_to).rows()
+
+
 def _forward_dynamics(
     model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, **loops: Any
 ) -> list[Scalar]:
@@ -417,9 +428,7 @@ _PROJECTED = {**_ROWS, "held": HELD}
 
 FUNCTIONS: dict[str, Function] = {
     # poses and velocities
-    "pose": Function(
-        lambda m, q, *, link: kinematics.pose(m, q, link).rows(), (Q,), (4, 4), {"link": LINK}, needs=_NOTHING
-    ),
+    "pose": Function(_pose, (Q,), (4, 4), {"link": LINK, "relative_to": RELATIVE_TO}, needs=_NOTHING),
     "poses": Function(
         lambda m, q: [T.rows() for T in kinematics.poses(m, q)], (Q,), (LINKS, 4, 4), needs=_NOTHING, whole=True
     ),
@@ -427,11 +436,21 @@ FUNCTIONS: dict[str, Function] = {
         lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), (Q, QD), (LINKS, 6), needs=_NOTHING, whole=True
     ),
     "accelerations": Function(
-        lambda m, q, qd, qdd: _rows(kinematics.accelerations(m, q, qd, qdd)),
+        lambda m, q, qd, qdd, *, gravity=False: _rows(kinematics.accelerations(m, q, qd, qdd, gravity)),
         (Q, QD, QDD),
         (LINKS, 6),
+        {"gravity": WITH_GRAVITY},
         needs=_NOTHING,
         whole=True,
+    ),
+    "acceleration": Function(
+        lambda m, q, qd, qdd, *, link, frame, gravity: list(
+            kinematics.acceleration(m, q, qd, qdd, link, frame, gravity)
+        ),
+        (Q, QD, QDD),
+        (6,),
+        {"link": LINK, "frame": ACCELERATION_FRAME, "gravity": WITH_GRAVITY},
+        needs=_NOTHING,
     ),
     "jacobian": Function(
         lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)),

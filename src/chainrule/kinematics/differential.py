@@ -1,4 +1,4 @@
-"""Velocities: what joint velocities make of a frame's motion, and the joint velocities that make a given one.
+"""Velocities and accelerations of a frame, and the joint velocities that make a given velocity.
 
 Closed loops count: only motions that keep them closed are taken into account.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from chainrule.arguments import Array, number, rows_of, together
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
+from chainrule.kinematics.poses import pose
 from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_part
 
 if TYPE_CHECKING:
@@ -27,6 +28,53 @@ def velocity(robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = N
     """
     q, qd = robot.read("velocity", q=q, qd=qd)
     return (jacobian_rows(robot, q, link, "all", frame) @ qd[..., None])[..., 0]
+
+
+def acceleration(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    link: str | None = None,
+    frame: str = "world",
+    point: ArrayLike | None = None,
+    *,
+    gravity: bool = False,
+) -> Array:
+    """The angular acceleration of a link or frame and the acceleration of its origin: (..., 6), rad/s^2 and m/s^2.
+
+    The second is the classical one, the second derivative of the origin's position. In base axes it is
+    J qdd + dJ/dt qd, with J and dJ/dt in the frame "world".
+
+    Parameters
+    ----------
+    q, qd, qdd
+        Configurations (..., nq), velocities and accelerations (..., n).
+    link
+        A link or frame, the end-effector unless one is named.
+    frame
+        The axes of both parts: "world", those of the base; "body", the link's own.
+    point
+        (..., 3): a point fixed on the link, in the link's frame, in m, instead of its origin.
+    gravity
+        False, the acceleration alone; True, minus g, which is what an accelerometer there reads.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> arm.acceleration([0.0, 0.0], [3.0, 0.0], [0.0, 0.0])[3:].tolist()
+    [-18.0, 0.0, 0.0]
+    """
+    A = robot.evaluate("acceleration", q=q, qd=qd, qdd=qdd, link=link, frame=frame, gravity=gravity)
+    if point is None:
+        return A
+    r = rows_of(point, 3, "acceleration: point", "x, y, z in the frame of the link")
+    q, qd = robot.read("acceleration", q=q, qd=qd)
+    omega = velocity(robot, q, qd, link, frame)[..., :3]
+    together({"q": A, "point": r}, "acceleration")  # refuses batches that do not fit
+    if frame != "body":
+        r = (pose(robot, q, link)[..., :3, :3] @ r[..., None])[..., 0]
+    linear = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(omega, np.cross(omega, r))
+    return np.concatenate([np.broadcast_to(A[..., :3], linear.shape), linear], axis=-1)
 
 
 def resolved_rate(

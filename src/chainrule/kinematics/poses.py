@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def pose(robot: Mechanism, q: ArrayLike, link: str | None = None) -> Array:
-    """Pose of a link or frame in the base frame, the end-effector's unless one is named: (..., 4, 4).
+def pose(robot: Mechanism, q: ArrayLike, link: str | None = None, relative_to: str | None = None) -> Array:
+    """Pose of a link or frame, the end-effector's unless one is named: (..., 4, 4), in m.
 
-    The product of exponentials: T(q) = e^[S1]q1 .. e^[Sn]qn M.
+    In the base frame, the product of exponentials: T(q) = e^[S1]q1 .. e^[Sn]qn M. relative_to names another link or
+    frame in which it is given instead: T_ab for `pose(q, b, relative_to=a)`.
 
     >>> import chainrule as cr
-    >>> cr.load("planar_2r").pose([0.0, 0.0])[:3, 3].tolist()
+    >>> arm = cr.load("planar_2r")
+    >>> arm.pose([0.0, 0.0])[:3, 3].tolist()
     [2.0, 0.0, 0.0]
+    >>> arm.pose([0.7, 0.0], relative_to="link2")[:3, 3].tolist()
+    [1.0, 0.0, 0.0]
     """
-    return robot.evaluate("pose", q=q, link=link)
+    return robot.evaluate("pose", q=q, link=link, relative_to=relative_to)
 
 
 def poses(robot: Mechanism, q: ArrayLike) -> Array:
@@ -37,12 +41,20 @@ def twists(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
     return robot.evaluate("twists", q=q, qd=qd)
 
 
-def accelerations(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+def accelerations(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gravity: bool = False) -> Array:
     """Rates of the twists of all links, each in its own frame: (..., links, 6), rad/s^2 and m/s^2.
 
-    Gravity plays no part.
+    These are spatial accelerations: the linear part is dv/dt in axes that move with the link, and the acceleration of
+    the link's origin, which `acceleration` gives, is dv/dt + omega x v.
+
+    gravity: False, accelerations alone; True, with the base accelerating by -g, as in the Newton-Euler recursion.
+
+    >>> import chainrule as cr
+    >>> arm, still = cr.load("planar_2r"), [0.0, 0.0]
+    >>> arm.accelerations(still, still, still, gravity=True)[1].tolist()
+    [0.0, 0.0, 0.0, 0.0, 9.81, 0.0]
     """
-    return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd)
+    return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd, gravity=gravity)
 
 
 def jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:

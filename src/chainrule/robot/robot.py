@@ -134,6 +134,7 @@ class Robot(Mechanism):
     angles_are_singular = poses.angles_are_singular
     poses = poses.poses
     velocity = differential.velocity
+    acceleration = differential.acceleration
     resolved_rate = differential.resolved_rate
     null_space = differential.null_space
 
