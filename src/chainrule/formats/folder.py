@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chainrule.errors import FormatError, quoted
 from chainrule.formats import registry
+from chainrule.formats.sdf.config import file_of_model
 from chainrule.formats.source import Content, read
 from chainrule.formats.xml import parse
 
@@ -23,7 +24,7 @@ def robot_file(folder: Path) -> Path:
     """
     config = folder / "model.config"
     if config.is_file():
-        return _file_of_model(config)
+        return file_of_model(config)
     found = _robots_in(folder)
     if not found:
         found = [path for inside in _entries(folder) if inside.is_dir() for path in _robots_in(inside)]
@@ -50,23 +51,6 @@ def _entries(folder: Path) -> list[Path]:
         return sorted(islice((entry for entry in folder.iterdir() if not entry.name.startswith(".")), MAX_ENTRIES))
     except OSError as error:
         raise FormatError(f"cannot read the folder {str(folder)!r}: {error.strerror}") from error
-
-
-def _file_of_model(config: Path) -> Path:
-    """The SDF file that a model.config names, the one of the newest version if there are several."""
-    content, source, _ = read(config)
-    root = parse(content, source)
-    found: list[tuple[tuple[int, ...], str]] = []
-    for node in root.children("sdf"):
-        words = (node.get("version") or "0").split(".")
-        version = tuple(int(word) if word.isdecimal() else 0 for word in words)
-        found.append((version, (node.element.text or "").strip()))
-    if not found:
-        raise FormatError(f"{str(config)!r} names no <sdf> file; give the path of the model's file")
-    path = config.parent / max(found)[1]
-    if not path.is_file():
-        raise FormatError(f"{str(config)!r} names the file {path.name!r}, which is not there")
-    return path
 
 
 def _robots_in(folder: Path) -> list[Path]:

@@ -47,6 +47,7 @@ ROOTS: dict[str, tuple[str, str]] = {
     "OpenSimDocument": ("an OpenSim model", "convert it to URDF or MJCF first, for example with MyoConverter"),
     "KinBody": ("an OpenRAVE body", "convert it to URDF first"),
     "Robot": ("an OpenRAVE robot", "convert it to URDF first"),
+    "gazebo": ("an SDF file older than 1.3", "bring it to a newer version with `gz sdf --convert`"),
     "mujocoinclude": ("a part of an MJCF model", "load the file that includes it"),
 }  # fmt: skip
 """Root elements of other XML files, what such a file is, and what to do."""

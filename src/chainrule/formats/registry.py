@@ -236,6 +236,12 @@ def _write_native(model: Model, path: WrittenPath) -> None:
     save(model, path)
 
 
+def _read_sdf(path: FilePath, search_paths: Sequence[Path] = (), model: str | None = None) -> Model:
+    from chainrule.formats.sdf import from_sdf
+
+    return from_sdf(path, search_paths, model)
+
+
 def _read_xacro(path: FilePath, args: Any = None, search_paths: Sequence[Path] = ()) -> Model:
     from chainrule.formats.xacro import expand
 
@@ -271,6 +277,12 @@ register(Format("mjcf", (".xml",), _read_mjcf, sniff=_is_mjcf, roots=("mujoco",)
 register(
     Format("native", (".toml", ".json"), _read_native, _write_native, sniff=_is_native, has_notes=False, is_exact=True)
 )
+register(
+    Format(
+        "sdf", (".sdf",), _read_sdf, also_reads=(".world",), roots=("sdf",), reads_with=("search_paths", "model"),
+        base_is_world=True,
+    )
+)  # fmt: skip
 register(
     Format(
         "xacro", (".xacro",), _read_xacro, sniff=_is_xacro, roots=("robot", "sdf", "mujoco"),

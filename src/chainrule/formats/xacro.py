@@ -72,7 +72,8 @@ def expand(
                 raise
             except Exception as error:  # whatever the expressions in the file raise
                 raise _as_format_error(error, xacro, content.name) from error
-    notes = [f"xacro says: {line}" for line in said.getvalue().splitlines()[:MAX_MESSAGES] if line.strip()]
+    lines = [line.strip() for line in said.getvalue().splitlines() if line.strip()]
+    notes = [f"xacro says: {'; '.join(lines[:MAX_MESSAGES])}"] if lines else []
     unused = [name for name in _texts(args) if name not in mappings.asked]
     if unused:
         has = quoted(sorted(mappings.asked)) if mappings.asked else "none"

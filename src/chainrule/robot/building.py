@@ -13,7 +13,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check, check_mode
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, quoted
-from chainrule.formats import registry
+from chainrule.formats import packages, registry
 from chainrule.formats.source import FilePath, content_of
 from chainrule.model import Dof, Free, Joint, Link, Model, Problem, edits
 from chainrule.spatial import Vector
@@ -60,6 +60,37 @@ def from_mjcf(
 
     model, form = mjcf.from_mjcf(path_or_text), registry.format_by_name("mjcf")
     return complete(model, form, floating_base=floating_base, check=check, repair=repair)
+
+
+def from_sdf(
+    path_or_text: str | PathLike[str],
+    *,
+    floating_base: bool = False,
+    check: Check = "warn",
+    repair: bool = False,
+    search_paths: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
+    model: str | None = None,
+) -> Model:
+    """Load an SDF (SDFormat) file of Gazebo or Drake, or its text. Its base is the link "world".
+
+    Parameters
+    ----------
+    path_or_text
+        The file, or its text.
+    floating_base
+        Set the model free; otherwise it is fixed where the file puts it, unless a joint ties it to the world.
+    check, repair
+        As of `from_urdf`.
+    search_paths
+        Folders in which model:// addresses of <include> are looked for first.
+    model
+        The name of the model, where a world has several.
+    """
+    from chainrule.formats import sdf
+
+    name = None if model is None else word(model, "model")
+    read, form = sdf.from_sdf(path_or_text, packages.folders(search_paths), name), registry.format_by_name("sdf")
+    return complete(read, form, floating_base=floating_base, check=check, repair=repair)
 
 
 def from_native(
