@@ -203,7 +203,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "error", "pattern"), WRONG, ids=[str(i) for i in range(len(WRONG))])
 def test_what_is_wrong_is_refused_by_line_and_name(text, error, pattern):
-    refused(lambda: Robot.from_sdf(text), error, pattern)
+    refused(lambda: Robot.from_sdf(text, check="strict"), error, pattern)
 
 
 def test_other_formats_are_no_sdf():
