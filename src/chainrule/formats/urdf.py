@@ -11,7 +11,8 @@ from lxml import etree
 
 from chainrule.errors import FormatError, ModelWarning, quoted, warn_user
 from chainrule.formats.exact import has_direction, pose
-from chainrule.formats.source import FilePath, read
+from chainrule.formats.source import FilePath, folder_of, read
+from chainrule.formats.urdf_geometry import WRITABLE, geometries_of, write_geometry
 from chainrule.formats.xml import Node, parse
 from chainrule.model import (
     GRAVITY,
@@ -30,6 +31,7 @@ from chainrule.model import (
     Spherical,
 )
 from chainrule.model.edits import unused_name
+from chainrule.model.geometry import Color
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
@@ -62,12 +64,12 @@ UNLIMITED = 1e300
 
 def from_urdf(path_or_text: FilePath) -> Model:
     """The robot that a URDF file or text describes; links without <inertial> have no mass, and the notes list them."""
-    content, source, _ = read(path_or_text)
-    return model_of(parse(content, source))
+    content, source, path = read(path_or_text)
+    return model_of(parse(content, source), folder_of(path))
 
 
-def model_of(root: Node) -> Model:
-    """The robot under a <robot> element."""
+def model_of(root: Node, folder: str | None = None) -> Model:
+    """The robot under a <robot> element; relative paths of meshes start at `folder`."""
     if root.tag != "robot":
         hint = "; it looks like MJCF: use Robot.from_mjcf" if root.tag == "mujoco" else ""
         raise FormatError(f"{root.source} is not URDF: its root element is <{root.tag}>, not <robot>{hint}")
@@ -83,8 +85,11 @@ def model_of(root: Node) -> Model:
         for link in bare
         if link in moved
     ]
+    geometries = geometries_of(root, folder, problems)
     found = (*massless, *problems)
-    return replace(Model.build(name, links, joints, notes=[str(problem) for problem in found]), problems=found)
+    model = Model.build(name, links, joints, notes=[str(problem) for problem in found], geometries=geometries)
+    in_order = sorted(model.geometries, key=lambda geometry: model.index_of[geometry.link])  # as they are written back
+    return replace(model, problems=found, geometries=tuple(in_order))
 
 
 def _note_unknown(node: Node, problems: list[Problem]) -> None:
@@ -265,7 +270,8 @@ def to_urdf(model: Model) -> str:
     """URDF text of a model; refused if URDF cannot express it (rotors, springs, other joints, loops).
 
     Frames become links without mass. So does the far side of a joint whose axis misses the child's origin, with a
-    fixed joint from there to the child. Gravity is not part of URDF.
+    fixed joint from there to the child. A joint with limits is revolute, also where the model has it as continuous.
+    Gravity and named configurations are not part of URDF.
     """
     if model.constraints:
         loops = quoted(constraint.name for constraint in model.constraints)
@@ -276,6 +282,7 @@ def to_urdf(model: Model) -> str:
     if model.gravity != GRAVITY:
         g = ", ".join(f"{x:g}" for x in model.gravity)
         warn_user(f"robot {model.name!r}: URDF does not hold gravity, here ({g}) m/s^2", ModelWarning)
+    _warn_of_shapes(model)
     links = [*model.links]
     joints: list[Joint] = []
     taken = [*model.index_of, *(frame.name for frame in model.frames)]
@@ -299,18 +306,34 @@ def to_urdf(model: Model) -> str:
     try:
         robot.set("name", model.name)
         moved = {joint.child for joint in joints if joint.kind.nv}
+        materials: dict[Color, str] = {}
         for link in links:
-            _write_link(robot, link, moved)
+            element = _write_link(robot, link, moved)
+            for geometry in model.geometries:
+                if geometry.link == link.name and isinstance(geometry.shape, WRITABLE):
+                    write_geometry(element, geometry, materials)
         for joint in joints:
             _write_joint(robot, joint)
     except ValueError as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(
-            f"robot {model.name!r} has a name with characters that XML does not allow; rename it"
+            f"robot {model.name!r} has a name or a path with characters that XML does not allow; rename it"
         ) from error
     etree.indent(robot)
     return etree.tostring(robot, encoding="unicode") + "\n"
+
+
+def _warn_of_shapes(model: Model) -> None:
+    """Warn of geometry that URDF has no element for."""
+    lost = [
+        f"the {type(geometry.shape).__name__.lower()} on link {geometry.link!r}"
+        for geometry in model.geometries
+        if not isinstance(geometry.shape, WRITABLE)
+    ]
+    if lost:
+        listed = ", ".join(lost[:6]) + (f", ... ({len(lost)} in all)" if len(lost) > 6 else "")
+        warn_user(f"robot {model.name!r}: URDF has no such geometry, which is left out: {listed}", ModelWarning)
 
 
 def _refuse_padded(names: Sequence[str]) -> None:
@@ -334,7 +357,7 @@ def _through_origin(joint: Joint) -> tuple[Joint, Transform | None]:
     return joint, None
 
 
-def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> None:
+def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> etree._Element:
     element = etree.SubElement(robot, "link", name=link.name)
     if link.mass or any(link.inertia.entries()) or link.name in moved:
         inertial = etree.SubElement(element, "inertial")
@@ -343,6 +366,7 @@ def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> None:
         I = link.inertia
         entries = {"ixx": I.xx, "ixy": I.xy, "ixz": I.xz, "iyy": I.yy, "iyz": I.yz, "izz": I.zz}
         etree.SubElement(inertial, "inertia", {key: repr(float(value)) for key, value in entries.items()})
+    return element
 
 
 def _write_joint(robot: etree._Element, joint: Joint) -> None:
@@ -353,8 +377,9 @@ def _write_joint(robot: etree._Element, joint: Joint) -> None:
             "format, or edit the robot first"
         )
     kind = joint.kind
-    unlimited = kind.name == "revolute" and not math.isfinite(joint.dofs[0].lower)
-    type_ = "continuous" if unlimited else {"free": "floating"}.get(kind.name, kind.name)
+    type_ = {"free": "floating"}.get(kind.name, kind.name)
+    if type_ in ("revolute", "continuous"):
+        type_ = "revolute" if math.isfinite(joint.dofs[0].lower) else "continuous"
     element = etree.SubElement(robot, "joint", name=joint.name, type=type_)
     etree.SubElement(element, "origin", xyz=_words(joint.origin.translation), rpy=_words(_rpy(joint.origin.rotation)))
     etree.SubElement(element, "parent", link=joint.parent)

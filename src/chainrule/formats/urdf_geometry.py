@@ -14,30 +14,33 @@ from lxml import etree
 from chainrule.errors import FormatError
 from chainrule.formats.exact import pose
 from chainrule.formats.xml import Node
-from chainrule.model import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from chainrule.model import Box, Capsule, Cylinder, Geometry, Mesh, Problem, Shape, Sphere
 from chainrule.model.geometry import ROLES, Color, objection
 from chainrule.spatial import Transform, Vector
 
-LEFT_OUT = "it is left out; dynamics does not need it"
+LEFT_OUT = "It is left out; dynamics does not need it"
 WRITABLE = (Box, Cylinder, Capsule, Sphere, Mesh)
 """Shapes that URDF has."""
 
 
-def geometries_of(root: Node, folder: str | None, notes: list[str]) -> list[Geometry]:
-    """The geometry of all links under a <robot> element, in the file's order; what is wrong with it goes to `notes`.
+def geometries_of(root: Node, folder: str | None, problems: list[Problem]) -> list[Geometry]:
+    """The geometry of all links under a <robot> element, in the file's order; what is wrong with it becomes a note.
 
     Paths of meshes stay as they are written; relative ones start at `folder`.
     """
-    colors = _named_colors(root, notes)
+    colors = _named_colors(root, problems)
     found = []
     for link in root.children("link"):
         for node in link.children(*ROLES):
             try:
                 geometry = _geometry(node, link.text("name"), folder)
             except FormatError as error:
-                notes.append(f"the geometry of link {link.get('name')!r} cannot be read ({error}): {LEFT_OUT}")
+                element = f"link {link.get('name')!r}"
+                problems.append(
+                    Problem(element, f"has geometry that cannot be read ({error})", LEFT_OUT, severity="note")
+                )
                 continue
-            found.append(replace(geometry, color=_color(node, colors, notes)) if node.tag == "visual" else geometry)
+            found.append(replace(geometry, color=_color(node, colors, problems)) if node.tag == "visual" else geometry)
     return found
 
 
@@ -75,33 +78,30 @@ def _origin(node: Node) -> Transform:
     return pose(*((origin.vector(key, 3, zeros) if origin else zeros) for key in ("xyz", "rpy")))
 
 
-def _named_colors(root: Node, notes: list[str]) -> dict[str, Color]:
+def _named_colors(root: Node, problems: list[Problem]) -> dict[str, Color]:
     """Colors of materials with a name: those of the robot, and those that a link defines first."""
     own = [*root.children("material")]
-    inner = (node for link in root.children("link") for visual in link.children("visual") for node in _materials(visual))
+    visuals = (visual for link in root.children("link") for visual in link.children("visual"))
+    inner = (node for visual in visuals for node in visual.children("material"))
     colors: dict[str, Color] = {}
     for node in (*own, *inner):
         name = (node.get("name") or "").strip()
         if name and name not in colors:
-            color = _own_color(node, notes if node in own else [])
+            color = _own_color(node, problems if node in own else [])
             if color is not None:
                 colors[name] = color
     return colors
 
 
-def _materials(node: Node) -> Iterable[Node]:
-    return node.children("material")
-
-
-def _color(node: Node, colors: Mapping[str, Color], notes: list[str]) -> Color | None:
+def _color(node: Node, colors: Mapping[str, Color], problems: list[Problem]) -> Color | None:
     """The color of a visual: that of its own material, or of the material that it names."""
     material = next(node.children("material"), None)
     if material is None:
         return None
-    return _own_color(material, notes) or colors.get((material.get("name") or "").strip())
+    return _own_color(material, problems) or colors.get((material.get("name") or "").strip())
 
 
-def _own_color(material: Node, notes: list[str]) -> Color | None:
+def _own_color(material: Node, problems: list[Problem]) -> Color | None:
     node = next(material.children("color"), None)
     if node is None:
         return None
@@ -110,7 +110,7 @@ def _own_color(material: Node, notes: list[str]) -> Color | None:
         if not all(0 <= x <= 1 for x in (red, green, blue, opacity)):
             raise node.error(f"rgba={node.get('rgba')!r} should be four numbers between 0 and 1")
     except FormatError as error:
-        notes.append(f"a color cannot be read ({error}): {LEFT_OUT}")
+        problems.append(Problem(node.where, f"cannot be read ({error})", LEFT_OUT, severity="note"))
         return None
     return red, green, blue, opacity
 

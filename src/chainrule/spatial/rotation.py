@@ -99,11 +99,16 @@ class Rotation(Matrix):
         )
 
     def rpy(self) -> tuple[Scalar, Scalar, Scalar]:
-        """Roll, pitch and yaw; at pitch = +-pi/2, where only their combination is defined, roll is 0."""
+        """Roll, pitch and yaw; at pitch = +-pi/2, where only their combination is defined, roll is 0.
+
+        Near there, yaw has few digits. Roll is then that of R turned back by this yaw, so that together they give R.
+        """
         c = sqrt(self.a.x * self.a.x + self.b.x * self.b.x)
-        regular = c > 1e-9
-        roll = where(regular, atan2(self.c.y, self.c.z), 0.0)
+        regular = c > 1e-14
         yaw = where(regular, atan2(self.b.x, self.a.x), atan2(-self.a.y, self.b.y))
+        s_yaw, c_yaw = sin(yaw), cos(yaw)
+        rest = atan2(self.a.z * s_yaw - self.b.z * c_yaw, self.b.y * c_yaw - self.a.y * s_yaw)
+        roll = where(c > 1e-3, atan2(self.c.y, self.c.z), where(regular, rest, 0.0))
         return roll, atan2(-self.c.x, c), yaw
 
     def quaternion(self) -> Quaternion:
