@@ -212,9 +212,18 @@ def test_random_robots_are_written_back(seed):
     assert all(math.isfinite(x) for g in again.geometries for row in g.origin.rows() for x in row)
 
 
-def test_limits_of_a_continuous_joint_survive():
-    text = TEXT
-    arm = cr.Robot(from_urdf(text)).with_joint_properties(lower=-1.0, upper=2.0)
+def test_limits_of_a_continuous_joint_are_ignored_with_a_note():
+    text = TEXT.replace("</joint>", '<limit lower="-1" upper="2"/></joint>')
+    model = from_urdf(text)
+    assert math.isinf(model.joints[0].dofs[0].upper)
+    assert model.notes == (
+        "joint 'turn' is continuous but gives a lower and upper limit, which URDF ignores: taken as unlimited",
+    )
+    assert from_urdf(text.replace('"-1" upper="2"', '"0" upper="0"')).notes == ()
+
+
+def test_limits_of_a_continuous_joint_survive_in_what_is_written():
+    arm = cr.Robot(from_urdf(TEXT)).with_joint_properties(lower=-1.0, upper=2.0)
     assert arm.model.joints[0].type == "continuous"
     again = from_urdf(to_urdf(arm.model))
     assert (again.joints[0].dofs[0].lower, again.joints[0].dofs[0].upper) == (-1.0, 2.0)

@@ -244,6 +244,9 @@ def _dofs(node: Node, kind: Kind, problems: list[Problem]) -> tuple[Dof, ...]:
             problems.append(Problem(element, message))
         else:
             lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+    elif kind.name == "continuous" and limit and (limit.number("lower", 0.0) or limit.number("upper", 0.0)):
+        message = "is continuous but gives a lower and upper limit, which URDF ignores: taken as unlimited"
+        problems.append(Problem(element, message, severity="note"))
     dof = Dof(lower, upper, velocity, effort, damping, friction, friction)
     return (dof,) * kind.nv
 
