@@ -11,9 +11,26 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
-def test_example_runs(path, capsys):
+def test_example_runs(path, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+def test_the_readme_begins_with_the_first_example():
+    text = (ROOT / "examples" / "first_picture.py").read_text().partition("\n\n")[2]
+    readme = (ROOT / "README.md").read_text()
+    assert readme.split("```python\n")[1].split("```")[0] == text
+    assert "docs/pictures/panda.png" in readme
+
+
+def test_the_pictures_of_the_documentation_are_drawn(tmp_path):
+    draw = runpy.run_path(str(ROOT / "docs" / "pictures.py"))["draw"]
+    (drawn,) = draw(tmp_path)
+    kept = ROOT / "docs" / "pictures" / drawn.name
+    for path in (drawn, kept):
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert path.stat().st_size < 150_000
 
 
 def test_benchmark_prints_ratios(monkeypatch, capsys):

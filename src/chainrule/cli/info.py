@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from chainrule.cli.console import command, degrees_option, json_option, plain, print_json, robot_options, terminal
+from chainrule.cli.joints import in_shown_units
 from chainrule.robot.library import load, robots
 
 if TYPE_CHECKING:
@@ -77,6 +78,9 @@ def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
         "robot": robot.name, "dof": robot.n, "coordinates": coordinates, "velocities": velocities, "joints": joints,
         "links": links, "frames": [{"name": f.name, "link": f.link} for f in model.frames],
         "constraints": [{"name": c.name, "kind": c.kind, "links": [c.link_a, c.link_b]} for c in model.constraints],
+        "configurations": {
+            name: in_shown_units(robot, q, degrees=degrees) for name, q in robot.configurations.items()
+        },
         "end_effector": end_effector(robot), "tips": [*model.tips], "gravity": robot.gravity, "mass": robot.mass,
         "notes": [*model.notes],
     }  # fmt: skip
@@ -121,6 +125,8 @@ def print_robot(robot: Robot, *, degrees: bool = False) -> None:
     for constraint in robot.model.constraints:
         ends = f"{plain(constraint.link_a)} and {plain(constraint.link_b)}"
         console.print(f"constraint: {plain(constraint.name)} ({constraint.kind}) ties {ends}")
+    if robot.configurations:
+        console.print(f"configurations: {', '.join(map(plain, robot.configurations))}")
     effector = end_effector(robot)
     tips = ", ".join(map(plain, robot.model.tips))
     console.print(f"end-effector: {plain(effector) if effector else f'none named; tips are {tips}'}")
@@ -133,7 +139,8 @@ def print_robot(robot: Robot, *, degrees: bool = False) -> None:
 def heading(robot: Robot) -> str:
     """The robot's name, degrees of freedom and number of links, as markup."""
     coordinates = "" if robot.nq == robot.nv else f" ({robot.nq} coordinates)"
-    size = f"{robot.n} degrees of freedom{coordinates}, {len(robot.link_names)} links"
+    freedom = "degree of freedom" if robot.n == 1 else "degrees of freedom"
+    size = f"{robot.n} {freedom}{coordinates}, {len(robot.link_names)} links"
     return f"[bold]{plain(robot.name)}[/bold]: {size}"
 
 

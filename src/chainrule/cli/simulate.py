@@ -275,14 +275,10 @@ def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
         speed, torque = np.abs(qd[:, k]).max(), np.abs(trajectory.tau[:, k]).max()
         most.add_row(plain(name), unit, _number(qd[-1, k]), _number(speed), _number(torque), force)
     console.print(most)
-    first, last = trajectory.energy[[0, -1]]
-    work = trajectory.work[-1]
-    console.print(
-        f"energy: {first:.6g} J at the start, {last:.6g} J at the end; torques did {work[0]:.6g} J, friction and"
-    )
-    console.print(
-        f"stops took {work[1]:.6g} J; not accounted for at any time: at most {_energy_error(trajectory):.2g} J"
-    )
+    energies = (*trajectory.energy[[0, -1]], *trajectory.work[-1, :2])
+    first, last, done, taken = (_number(x).strip() for x in energies)
+    console.print(f"energy: {first} J at the start, {last} J at the end; torques did {done} J, friction and")
+    console.print(f"stops took {taken} J; not accounted for at any time: at most {_energy_error(trajectory):.2g} J")
     residual = trajectory.constraint_residual
     if residual.size:
         console.print(f"loops: open by at most {np.abs(residual).max():.2g}")
