@@ -59,6 +59,8 @@ class Command(click.Command):
         A second meaning of exit code 1, for a command that can answer no.
     keywords
         Words of the library's messages that are options of this command: {"path": "--output"}.
+    codes
+        Other meanings of exit codes, for a command that has its own.
     """
 
     def __init__(
@@ -67,12 +69,14 @@ class Command(click.Command):
         examples: Sequence[str] = (),
         failure: str = "",
         keywords: Mapping[str, str] | None = None,
+        codes: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(*args, **options)
         self.examples = tuple(examples)
         self.failure = failure
         self.keywords = dict(keywords or {})
+        self.codes = dict(EXIT_CODES) | dict(codes or {})
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors and warnings of the library name its options, not its keywords."""
@@ -123,17 +127,21 @@ class Command(click.Command):
                 for line in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{line}\n")
         codes = [
-            (code, f"{text}; {self.failure}" if code == "1" and self.failure else text) for code, text in EXIT_CODES
+            (code, f"{text}; {self.failure}" if code == "1" and self.failure else text)
+            for code, text in self.codes.items()
         ]
         with formatter.section("Exit codes"):
             formatter.write_dl(codes)
 
 
 def command(
-    *examples: str, failure: str = "", keywords: Mapping[str, str] | None = None
+    *examples: str,
+    failure: str = "",
+    keywords: Mapping[str, str] | None = None,
+    codes: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Command]:
     """A function as a command of chainrule: its docstring is the help, which ends in the examples."""
-    decorate: Any = click.command(cls=Command, examples=examples, failure=failure, keywords=keywords)
+    decorate: Any = click.command(cls=Command, examples=examples, failure=failure, keywords=keywords, codes=codes)
     return decorate
 
 

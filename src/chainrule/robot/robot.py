@@ -31,7 +31,7 @@ from chainrule.kinematics import (
 )
 from chainrule.loops import closure, forces, mobility, motion
 from chainrule.model import Model
-from chainrule.robot import building, edits, part_edits, parts
+from chainrule.robot import building, comparison, edits, part_edits, parts
 from chainrule.simulation import stepping
 from chainrule.simulation.simulate import simulate as simulate_motion
 
@@ -115,6 +115,9 @@ class Robot(Mechanism):
     chain = edits.chain
     floating = edits.floating
     merge_fixed = edits.merge_fixed
+
+    # --- two robots compared: robot/comparison.py ---
+    compare = comparison.compare
 
     # --- configurations: kinematics/configurations.py ---
     neutral = configurations.neutral
