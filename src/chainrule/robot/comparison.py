@@ -135,7 +135,7 @@ class Comparison:
 def compare(
     robot: Mechanism, other: Mechanism, *, tolerance: float = 1e-9, ignore: Sequence[str] = (), states: int = 100
 ) -> Comparison:
-    """What differs between two robots, by name: joints, links, frames, constraints, gravity, geometry, configurations.
+    """Compare two robots by the names of their joints, links, frames, constraints, geometry and configurations.
 
     Joints are compared by how they move: pose of the child at q = 0 and screws, however these are written down. The
     robots' own names and notes do not count. Where both have the same joints, torques and poses at random states say
