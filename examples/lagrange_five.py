@@ -1,4 +1,7 @@
-"""Lagrange's equations of the five systems in the lecture notes on dynamics, from masses and where they are."""
+"""Lagrange's equations of five systems, from masses and where they are.
+
+They are the examples of the lecture slides "Ch2: Robot Dynamics - Part 1, Dynamic Equations".
+"""
 
 import sympy as sp
 from sympy import cos, sin

@@ -33,6 +33,6 @@ with tempfile.TemporaryDirectory() as folder:
     assert cr.load(path) == scara
     print(path.read_text()[:200], "...")
 
-# a body of several shapes, as the lecture notes ask: where is its centre of mass?
+# a body of several shapes, as the lecture slides "Ch2: Robot Dynamics - Part 1" ask: where is its center of mass?
 compound = shapes.cylinder(2.0, 0.1, 0.2) + Transform.from_xyz_rpy((0.3, 0, 0)) * shapes.box(1.0, 0.4, 0.1, 0.1)
 print("compound body: mass", compound.mass, "kg, centre of mass at x =", round(compound.com.x, 3), "m")

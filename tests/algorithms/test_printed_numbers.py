@@ -1,4 +1,4 @@
-"""Printed numbers: the lecture notes' closed forms, Modern Robotics' examples, the PUMA 560, the human arm."""
+"""Printed numbers: the closed forms of the slides "Ch2: Robot Dynamics - Part 1", Modern Robotics' examples, the PUMA 560, the human arm."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
 """The equations of motion in closed matrix form, stacked over all moving links.
 
 V = A V + S qd, dV/dt = A dV/dt + dA/dt V + S qdd, W = I dV/dt - ad_V^T I V + A^T W, tau = S^T W; and with
-L = (1 - A)^-1 and J = L S, tau = M qdd + C qd + g (lecture notes on fixed-base manipulators; Lynch & Park, section
-8.4). Matrices are lists of rows, with six rows for each link.
+L = (1 - A)^-1 and J = L S, tau = M qdd + C qd + g (lecture 15 of SCE 594, "Dynamics of Fixed-base Manipulators";
+Lynch & Park, Modern Robotics, section 8.4). Matrices are lists of rows, with six rows for each link.
 """
 
 from __future__ import annotations

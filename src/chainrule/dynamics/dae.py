@@ -1,7 +1,8 @@
 """The equations of motion before anything is eliminated: one sparse system of differential-algebraic equations.
 
 Every moving link has its acceleration dV, every joint its wrench W and its qdd, every constraint its lambda, all in
-link frames, angular part first (lecture notes on parent-child dynamics). With J the joint's relative twist S qd:
+link frames, angular part first (lecture 15 of SCE 594, "Dynamics of Fixed-base Manipulators": parent-child dynamics).
+With J the joint's relative twist S qd:
 
     Newton-Euler    I dV - W + (the wrenches of the children) = -V x* I V + (what acts from outside)
     joint           dV - Ad dV_parent - S qdd = V x J + dS/dt qd

@@ -1,4 +1,4 @@
-"""Lagrange's equations: the lecture notes' examples as printed, the bundled robots' numbers, identities, bad input."""
+"""Lagrange's equations: the examples of the slides "Ch2: Robot Dynamics - Part 1" as printed, the bundled robots' numbers, identities, bad input."""
 
 import unicodedata
 
