@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chainrule.errors import ChainruleError, ShapeError, UnknownNameError, short_repr
+from chainrule.quantities import Units, in_si
 from chainrule.spatial import Symmetric, Transform, Vector
 
 Array = NDArray[np.float64]
@@ -26,16 +27,30 @@ MAX_DIMENSIONS = 24
 """Dimensions that an argument may have, its batch included: NumPy's loops have 32, of which functions need some."""
 USABLE_MEMORY_SHARE = 0.8
 """The share of the machine's memory that one result may take."""
+WRENCH_UNITS = (("mx", "N m"), ("my", "N m"), ("mz", "N m"), ("fx", "N"), ("fy", "N"), ("fz", "N"))
+"""The name and the unit of each number of a wrench."""
+TWIST_UNITS = (("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s"), ("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s"))
+"""The name and the unit of each number of a twist."""
 MAX_STATES = 2**56
 """States that a batch may have: more numbers than any memory holds."""
 
 
-def real_array(value: Any, what: str) -> Array:
-    """An array of floats from anything that is plainly one; of single precision if it was."""
+def real_array(value: Any, what: str, units: Units = None) -> Array:
+    """An array of floats from anything that is plainly one; of single precision if it was.
+
+    Quantities of pint are converted to `units`, one for all or one for each place of the last dimension, and refused
+    where no unit is known.
+    """
     if np.ma.is_masked(value):
         raise ShapeError(f"{what} has masked entries, which are no numbers; fill them first")
+    _refuse_labels(value, what)
+    value = in_si(value, units, what)
     try:
-        array = np.asarray(value)
+        array: NDArray[Any] = np.from_dlpack(value) if _only_dlpack(value) else np.asarray(value)
+        if array.dtype == object:  # a table of quantities
+            array = np.asarray(in_si(array, units, what))
+    except ShapeError:
+        raise
     except ValueError as error:
         raise ShapeError(f"{what} must be a rectangular array of numbers, got rows of different lengths") from error
     except Exception as error:  # foreign arrays raise what they like: a tensor with gradients, a tracer
@@ -45,6 +60,30 @@ def real_array(value: Any, what: str) -> Array:
         raise ShapeError(f"{what} must be real numbers, got {kind} ({_short_text(value)})")
     refuse_dimensions(array, what)
     return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+
+
+def _refuse_labels(value: Any, what: str) -> None:
+    """Raise where a table has names, which an argument of plain numbers would leave out of account."""
+    if type(value).__module__.partition(".")[0] not in ("pandas", "xarray"):
+        return
+    axes = getattr(value, "columns", getattr(value, "index", None))
+    tables = (
+        [axes]
+        if axes is not None
+        else [value.coords[d].values for d in getattr(value, "dims", ()) if d in value.coords]
+    )
+    if any(isinstance(label, str) for table in tables for label in table):
+        raise ShapeError(
+            f"{what} takes numbers by their places, and the names in this {type(value).__name__} would not count; give "
+            ".to_numpy(), in the order that is asked for"
+        )
+
+
+def _only_dlpack(value: Any) -> bool:
+    """Whether an array of another library shares its memory by DLPack, and in no other way that NumPy knows."""
+    return (
+        hasattr(value, "__dlpack__") and not hasattr(value, "__array__") and not hasattr(value, "__array_interface__")
+    )
 
 
 def _short_text(value: Any) -> str:
@@ -62,18 +101,24 @@ def refuse_dimensions(array: Array, what: str) -> None:
         )
 
 
-def number(value: Any, what: str) -> float:
-    """One finite number."""
-    array = real_array(value, what)
+def number(value: Any, what: str, unit: str | None = None) -> float:
+    """One finite number, in the given unit where it is a quantity."""
+    array = real_array(value, what, unit)
     if array.ndim:
         raise ShapeError(f"{what} must be one number, got shape {array.shape}")
     refuse_nonfinite(array, what)
     return float(array)
 
 
-def positive(value: Any, what: str, words: str = "positive", error: type[ChainruleError] = ShapeError) -> float:
+def positive(
+    value: Any,
+    what: str,
+    words: str = "positive",
+    error: type[ChainruleError] = ShapeError,
+    unit: str | None = None,
+) -> float:
     """A finite number above zero; `words` say in the message what it must be."""
-    x = number(value, what)
+    x = number(value, what, unit)
     if not x > 0:
         raise error(f"{what} must be {words}, got {short_repr(value)}")
     return x
@@ -116,9 +161,9 @@ def as_list(value: Any, what: str) -> list[Any]:
         raise ShapeError(f"{what} must be a list, got {type(value).__name__}") from None
 
 
-def rows_of(value: Any, length: int, what: str, of: str) -> Array:
+def rows_of(value: Any, length: int, what: str, of: str, units: Units = None) -> Array:
     """An array whose last dimension is `length`."""
-    array = real_array(value, what)
+    array = real_array(value, what, units)
     if array.ndim == 0:
         raise ShapeError(f"{what} must have {length} numbers ({of}), got the single number {short_repr(value)}")
     if array.shape[-1] != length:
@@ -155,8 +200,9 @@ def together(arrays: dict[str, Array], function: str) -> list[Array]:
     return [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays.values()]
 
 
-def vector(value: Any, what: str) -> Vector:
-    array = rows_of(value, 3, what, "x, y, z")
+def vector(value: Any, what: str, unit: str | None = None) -> Vector:
+    """Three finite numbers, in the given unit where they are quantities."""
+    array = rows_of(value, 3, what, "x, y, z", unit)
     if array.shape != (3,):
         raise ShapeError(f"{what} must be three numbers (x, y, z), got shape {array.shape}")
     refuse_nonfinite(array, what)
@@ -236,8 +282,8 @@ def _row(place: NDArray[np.intp]) -> str:
 
 
 def symmetric(value: Any, what: str) -> Symmetric:
-    """An inertia matrix from 3 (diagonal), 6 (xx, yy, zz, xy, xz, yz) or 3-by-3 numbers."""
-    array = real_array(value, what)
+    """An inertia matrix in kg m^2 from 3 (diagonal), 6 (xx, yy, zz, xy, xz, yz) or 3-by-3 numbers."""
+    array = real_array(value, what, "kg m^2")
     if array.shape in {(3,), (6,)}:
         return Symmetric(*array.tolist(), *([0.0] * (6 - len(array))))
     if array.shape != (3, 3):

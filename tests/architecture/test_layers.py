@@ -5,7 +5,7 @@ from __future__ import annotations
 from architecture.sources import Import, imports, modules
 
 LAYERS = (
-    "lazy", "moved", "errors", "spatial", "model", "arguments", "algorithms", "formats", "functions", "compile", "core",
+    "lazy", "moved", "errors", "quantities", "spatial", "model", "arguments", "algorithms", "formats", "functions", "compile", "core",
     "loops", "dynamics", "kinematics", "inverse_kinematics", "control", "simulation", "symbolic", "plots", "robot",
     "wheels", "cli",
 )  # fmt: skip

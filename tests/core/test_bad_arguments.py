@@ -32,7 +32,7 @@ STATES = [
     ("complex", [1j, 0], r"q must be real numbers, got numbers of type complex128"),
     ("objects", np.array([object(), 1], dtype=object), r"q must be real numbers, got ndarray"),
     ("booleans", [True, False], r"q must be real numbers, got numbers of type bool"),
-    ("dictionary", {"joint1": 0}, r"q must be real numbers, got dict"),
+    ("dictionary", {"joint1": 0}, r"q lacks joint .joint2."),
     ("integers beyond a float", [10**400, 0], r"q must be real numbers"),
     ("masked", np.ma.array([1.0, 2.0], mask=[True, False]), r"q has masked entries.*fill them first"),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from chainrule.arguments import Array, rows_of
+from chainrule.arguments import WRENCH_UNITS, Array, rows_of
 from chainrule.core.dask import is_lazy
 from chainrule.errors import ShapeError, short_repr
 from chainrule.functions.table import WRENCH_LENGTH
@@ -57,4 +57,4 @@ def load_on(link: str, wrench: Any, caller: str, label: str = "tip_wrench") -> L
 
 
 def _six(wrench: Any, what: str) -> Array:
-    return wrench if is_lazy(wrench) else rows_of(wrench, WRENCH_LENGTH, what, "moment and force")
+    return wrench if is_lazy(wrench) else rows_of(wrench, WRENCH_LENGTH, what, "moment and force", WRENCH_UNITS)

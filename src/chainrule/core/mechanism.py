@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, rows_of, together
+from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
 from chainrule.core.closure import Closure
 from chainrule.core.dask import is_lazy, lazily
 from chainrule.core.loads import NO_LOADS, Loads, read_loads
+from chainrule.core.names import read_joint_array, read_joint_numbers
 from chainrule.core.requirements import describe_lack
 from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
 from chainrule.lazy import cached_property
-from chainrule.model import Layout, Model, edits
+from chainrule.model import Layout, Model, Quantity, edits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -255,10 +256,18 @@ class Mechanism:
         if is_plain and value.shape[-1] == length:  # type: ignore[union-attr]
             array: Array = value  # type: ignore[assignment]
         else:
-            array = rows_of(value, length, f"{caller}: {name}", self.describe_coordinates())
+            array = self.read_joints(value, argument.quantity, f"{caller}: {name}")
         if argument.is_configuration and self.model.quaternions:
             self.refuse_zero_quaternions(array, f"{caller}: {name}")
         return array
+
+    def read_joints(self, value: Any, quantity: Quantity, what: str) -> Array:
+        """Numbers of the joints as an array in the robot's order, (..., nq) or (..., nv), from an array or by names."""
+        return read_joint_array(self.model, value, quantity, what, self.describe_coordinates())
+
+    def read_per_joint(self, value: Any, what: str, quantity: Quantity | None = None) -> Array:
+        """One number for all degrees of freedom, or numbers (..., nv), or by names; of no known unit: gains, limits."""
+        return read_joint_numbers(self.model, value, quantity, what)
 
     def describe_coordinates(self) -> str:
         """The joints whose numbers an argument holds, for messages about its length."""

@@ -25,6 +25,7 @@ from chainrule.spatial import Rotation, Transform, Vector
 
 CONVENTIONS = ("standard", "modified")
 COLUMNS = ("a", "alpha", "d", "theta")
+UNITS = {"a": "m", "alpha": "rad", "d": "m", "theta": "rad"}
 X, Z = Vector(1.0, 0.0, 0.0), Vector(0.0, 0.0, 1.0)
 
 
@@ -109,7 +110,7 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
         if len(given) != 4:
             raise ShapeError(f"DH row {i + 1} must have 4 numbers ({', '.join(columns)}), got {len(given)}")
         values = [given[list(columns).index(key)] for key in COLUMNS]
-    return tuple(number(x, f"DH row {i + 1}: {key}") for key, x in zip(COLUMNS, values, strict=True))
+    return tuple(number(x, f"DH row {i + 1}: {key}", UNITS[key]) for key, x in zip(COLUMNS, values, strict=True))
 
 
 def joint_types(types: str | Sequence[str] | None, count: int) -> list[str]:

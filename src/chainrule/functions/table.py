@@ -38,7 +38,7 @@ from chainrule.algorithms.euler import ORDERS
 from chainrule.algorithms.loads import WRENCH_FRAMES, add, on_links
 from chainrule.arguments import flag, names, one_of
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
-from chainrule.model import Model
+from chainrule.model import Model, Quantity
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.linear import transpose
 
@@ -48,28 +48,30 @@ Scalars = Sequence[Scalar]
 
 
 class Argument(NamedTuple):
-    """A vector that a function takes: its name, and how many numbers it has for a model."""
+    """A vector that a function takes: its name, and what its numbers are for each coordinate or velocity."""
 
     name: str
-    length: Callable[[Model], int]
+    quantity: Quantity
 
     @property
     def is_configuration(self) -> bool:
         """Whether it is a point of the configuration manifold, and may hold quaternions."""
-        return self.length is _nq
+        return self.quantity == "position"
 
-
-def _nq(model: Model) -> int:
-    return model.nq
+    def length(self, model: Model) -> int:
+        """How many numbers it has for a model."""
+        return model.nq if self.is_configuration else model.nv
 
 
 def _nv(model: Model) -> int:
     return model.nv
 
 
-Q, Q0, Q1 = (Argument(name, _nq) for name in ("q", "q0", "q1"))
-QD, QDD, TAU, V, X = (Argument(name, _nv) for name in ("qd", "qdd", "tau", "v", "x"))
-ARGUMENTS = {argument.name: argument for argument in (Q, Q0, Q1, QD, QDD, TAU, V, X, Argument("qd0", _nv))}
+Q, Q0, Q1 = (Argument(name, "position") for name in ("q", "q0", "q1"))
+QD, QD0, V = (Argument(name, "velocity") for name in ("qd", "qd0", "v"))
+QDD = Argument("qdd", "acceleration")
+TAU, X = (Argument(name, "effort") for name in ("tau", "x"))
+ARGUMENTS = {argument.name: argument for argument in (Q, Q0, Q1, QD, QDD, TAU, V, X, QD0)}
 """Every argument that a function of a robot may take, by name."""
 
 WRENCH_LENGTH = 6

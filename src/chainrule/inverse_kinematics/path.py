@@ -163,7 +163,7 @@ def follow(
 def _read_times(times: ArrayLike | None, count: int) -> Array | None:
     if times is None:
         return None
-    array = real_array(times, "follow: times").astype(float)
+    array = real_array(times, "follow: times", "s").astype(float)
     if array.shape != (count,):
         raise ShapeError(f"follow: times must be one for each of the {count} poses, got shape {array.shape}")
     refuse_nonfinite(array, "follow: times")

@@ -258,7 +258,7 @@ def _batch(shapes: list[tuple[int, ...]], links: list[str], caller: str) -> tupl
 
 
 def _tolerances(tolerance: Any, caller: str) -> Tolerances:
-    array = real_array(tolerance, f"{caller}: tolerance").astype(float)
+    array = real_array(tolerance, f"{caller}: tolerance", (("distance", "m"), ("angle", "rad"))).astype(float)
     if array.shape not in {(), (2,)} or not (np.isfinite(array).all() and (array > 0).all()):
         raise ShapeError(
             f"{caller}: tolerance must be a positive number, in m and rad, or two of them, got {short_repr(tolerance)}"
@@ -295,7 +295,7 @@ def _posture(robot: Mechanism, posture: Any, caller: str) -> Array | None:
         if posture != "center":
             raise ShapeError(f"{caller}: posture must be 'center' or a configuration, got {posture!r}")
         return Bounds.of_limits(robot).center
-    array = real_array(posture, f"{caller}: posture").astype(float)
+    array = robot.read_joints(posture, "position", f"{caller}: posture").astype(float)
     if array.shape != (robot.model.nq,):
         raise ShapeError(f"{caller}: posture must have {robot.model.nq} numbers, got shape {array.shape}")
     return array

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, rows_of, unit_vectors, vector
+from chainrule.arguments import WRENCH_UNITS, Array, flag, rows_of, unit_vectors, vector
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.poses import pose
@@ -68,7 +68,7 @@ def wrench_capacity(
     carrying it; nan where no f >= 0 will do, the robot being too weak to hold itself. frame: as of the Jacobian.
     """
     (q,) = robot.read("wrench_capacity", q=q)
-    F = rows_of(wrench, 6, "wrench_capacity: wrench", "moment and force")
+    F = rows_of(wrench, 6, "wrench_capacity: wrench", "moment and force", WRENCH_UNITS)
     least, most = _multiples(robot, q, F, link, frame, flag(gravity, "wrench_capacity: gravity"))
     return np.where((least <= most) & (most >= 0), most, np.nan)
 
@@ -108,7 +108,7 @@ def payload_capacity(
     if not g.any():
         raise ModelError(f"payload_capacity: robot {robot.name!r} feels no gravity; set robot.with_gravity(...)")
     R = pose(robot, q, link)[..., :3, :3]
-    arm = R @ np.array(list(vector(com, "payload_capacity: com")), dtype=float)
+    arm = R @ np.array(list(vector(com, "payload_capacity: com", "m")), dtype=float)
     weight = np.concatenate([np.cross(arm, -g), np.broadcast_to(-g, arm.shape)], axis=-1)
     least, most = _multiples(robot, q, weight, link, "world", True)
     return np.where(np.isnan(most), np.nan, np.where(least <= 0, np.maximum(most, 0.0), 0.0))

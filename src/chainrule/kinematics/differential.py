@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array, number, rows_of, together
+from chainrule.arguments import TWIST_UNITS, Array, number, rows_of, together
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.kinematics.poses import pose
@@ -111,9 +111,10 @@ def resolved_rate(
     """
     (q,) = robot.read("resolved_rate", q=q)
     rows = rows_of_part(part)
-    V = rows_of(twist, len(rows), "resolved_rate: twist", "angular and linear velocity" if part == "all" else part)
+    of = "angular and linear velocity" if part == "all" else part
+    V = rows_of(twist, len(rows), "resolved_rate: twist", of, [TWIST_UNITS[i] for i in rows])
     z = np.zeros(robot.nv) if null_velocity is None else null_velocity
-    z = rows_of(z, robot.nv, "resolved_rate: null_velocity", robot.describe_coordinates())
+    z = robot.read_joints(z, "velocity", "resolved_rate: null_velocity")
     together({"q": q, "twist": V, "null_velocity": z}, "resolved_rate")  # refuses batches that do not fit
     strength = number(damping, "resolved_rate: damping")
     if strength < 0:

@@ -126,7 +126,7 @@ class Workspace:
     def slice(self, axis: str, at: float = 0.0, thickness: float = 0.05) -> Workspace:
         """The points of a slab across an axis, "x", "y" or "z", centred at a place on it, both in m."""
         one_of(("x", "y", "z"), axis, "axis", "a workspace")
-        place, thick = number(at, "slice: at"), number(thickness, "slice: thickness")
+        place, thick = number(at, "slice: at", "m"), number(thickness, "slice: thickness", "m")
         if thick <= 0:
             raise ShapeError(f"slice: thickness must be positive, in m, got {short_repr(thickness)}")
         return self[np.abs(self.position[:, "xyz".index(axis)] - place) <= thick / 2]
@@ -168,7 +168,7 @@ class Workspace:
 
     def _cells(self, cell: float) -> tuple[Indices, Indices]:
         """The cells that hold a point (cells, 3), as multiples of their side, and which of them each point is in."""
-        side = number(cell, "cell")
+        side = number(cell, "cell", "m")
         if side <= 0:
             raise ShapeError(f"cell must be a positive length, in m, got {short_repr(cell)}")
         self._refuse_empty()

@@ -14,7 +14,7 @@ from chainrule.model.joints import (
     Screw,
     Spherical,
 )
-from chainrule.model.layout import Coordinate, JointPlaces, Layout, Velocity
+from chainrule.model.layout import Coordinate, JointPlaces, Layout, Quantity, Velocity
 from chainrule.model.model import GRAVITY, Body, Model, PosedBody
 from chainrule.model.parts import Dof, Frame, Joint, Link, Mimic
 from chainrule.model.problems import Problem
@@ -51,6 +51,7 @@ __all__ = [
     "Plane",
     "PosedBody",
     "Problem",
+    "Quantity",
     "RealCoordinates",
     "Screw",
     "Shape",

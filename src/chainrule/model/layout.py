@@ -8,10 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from chainrule.lazy import cached_property
 from chainrule.model.parts import Dof, Joint
+
+Quantity = Literal["position", "velocity", "acceleration", "effort"]
+"""What the numbers of a vector of joints are: positions in the order of q, the others in that of qd."""
+
+UNITS: Mapping[Quantity, Mapping[str, str]] = {
+    "position": {"rad": "rad", "m": "m", "1": "1"},
+    "velocity": {"rad": "rad/s", "m": "m/s"},
+    "acceleration": {"rad": "rad/s^2", "m": "m/s^2"},
+    "effort": {"rad": "N m", "m": "N"},
+}
+"""The SI unit of each quantity along an angle, a length, or an entry of a quaternion."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +165,26 @@ class Layout:
     def dofs(self) -> tuple[Dof, ...]:
         """The properties along each degree of freedom."""
         return tuple(velocity.dof for velocity in self.velocities)
+
+    def names_of(self, quantity: Quantity) -> tuple[str, ...]:
+        """The name of each number of a vector of positions, velocities, accelerations or efforts."""
+        return self.coordinate_names if quantity == "position" else self.velocity_names
+
+    def units_of(self, quantity: Quantity) -> tuple[str, ...]:
+        """The SI unit of each number of a vector of positions, velocities, accelerations or efforts."""
+        return tuple(UNITS[quantity][record.unit] for record in self.records_of(quantity))
+
+    @cached_property
+    def labelled_units(self) -> Mapping[Quantity, tuple[tuple[str, str], ...]]:
+        """The joint and the SI unit of each number of each quantity, for messages: ("joint 'elbow'", "rad")."""
+        return {
+            quantity: tuple((f"joint {record.name!r}", units[record.unit]) for record in self.records_of(quantity))
+            for quantity, units in UNITS.items()
+        }
+
+    def records_of(self, quantity: Quantity) -> tuple[Coordinate, ...] | tuple[Velocity, ...]:
+        """The record of each number of a vector of positions, velocities, accelerations or efforts."""
+        return self.coordinates if quantity == "position" else self.velocities
 
     def velocities_of(self, joints: Iterable[str]) -> tuple[int, ...]:
         """The places in qd of joints, by their names, in the order of the names."""

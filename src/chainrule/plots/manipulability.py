@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import real_array, rows_of
+from chainrule.arguments import real_array
 from chainrule.errors import ShapeError
 from chainrule.kinematics.manipulability import manipulability
 from chainrule.kinematics.singularities import singular_values
@@ -53,10 +53,10 @@ def plot_manipulability(
     Figure
         A figure of Matplotlib.
     """
-    states = rows_of(q, robot.nq, "plot_manipulability: q", "a number for each coordinate")
+    states = robot.read_joints(q, "position", "plot_manipulability: q")
     if states.ndim != 2 or len(states) < 2:
         raise ShapeError(f"plot_manipulability: q must be postures in a row, (k, {robot.nq}), got shape {states.shape}")
-    over = np.arange(len(states)) if t is None else real_array(t, "plot_manipulability: t")
+    over = np.arange(len(states)) if t is None else real_array(t, "plot_manipulability: t", "s")
     if over.shape != (len(states),):
         raise ShapeError(f"plot_manipulability: t must have {len(states)} numbers, one a posture, got {over.shape}")
     figure = new_figure(8, 8, path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, as_list, flag, one_of, rows_of
+from chainrule.arguments import Array, as_list, flag, one_of
 from chainrule.errors import ShapeError
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
 from chainrule.kinematics.manipulability import manipulability_ellipsoid
@@ -66,7 +66,7 @@ def plot(
     Figure
         A figure of Matplotlib.
     """
-    states = rows_of(q, robot.nq, "plot: q", "a number for each coordinate")
+    states = robot.read_joints(q, "position", "plot: q")
     if states.ndim > 2 or not states.size:
         raise ShapeError(f"plot: q must be one posture or a list of them, got shape {states.shape}")
     states = np.atleast_2d(states)

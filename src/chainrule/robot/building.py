@@ -265,7 +265,7 @@ def from_dh(
         name, table, word(convention, "convention"), types, as_list(columns, "columns"),
         _links(n, masses, coms, inertias), dofs, placement(base, "base"), placement(tool, "tool"), bool(degrees),
     )  # fmt: skip
-    model = edits.with_gravity(model, vector(gravity, "gravity"))
+    model = edits.with_gravity(model, vector(gravity, "gravity", "m/s^2"))
     return validate(model, **options)
 
 
@@ -309,7 +309,7 @@ def from_screws(
     """
     from chainrule.formats import screws as screw_tables
 
-    g, options = vector(gravity, "gravity"), _read_options(check, repair)
+    g, options = vector(gravity, "gravity", "m/s^2"), _read_options(check, repair)
     scale = flag(normalize, "normalize") or flag(normalise, "normalise")
     model = screw_tables.from_screws(name, home, screws, frames, inertias, g, word(axes, "axes"), scale)
     return validate(model, **options)
@@ -347,8 +347,8 @@ def _read_options(check: Check, repair: bool) -> dict[str, Any]:
     return {"check": check, "repair": flag(repair, "repair")}
 
 
-def _per_joint(value: Any, n: int, what: str) -> list[float]:
-    array = real_array(value, what)
+def _per_joint(value: Any, n: int, what: str, unit: str | None = None) -> list[float]:
+    array = real_array(value, what, unit)
     if array.shape != (n,):
         raise ShapeError(f"{what} must have {n} numbers, one for each joint, got shape {array.shape}")
     return [float(x) for x in array]
@@ -375,10 +375,10 @@ def _links(n: int, masses: Any, coms: Any, inertias: Any) -> list[Link]:
         raise ShapeError("coms and inertias need masses too; give masses=[...], one for each link")
     if masses is None:
         return [Link(f"link{i + 1}") for i in range(n)]
-    weights = _per_joint(masses, n, "masses")
+    weights = _per_joint(masses, n, "masses", "kg")
     centres = [Vector(0.0, 0.0, 0.0)] * n
     if coms is not None:
-        array = real_array(coms, "coms")
+        array = real_array(coms, "coms", "m")
         if array.shape != (n, 3):
             raise ShapeError(f"coms must have shape ({n}, 3), a point for each link, got {array.shape}")
         centres = [Vector(*row) for row in array.tolist()]

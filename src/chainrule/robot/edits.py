@@ -18,9 +18,12 @@ from chainrule.arguments import (
     word,
 )
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ModelWarning, ShapeError, UnknownNameError, short_repr, warn_user
-from chainrule.model import Constraint, Dof, Model, edits
+from chainrule.model import Constraint, Dof, Model, Quantity, edits
+from chainrule.model.layout import UNITS
+from chainrule.quantities import Units
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.spatial.physical import objection
 
@@ -46,7 +49,7 @@ def lock(robot: R, positions: Mapping[str, Any]) -> R:
     numbers = {}
     for name, position in positions.items():
         what = f"position of joint {name!r}"
-        array = real_array(position, what)
+        array = real_array(position, what, _units_of_positions(robot, name))
         refuse_nonfinite(array, what)
         if array.ndim > 1:
             raise ShapeError(f"{what} must be a number or a list of them, got shape {array.shape}")
@@ -55,6 +58,14 @@ def lock(robot: R, positions: Mapping[str, Any]) -> R:
             raise ShapeError(f"{what} has a zero quaternion, which is no orientation; (0, 0, 0, 1) turns nothing")
         numbers[name] = array.tolist()
     return type(robot)(edits.lock(robot.model, numbers))
+
+
+def _units_of_positions(robot: Mechanism, joint: str) -> Units:
+    """The unit of each coordinate of a joint."""
+    places = robot.layout.by_joint.get(joint)
+    if places is None:
+        return None
+    return [(coordinate.name, coordinate.unit) for coordinate in robot.layout.coordinates[places.q]]
 
 
 def with_payload(
@@ -71,7 +82,7 @@ def with_payload(
     yz) or 3-by-3, none for a point mass.
     """
     I = Symmetric.zero() if inertia is None else symmetric(inertia, "inertia")
-    m, c = number(mass, "mass"), vector(com, "com")
+    m, c = number(mass, "mass", "kg"), vector(com, "com", "m")
     wrong = objection(m, c, I)
     if wrong:
         raise ModelError(f"the payload {wrong}; correct its mass (kg) or its inertia about the com (kg m^2)")
@@ -133,7 +144,7 @@ def with_constraint(
     """
     kind = word(kind, "with_constraint: kind")
     given = f"{kind}{len(robot.model.constraints)}" if name is None else word(name, "with_constraint: name")
-    apart = None if distance is None else number(distance, "distance")
+    apart = None if distance is None else number(distance, "distance", "m")
     first, second = word(link_a, "link_a"), word(link_b, "link_b")
     constraint = Constraint(
         given, kind, first, second, placement(origin_a, "origin_a"), placement(origin_b, "origin_b"), apart
@@ -154,7 +165,7 @@ def with_end_effector(robot: R, name: str) -> R:
 
 def with_gravity(robot: R, gravity: ArrayLike) -> R:
     """Another gravity vector, in m/s^2, in base axes."""
-    return type(robot)(edits.with_gravity(robot.model, vector(gravity, "gravity")))
+    return type(robot)(edits.with_gravity(robot.model, vector(gravity, "gravity", "m/s^2")))
 
 
 def with_joint_properties(robot: R, **properties: Any) -> R:
@@ -186,16 +197,19 @@ def with_joint_properties(robot: R, **properties: Any) -> R:
 
 def _for_dofs(robot: R, value: Any, name: str) -> dict[int, float]:
     """A number for each degree of freedom that has one."""
-    if isinstance(value, Mapping):
+    named = numbers_by_name(value, None, name)
+    if named is not None:
+        value = dict(zip(known_names(named.names, name), named.values, strict=True))
         for joint in value:
             if joint not in robot.layout.by_joint:
                 raise UnknownNameError.of("joint", joint, robot.joint_names, f"robot {robot.name!r}")
         return {
-            i: _limit(x, f"{name} of joint {joint!r}")
+            i: _limit(x, f"{name} of joint {joint!r}", _unit_of(robot, name, i))
             for joint, x in value.items()
             for i in robot.layout.velocities_of([joint])
         }
-    array = real_array(value, name)
+    units = [(f"joint {v.name!r}", _unit_of(robot, name, v.index)) for v in robot.layout.velocities]
+    array = real_array(value, name, [(joint, unit) for joint, unit in units if unit] or None)
     if array.shape not in ((), (robot.model.nv,)):
         raise ShapeError(f"{name} must be one number, or {robot.model.nv}, or a dictionary, got shape {array.shape}")
     return dict(enumerate(np.broadcast_to(array, (robot.model.nv,)).tolist()))
@@ -266,9 +280,34 @@ def _validate_numbers(robot: R, model: Model) -> R:
     return type(robot)(refuse_numbers(model))
 
 
-def _limit(value: Any, what: str) -> float:
+PROPERTY_QUANTITIES: Mapping[str, Quantity] = {
+    "lower": "position",
+    "upper": "position",
+    "rest": "position",
+    "velocity": "velocity",
+    "effort": "effort",
+    "coulomb": "effort",
+    "coulomb_negative": "effort",
+}
+"""What is measured by the properties of joints whose unit is that of a state or a torque."""
+
+
+def _unit_of(robot: Mechanism, name: str, index: int) -> str | None:
+    """The unit of a property along one degree of freedom."""
+    turns = robot.layout.velocities[index].unit == "rad"
+    if name == "viscous":
+        return "N m s/rad" if turns else "N s/m"
+    if name == "stiffness":
+        return "N m/rad" if turns else "N/m"
+    if name == "rotor":
+        return "kg m^2"
+    quantity = PROPERTY_QUANTITIES.get(name)
+    return None if quantity is None else UNITS[quantity]["rad" if turns else "m"]
+
+
+def _limit(value: Any, what: str, unit: str | None = None) -> float:
     """One number, which may be infinite."""
-    array = real_array(value, what)
+    array = real_array(value, what, unit)
     if array.ndim:
         raise ShapeError(f"{what} must be one number, got shape {array.shape}")
     return float(array)

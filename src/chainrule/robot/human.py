@@ -93,7 +93,7 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
     3.952
     """
     one_of(TABLES, table, "anthropometric table")
-    mass, height = number(mass, "body mass"), number(height, "body height")
+    mass, height = number(mass, "body mass", "kg"), number(height, "body height", "m")
     for what, value, unit in (("mass", mass, "kg"), ("height", height, "m")):
         if not value > 0:
             raise ModelError(f"body {what} must be a positive number in {unit}, got {value!r}")

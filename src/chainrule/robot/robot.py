@@ -24,6 +24,7 @@ from chainrule.kinematics import (
     configurations,
     differential,
     manipulability,
+    named_states,
     poses,
     singularities,
     tasks,
@@ -126,6 +127,12 @@ class Robot(Mechanism):
     integrate = configurations.integrate
     difference = configurations.difference
     coordinate_rates = configurations.coordinate_rates
+
+    # --- states by the names of joints: kinematics/named_states.py ---
+    q = named_states.q
+    qd = named_states.qd
+    tau = named_states.tau
+    by_name = named_states.by_name
 
     # --- poses, velocities, Jacobians: kinematics/poses.py, differential.py ---
     pose = poses.pose

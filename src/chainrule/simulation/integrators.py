@@ -81,7 +81,7 @@ class Integrator(ABC):
     def _check(self, *options: str) -> None:
         """Make options positive numbers, or refuse them."""
         for option in options:
-            value = positive(getattr(self, option), f"{type(self).__name__}: {option}")
+            value = positive(getattr(self, option), f"{type(self).__name__}: {option}", unit=_unit_of(option))
             object.__setattr__(self, option, value)
 
 
@@ -317,7 +317,13 @@ def _by_name(method: str, options: Mapping[str, Any]) -> FixedStep | AdaptiveSte
     kind = INTEGRATORS[method]
     for option in options:
         _refuse_missing(kind, option)
-    return kind(**{option: positive(value, f"simulate: {option}") for option, value in options.items()})
+    numbers = {name: positive(value, f"simulate: {name}", unit=_unit_of(name)) for name, value in options.items()}
+    return kind(**numbers)
+
+
+def _unit_of(option: str) -> str | None:
+    """The unit of an option: the step has one, tolerances have none of their own."""
+    return "s" if option == "dt" else None
 
 
 def _refuse_missing(kind: type[Integrator], option: str) -> None:

@@ -9,8 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, one_of, positive, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import (
+    WRENCH_UNITS,
+    Array,
+    flag,
+    one_of,
+    positive,
+    real_array,
+    refuse_nonfinite,
+    rows_of,
+)
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.names import numbers_by_name
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.errors import ShapeError, SimulationWarning
 from chainrule.lazy import cached_property
@@ -40,7 +50,7 @@ FEEDBACK_RATIO = 0.1
 STABILIZATIONS = ("projection", "baumgarte", "none")
 """Ways to keep loops closed."""
 
-WRENCH_NAMES = ("mx", "my", "mz", "fx", "fy", "fz")
+WRENCH_NAMES = tuple(name for name, _ in WRENCH_UNITS)
 
 
 @dataclass(frozen=True)
@@ -187,7 +197,7 @@ def read_record_every(value: Any) -> int:
 
 def read_duration(value: Any, dt: float) -> float:
     """A duration in s that is not shorter than dt."""
-    duration = positive(value, "simulate: duration")
+    duration = positive(value, "simulate: duration", unit="s")
     if dt > duration:
         raise ShapeError(f"simulate: dt ({dt:g} s) is longer than the duration ({duration:g} s)")
     return duration
@@ -371,8 +381,10 @@ class SourceReader:
             return self._sampled_source(value, self._read(value.law, size, what, names, undriven))
         if isinstance(value, traceable):
             return Traced(value, size, self.robot.nq, self.robot.nv, what)
-        if isinstance(value, tuple) and len(value) == 2 and np.ndim(real_array(value[1], f"simulate: {what}")) >= 2:
-            value = Samples(*value)
+        joints = what == "torque"
+        if type(value) is tuple and len(value) == 2:
+            rows = self._read_numbers(value[1], size, what, names, joints) if _has_rows(value[1]) else None
+            value = value if rows is None else Samples(value[0], rows)
         if isinstance(value, Samples):
             if value.size != size:
                 raise ShapeError(
@@ -386,14 +398,32 @@ class SourceReader:
         if is_controller(value):
             raise ShapeError(f"simulate: {what} must be numbers, samples or a function, got a controller")
         if callable(value):
-            return Called(value, size, what, names, self.batch, undriven)
-        array = rows_of(value, size, f"simulate: {what}", ", ".join(names[:8]))
+            return Called(value, size, what, names, self.batch, undriven, self._read_torque if joints else None)
+        array = self._read_numbers(value, size, what, names, joints)
         if not np.isfinite(array).all():
             *_, column = np.argwhere(~np.isfinite(array))[0]
             raise ShapeError(
                 f"simulate: {what} must be finite, got {array[..., column].ravel()[0]} for {names[column]!r}"
             )
         return Source(size, array.astype(float))
+
+    def _read_numbers(self, value: Any, size: int, what: str, names: Sequence[str], joints: bool) -> Array:
+        """Torques of the joints, by name too, or the numbers of a wrench."""
+        if joints:
+            return self._read_torque(value, f"simulate: {what}")
+        return rows_of(value, size, f"simulate: {what}", ", ".join(names[:8]), WRENCH_UNITS)
+
+    def _read_torque(self, value: Any, what: str) -> Array:
+        return self.robot.read_joints(value, "effort", what)
+
+
+def _has_rows(value: Any) -> bool:
+    """Whether samples have more than one dimension, or names: a table, not a number."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        rows: list[Any] = [getattr(row, "magnitude", row) for row in value]
+        return any(isinstance(row, (list, tuple)) or np.ndim(row) for row in rows)
+    numbers: Any = getattr(value, "magnitude", value)
+    return numbers_by_name(value, "effort", "simulate: torque") is not None or np.ndim(numbers) >= 2
 
 
 def is_controller(value: Any) -> bool:

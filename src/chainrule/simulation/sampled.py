@@ -94,8 +94,8 @@ class Sampled:
             hint = "; hold samples with cr.Samples(t, values, 'previous')" if isinstance(law, Source) else ""
             raise ShapeError(f"Sampled: law must be a controller or a function of (t, q, qd), got {law!r:.60}{hint}")
         self.law = law
-        self.period = positive(period, "Sampled: period")
-        self.delay = number(delay, "Sampled: delay")
+        self.period = positive(period, "Sampled: period", unit="s")
+        self.delay = number(delay, "Sampled: delay", "s")
         if not 0 <= self.delay <= MAX_PENDING * self.period:
             raise ShapeError(
                 f"Sampled: delay must be from 0 to {MAX_PENDING} periods of {self.period:g} s, got {self.delay:g} s"

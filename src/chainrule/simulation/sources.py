@@ -113,7 +113,7 @@ class Samples(Source):
     """
 
     def __init__(self, t: ArrayLike, values: ArrayLike, interpolation: str = "linear") -> None:
-        times, numbers = real_array(t, "Samples: t"), real_array(values, "Samples: values").astype(float)
+        times, numbers = real_array(t, "Samples: t", "s"), real_array(values, "Samples: values").astype(float)
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
             raise ShapeError(f"Samples: t must be two or more increasing times, got shape {times.shape}")
         if numbers.ndim < 2 or numbers.shape[-2] != len(times):
@@ -175,9 +175,12 @@ class Called(Source):
         names: Sequence[str],
         batch: tuple[int, ...] = (),
         undriven: Sequence[int] = (),
+        read: Callable[[Any, str], Array] | None = None,
     ) -> None:
         super().__init__(size)
         self.function, self.what, self.names, self.undriven = function, what, names, undriven
+        self.read = read
+        """Turns what the function returns into an array of `size` numbers; `names` are in order where it is None."""
         self.width, self.called, self.batch = size, True, batch
         self._first: tuple[Array, Array, Array, Array] | None = None
         """The arguments and the result of the first call."""
@@ -213,7 +216,8 @@ class Called(Source):
         if rows == np.prod(self.batch, dtype=int):  # as the user gave them; part of them where an event is looked for
             q, qd = (a.reshape((*self.batch, a.shape[-1])) for a in (q, qd))
         value = self.function(float(t[0]), q, qd)
-        array = rows_of(value, self.size, f"simulate: what {self.what} returns at t = {t[0]:g} s", self.what)
+        label = f"simulate: what {self.what} returns at t = {t[0]:g} s"
+        array = rows_of(value, self.size, label, self.what) if self.read is None else self.read(value, label)
         try:
             array = np.broadcast_to(array, (*q.shape[:-1], self.size))
         except ValueError:

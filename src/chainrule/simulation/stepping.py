@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
-from chainrule.arguments import Array, flag, one_of, rows_of, whole_number
+from chainrule.arguments import Array, flag, one_of, real_array, whole_number
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError, SimulationError
 from chainrule.loops.closure import constraint_residual
@@ -165,7 +165,7 @@ class Simulation:
 
     @state.setter
     def state(self, value: ArrayLike) -> None:
-        array = np.asarray(value, dtype=float)
+        array = real_array(value, "simulation: state").astype(float)
         if array.shape != (*self.batch, self._state.shape[1]):
             raise ShapeError(
                 f"simulation: state must have the shape {(*self.batch, self._state.shape[1])}, as sim.state gives it, "
@@ -198,7 +198,7 @@ class Simulation:
         if tau is None:
             return np.zeros(self._torques.shape)
         nv = self.robot.nv
-        array = rows_of(tau, nv, "step: tau", ", ".join(self.robot.velocity_names[:8]))
+        array = self.robot.read_joints(tau, "effort", "step: tau")
         try:
             return np.broadcast_to(array, (*self.batch, nv)).reshape(self._torques.shape)
         except ValueError:

@@ -124,7 +124,7 @@ class Trajectory:
 
     def between(self, start: float, end: float) -> Trajectory:
         """The samples from one time to another, in s."""
-        ends = number(start, "between: start") - 1e-12, number(end, "between: end") + 1e-12
+        ends = number(start, "between: start", "s") - 1e-12, number(end, "between: end", "s") + 1e-12
         first, last = np.searchsorted(self.t, ends)
         return self[int(first) : int(last)]
 
@@ -147,7 +147,7 @@ class Trajectory:
         Between samples q follows the cubic that has their positions and velocities, qd the one that has their
         velocities and accelerations; the rest is linear.
         """
-        given = real_array(times, "resample: times")
+        given = real_array(times, "resample: times", "s")
         if given.ndim == 0 and given > 0 and len(self):
             if self.duration / given > MAX_SAMPLES:
                 raise ShapeError(f"resample: {self.duration / given:.3g} samples are too many; take a longer step")

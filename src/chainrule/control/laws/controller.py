@@ -107,7 +107,7 @@ class Controller(ABC):
 
     def signals(self, t: ArrayLike) -> Array:
         """Signals s (T, width) at the times t (T,)."""
-        time = real_array(t, "t").astype(float)
+        time = real_array(t, "t", "s").astype(float)
         return np.empty((*time.shape, 0)) if self.target is None else self.target.signals(time)
 
     @property
@@ -145,7 +145,7 @@ class Controller(ABC):
 
     def _time(self, t: ArrayLike, batch: tuple[int, ...]) -> dict[str, Any]:
         """The time, for a law that takes it."""
-        return {"t": np.broadcast_to(real_array(t, "t").astype(float), batch)} if takes_time(self) else {}
+        return {"t": np.broadcast_to(real_array(t, "t", "s").astype(float), batch)} if takes_time(self) else {}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of robot {self.robot.name!r}>"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import Array, flag, refuse_nonfinite
 from chainrule.control.motions.curves import METHODS, Curve, legs, refuse_unknown_method
 from chainrule.control.motions.limits import describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.references import Reference, read_only
@@ -133,7 +133,7 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
         )
     if not timed:
         raise ShapeError("plan: velocities at way-points need times=...: without, time is stretched, and they with it")
-    v = rows_of(velocities, robot.nv, "plan: velocities", f"robot {robot.name!r}").astype(float)
+    v = robot.read_joints(velocities, "velocity", "plan: velocities").astype(float)
     if v.shape != (count, robot.nv) or v[0].any() or v[-1].any():
         raise ShapeError(
             f"plan: velocities must be {count} rows, one for each way-point, the first and the last zero, got shape "
@@ -144,7 +144,7 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
 
 
 def _acceleration(robot: Mechanism, acceleration: ArrayLike) -> Array:
-    a = real_array(acceleration, "plan: acceleration").astype(float)
+    a = robot.read_per_joint(acceleration, "plan: acceleration", "acceleration").astype(float)
     if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
         raise ShapeError(
             f"plan: acceleration must be a positive number, or {robot.nv} of them, in rad/s^2 or m/s^2, got "

@@ -60,7 +60,7 @@ class PoseReference:
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """T (..., 4, 4), V and A (..., 6) at the times t (...), in s."""
-        time = real_array(t, "t").astype(float)
+        time = real_array(t, "t", "s").astype(float)
         inside = np.clip(time, 0.0, self.duration)
         moves = (inside == time)[..., None] | np.isnan(time)[..., None]
         V, A = (
@@ -192,7 +192,8 @@ def _stretch(reference: PoseReference, limits: Array) -> Array:
 
 
 def _limit(value: float | None, what: str) -> float:
-    return np.inf if value is None else positive(value, f"plan_pose: {what}", "a positive number")
+    unit = "m/s" if what == "speed" else "rad/s"
+    return np.inf if value is None else positive(value, f"plan_pose: {what}", "a positive number", unit=unit)
 
 
 def rotation_vectors(R: Array) -> Array:

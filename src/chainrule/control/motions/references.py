@@ -80,7 +80,7 @@ class Reference:
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q (..., nq), qd and qdd (..., nv) at the times t (...), in s."""
-        time = real_array(t, "t").astype(float)
+        time = real_array(t, "t", "s").astype(float)
         inside = np.clip(time, 0.0, self.duration)
         moves = (inside == time)[..., None] | np.isnan(time)[..., None]  # a time that is no number has no rates either
         q = self._positions(inside)
@@ -119,7 +119,7 @@ class Reference:
 
 def sample_times(dt: float, duration: float) -> Array:
     """Multiples of dt from 0 to the first at or after the duration."""
-    step = positive(dt, "dt", "a positive number of seconds")
+    step = positive(dt, "dt", "a positive number of seconds", unit="s")
     steps = duration / step * (1 - 1e-12)
     if not steps < MAX_SAMPLES:
         raise ShapeError(f"dt of {step:g} s makes too many samples of {duration:g} s; take a longer one")
@@ -134,13 +134,14 @@ def hold(q: ArrayLike, robot: Mechanism | None = None) -> Reference:
     >>> cr.hold([0.1, 0.2])(5.0)[0].tolist()
     [0.1, 0.2]
     """
+    if robot is not None:
+        q = known_robot(robot, "hold", masses=False).read_joints(q, "position", "hold: q")
     point = real_array(q, "hold: q").astype(float)
     if point.ndim != 1 or not point.size:
         raise ShapeError(f"hold: q must be one configuration, a list of numbers, got shape {point.shape}")
     refuse_nonfinite(point, "hold: q")
     manifold, start = None, point
     if robot is not None:
-        known_robot(robot, "hold", masses=False)
         (point,) = robot.read("hold", q=point)
         if robot.nq != robot.nv:
             manifold, start = robot, np.zeros(robot.nv)

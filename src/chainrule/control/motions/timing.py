@@ -78,10 +78,10 @@ def shortest_durations(method: str, displacements: Array, velocity: Array, accel
 
 def waypoint_times(times: ArrayLike, count: int, what: str, lengths: Array) -> Array:
     """The time of each way-point, from as many times, or from a duration that legs share by their lengths."""
-    when = real_array(times, f"{what}: times").astype(float)
+    when = real_array(times, f"{what}: times", "s").astype(float)
     refuse_nonfinite(when, f"{what}: times")
     if when.ndim == 0:
-        total = positive(times, f"{what}: times", "a positive duration in s, or a time for each way-point")
+        total = positive(times, f"{what}: times", "a positive duration in s, or a time for each way-point", unit="s")
         _refuse_extreme_duration(total, what)
         shares = np.maximum(lengths, MIN_LEG_SHARE * lengths.max()) if lengths.any() else np.ones_like(lengths)
         return np.concatenate([[0.0], np.cumsum(shares / shares.sum()) * total])

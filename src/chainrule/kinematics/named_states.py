@@ -1,0 +1,98 @@
+"""States by the names of joints: a configuration from some of them, and the numbers of a state by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.names import array_by_name, names_and_values, numbers_by_name
+from chainrule.errors import UnknownNameError
+from chainrule.kinematics.configurations import home, neutral
+from chainrule.model import Quantity
+from chainrule.model.configurations import HOME
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
+    """A configuration by the names of joints; those that are not named are at the neutral one: (..., nq).
+
+    Parameters
+    ----------
+    given
+        What to start from or to change, each over the one before: the name of a configuration of the robot, a whole
+        configuration (..., nq), or a dictionary of joints. Names that are no Python words go into a dictionary.
+    joints
+        Positions of joints, in rad or m: a number, an array for a batch, a list for a joint of several coordinates.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> arm = cr.load("scara")
+    >>> arm.q(joint2=0.5).tolist()
+    [0.0, 0.5, 0.0, 0.0]
+    >>> cr.load("scara").floating().q({"joint2": 0.5, "floating_base.z": 1.2})[:3].tolist()
+    [0.0, 0.0, 1.2]
+    """
+    state = neutral(robot)
+    for entry in (*given, joints):
+        if isinstance(entry, str):
+            state = _configuration(robot, entry)
+            continue
+        state = _changed(robot, state, entry, "position", "q")
+    robot.refuse_zero_quaternions(state, "q")
+    return state
+
+
+def qd(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
+    """Velocities by the names of joints, in rad/s or m/s; zero where none is named: (..., nv). As `q`."""
+    return _from_zero(robot, given, joints, "velocity", "qd")
+
+
+def tau(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
+    """Torques and forces by the names of joints, in N m or N; zero where none is named: (..., nv). As `q`."""
+    return _from_zero(robot, given, joints, "effort", "tau")
+
+
+def _from_zero(robot: Mechanism, given: Sequence[Any], joints: Any, quantity: Quantity, what: str) -> Array:
+    state = np.zeros(robot.nv)
+    for entry in (*given, joints):
+        state = _changed(robot, state, entry, quantity, what)
+    return state
+
+
+def _changed(robot: Mechanism, state: Array, entry: Any, quantity: Quantity, what: str) -> Array:
+    """Numbers of the joints with those that an entry names changed, or all of them where it has no names."""
+    named = numbers_by_name(entry, quantity, what)
+    if named is None:
+        return robot.read_joints(entry, quantity, what).astype(float)
+    return array_by_name(robot.model, named, quantity, what, state)
+
+
+def _configuration(robot: Mechanism, name: str) -> Array:
+    """A configuration of the robot by its name."""
+    known: Mapping[str, Array] = {"neutral": neutral(robot), HOME: home(robot), **robot.configurations}
+    if name not in known:
+        raise UnknownNameError.of("configuration", name, known, f"robot {robot.name!r}")
+    return np.array(known[name], dtype=float)
+
+
+def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
+    """The numbers of each joint, by its name: of q (..., nq), or of qd, qdd or tau (..., nv).
+
+    A number for one state and a joint of one coordinate; an array (...) for a batch; (..., k) for a joint of several
+    coordinates. `robot.q(by_name(q))` is q again.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").by_name([0.1, 0.2])
+    {'joint1': 0.1, 'joint2': 0.2}
+    """
+    shape = np.shape(values) if not isinstance(values, Mapping) else (robot.nq,)
+    is_position = shape[-1:] != (robot.nv,) or robot.nq == robot.nv
+    array = robot.read_joints(values, "position" if is_position else "velocity", "by_name")
+    return names_and_values(robot.layout, array, is_position)
