@@ -175,7 +175,7 @@ def array_by_name(
     names = layout.names_of(quantity or "velocity")
     missing = [name for name, column in zip(names, columns, strict=True) if column is None]
     if missing and start is None:
-        raise UnknownNameError(f"{what} lacks {_joints_of(layout, missing, quantity)}; {_advice(quantity)}")
+        raise ShapeError(f"{what} lacks {_joints_of(layout, missing, quantity)}; {_advice(quantity)}")
     if start is not None:
         columns = [start[..., i] if column is None else column for i, column in enumerate(columns)]
     try:
