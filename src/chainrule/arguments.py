@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chainrule.errors import ChainruleError, ShapeError, UnknownNameError, short_repr
 from chainrule.quantities import Units, in_si
-from chainrule.spatial import Symmetric, Transform, Vector
+from chainrule.spatial import Quaternion, Symmetric, Transform, Vector
 
 Array = NDArray[np.float64]
 
@@ -229,22 +229,112 @@ def placement(value: ArrayLike | Transform | None, what: str) -> Transform:
     return Transform.identity() if value is None else transform(value, what)
 
 
-def transform(value: ArrayLike | Transform, what: str) -> Transform:
-    """A rigid transform from a 4-by-4 matrix, refused if it is not one."""
+def transform(value: Any, what: str) -> Transform:
+    """A rigid transform from a 4-by-4 matrix or anything that `pose_matrices` knows, refused if it is not one."""
     if isinstance(value, Transform):
         return value
-    T = real_array(value, what)
+    T = real_array(pose_matrices(value, what), what)
     if T.shape != (4, 4):
         raise ShapeError(f"{what} must be a 4-by-4 homogeneous matrix, got shape {T.shape}")
     return Transform.of(rigid_transforms(T, what).tolist())
 
 
-def rigid_transforms(value: ArrayLike, what: str, *, finite: bool = True) -> Array:
-    """Rigid transforms (..., 4, 4), refused if one of them is not rigid.
+def pose_matrices(value: Any, what: str) -> Any:
+    """Matrices (..., 4, 4) of a pose or of several, in whichever of these forms they come; other things as they are.
+
+    A `Transform`; `Rotation` and `RigidTransform` of SciPy, a rotation being at the origin; a pair of a point and a
+    quaternion (x, y, z, w) or a `Rotation`, the point in m; `SE3` of Pinocchio; `RigidTransform` of Drake; messages
+    such as geometry_msgs/Pose and Transform; lists of these.
+    """
+    if type(value) is np.ndarray:
+        return value
+    matrix = _pose_matrix(value)
+    if matrix is not None:
+        return matrix
+    if not isinstance(value, (list, tuple)):
+        return value
+    if _is_point_and_rotation(value):
+        return _from_point_and_rotation(value[0], value[1], what)
+    each = [pose_matrices(entry, what) for entry in value]
+    if all(new is old for new, old in zip(each, value, strict=True)):
+        return value
+    try:
+        return np.stack([real_array(entry, what) for entry in each])
+    except ValueError:
+        raise ShapeError(f"{what} must be poses of one form, got a list of several") from None
+
+
+def is_rotation(value: Any) -> bool:
+    """Whether a value is a Rotation of SciPy, or several."""
+    return type(value).__name__ == "Rotation" and type(value).__module__.startswith("scipy.")
+
+
+def _pose_matrix(value: Any) -> Array | None:
+    """The matrices of an object that is a pose, or several; None for others."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    if isinstance(value, Transform):
+        return np.array(value.rows(), dtype=float)
+    if is_rotation(value):
+        R = value.as_matrix()
+        return _homogeneous(R, np.zeros((*R.shape[:-2], 3)))
+    if package == "scipy" and kind.__name__ == "RigidTransform":
+        return np.array(value.as_matrix(), dtype=float)
+    if package == "pinocchio" and hasattr(value, "homogeneous"):
+        return np.array(value.homogeneous, dtype=float)
+    if package == "pydrake" and hasattr(value, "GetAsMatrix4"):
+        return np.array(value.GetAsMatrix4(), dtype=float)
+    for point, rotation in (("position", "orientation"), ("translation", "rotation")):
+        p, r = getattr(value, point, None), getattr(value, rotation, None)
+        if all(hasattr(p, c) for c in "xyz") and all(hasattr(r, c) for c in "xyzw"):
+            quaternion = [getattr(r, c) for c in "xyzw"]
+            return _from_point_and_rotation([getattr(p, c) for c in "xyz"], quaternion, kind.__name__)
+    return None
+
+
+def _is_point_and_rotation(value: Sequence[Any]) -> bool:
+    """Whether a pair is points (..., 3) and quaternions (..., 4), or points and a Rotation."""
+    if len(value) != 2 or _last_length(value[0]) != 3:
+        return False
+    return is_rotation(value[1]) or _last_length(value[1]) == 4
+
+
+def _last_length(value: Any) -> int | None:
+    """The length of the innermost lists, or of the last dimension."""
+    while isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple, np.ndarray)):
+        value = value[0]
+    if isinstance(value, (list, tuple)):
+        return len(value)
+    shape = getattr(value, "shape", ())
+    return shape[-1] if isinstance(shape, tuple) and shape else None
+
+
+def _from_point_and_rotation(point: Any, rotation: Any, what: str) -> Array:
+    p = rows_of(point, 3, f"{what}: its point", "x, y, z", "m")
+    if is_rotation(rotation):
+        return _homogeneous(rotation.as_matrix(), p)
+    q = rows_of(rotation, 4, f"{what}: its quaternion", "x, y, z, w")
+    if not (np.abs(q).max(axis=-1, initial=0.0) > 0).all() or not np.isfinite(q).all():
+        raise ShapeError(
+            f"{what}: its quaternion must be finite and not zero, which is no orientation; (0, 0, 0, 1) turns nothing"
+        )
+    R = Quaternion(*np.moveaxis(q, -1, 0)).rotation()
+    return _homogeneous(np.stack([np.stack(list(row), axis=-1) for row in R], axis=-2), p)
+
+
+def _homogeneous(R: Array, p: Array) -> Array:
+    """Matrices (..., 4, 4) of rotations (..., 3, 3) and points (..., 3)."""
+    T = np.zeros((*np.broadcast_shapes(R.shape[:-2], p.shape[:-1]), 4, 4))
+    T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1.0
+    return T
+
+
+def rigid_transforms(value: Any, what: str, *, finite: bool = True) -> Array:
+    """Rigid transforms (..., 4, 4), in any form that `pose_matrices` knows, refused if one of them is not rigid.
 
     With finite=False, a matrix with an entry that is not finite becomes nan as a whole.
     """
-    T = real_array(value, what).astype(float)
+    T = real_array(pose_matrices(value, what), what).astype(float)
     if T.shape[-2:] != (4, 4):
         raise ShapeError(f"{what} must be 4-by-4 homogeneous matrices, got shape {T.shape}")
     if finite:

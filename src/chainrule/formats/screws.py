@@ -40,7 +40,7 @@ def from_screws(
     normalize: bool,
 ) -> Model:
     """A serial robot from its screws. Without `frames`, every link frame is the base frame at q = 0."""
-    T_home = _clean(transform(home, "home"))  # type: ignore[arg-type]
+    T_home = _clean(transform(home, "home"))
     columns = _columns(screws)
     if axes not in ("space", "body"):
         raise FormatError(f"axes must be 'space' or 'body', got {axes!r}")

@@ -11,7 +11,9 @@ import numpy as np
 from chainrule.arguments import (
     Array,
     flag,
+    is_rotation,
     one_of,
+    pose_matrices,
     real_array,
     refuse_improper_rotations,
     refuse_nonfinite,
@@ -209,7 +211,14 @@ def _refuse_meaningless(goal: Goal, caller: str) -> None:
 
 def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     """The numbers of a goal's targets: (..., size). Rows that are not finite stay so."""
-    array = real_array(value, what).astype(float)
+    if is_rotation(value):
+        if goal.task != "orientation":
+            raise ShapeError(
+                f"{what} is a Rotation, which has no position; give task='orientation', or a pair (point, rotation)"
+            )
+        value = value.as_matrix()
+    unit = "m" if goal.task == "position" else None
+    array = real_array(pose_matrices(value, what), what, unit).astype(float)
     is_pose = array.shape[-2:] == (4, 4)
     if goal.task == "orientation" and array.shape[-2:] == (3, 3):
         refuse_improper_rotations(array, what)

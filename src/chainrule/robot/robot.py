@@ -25,6 +25,7 @@ from chainrule.kinematics import (
     differential,
     manipulability,
     named_states,
+    orders,
     poses,
     singularities,
     tasks,
@@ -128,11 +129,13 @@ class Robot(Mechanism):
     difference = configurations.difference
     coordinate_rates = configurations.coordinate_rates
 
-    # --- states by the names of joints: kinematics/named_states.py ---
+    # --- states by the names of joints, and in the order of others: kinematics/named_states.py, orders.py ---
     q = named_states.q
     qd = named_states.qd
     tau = named_states.tau
     by_name = named_states.by_name
+    reorder = orders.reorder
+    order_of = orders.order_of
 
     # --- poses, velocities, Jacobians: kinematics/poses.py, differential.py ---
     pose = poses.pose
