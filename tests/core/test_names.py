@@ -209,8 +209,6 @@ def test_missing_velocities_are_refused_with_advice() -> None:
         arm.bias([0.0, 0.0], {"joint1": 1.0})
     with pytest.raises(cr.ShapeError, match=r"tau lacks joint 'joint2'; .*zeros by robot.tau"):
         arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], {"joint1": 1.0})
-    with pytest.raises(cr.ShapeError, match=r"kp lacks joint 'joint2'; name all of them$"):
-        cr.PD(arm, [0.0, 0.0], {"joint1": 1.0}, 1.0)
 
 
 def test_components_given_twice_or_in_part_are_refused() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from chainrule.arguments import Array, positive
 from chainrule.control.laws.targets import configurations
 from chainrule.control.requirements import gains, known_robot
+from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.rank import motions
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
 
@@ -185,14 +186,15 @@ class JointGains:
         """Gains that were given, as numbers or by names; the default for those that were not."""
         if value is None:
             return default()
-        if isinstance(value, Mapping):
-            return named_gains(self._robot, value, f"{self._what}: {name}", default)
+        named = gains_by_name(value, f"{self._what}: {name}")
+        if named is not None:
+            return named_gains(self._robot, named, f"{self._what}: {name}", default)
         return joint_gains(self._robot, value, f"{self._what}: {name}")
 
 
 def refuse_unused_bandwidth(bandwidth: Any, given: Any, what: str, gain: str) -> None:
     """Raise where a bandwidth is given that no gain would be worked out from."""
-    if bandwidth is not None and given is not None and not isinstance(given, Mapping):
+    if bandwidth is not None and given is not None and gains_by_name(given, f"{what}: {gain}") is None:
         raise ShapeError(
             f"{what}: bandwidth is for default gains, and {gain} was given as well; leave out one of the two"
         )
@@ -200,9 +202,16 @@ def refuse_unused_bandwidth(bandwidth: Any, given: Any, what: str, gain: str) ->
 
 def joint_gains(robot: Mechanism, value: Any, what: str, default: float = 0.0) -> Array:
     """Gains (..., nv) from one number, from nv numbers, from a batch, or from a dictionary of joints and numbers."""
-    if isinstance(value, Mapping):
-        return named_gains(robot, value, what, lambda: np.full(robot.nv, default))
+    named = gains_by_name(value, what)
+    if named is not None:
+        return named_gains(robot, named, what, lambda: np.full(robot.nv, default))
     return gains(value, robot.nv, what, f"robot {robot.name!r}: one for each degree of freedom")
+
+
+def gains_by_name(value: Any, what: str) -> dict[str, Any] | None:
+    """Names and gains of a dictionary, a pandas Series or anything else with names; None for arrays and numbers."""
+    named = numbers_by_name(value, None, what)
+    return None if named is None else dict(zip(known_names(named.names, what), named.values, strict=True))
 
 
 def named_gains(robot: Mechanism, value: Mapping[str, Any], what: str, default: Callable[[], Array]) -> Array:
