@@ -239,23 +239,23 @@ def transform(value: Any, what: str) -> Transform:
     return Transform.of(rigid_transforms(T, what).tolist())
 
 
-def pose_matrices(value: Any, what: str) -> Any:
+def pose_matrices(value: Any, what: str, depth: int = 3) -> Any:
     """Matrices (..., 4, 4) of a pose or of several, in whichever of these forms they come; other things as they are.
 
     A `Transform`; `Rotation` and `RigidTransform` of SciPy, a rotation being at the origin; a pair of a point and a
     quaternion (x, y, z, w) or a `Rotation`, the point in m; `SE3` of Pinocchio; `RigidTransform` of Drake; messages
-    such as geometry_msgs/Pose and Transform; lists of these.
+    such as geometry_msgs/Pose and Transform; lists of these, `depth` levels deep.
     """
     if type(value) is np.ndarray:
         return value
     matrix = _pose_matrix(value)
     if matrix is not None:
         return matrix
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple)) or not depth or all(isinstance(x, (float, int)) for x in value):
         return value
     if _is_point_and_rotation(value):
         return _from_point_and_rotation(value[0], value[1], what)
-    each = [pose_matrices(entry, what) for entry in value]
+    each = [pose_matrices(entry, what, depth - 1) for entry in value]
     if all(new is old for new, old in zip(each, value, strict=True)):
         return value
     try:
@@ -301,7 +301,9 @@ def _is_point_and_rotation(value: Sequence[Any]) -> bool:
 
 def _last_length(value: Any) -> int | None:
     """The length of the innermost lists, or of the last dimension."""
-    while isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple, np.ndarray)):
+    for _ in range(MAX_DIMENSIONS):
+        if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], (list, tuple, np.ndarray)):
+            break
         value = value[0]
     if isinstance(value, (list, tuple)):
         return len(value)

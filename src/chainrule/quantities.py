@@ -89,15 +89,21 @@ def _unit_hint(units: Units) -> str:
     return f" ({units})" if isinstance(units, str) and units != "1" else ""
 
 
-def _holds_quantities(values: Sequence[Any]) -> bool:
+MAX_DEPTH = 24
+"""Lists within lists that are looked into: no array has more dimensions."""
+
+
+def _holds_quantities(values: Sequence[Any], depth: int = 0) -> bool:
     """Whether a list, nested or not, has a quantity in it."""
+    if depth > MAX_DEPTH:
+        return False
     kinds = set(map(type, values))
     if any(_package_with_units(kind) == "pint" for kind in kinds):
         return True
     if not any(issubclass(kind, (list, tuple)) or kind is np.ndarray for kind in kinds):
         return False
     return any(
-        _holds_quantities(entry if isinstance(entry, (list, tuple)) else entry.ravel().tolist())
+        _holds_quantities(entry if isinstance(entry, (list, tuple)) else entry.ravel().tolist(), depth + 1)
         for entry in values
         if isinstance(entry, (list, tuple)) or (type(entry) is np.ndarray and entry.dtype == object)
     )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, rows_of
+from chainrule.arguments import Array, as_list, one_of, real_array, rows_of
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Joint, Layout, Model, Quantity
 from chainrule.model.layout import UNITS
@@ -46,6 +46,7 @@ def read_joint_array(model: Model, value: Any, quantity: Quantity, what: str, of
     `value` is an array, or has names (see `numbers_by_name`); `of` describes the joints for messages.
     """
     layout = model.layout
+    one_of(UNITS, quantity, "quantity", "read_joints")
     named = numbers_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)
@@ -57,6 +58,8 @@ def read_joint_numbers(model: Model, value: Any, quantity: Quantity | None, what
 
     Without a quantity they have no unit that is known, as gains and limits.
     """
+    if quantity is not None:
+        one_of(UNITS, quantity, "quantity", "read_per_joint")
     named = numbers_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)
@@ -290,7 +293,7 @@ def names_and_values(layout: Layout, array: Array, is_position: bool) -> dict[st
 
 def known_names(labels: Iterable[Any], what: str) -> tuple[str, ...]:
     """A list of names, each given once."""
-    chosen = tuple(labels)
+    chosen = tuple(as_list(labels, what))
     for name in chosen:
         if not isinstance(name, str):
             raise ShapeError(f"{what} must be names, got {short_repr(name)}")

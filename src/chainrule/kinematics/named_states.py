@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import array_by_name, names_and_values, numbers_by_name
 from chainrule.errors import UnknownNameError
@@ -92,7 +92,9 @@ def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
     >>> cr.load("planar_2r").by_name([0.1, 0.2])
     {'joint1': 0.1, 'joint2': 0.2}
     """
-    shape = np.shape(values) if not isinstance(values, Mapping) else (robot.nq,)
-    is_position = shape[-1:] != (robot.nv,) or robot.nq == robot.nv
-    array = robot.read_joints(values, "position" if is_position else "velocity", "by_name")
+    if numbers_by_name(values, "position", "by_name") is not None:
+        return names_and_values(robot.layout, robot.read_joints(values, "position", "by_name"), is_position=True)
+    array = real_array(values, "by_name", robot.layout.labelled_units["position"])
+    is_position = array.shape[-1:] != (robot.nv,) or robot.nq == robot.nv
+    array = robot.read_joints(array, "position" if is_position else "velocity", "by_name")
     return names_and_values(robot.layout, array, is_position)

@@ -325,7 +325,7 @@ def reorder(robot: Mechanism, names: Sequence[str]) -> Order:
     >>> order.q_from([0.2, 0.1]).tolist()
     [0.1, 0.2]
     """
-    if isinstance(names, str):
+    if isinstance(names, (str, bytes)):
         raise ShapeError(f"reorder takes a list of joints' names, got {short_repr(names)}")
     chosen = known_names(names, "reorder: names")
     joints = _moving_joints(robot)
