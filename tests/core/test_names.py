@@ -20,7 +20,7 @@ QD = np.linspace(0.3, -0.2, ARM.nv)
 QDD = np.linspace(1.0, 2.0, ARM.nv)
 
 
-def mixed_up(robot: cr.Robot, values: np.ndarray, quantity: str = "position") -> dict[str, Any]:
+def in_another_order(robot: cr.Robot, values: np.ndarray, quantity: str = "position") -> dict[str, Any]:
     """Numbers by name, in an order that is not the robot's."""
     names = robot.layout.names_of(quantity)
     order = np.random.default_rng(3).permutation(len(names))
@@ -37,13 +37,13 @@ def message(**fields: Any) -> SimpleNamespace:
 
 def test_a_dictionary_goes_by_names() -> None:
     expected = ARM.inverse_dynamics(Q, QD, QDD)
-    given = (mixed_up(ARM, values) for values in (Q, QD, QDD))
+    given = (in_another_order(ARM, values) for values in (Q, QD, QDD))
     assert np.array_equal(ARM.inverse_dynamics(*given), expected)
 
 
 def test_arrays_in_a_dictionary_are_a_batch() -> None:
     states = np.random.default_rng(0).normal(size=(4, 3, ARM.nq))
-    assert np.array_equal(ARM.gravity_torque(mixed_up(ARM, states)), ARM.gravity_torque(states))
+    assert np.array_equal(ARM.gravity_torque(in_another_order(ARM, states)), ARM.gravity_torque(states))
 
 
 def test_one_array_among_numbers_makes_the_batch() -> None:
@@ -55,7 +55,7 @@ def test_one_array_among_numbers_makes_the_batch() -> None:
 
 def test_a_series_in_another_order_gives_the_same_torques() -> None:
     pandas = pytest.importorskip("pandas")
-    series = pandas.Series(mixed_up(ARM, Q))
+    series = pandas.Series(in_another_order(ARM, Q))
     assert list(series.index) != list(ARM.joint_names)
     assert np.array_equal(ARM.gravity_torque(series), ARM.gravity_torque(Q))
 
@@ -63,7 +63,7 @@ def test_a_series_in_another_order_gives_the_same_torques() -> None:
 def test_rows_of_a_data_frame_are_the_batch() -> None:
     pandas = pytest.importorskip("pandas")
     states = np.random.default_rng(0).normal(size=(5, ARM.nq))
-    frame = pandas.DataFrame(mixed_up(ARM, states), index=np.linspace(0, 1, 5))
+    frame = pandas.DataFrame(in_another_order(ARM, states), index=np.linspace(0, 1, 5))
     assert np.array_equal(ARM.gravity_torque(frame), ARM.gravity_torque(states))
 
 
@@ -84,7 +84,7 @@ def test_a_message_has_a_field_for_each_quantity() -> None:
 def test_a_named_tuple_goes_by_its_fields() -> None:
     order = sorted(ARM.joint_names, reverse=True)
     Posture = namedtuple("Posture", order)
-    posture = Posture(**mixed_up(ARM, Q))
+    posture = Posture(**in_another_order(ARM, Q))
     assert np.array_equal(ARM.gravity_torque(posture), ARM.gravity_torque(Q))
 
 
@@ -104,7 +104,9 @@ def test_a_joint_of_several_coordinates_takes_a_list_or_components() -> None:
     assert by_joint["floating_base"].shape == (7,)
     expected = FLOATING.bias(q, v)
     assert np.array_equal(FLOATING.bias(by_joint, FLOATING.by_name(v)), expected)
-    assert np.array_equal(FLOATING.bias(mixed_up(FLOATING, q), mixed_up(FLOATING, v, "velocity")), expected)
+    assert np.array_equal(
+        FLOATING.bias(in_another_order(FLOATING, q), in_another_order(FLOATING, v, "velocity")), expected
+    )
 
 
 def test_mimic_joints_follow_their_rule() -> None:
@@ -127,22 +129,22 @@ def test_mimic_joints_follow_their_rule() -> None:
 
 
 def test_names_go_in_everywhere() -> None:
-    goal, start = mixed_up(MIXED, np.array([0.4, 0.3, -0.1, 0.2])), np.zeros(4)
+    goal, start = in_another_order(MIXED, np.array([0.4, 0.3, -0.1, 0.2])), np.zeros(4)
     plain = np.array([0.4, 0.3, -0.1, 0.2])
     gains = {"joint4": 1.0, "joint2": 30.0, "joint3": 100.0, "joint1": 50.0}
     ordered = np.array([50.0, 30.0, 100.0, 1.0])
     law, same = cr.PD(MIXED, goal, gains, gains), cr.PD(MIXED, plain, ordered, ordered)
     assert np.array_equal(law(0.0, start, start), same(0.0, start, start))
     options: Any = {"dt": 1e-3, "limits": False}
-    motion = MIXED.simulate(goal, goal, 0.01, mixed_up(MIXED, ordered), **options)
+    motion = MIXED.simulate(goal, goal, 0.01, in_another_order(MIXED, ordered), **options)
     assert np.array_equal(motion.q, MIXED.simulate(plain, plain, 0.01, ordered, **options).q)
-    motion = MIXED.simulate(goal, goal, 0.01, lambda t, q, qd: mixed_up(MIXED, ordered), **options)
+    motion = MIXED.simulate(goal, goal, 0.01, lambda t, q, qd: in_another_order(MIXED, ordered), **options)
     assert np.array_equal(motion.q[-1], MIXED.simulate(plain, plain, 0.01, lambda t, q, qd: ordered, **options).q[-1])
-    table = {name: np.array([x, x]) for name, x in mixed_up(MIXED, ordered).items()}
+    table = {name: np.array([x, x]) for name, x in in_another_order(MIXED, ordered).items()}
     sampled = MIXED.simulate(goal, goal, 0.01, ([0.0, 1.0], table), **options)
     assert np.allclose(sampled.q, MIXED.simulate(plain, plain, 0.01, ordered, **options).q)
     sim = MIXED.simulation(goal, **options)
-    sim.step(mixed_up(MIXED, ordered))
+    sim.step(in_another_order(MIXED, ordered))
     other = MIXED.simulation(plain, **options)
     other.step(ordered)
     assert np.array_equal(sim.q, other.q)
@@ -152,13 +154,13 @@ def test_names_go_in_everywhere() -> None:
     T = MIXED.pose(plain)
     assert np.allclose(MIXED.inverse_kinematics(T, goal, posture=goal).q, plain)
     assert np.array_equal(MIXED.difference(start, goal), plain)
-    J = MIXED.resolved_rate(plain, np.zeros(6), null_velocity=mixed_up(MIXED, ordered))
+    J = MIXED.resolved_rate(plain, np.zeros(6), null_velocity=in_another_order(MIXED, ordered))
     assert np.array_equal(J, MIXED.resolved_rate(plain, np.zeros(6), null_velocity=ordered))
 
 
 def test_pictures_take_names() -> None:
     pytest.importorskip("matplotlib")
-    assert MIXED.plot(mixed_up(MIXED, np.array([0.4, 0.3, -0.1, 0.2]))) is not None
+    assert MIXED.plot(in_another_order(MIXED, np.array([0.4, 0.3, -0.1, 0.2]))) is not None
 
 
 # --- robot.q and its kin ---

@@ -26,7 +26,7 @@ PHYSICAL = [name for name in FILES if name not in ("anymal", "pr2")]
 """Robots without bodies that cannot exist: MuJoCo refuses those, Drake gives them other inertias."""
 
 
-def found(name: str) -> tuple[Path, bool]:
+def locate(name: str) -> tuple[Path, bool]:
     peers = pytest.importorskip("peers")
     path, floating = FILES[name]
     return peers.robots_folder() / path, floating
@@ -59,7 +59,7 @@ def link_velocities(robot: cr.Robot, q: np.ndarray, qd: np.ndarray) -> dict[str,
 @pytest.mark.parametrize("name", FILES)
 def test_pinocchio_agrees(name: str, by_model: bool) -> None:
     pin = pytest.importorskip("pinocchio")
-    path, floating = found(name)
+    path, floating = locate(name)
     robot = load(path, floating)
     root = [pin.JointModelFreeFlyer()] if floating else []
     model = pin.buildModelFromUrdf(str(path), *root)
@@ -99,7 +99,7 @@ def returns(order, robot, q, v, a, their_q, their_v, their_a) -> None:  # type: 
 def test_mujoco_agrees(name: str, by_model: bool) -> None:
     mujoco = pytest.importorskip("mujoco")
     peers = pytest.importorskip("peers")
-    path, floating = found(name)
+    path, floating = locate(name)
     robot = load(path, floating)
     model = mujoco.MjModel.from_xml_string(peers.stripped(path, floating=floating, for_mujoco=True))
     off = mujoco.mjtDisableBit
@@ -136,7 +136,7 @@ def test_drake_agrees(name: str, by_model: bool) -> None:
     parsing = pytest.importorskip("pydrake.multibody.parsing")
     tree = pytest.importorskip("pydrake.multibody.tree")
     peers = pytest.importorskip("peers")
-    path, floating = found(name)
+    path, floating = locate(name)
     robot = load(path, floating)
     plant = plants.MultibodyPlant(0.0)
     parsing.Parser(plant).AddModelsFromString(peers.stripped(path), "urdf")

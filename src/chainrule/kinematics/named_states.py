@@ -44,7 +44,7 @@ def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
         if isinstance(entry, str):
             state = _configuration(robot, entry)
             continue
-        state = _changed(robot, state, entry, "position", "q")
+        state = _with_changes(robot, state, entry, "position", "q")
     robot.refuse_zero_quaternions(state, "q")
     return state
 
@@ -62,11 +62,11 @@ def tau(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
 def _from_zero(robot: Mechanism, given: Sequence[Any], joints: Any, quantity: Quantity, what: str) -> Array:
     state = np.zeros(robot.nv)
     for entry in (*given, joints):
-        state = _changed(robot, state, entry, quantity, what)
+        state = _with_changes(robot, state, entry, quantity, what)
     return state
 
 
-def _changed(robot: Mechanism, state: Array, entry: Any, quantity: Quantity, what: str) -> Array:
+def _with_changes(robot: Mechanism, state: Array, entry: Any, quantity: Quantity, what: str) -> Array:
     """Numbers of the joints with those that an entry names changed, or all of them where it has no names."""
     named = numbers_by_name(entry, quantity, what)
     if named is None:

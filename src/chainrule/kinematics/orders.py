@@ -360,7 +360,7 @@ def order_of(robot: Mechanism, program: Any) -> Order:
     package = type(program).__module__.partition(".")[0]
     readers = {"pinocchio": _pinocchio_slots, "mujoco": _mujoco_slots, "pydrake": _drake_slots}
     if package in readers:
-        return _matched(robot, package.removeprefix("py"), readers[package](program))
+        return _match_joints(robot, package.removeprefix("py"), readers[package](program))
     name = one_of(CONVENTIONS, program, "order", "order_of")
     joints = list(_moving_joints(robot).values())
     if name == "pinocchio":
@@ -407,7 +407,7 @@ def _lay_out(joints: Sequence[Joint], size: Callable[[Joint], int]) -> list[Slot
     return slots
 
 
-def _matched(robot: Mechanism, program: str, slots: Sequence[Slot]) -> Order:
+def _match_joints(robot: Mechanism, program: str, slots: Sequence[Slot]) -> Order:
     """The order of a program's own model: joints by name, a free joint by its kind."""
     joints = _moving_joints(robot)
     free = [joint for joint in joints.values() if isinstance(joint.kind, Free)]
