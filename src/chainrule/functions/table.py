@@ -59,7 +59,7 @@ class Argument(NamedTuple):
         return self.quantity == "position"
 
     def length(self, model: Model) -> int:
-        """How many numbers it has for a model."""
+        """The number of its entries for a model."""
         return model.nq if self.is_configuration else model.nv
 
 

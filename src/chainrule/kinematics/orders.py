@@ -39,7 +39,7 @@ MIMIC_TOLERANCE = 1e-2
 
 
 class Convention(NamedTuple):
-    """How a program writes the state of a free joint, and the quaternion of a spherical one."""
+    """A program's way to write the state of a free joint, and the quaternion of a spherical one."""
 
     scalar_first: bool = False
     """Whether quaternions are (w, x, y, z)."""
