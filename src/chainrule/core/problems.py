@@ -14,6 +14,9 @@ Check = Literal["warn", "strict"] | bool
 
 Mode = Literal["warn", "strict", "silent"]
 
+WRONG = ("problem", "doubt")
+"""Severities that "strict" refuses."""
+
 MAX_LISTED = 40
 """Entries of the list in a warning or error; the model has them all."""
 
@@ -44,7 +47,7 @@ def report(name: str, problems: Sequence[Problem], check: Mode, *, in_file: bool
     fatal = [problem for problem in problems if problem.severity == "fatal"]
     if fatal:
         raise error(describe(name, fatal, brief=True))
-    open_ = [problem for problem in problems if problem.severity == "problem" and not problem.is_repaired]
+    open_ = [problem for problem in problems if problem.severity in WRONG and not problem.is_repaired]
     if open_ and check == "strict":
         raise error(describe(name, open_, _advice(open_, check), brief=True))
     if problems and check != "silent" and warn:
@@ -91,4 +94,4 @@ def _advice(problems: Sequence[Problem], check: Mode) -> str:
         ways.append('check="warn" to load it as it is')
         return f"Correct it, or pass {' or '.join(ways)}"
     ways += ['check="strict" to refuse it', "check=False for no warning"]
-    return f"Pass {', '.join(ways[:-1])} or {ways[-1]}" if any(p.severity == "problem" for p in problems) else ""
+    return f"Pass {', '.join(ways[:-1])} or {ways[-1]}" if any(p.severity in WRONG for p in problems) else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.algorithms.configuration import integrate
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.core.problems import Check, check_mode, describe, report
+from chainrule.core.problems import WRONG, Check, check_mode, describe, report
 from chainrule.errors import ModelError, quoted
 from chainrule.formats.exact import has_direction
 from chainrule.model import (
@@ -45,7 +45,7 @@ def validate(model: Model, *, check: Check = "strict", repair: bool = False, war
     mended. The problems that were found become notes of the model.
     """
     mode = check_mode(check)
-    in_file = any(problem.severity == "problem" for problem in model.problems)
+    in_file = any(problem.severity in WRONG for problem in model.problems)
     usable, found = inspect(model, repair=repair)
     problems = (*model.problems, *found)
     report(model.name, problems, mode, in_file=in_file, warn=warn)

@@ -241,7 +241,7 @@ def _dofs(node: Node, kind: Kind, problems: list[Problem]) -> tuple[Dof, ...]:
     if kind.name in ("revolute", "prismatic"):
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
             message = f"is {kind.name} but gives no lower and upper limit: taken as unlimited"
-            problems.append(Problem(element, message))
+            problems.append(Problem(element, message, severity="doubt"))
         else:
             lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
     elif kind.name == "continuous" and limit and (limit.number("lower", 0.0) or limit.number("upper", 0.0)):
@@ -256,7 +256,7 @@ def _most(limit: Node, key: str, element: str, problems: list[Problem]) -> float
     value = limit.number(key, math.inf)
     if value == 0 and not (key == "effort" and limit.get("passive")):
         message = f'gives {key}="0", which exporters write for an unknown limit'
-        problems.append(Problem(element, message, "It is taken as no limit"))
+        problems.append(Problem(element, message, "It is taken as no limit", severity="doubt"))
         return math.inf
     return math.inf if value >= UNLIMITED else value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Severity = Literal["fatal", "problem", "note"]
+Severity = Literal["fatal", "problem", "doubt", "note"]
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Problem:
 
     `element` is a link or joint by its name, or a place in a file; `message` goes on from there ("has a negative
     mass", ": lower must be a number"). A "fatal" problem leaves no robot to be used, a "problem" one whose results
-    may not be what was wanted, a "note" one to know of.
+    may not be what was wanted, a "doubt" one in which a number was probably not meant, a "note" is one to know of.
     """
 
     element: str

@@ -148,7 +148,7 @@ def complete(
     is_free, mends = flag(floating_base, "floating_base"), flag(repair, "repair")
     if form.has_notes:
         known = {str(problem) for problem in model.problems}
-        noted = tuple(Problem("", note) for note in model.notes if note not in known)
+        noted = tuple(Problem("", note, severity="doubt") for note in model.notes if note not in known)
         model = replace(model, problems=(*model.problems, *noted))
     if is_free:
         model = _with_free_base(model, form)

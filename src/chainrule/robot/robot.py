@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from chainrule.core.export import export
 from chainrule.core.mechanism import Mechanism
+from chainrule.doctor import diagnosis
 from chainrule.dynamics import dynamics, energy, textbook
 from chainrule.inverse_kinematics import path, solve
 from chainrule.inverse_kinematics.analytic import solve as analytic
@@ -93,6 +94,9 @@ class Robot(Mechanism):
     links = property(parts.links)
     joints = property(parts.joints)
     frames = property(parts.frames)
+
+    # --- what looks wrong with it: doctor/diagnosis.py ---
+    doctor = diagnosis.doctor
 
     # --- edits, each a new robot: robot/part_edits.py, edits.py ---
     with_link = part_edits.with_link
