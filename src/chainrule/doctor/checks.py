@@ -158,7 +158,7 @@ def centers(model: Model) -> Iterator[Finding]:
         if extent.is_geometry:
             limit, size = 0.5 * extent.diagonal + 0.02, f"its shape, {extent.diagonal:.3g} m large"
         else:
-            limit = max(extent.diagonal, 0.3 * far) + 0.1
+            limit = max(extent.diagonal, 0.8 * far) + 0.2
             size = f"the joints on it, {extent.diagonal:.3g} m apart"
         if away > limit:
             yield Finding(

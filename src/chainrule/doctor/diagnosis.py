@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from chainrule.core.mechanism import Mechanism
 from chainrule.doctor.checks import CHECKS
-from chainrule.doctor.findings import Diagnosis, Finding
+from chainrule.doctor.findings import MAX_NAMED, Diagnosis, Finding
 from chainrule.model import Model
 
 
@@ -23,7 +26,18 @@ def doctor(robot: Mechanism) -> Diagnosis:
 
 def diagnose(model: Model) -> Diagnosis:
     """Everything that looks wrong with a model."""
-    return Diagnosis(model.name, (finding for check in CHECKS for finding in check(model)))
+    alike: dict[Finding, list[str]] = {}
+    for check in CHECKS:
+        for finding in check(model):
+            alike.setdefault(replace(finding, element=""), []).append(finding.element)
+    return Diagnosis(model.name, (replace(finding, element=_join(names)) for finding, names in alike.items()))
+
+
+def _join(elements: Sequence[str]) -> str:
+    """Elements with the same finding, in words."""
+    named = list(dict.fromkeys(elements))
+    more = f", ... ({len(named)} in all)" if len(named) > MAX_NAMED else ""
+    return ", ".join(named[:MAX_NAMED]) + more
 
 
 def diagnose_error(name: str, error: Exception) -> Diagnosis:

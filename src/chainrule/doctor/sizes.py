@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.model import Model
+from chainrule.model import Joint, Model, Moved
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 
 
@@ -40,6 +40,10 @@ def extents(model: Model) -> dict[str, Extent]:
     points: dict[str, list[Array]] = {link.name: [np.zeros(3)] for link in model.links}
     for joint in model.joints:
         points[joint.parent].append(np.array(list(joint.origin.translation), dtype=float))
+        points[joint.child] += _own_points(joint)
+        travel = _travel(joint)
+        points[joint.parent] += travel
+        points[joint.child] += travel
     for frame in model.frames:
         points[frame.link].append(np.array(list(frame.origin.translation), dtype=float))
     shapes: dict[str, list[Array]] = {}
@@ -54,6 +58,24 @@ def extents(model: Model) -> dict[str, Extent]:
         cloud = np.vstack(shapes[link.name] if is_geometry else points[link.name])
         found[link.name] = Extent(cloud.min(axis=0), cloud.max(axis=0), is_geometry)
     return found
+
+
+def _own_points(joint: Joint) -> list[Array]:
+    """A point of the joint's axis, in the child's frame, where it is not the origin."""
+    if isinstance(joint.kind, Moved):
+        return [np.array(list(joint.kind.offset.inverse().translation), dtype=float)]
+    return []
+
+
+def _travel(joint: Joint) -> list[Array]:
+    """Corners of a box as long in each direction as a joint slides, which a link that it slides on must be."""
+    ends = [
+        abs(x)
+        for dof, unit in zip(joint.dofs, joint.kind.units, strict=True)
+        for x in (dof.lower, dof.upper)
+        if unit == "m" and np.isfinite(x)
+    ]
+    return [np.full(3, sign * max(ends)) for sign in (-1.0, 1.0)] if ends else []
 
 
 def reach(model: Model) -> float:
