@@ -197,17 +197,21 @@ class Loading:
     arguments: tuple[tuple[str, str], ...] = ()
     search_paths: tuple[str, ...] = ()
 
+    def options(self) -> dict[str, Any]:
+        """The options of `chainrule.load` that were asked for."""
+        options: dict[str, Any] = {
+            "floating_base": self.floating, "repair": self.repair, "check": "strict" if self.strict else "",
+            "args": dict(self.arguments), "search_paths": self.search_paths,
+        }  # fmt: skip
+        return {option: value for option, value in options.items() if value}
+
     def load(self, name: str) -> Robot:
         """A bundled robot or the robot of a file; warnings about its model are printed to stderr, a line each."""
         from chainrule.robot.library import load
 
-        options: dict[str, Any] = {
-            "floating_base": self.floating, "repair": self.repair, "check": "strict" if self.strict else None,
-            "args": dict(self.arguments), "search_paths": self.search_paths,
-        }  # fmt: skip
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ModelWarning)
-            robot = load(name, **{option: value for option, value in options.items() if value})
+            robot = load(name, **self.options())
         for warning in caught:
             warn(str(warning.message))
         return robot

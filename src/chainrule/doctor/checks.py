@@ -34,6 +34,12 @@ MAX_ANGLE = 13.0
 MAX_DEGREES = 3600.0
 """The largest limit that is taken for degrees; larger ones stand for "none"."""
 
+SMALL = 1e-3
+"""The part of mass times reach squared below which an inertia makes no difference to the robot."""
+
+MAX_UNKNOWN = 3.0
+"""m: how far a center of mass may be from the origin of a link of which no length is known."""
+
 MAX_FACTOR = 3.0
 """How much larger than its link a radius of gyration may be."""
 
@@ -58,6 +64,7 @@ def _what(problem: Problem) -> str:
 def inertias(model: Model) -> Iterator[Finding]:
     """Inertias that do not fit the mass and the size of their link."""
     far, sizes = reach(model), extents(model)
+    total = sum(max(float(link.mass), 0.0) for link in model.links[1:])
     for link in model.links[1:]:
         if not link.mass > 0 or not any(link.inertia.entries()):
             continue
@@ -72,15 +79,15 @@ def inertias(model: Model) -> Iterator[Finding]:
                 "Give it the inertia of its shape",
             )  # fmt: skip
         gyration = math.sqrt(moments[-1] / link.mass)
-        yield from _gyration(element, gyration, sizes[link.name], far)
-        yield from _density(element, link, moments, sizes[link.name])
+        yield from _gyration(element, gyration, sizes[link.name], far, bool(moments[-1] > SMALL * total * far * far))
+        yield from _density(element, link, moments, sizes[link.name], bool(link.mass > 10 * SMALL * total))
 
 
-def _gyration(element: str, gyration: float, extent: Extent, far: float) -> Iterator[Finding]:
-    """A radius of gyration larger than the link, or than the whole robot."""
+def _gyration(element: str, gyration: float, extent: Extent, far: float, matters: bool) -> Iterator[Finding]:
+    """A radius of gyration larger than the link, or than the whole robot; `matters` where the robot feels it."""
     if extent.is_geometry and extent.diagonal > 0 and gyration > MAX_FACTOR * extent.diagonal:
         yield Finding(
-            "serious" if gyration > 10 * extent.diagonal else "suspicious", element,
+            ("serious" if gyration > 10 * extent.diagonal else "suspicious") if matters else "note", element,
             f"has a radius of gyration of {gyration:.3g} m, and its shape is {extent.diagonal:.3g} m large",
             "Its inertia is too large for its mass and size, and so are the torques that turn it",
             "Check the units of its inertia (kg m^2) and of its mass (kg)",
@@ -94,11 +101,11 @@ def _gyration(element: str, gyration: float, extent: Extent, far: float) -> Iter
         )  # fmt: skip
 
 
-def _density(element: str, link: Link, moments: Array, extent: Extent) -> Iterator[Finding]:
-    """A mass too large for the shape, or an inertia too small for the mass."""
+def _density(element: str, link: Link, moments: Array, extent: Extent, matters: bool) -> Iterator[Finding]:
+    """A mass too large for the shape, or an inertia too small for the mass; `matters` where the robot feels it."""
     if extent.is_geometry and extent.volume > 0 and link.mass / extent.volume > MAX_DENSITY:
         yield Finding(
-            "serious", element,
+            "serious" if matters else "note", element,
             f"weighs {link.mass:g} kg in a box of {extent.volume * 1000:.3g} liters: "
             f"{link.mass / extent.volume:.3g} kg/m^3, denser than any metal",
             "Its weight and its torques are too large",
@@ -158,7 +165,7 @@ def centers(model: Model) -> Iterator[Finding]:
         if extent.is_geometry:
             limit, size = 0.5 * extent.diagonal + 0.02, f"its shape, {extent.diagonal:.3g} m large"
         else:
-            limit = max(extent.diagonal, 0.8 * far) + 0.2
+            limit = max(extent.diagonal, 0.8 * far) + 0.2 if far > 0 else MAX_UNKNOWN
             size = f"the joints on it, {extent.diagonal:.3g} m apart"
         if away > limit:
             yield Finding(
@@ -293,14 +300,17 @@ def copies(model: Model) -> Iterator[Finding]:
 
 def meshes(model: Model) -> Iterator[Finding]:
     """Meshes whose files are not there."""
-    missing: dict[str, list[str]] = defaultdict(list)
-    for geometry in model.geometries:
-        if isinstance(geometry.shape, Mesh) and _is_missing(geometry.shape):
-            missing[geometry.shape.path].append(geometry.link)
-    for path, links in missing.items():
+    named = [(g.link, g.shape) for g in model.geometries if isinstance(g.shape, Mesh)]
+    missing = [(link, mesh.path) for link, mesh in dict.fromkeys(named) if _is_missing(mesh)]
+    if missing:
+        paths = list(dict.fromkeys(path for _, path in missing))
+        what = f"names the mesh {paths[0]!r}, which is not there"
+        if len(paths) > 1:
+            what = f"name {len(paths)} meshes that are not there, such as {paths[0]!r}"
         yield Finding(
-            "suspicious", name_all("link", dict.fromkeys(links)), f"names the mesh {path!r}, which is not there",
-            "It cannot be drawn", "Give the folder of the package by search_paths=... or ROS_PACKAGE_PATH",
+            "suspicious", name_all("link", dict.fromkeys(link for link, _ in missing)), what,
+            "They cannot be drawn, and nothing touches them",
+            "Give the package's folder by search_paths=... or ROS_PACKAGE_PATH",
         )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ class Diagnosis:
         return self.findings[index]
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{len(self._of(severity))} {severity}" for severity in SEVERITIES)
+        counts = f"{len(self.serious)} serious, {len(self.suspicious)} suspicious, {len(self.notes)} to note"
         return "\n".join([f"robot {self.robot!r}: {counts}", *map(str, self.findings)])
 
     def __repr__(self) -> str:
