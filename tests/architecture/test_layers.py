@@ -5,9 +5,9 @@ from __future__ import annotations
 from architecture.sources import Import, imports, modules
 
 LAYERS = (
-    "lazy", "moved", "errors", "quantities", "spatial", "model", "arguments", "algorithms", "formats", "functions", "compile", "core",
-    "loops", "dynamics", "kinematics", "inverse_kinematics", "control", "simulation", "symbolic", "plots", "robot",
-    "wheels", "cli",
+    "lazy", "moved", "errors", "quantities", "spatial", "model", "arguments", "algorithms", "formats", "functions",
+    "compile", "core", "doctor", "loops", "dynamics", "kinematics", "inverse_kinematics", "control", "simulation",
+    "symbolic", "plots", "robot", "wheels", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 
