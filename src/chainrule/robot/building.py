@@ -62,6 +62,19 @@ def from_mjcf(
     return complete(model, form, floating_base=floating_base, check=check, repair=repair)
 
 
+def from_mujoco(compiled: Any, *, floating_base: bool = False, check: Check = "warn", repair: bool = False) -> Model:
+    """Take over a compiled model of MuJoCo, a mujoco.MjModel, or a mujoco.MjSpec, which is compiled.
+
+    Bodies, joints, armature, damping, friction, springs, limits, equality constraints, sites (as frames), keyframes (as
+    named configurations) and geoms. q is MuJoCo's qpos with the scalar of quaternions last; the velocity of a free
+    joint is the body's twist in its own axes, angular part first.
+    """
+    from chainrule.formats import mujoco
+
+    model, form = mujoco.from_mujoco(compiled), registry.format_by_name("mjcf")
+    return complete(model, form, floating_base=floating_base, check=check, repair=repair)
+
+
 def from_sdf(
     path_or_text: str | PathLike[str],
     *,

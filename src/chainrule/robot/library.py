@@ -12,11 +12,11 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats import native, packages
+from chainrule.formats import mujoco, native, packages
 from chainrule.formats.recognition import refuse_thing
 from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
 from chainrule.model import Model
-from chainrule.robot import descriptions
+from chainrule.robot import building, descriptions
 from chainrule.robot.building import from_file, refuse_unknown_options
 from chainrule.robot.robot import Robot
 
@@ -50,8 +50,8 @@ def load(
     thing
         A bundled robot's name, or one of the package robot_descriptions such as "ur10e_description" if that is
         installed; the path of a file (.urdf, .xacro, .xml, .toml, .json); a folder with one robot file in it; a
-        package:// address; the text of such a file, as a string or as bytes; an open file. A xacro file is a program:
-        load only those that you trust.
+        package:// address; the text of such a file, as a string or as bytes; an open file; a mujoco.MjModel or MjSpec.
+        A xacro file is a program: load only those that you trust.
     floating_base
         Add a free joint between the world and the base.
     check, repair
@@ -62,7 +62,8 @@ def load(
     args
         Arguments of a xacro file, such as {"hand": "true"}.
     options
-        Further options of a registered format.
+        Further options of a format: compiler="mujoco" reads MJCF with MuJoCo itself, model="name" chooses a model of an
+        SDF world.
 
     >>> load("pendulum").n
     1
@@ -83,7 +84,17 @@ def load(
             thing = described.path
             chosen["search_paths"] = (*chosen.get("search_paths", ()), *described.search_paths)
             chosen |= {"args": {**described.args, **(args or {})}} if described.args or args else {}
+    taken_over = _take_over(thing, chosen)
+    if taken_over is not None:
+        return Robot(taken_over)
     return Robot(from_file(_find(thing, chosen.get("search_paths", ())), **chosen))
+
+
+def _take_over(thing: object, options: dict[str, Any]) -> Model | None:
+    """The model of an object of another package; None for other things."""
+    if mujoco.is_compiled(thing):
+        return building.from_mujoco(thing, **options)
+    return None
 
 
 def _find(thing: object, search_paths: tuple[Path, ...]) -> Content:

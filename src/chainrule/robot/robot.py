@@ -82,6 +82,7 @@ class Robot(Mechanism):
     from_urdf = _constructor(building.from_urdf)
     from_mjcf = _constructor(building.from_mjcf)
     from_sdf = _constructor(building.from_sdf)
+    from_mujoco = _constructor(building.from_mujoco)
     from_native = _constructor(building.from_native)
     from_dh = _constructor(building.from_dh)
     from_screws = _constructor(building.from_screws)

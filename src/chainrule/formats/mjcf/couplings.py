@@ -60,7 +60,7 @@ def with_mimics(
         if node.tag in LOOPS:
             continue
         found = _mimic(node, by_name, refs) if node.tag == "joint" else None
-        if found is None or not _adopt(mimics, *found):
+        if found is None or not adopt_mimic(mimics, *found):
             notes.append(f"equality constraint {_label(node)} is not modelled")
     notes += [f"tendon {_label(node)} is not modelled" for node in document.entries("tendon", "spatial", "fixed")]
     notes += [f"deformable body {_label(node)} is not modelled" for node in document.entries("deformable", "flex")]
@@ -87,7 +87,7 @@ def _mimic(node: Node, joints: Mapping[str, Joint], refs: Refs) -> tuple[str, Mi
     return follower, Mimic(leader, a[1], refs[follower] + a[0] - a[1] * refs[leader])
 
 
-def _adopt(mimics: dict[str, Mimic], follower: str, mimic: Mimic) -> bool:
+def adopt_mimic(mimics: dict[str, Mimic], follower: str, mimic: Mimic) -> bool:
     """Add a mimic so that each follows a joint that itself follows none; False where that is impossible."""
     if mimic.joint in mimics:
         mimic = _through(mimic, mimics[mimic.joint])
