@@ -15,7 +15,8 @@ from chainrule.formats.xml import Node, parse
 class Document:
     """A root element, and the elements of included files in the places where they are included.
 
-    File names are relative to the folder of the main file, as in MuJoCo.
+    File names are relative to the folder of the main file, or where there is no such file, to that of the file that
+    names them, as in MuJoCo.
     """
 
     def __init__(self, root: Node, folder: Path | None) -> None:
@@ -24,6 +25,7 @@ class Document:
         self.root = root
         self.folder = folder
         self._included: dict[etree._Element, Node] = {}
+        self._folders = {root.element: folder}
         self._include_all()
 
     def _include_all(self) -> None:
@@ -45,8 +47,12 @@ class Document:
                     content, source, _ = read(path)
                 except FormatError as error:
                     raise node.error(str(error)) from error
-                self._included[element] = parse(content, source)
-                waiting.append(self._included[element])
+                inner = parse(content, source)
+                if not len(inner.element):
+                    raise node.error(f"includes {path.name}, which has no elements; remove one of them")
+                self._included[element] = inner
+                self._folders[inner.element] = path.parent
+                waiting.append(inner)
 
     def path_of(self, node: Node, file: str) -> Path:
         """Path of a file that an element names."""
@@ -58,7 +64,14 @@ class Document:
                 f"names the file {file!r}, but a model given as text has no folder to look in; load it from a file, or "
                 "give an absolute path"
             )
+        own = self.folder_of(node)
+        if own is not None and not (self.folder / path).exists() and (own / path).exists():
+            return own / path
         return self.folder / path
+
+    def folder_of(self, node: Node) -> Path | None:
+        """The folder of the file that an element is in; None for a model given as text."""
+        return self._folders.get(node.element.getroottree().getroot(), self.folder)
 
     def children(self, node: Node, *tags: str) -> Iterator[Node]:
         """Child elements, those of included files among them."""

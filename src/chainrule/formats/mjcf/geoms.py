@@ -84,10 +84,11 @@ class Geoms:
             raise geom.error(f"is a {type_} fitted to a mesh, which is not done here; {_REMEDY}, or write type='mesh'")
         if flag(geom, "shellinertia"):
             raise geom.error(f"is a hollow {type_} (shellinertia), whose inertia is not computed here; {_REMEDY}")
-        T, size = self._extent(geom, type_)
+        T, size = self.extent(geom, type_)
         return T, _unit(type_, size)
 
-    def _extent(self, geom: Node, type_: str) -> tuple[Transform, Sequence[float]]:
+    def extent(self, geom: Node, type_: str) -> tuple[Transform, Sequence[float]]:
+        """The pose of a primitive, and its sizes: radii and half lengths."""
         size = geom.numbers("size") or []
         if len(size) > 3:
             raise geom.error(f"size={geom.get('size')!r} should be at most 3 numbers, got {len(size)}")
@@ -97,12 +98,16 @@ class Geoms:
         sizes = [*size[:1], half] if SIZES[type_] == 2 else [*size[:1], *size[:1], half]
         return T, _check_size(geom, type_, sizes)
 
-    def _mesh(self, geom: Node) -> Inertia:
-        """The mesh of a geom at density one, about the origin of its vertices."""
+    def asset(self, geom: Node) -> StyledNode:
+        """The <mesh> that a geom names."""
         name = geom.text("mesh")
         if name not in self._assets:
             raise geom.error(str(UnknownNameError.of("mesh", name, self._assets, "the model's <asset>")))
-        asset = self._assets[name]
+        return self._assets[name]
+
+    def _mesh(self, geom: Node) -> Inertia:
+        """The mesh of a geom at density one, about the origin of its vertices."""
+        name, asset = geom.text("mesh"), self.asset(geom)
         mode = word(asset, "inertia", ("legacy", "exact", "convex", "shell"), "legacy")
         if flag(geom, "shellinertia"):
             raise geom.error("is a mesh, for which shellinertia is given as inertia='shell' of the <mesh> asset")
@@ -138,7 +143,8 @@ class Geoms:
                     "vertex should be x y z for each vertex, and face three indices of them for each triangle"
                 )
             return Mesh(points.reshape(-1, 3), faces.reshape(-1, 3).astype(np.int64))
-        path = self._path(asset)
+        folder, file = self.place(asset)
+        path = self._document.path_of(asset, file) if folder is None else folder / file
         try:
             return load(path)
         except FormatError as error:
@@ -147,12 +153,20 @@ class Geoms:
                 f"Put the file there, or {_REMEDY}"
             ) from error
 
-    def _path(self, asset: StyledNode) -> Path:
+    def place(self, asset: StyledNode) -> tuple[Path | None, str]:
+        """The folder at which the path of a mesh starts, None for a model given as text, and the path.
+
+        That is the path in the compiler's meshdir, from the folder of the main file, or, as in MuJoCo, the plain path
+        from the folder of the file that has the <mesh>, if it is there only.
+        """
         file = asset.text("file")
         if self._settings.strip_paths:
             file = PureWindowsPath(file).name
-        folder = self._settings.mesh_folder or self._settings.asset_folder or ""
-        return self._document.path_of(asset, str(Path(folder) / file))
+        inner = (Path(self._settings.mesh_folder or self._settings.asset_folder or "") / file).as_posix()
+        folder, own = self._document.folder, self._document.folder_of(asset)
+        if folder is None or own is None or (folder / inner).is_file() or not (own / file).is_file():
+            return folder, inner
+        return own, file
 
 
 def refuse_shape(node: Node) -> None:

@@ -122,7 +122,7 @@ def coefficient(node: Node, attribute: str) -> float:
 def _limits(node: Node, type_: str, settings: Settings) -> tuple[float, float]:
     if type_ == "free":
         return -math.inf, math.inf
-    low, high = _range_in_force(node, "range", "limited", settings) or (-math.inf, math.inf)
+    low, high = range_in_force(node, "range", "limited", settings) or (-math.inf, math.inf)
     if not settings.is_enabled("limit", "constraint"):
         return -math.inf, math.inf
     if type_ == "ball" and low not in (0.0, -math.inf):
@@ -131,7 +131,7 @@ def _limits(node: Node, type_: str, settings: Settings) -> tuple[float, float]:
 
 
 def _efforts(node: Node, settings: Settings) -> tuple[float, ...]:
-    return _range_in_force(node, "actuatorfrcrange", "actuatorfrclimited", settings) or ()
+    return range_in_force(node, "actuatorfrcrange", "actuatorfrclimited", settings) or ()
 
 
 def _effort_notes(node: Node, settings: Settings) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def _effort_notes(node: Node, settings: Settings) -> tuple[str, ...]:
     return (f"its efforts are limited to {low:g} and {high:g}; the larger counts here, both ways",)
 
 
-def _range_in_force(node: Node, attribute: str, switch: str, settings: Settings) -> tuple[float, float] | None:
+def range_in_force(node: Node, attribute: str, switch: str, settings: Settings) -> tuple[float, float] | None:
     """The range of an attribute, or None where it is absent or switched off."""
     low, high = node.vector(attribute, 2, (0.0, 0.0))
     limited = word(node, switch, ("true", "false", "auto"), "auto")

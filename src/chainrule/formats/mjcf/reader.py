@@ -7,16 +7,20 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chainrule.errors import FormatError
 from chainrule.formats.mjcf.couplings import with_mimics, with_rotors
 from chainrule.formats.mjcf.defaults import MAIN, Defaults
 from chainrule.formats.mjcf.document import Document, flag
+from chainrule.formats.mjcf.efforts import with_efforts
+from chainrule.formats.mjcf.geometry import Appearance
 from chainrule.formats.mjcf.geoms import Geoms, refuse_shape, segment_frame
 from chainrule.formats.mjcf.inertia import PosedNode, link_of, scale_to_total, world
 from chainrule.formats.mjcf.joints import WELDED, BodyJoint, joint_of
+from chainrule.formats.mjcf.keyframes import configurations_of
 from chainrule.formats.mjcf.loops import constraints_of, equalities
 from chainrule.formats.mjcf.names import refuse_names
 from chainrule.formats.mjcf.schema import REFUSED, refuse_unknown
@@ -24,7 +28,7 @@ from chainrule.formats.mjcf.settings import Settings
 from chainrule.formats.mjcf.values import refuse_values
 from chainrule.formats.source import FilePath, read
 from chainrule.formats.xml import Node, parse
-from chainrule.model import Frame, Free, Joint, Link, Model
+from chainrule.model import Frame, Free, Geometry, Joint, Link, Model
 from chainrule.spatial import Transform, Vector
 
 MAX_BODY_DOFS = 6
@@ -46,9 +50,11 @@ def model_of(root: Node, folder: Path | None) -> Model:
     for section in document.sections("worldbody"):
         reader.read(section)
     joints = with_rotors(reader.joints, document, reader.defaults, reader.settings, notes)
+    joints = with_efforts(joints, document, reader.defaults, reader.settings, notes)
     settings = reader.settings
     nodes = [*equalities(document, reader.defaults, settings)]
     joints = with_mimics(joints, reader.refs, document, nodes, notes)
+    configurations = configurations_of(document, joints, reader.start, notes)
     constraints = constraints_of(nodes, reader.places, reader.sites)
     refuse_names(document)
     refuse_values(document)
@@ -57,7 +63,17 @@ def model_of(root: Node, folder: Path | None) -> Model:
     gravity = settings.gravity if settings.is_enabled("gravity") else Vector(0.0, 0.0, 0.0)
     links = [world(), *scale_to_total(reader.links, settings.total_mass)]
     name = root.get("model") or "robot"
-    return Model.build(name, links, joints, reader.frames(), gravity, notes=notes, constraints=constraints)
+    return Model.build(
+        name,
+        links,
+        joints,
+        reader.frames(),
+        gravity,
+        notes=[*notes, *reader.appearance.notes()],
+        constraints=constraints,
+        geometries=reader.geometries,
+        configurations=configurations,
+    )
 
 
 @dataclass
@@ -84,6 +100,11 @@ class _Reader:
         self.refs: dict[str, float] = {}
         self.sites: list[Frame] = []
         self.places = {"world": Transform.identity()}
+        self.appearance = Appearance(document, self.defaults, self.settings, self.geoms)
+        self.geometries: list[Geometry] = []
+        self.start: dict[str, Sequence[float]] = {}
+        """MuJoCo's qpos0: the coordinates of each joint in the pose of the file."""
+        self._moving: set[str] = set()
         self.notes: list[str] = []
         self._link_names = _Names({"world"}, document.names("body"), "body")
         self._joint_names = _Names(set(), document.names("joint") | document.names("freejoint"), "joint")
@@ -94,6 +115,7 @@ class _Reader:
         for node, _ in (*contents.joints, *((contents.inertial,) if contents.inertial else ())):
             raise node.error("belongs into a <body>: the world does not move")
         self._place_sites("world", contents)
+        self._place_geoms("world", contents)
         waiting = [("world", *body) for body in reversed(contents.bodies)]
         while waiting:
             parent, node, T, style = waiting.pop()
@@ -137,7 +159,7 @@ class _Reader:
 
     def _body(self, parent: str, node: Node, T: Transform, contents: _Contents) -> str:
         """Add a body's link, joints and sites, and return the link's name."""
-        name = self._link_names.of(node)
+        name, carrier = self._link_names.of(node), parent
         self.places[name] = self.places[parent] * T
         if flag(node, "mocap"):
             if contents.joints or parent != "world":
@@ -158,12 +180,30 @@ class _Reader:
             # A free body is placed in the world by its coordinates alone, whatever its pose in the file.
             origin = joint.before if isinstance(joint.kind, Free) else T * joint.before
             self._join(joint_name, parent, child, joint, origin)
+            self.start[joint_name] = _start(joint, self.places[name])
             parent, T = child, Transform.identity()
         if not joints_of_body:
             self._join(self._joint_names.unused_name(f"{name}_fixed"), parent, name, WELDED, T)
-        self.links.append(link_of(node, name, contents.inertial, contents.geoms, self.geoms, self.settings))
+        if joints_of_body or carrier in self._moving:
+            self._moving.add(name)
+        self.links.append(self._link(node, name, contents))
         self._place_sites(name, contents)
+        self._place_geoms(name, contents)
         return name
+
+    def _link(self, node: Node, name: str, contents: _Contents) -> Link:
+        """The body's link. The mass of a body that never moves may stay unknown, since nothing depends on it."""
+        try:
+            return link_of(node, name, contents.inertial, contents.geoms, self.geoms, self.settings)
+        except FormatError as error:
+            if name in self._moving or self.settings.total_mass > 0:
+                raise
+            self.notes.append(f"body {name!r} never moves; its mass, which plays no part, is taken as zero ({error})")
+            return Link(name)
+
+    def _place_geoms(self, link: str, contents: _Contents) -> None:
+        for geom in contents.geoms:
+            self.geometries += self.appearance.of(link, geom)
 
     def _join(self, name: str, parent: str, child: str, joint: BodyJoint, origin: Transform) -> None:
         self.joints.append(Joint(name, parent, child, joint.kind, origin, joint.dofs))
@@ -186,6 +226,14 @@ class _Reader:
             Frame(names.unused_name(f"site/{site.name}"), site.link, site.origin) if site.name in clashing else site
             for site in self.sites
         ]
+
+
+def _start(joint: BodyJoint, place: Transform) -> Sequence[float]:
+    """The coordinates of a joint in the pose of the file, as MuJoCo's qpos has them; `place` is the body's pose."""
+    if isinstance(joint.kind, Free):
+        x, y, z, w = place.rotation.quaternion()
+        return (*place.translation, w, x, y, z)
+    return (1.0, 0.0, 0.0, 0.0) if joint.kind.nq == 4 else (joint.ref,)
 
 
 def _refuse_joints(node: Node, parent: str, joints_of_body: list[BodyJoint]) -> None:

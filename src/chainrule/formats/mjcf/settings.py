@@ -77,7 +77,7 @@ class Settings:
         self.gravity = Vector(*node.vector("gravity", 3, tuple(self.gravity)))
         self.fluid = self.fluid or node.number("density", 0.0) > 0 or node.number("viscosity", 0.0) > 0
         for flags in document.children(node, "flag"):
-            for name in ("gravity", "spring", "damper", "frictionloss", "equality", "limit", "constraint"):
+            for name in ("gravity", "spring", "damper", "frictionloss", "equality", "limit", "constraint", "clampctrl"):
                 if flags.get(name) is not None:
                     off = word(flags, name, ("enable", "disable"), "enable") == "disable"
                     self.disabled = self.disabled | {name} if off else self.disabled - {name}
