@@ -34,13 +34,13 @@ class Appearance:
         """The geometry of one geom, in frames T of a body; none where it cannot be kept."""
         node, T = geom
         try:
-            placed = self._placed(node)
+            found = self._shape(node)
         except FormatError as error:
             self._leave_out(node, str(error))
             return []
-        if placed is None:
+        if found is None:
             return []
-        origin, shape = placed
+        origin, shape = found
         contacts = node.number("contype", 1.0) or node.number("conaffinity", 1.0)
         role, name = ("collision" if contacts else "visual"), node.get("name") or None
         return [Geometry(link, shape, T * origin, role, self._color(node), name)]  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ class Appearance:
         label = repr(name) if name else f"in line {node.element.sourceline}"
         self._left_out.setdefault(reason, []).append(label)
 
-    def _placed(self, node: Node) -> tuple[Transform, Shape] | None:
+    def _shape(self, node: Node) -> tuple[Transform, Shape] | None:
         """The pose of the shape in the frame of the geom's parent, and the shape."""
         type_ = word(node, "type", (*SIZES, *WEIGHTLESS, "mesh", "sdf"), "sphere")
         if type_ == "plane":
