@@ -49,6 +49,36 @@ def test_names_from_a_model_never_reach_generated_code(tmp_path):
     close(kernel(np.zeros((3, 2))), cr.load("planar_2r").reference.mass_matrix(np.zeros((3, 2))))
 
 
+def test_comments_say_order_unit_and_frame_of_every_number(tmp_path):
+    robot = cr.load("planar_rp")
+    robot.export("c", functions=["inverse_dynamics", "jacobian", "static_torque"], path=tmp_path / "arm.c")
+    text = " ".join((tmp_path / "arm.h").read_text().split())
+    tip = robot.end_effector
+    first, second = robot.joint_names
+    assert f"x0[2] q: positions of {first} (rad); {second} (m)" in text
+    assert f"x1[2] qd: velocities of {first} (rad/s); {second} (m/s)" in text
+    assert f"out[2] torques or forces of {first} (N m); {second} (N)" in text
+    assert (
+        f"out[12] Jacobian of {tip}: rows (angular, linear), in base axes, the linear part that of its origin" in text
+    )
+    assert f"x1[6] wrench: (moment, force) that {tip} applies to its surroundings, in its own axes" in text
+
+
+def test_names_in_comments_cannot_end_them(tmp_path):
+    from dataclasses import replace
+
+    model = cr.load("planar_2r").model
+    for hostile in ("*/ int broken; /*", "\\\n", "??/", "a\u00e9\nb", "x" * 5000):
+        joints = tuple(replace(j, name=j.name + hostile) for j in model.joints)
+        robot = cr.Robot(replace(model, joints=joints))
+        files = robot.export("c", functions=["mass_matrix", "jacobian"], path=tmp_path / "x.c")
+        header = (tmp_path / "x.h").read_text()
+        assert "broken;" not in header or "_/ int broken; /_" in header
+        sources = [str(f) for f in files if f.suffix == ".c"]
+        flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wcomment", "-Wtrigraphs", "-Werror"]
+        subprocess.run(["gcc", *flags, *sources, "-lm", "-o", tmp_path / "x"], check=True)
+
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.functions.meaning import describe_arguments, describe_result
 from chainrule.functions.table import FUNCTIONS, Needs
 
 LOADED = {"tip_wrench", "wrenches"}
@@ -78,3 +79,41 @@ def test_signature_and_help_are_the_same_before_and_after_the_first_call(name):
     shape = [(p.name, p.kind, p.default) for p in before.parameters.values()]
     assert [(p.name, p.kind, p.default) for p in after.parameters.values()] == shape
     assert inspect.getdoc(getattr(robot, name)) == doc
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_result_and_argument_is_said_in_words(name):
+    robot = cr.load("four_bar" if name.startswith(("constraint", "loop", "consistent", "closing")) else "panda")
+    model = robot.model if FUNCTIONS[name].whole else robot.merged
+    options = robot.options(name, {})
+    arguments = describe_arguments(name, model, options)
+    assert len(arguments) == len(FUNCTIONS[name].argument_lengths(model, options.get("loads", ())))
+    assert [line.split(":")[0] for line in arguments][: len(FUNCTIONS[name].takes)] == list(FUNCTIONS[name].arguments)
+    text = describe_result(name, model, options)
+    assert text
+    assert "{" not in text
+
+
+def test_words_say_frame_order_and_unit():
+    dog = cr.load("quadruped").with_end_effector("HL_FOOT")
+    joints = "FL_HAA, FL_HFE, FL_KFE, FR_HAA, FR_HFE, FR_KFE, HL_HAA, HL_HFE, HL_KFE, HR_HAA, HR_HFE, HR_KFE"
+    base = "floating_base.wx, floating_base.wy, floating_base.wz"
+    qd = f"qd: velocities of {base} (rad/s); floating_base.vx, floating_base.vy, floating_base.vz (m/s); {joints} (rad/s)"
+    options = dog.options("inverse_dynamics", {"loads": ["FL_FOOT"], "wrench_frame": "world"})
+    lines = describe_arguments("inverse_dynamics", dog.merged, options)
+    assert lines[1] == qd
+    assert (
+        lines[3] == "wrench: (moment, force) that the world applies to FL_FOOT, in base axes, about its origin (N m, N)"
+    )
+    static = describe_arguments("static_torque", dog.merged, dog.options("static_torque", {}))
+    assert static[1].startswith("wrench: (moment, force) that HL_FOOT applies to its surroundings, in its own axes")
+    for frame, words in (
+        ("world", "in base axes, the linear part that of its origin"),
+        ("space", "at the origin of the base"),
+    ):
+        assert words in describe_result("jacobian", dog.merged, dog.options("jacobian", {"frame": frame}))
+    assert "in its own axes" in describe_result(
+        "acceleration", dog.merged, dog.options("acceleration", {"frame": "body"})
+    )
+    arm = cr.load("planar_rp")
+    assert "(N m); " in describe_result("inverse_dynamics", arm.merged, arm.options("inverse_dynamics", {}))

@@ -52,6 +52,8 @@ class Tape:
     inputs: tuple[int, ...]
     instructions: tuple[Instruction, ...]
     outputs: tuple[Value, ...]
+    meanings: tuple[str, ...] = ()
+    """Each argument and then the result in words, where somebody has given them: for people who read exported code."""
 
     def counts(self) -> Counter[str]:
         """The number of times that each operation occurs."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from chainrule.arguments import file_path, flag, names, word
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
+from chainrule.functions.meaning import describe_arguments, describe_result
 from chainrule.functions.table import entry_of
 
 
@@ -24,8 +26,8 @@ def export(
 
     target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads
     arguments from its input and prints results. Functions are named as the methods are, prefixed with the file's
-    name; end-effector and Jacobian frame are the defaults. Files that chainrule has not written are left alone, and an
-    error says which, unless `overwrite`.
+    name; end-effector and Jacobian frame are the defaults. Comments in the header say order, unit and frame of all
+    numbers. Files that chainrule has not written are left alone, and an error says which, unless `overwrite`.
     """
     from chainrule.compile.emit import targets
     from chainrule.compile.trace import trace
@@ -36,6 +38,7 @@ def export(
     place = targets.file_of(chosen, file_path(path))
     tapes = {}
     for name in functions:
-        entry = entry_of(name)
-        tapes[name] = trace(robot.model if entry.whole else robot.merged, name, **robot.options(name, {}))
+        model, options = robot.model if entry_of(name).whole else robot.merged, robot.options(name, {})
+        meanings = (*describe_arguments(name, model, options), describe_result(name, model, options))
+        tapes[name] = replace(trace(model, name, **options), meanings=meanings)
     return targets.write(chosen, place, tapes, overwrite=flag(overwrite, "overwrite"))

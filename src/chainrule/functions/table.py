@@ -289,6 +289,8 @@ class Function:
     """Whether the method on one state does nothing but call the kernel, so that the kernel can stand in for it."""
     method: str | None = None
     """The method that evaluates it, where its name is another one."""
+    answer: str = ""
+    """The result in words: quantity, order, frame and unit. `meaning.describe_result` fills in names."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -430,12 +432,29 @@ _PROJECTED = {**_ROWS, "held": HELD}
 
 FUNCTIONS: dict[str, Function] = {
     # poses and velocities
-    "pose": Function(_pose, (Q,), (4, 4), {"link": LINK, "relative_to": RELATIVE_TO}, needs=_NOTHING),
+    "pose": Function(
+        _pose,
+        (Q,),
+        (4, 4),
+        {"link": LINK, "relative_to": RELATIVE_TO},
+        needs=_NOTHING,
+        answer="pose of {link} in {relative_to}: a homogeneous matrix, its translation in m",
+    ),
     "poses": Function(
-        lambda m, q: [T.rows() for T in kinematics.poses(m, q)], (Q,), (LINKS, 4, 4), needs=_NOTHING, whole=True
+        lambda m, q: [T.rows() for T in kinematics.poses(m, q)],
+        (Q,),
+        (LINKS, 4, 4),
+        needs=_NOTHING,
+        whole=True,
+        answer="poses of {links} in the base: homogeneous matrices, their translations in m",
     ),
     "twists": Function(
-        lambda m, q, qd: _rows(kinematics.twists(m, q, qd)), (Q, QD), (LINKS, 6), needs=_NOTHING, whole=True
+        lambda m, q, qd: _rows(kinematics.twists(m, q, qd)),
+        (Q, QD),
+        (LINKS, 6),
+        needs=_NOTHING,
+        whole=True,
+        answer="twists (angular, linear) of {links}, each in its own frame (rad/s, m/s)",
     ),
     "accelerations": Function(
         lambda m, q, qd, qdd, *, gravity=False: _rows(kinematics.accelerations(m, q, qd, qdd, gravity)),
@@ -444,6 +463,7 @@ FUNCTIONS: dict[str, Function] = {
         {"gravity": WITH_GRAVITY},
         needs=_NOTHING,
         whole=True,
+        answer="rates of the twists (angular, linear) of {links}, each in its own frame{gravity} (rad/s^2, m/s^2)",
     ),
     "acceleration": Function(
         lambda m, q, qd, qdd, *, link, frame, gravity: list(
@@ -453,6 +473,7 @@ FUNCTIONS: dict[str, Function] = {
         (6,),
         {"link": LINK, "frame": ACCELERATION_FRAME, "gravity": WITH_GRAVITY},
         needs=_NOTHING,
+        answer="angular acceleration of {link} and acceleration of its origin, {axes}{gravity} (rad/s^2, m/s^2)",
     ),
     "jacobian": Function(
         lambda m, q, *, link, frame: _columns(jacobians.jacobian(m, q, link, frame)),
@@ -460,6 +481,7 @@ FUNCTIONS: dict[str, Function] = {
         (6, N),
         {"link": LINK, "frame": FRAME},
         needs=_NOTHING,
+        answer="Jacobian of {link}: rows (angular, linear), {frame} (rad/s, m/s); columns {columns}",
     ),
     "jacobian_derivative": Function(
         lambda m, q, qd, *, link, frame: _columns(jacobians.jacobian_derivative(m, q, qd, link, frame)),
@@ -467,6 +489,7 @@ FUNCTIONS: dict[str, Function] = {
         (6, N),
         {"link": LINK, "frame": FRAME},
         needs=_NOTHING,
+        answer="rate of the Jacobian of {link}: rows (angular, linear), {frame}; columns {columns}",
     ),
     "analytic_jacobian": Function(
         lambda m, q, *, link, order: jacobians.analytic_jacobian(m, q, link, order),
@@ -474,6 +497,7 @@ FUNCTIONS: dict[str, Function] = {
         (6, N),
         {"link": LINK, "order": ORDER},
         needs=_NOTHING,
+        answer="rates of the pose vector of {link}: rows x, y, z (m/s), angles {order} (rad/s); columns {columns}",
     ),
     "pose_vector": Function(
         lambda m, q, *, link, order: jacobians.pose_vector(m, q, link, order),
@@ -481,6 +505,7 @@ FUNCTIONS: dict[str, Function] = {
         (6,),
         {"link": LINK, "order": ORDER},
         needs=_NOTHING,
+        answer="x, y, z (m) and three angles, {order} (rad), of {link} in the base",
     ),
     "manipulability": Function(
         lambda m, q, *, link, axes, columns: manipulability.manipulability(m, q, link, axes, columns),
@@ -489,6 +514,7 @@ FUNCTIONS: dict[str, Function] = {
         {"link": LINK, "axes": TASK_ROWS, "columns": BY_COLUMNS},
         needs=_NOTHING,
         is_direct=never,
+        answer="manipulability of {link}",
     ),
     # dynamics
     "inverse_dynamics": Function(  # the vector form: fewer operations than the twist-wrench recursion of `rnea`
@@ -499,6 +525,7 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         loops=_IN_LOOPS,
         is_direct=without_loops,
+        answer="torques or forces of {torques}",
     ),
     "forward_dynamics": Function(
         _with_named_wrenches(_forward_dynamics),
@@ -508,14 +535,57 @@ FUNCTIONS: dict[str, Function] = {
         needs=Needs.INVERTIBLE_MASS,
         loaded=True,
         loops=_ROWS,
+        answer="accelerations of {accelerations}",
     ),
-    "bias": Function(_with_named_wrenches(_bias), (Q, QD), (N,), _LOADS, loaded=True),
-    "mass_matrix": Function(crba.mass_matrix, (Q,), (N, N), cost=per_pair()),
-    "apply_inverse_mass": Function(aba.apply_inverse_mass, (Q, X), (N,), needs=Needs.INVERTIBLE_MASS),
-    "coriolis_matrix": Function(coriolis.coriolis_matrix, (Q, QD), (N, N), cost=per_pair(3)),
-    "gravity_torque": Function(rnea.gravity_torque, (Q,), (N,)),
-    "friction_torque": Function(joint_forces.friction_torque, (QD,), (N,), needs=_NOTHING),
-    "spring_torque": Function(joint_forces.spring_torque, (Q,), (N,), needs=_NOTHING),
+    "bias": Function(
+        _with_named_wrenches(_bias),
+        (Q, QD),
+        (N,),
+        _LOADS,
+        loaded=True,
+        answer="torques or forces without those of accelerations, of {torques}",
+    ),
+    "mass_matrix": Function(
+        crba.mass_matrix,
+        (Q,),
+        (N, N),
+        cost=per_pair(),
+        answer="mass matrix in kg, m and rad: rows and columns {columns}",
+    ),
+    "apply_inverse_mass": Function(
+        aba.apply_inverse_mass,
+        (Q, X),
+        (N,),
+        needs=Needs.INVERTIBLE_MASS,
+        answer="accelerations of {accelerations}",
+    ),
+    "coriolis_matrix": Function(
+        coriolis.coriolis_matrix,
+        (Q, QD),
+        (N, N),
+        cost=per_pair(3),
+        answer="Coriolis matrix in kg, m, s and rad: rows and columns {columns}",
+    ),
+    "gravity_torque": Function(
+        rnea.gravity_torque,
+        (Q,),
+        (N,),
+        answer="torques or forces against gravity of {torques}",
+    ),
+    "friction_torque": Function(
+        joint_forces.friction_torque,
+        (QD,),
+        (N,),
+        needs=_NOTHING,
+        answer="torques or forces that overcome friction of {torques}",
+    ),
+    "spring_torque": Function(
+        joint_forces.spring_torque,
+        (Q,),
+        (N,),
+        needs=_NOTHING,
+        answer="torques or forces that hold springs of {torques}",
+    ),
     "torque_terms": Function(
         lambda m, q, qd, qdd, **loops: list(terms.torque_terms(m, q, qd, qdd, **loops).values()),
         (Q, QD, QDD),
@@ -523,6 +593,7 @@ FUNCTIONS: dict[str, Function] = {
         cost=per_joint_and_body(4),
         loops=_IN_LOOPS,
         is_direct=never,
+        answer="terms {terms}, each of {torques}",
     ),
     "joint_wrenches": Function(
         _joint_wrenches,
@@ -533,6 +604,7 @@ FUNCTIONS: dict[str, Function] = {
         whole=True,
         loops=_IN_LOOPS,
         is_direct=never,
+        answer="wrenches (moment, force) from parent to child at {joints}, in the frame of each child (N m, N)",
     ),
     "static_torque": Function(
         _static_torque,
@@ -543,21 +615,75 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         loops=_IN_LOOPS,
         is_direct=never,
+        answer="torques or forces of {torques}",
     ),
     # energy and momentum
-    "kinetic_energy": Function(energy.kinetic_energy, (Q, QD), ()),
-    "potential_energy": Function(energy.potential_energy, (Q,), (), whole=True),
-    "center_of_mass": Function(lambda m, q: list(centroidal.center_of_mass(m, q)), (Q,), (3,)),
-    "center_of_mass_jacobian": Function(lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)), (Q,), (3, N)),
-    "momentum": Function(lambda m, q, qd: list(centroidal.momentum(m, q, qd)), (Q, QD), (6,)),
-    "centroidal_momentum": Function(lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)), (Q, QD), (6,)),
+    "kinetic_energy": Function(
+        energy.kinetic_energy,
+        (Q, QD),
+        (),
+        answer="kinetic energy (J)",
+    ),
+    "potential_energy": Function(
+        energy.potential_energy,
+        (Q,),
+        (),
+        whole=True,
+        answer="potential energy of gravity (J)",
+    ),
+    "center_of_mass": Function(
+        lambda m, q: list(centroidal.center_of_mass(m, q)),
+        (Q,),
+        (3,),
+        answer="center of mass in base axes (m)",
+    ),
+    "center_of_mass_jacobian": Function(
+        lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)),
+        (Q,),
+        (3, N),
+        answer="velocity of the center of mass in base axes (m/s) for each of {columns}",
+    ),
+    "momentum": Function(
+        lambda m, q, qd: list(centroidal.momentum(m, q, qd)),
+        (Q, QD),
+        (6,),
+        answer="angular and linear momentum about the origin of the base, in base axes (kg m^2/s, kg m/s)",
+    ),
+    "centroidal_momentum": Function(
+        lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)),
+        (Q, QD),
+        (6,),
+        answer="angular and linear momentum about the center of mass, in base axes (kg m^2/s, kg m/s)",
+    ),
     "centroidal_momentum_matrix": Function(
-        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)), (Q,), (6, N)
+        lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)),
+        (Q,),
+        (6, N),
+        answer="momentum (angular, linear) about the center of mass, in base axes, for each of {columns}",
     ),
     # configurations
-    "integrate": Function(configuration.integrate, (Q, V), (NQ,), needs=_NOTHING),
-    "coordinate_rates": Function(configuration.coordinate_rates, (Q, V), (NQ,), needs=_NOTHING),
-    "difference": Function(configuration.difference, (Q0, Q1), (N,), needs=_NOTHING, is_direct=without_quaternions),
+    "integrate": Function(
+        configuration.integrate,
+        (Q, V),
+        (NQ,),
+        needs=_NOTHING,
+        answer="positions of {coordinates}",
+    ),
+    "coordinate_rates": Function(
+        configuration.coordinate_rates,
+        (Q, V),
+        (NQ,),
+        needs=_NOTHING,
+        answer="rates of the coordinates, per second, of {coordinates}",
+    ),
+    "difference": Function(
+        configuration.difference,
+        (Q0, Q1),
+        (N,),
+        needs=_NOTHING,
+        is_direct=without_quaternions,
+        answer="displacements from q0 to q1 of {displacements}",
+    ),
     # the vector form
     "newton_euler": Function(
         _newton_euler,
@@ -566,16 +692,36 @@ FUNCTIONS: dict[str, Function] = {
         loops=_IN_LOOPS,
         is_direct=never,
         method="newton_euler_table",
+        answer="omega, omega_dot, v_dot, v_dot_com, F, N, f, n of {bodies}, each in its own frame (rad, m, s, N)",
     ),
     # closed loops
-    "constraint_residual": Function(loop_equations.residuals, (Q,), (EQUATIONS,), needs=_NOTHING),
-    "constraint_jacobian": Function(loop_equations.constraint_jacobian, (Q,), (EQUATIONS, N), needs=_NOTHING),
-    "constraint_velocity_terms": Function(loop_equations.velocity_terms, (Q, QD), (EQUATIONS,), needs=_NOTHING),
+    "constraint_residual": Function(
+        loop_equations.residuals,
+        (Q,),
+        (EQUATIONS,),
+        needs=_NOTHING,
+        answer="residuals of the equations of {constraints} (m, or products of unit axes)",
+    ),
+    "constraint_jacobian": Function(
+        loop_equations.constraint_jacobian,
+        (Q,),
+        (EQUATIONS, N),
+        needs=_NOTHING,
+        answer="derivatives of the residuals of {constraints}; columns {columns}",
+    ),
+    "constraint_velocity_terms": Function(
+        loop_equations.velocity_terms,
+        (Q, QD),
+        (EQUATIONS,),
+        needs=_NOTHING,
+        answer="velocity terms of the second derivatives of the residuals of {constraints}",
+    ),
     "constraint_poses": Function(
         lambda m, q: [X.rows() for X in loop_equations.constraint_poses(m, q)],
         (Q,),
         (CONSTRAINTS, 4, 4),
         needs=_NOTHING,
+        answer="poses of the second frame of {constraints} in the first: homogeneous matrices, their translations in m",
     ),
     "constraint_forces": Function(
         _with_named_wrenches(_constraint_forces),
@@ -585,17 +731,32 @@ FUNCTIONS: dict[str, Function] = {
         needs=Needs.INVERTIBLE_MASS,
         loaded=True,
         loops=_ROWS,
+        answer="wrenches (moment, force) of {constraints} on their second links, in the frames of these (N m, N)",
     ),
     "loop_forces": Function(
-        _with_named_wrenches(_loop_forces), (Q, QD, QDD), (CONSTRAINTS, 6), _LOADS, loaded=True, loops=_IN_LOOPS
+        _with_named_wrenches(_loop_forces),
+        (Q, QD, QDD),
+        (CONSTRAINTS, 6),
+        _LOADS,
+        loaded=True,
+        loops=_IN_LOOPS,
+        answer="wrenches (moment, force) of {constraints} on their second links, in the frames of these (N m, N)",
     ),
-    "closing_step": Function(loop_projection.closing_step, (Q,), (N,), needs=Needs.INVERTIBLE_MASS, loops=_PROJECTED),
+    "closing_step": Function(
+        loop_projection.closing_step,
+        (Q,),
+        (N,),
+        needs=Needs.INVERTIBLE_MASS,
+        loops=_PROJECTED,
+        answer="displacements that close the loops, of {displacements}",
+    ),
     "consistent_velocity": Function(
         loop_projection.consistent_velocity,
         (Q, QD),
         (N,),
         needs=Needs.INVERTIBLE_MASS,
         loops=_PROJECTED,
+        answer="velocities that keep the loops closed, of {velocities}",
     ),
     "consistent_acceleration": Function(
         loop_projection.consistent_acceleration,
@@ -603,6 +764,7 @@ FUNCTIONS: dict[str, Function] = {
         (N,),
         needs=Needs.INVERTIBLE_MASS,
         loops=_PROJECTED,
+        answer="accelerations that keep the loops closed, of {accelerations}",
     ),
 }
 

@@ -1,19 +1,26 @@
 """C99 from tapes: a file without dependencies, its header, and a small program that tries it.
 
-No name from a model reaches the text: functions are called by this library's own words, and the robot's name becomes
-an identifier of letters, digits and underscores.
+No name from a model reaches the code: functions are called by this library's own words, and the file's name becomes
+an identifier of letters, digits and underscores. Comments name joints and links, with letters, digits and a few signs
+that cannot end a comment; anything else in a name becomes an underscore.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape
 
 MARK = "Written by chainrule."
+COMMENT_COLUMNS = 116
+CONVENTIONS = """
+   SI units. Arrays of several dimensions are stored row by row. Twists, wrenches and momenta have their angular part
+   first. Quaternions are (x, y, z, w). The velocity of a free joint is the twist (angular, linear) of its body, in the
+   axes of the body."""
 
 
 def files(path: Path, tapes: Mapping[str, Tape]) -> dict[Path, str]:
@@ -36,7 +43,8 @@ def header(prefix: str, tapes: Mapping[str, Tape]) -> str:
     """The declarations."""
     guard = f"{prefix.upper()}_H"
     declarations = "".join(_comment(tape) + _prototype(prefix, name, tape) + ";\n\n" for name, tape in tapes.items())
-    opening = f'/* {MARK} */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+    opening = f"/* {MARK}\n{CONVENTIONS} */\n#ifndef {guard}\n#define {guard}\n\n"
+    opening += '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
     return opening + declarations + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 
 
@@ -69,8 +77,19 @@ def program(prefix: str, tapes: Mapping[str, Tape]) -> str:
 
 
 def _comment(tape: Tape) -> str:
-    sizes = ", ".join(f"x{i}[{n}]" for i, n in enumerate(tape.inputs))
-    return f"/* {sizes} in, out[{len(tape.outputs)}]; {tape.flops()} flops */\n"
+    places = [*(f"x{i}[{n}]" for i, n in enumerate(tape.inputs)), f"out[{len(tape.outputs)}]"]
+    if not tape.meanings:
+        return f"/* {', '.join(places[:-1])} in, {places[-1]}; {tape.flops()} flops */\n"
+    lines = []
+    for place, meaning in zip(places, tape.meanings, strict=True):
+        text = f"{place:<7} {_inert(meaning)}"
+        lines += textwrap.wrap(text, COMMENT_COLUMNS, initial_indent="   ", subsequent_indent=" " * 11)
+    return "/*\n" + "\n".join(lines) + f"\n   {tape.flops()} flops */\n"
+
+
+def _inert(text: str) -> str:
+    """Text without anything that could end a comment or mean something to a C compiler."""
+    return re.sub(r"[^A-Za-z0-9_.,:;()^/ =+-]", "_", text)
 
 
 def _prototype(prefix: str, name: str, tape: Tape) -> str:
