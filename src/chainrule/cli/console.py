@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import click
@@ -32,8 +34,8 @@ from chainrule.errors import MAX_COMPARED, ChainruleError, ModelWarning, quoted,
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
 
-PIPE_WIDTH_COLUMNS = 200
-"""The width of a table that goes to a file or a pipe."""
+WIDTH_COLUMNS = 1000
+"""The width that a table may have, on any terminal, in a file or in a pipe."""
 
 PATIENCE_S = 1.0
 """Seconds of work before progress is shown."""
@@ -95,9 +97,9 @@ class Command(click.Command):
 
     def in_option_words(self, message: str) -> str:
         """A message of the library, with options in place of Python's keywords: --record-every for record_every."""
-        message = re.sub(r"^[a-z_]+: ", "", message)
+        message = re.sub(r"^[A-Za-z_]+: ", "", message)
         for keyword, option in self.keywords.items():
-            message = re.sub(rf"(?<![\w.'\"-]){re.escape(keyword)}(?!\w)", option, message)
+            message = re.sub(rf"(?<!\w){re.escape(keyword)}(?!\w)", option, message)
         for parameter in self.params:
             if isinstance(parameter, click.Option) and parameter.name:
                 name, option = re.escape(parameter.name), parameter.opts[0]
@@ -349,6 +351,36 @@ class Numbers(click.ParamType[object]):
 NUMBERS = Numbers()
 
 
+class OutputFile(click.ParamType[str]):
+    """A file to write, refused before any work where its folder is missing or its suffix is another."""
+
+    name = "file"
+
+    def __init__(self, *suffixes: str) -> None:
+        self.suffixes = suffixes
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The path of the file."""
+        path = Path(str(value))
+        if self.suffixes and path.suffix.lower() not in self.suffixes:
+            known = f"{', '.join(self.suffixes[:-1])} or {self.suffixes[-1]}"
+            self.fail(f"the file must end in {known}, got {str(value)!r}", param, ctx)
+        if path.is_dir():
+            self.fail(f"{str(value)!r} is a folder; name a file", param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"there is no folder {str(path.parent)!r}; make it first", param, ctx)
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            self.fail(f"{str(value)!r} cannot be written here", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Files, as the shell completes them."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+PICTURE = OutputFile(".png", ".pdf", ".svg")
+
+
 # Printing
 
 
@@ -393,11 +425,13 @@ class PlainConsole(Console):
             yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
-def terminal() -> Console:
-    """A console as wide as the terminal; what goes to a file or a pipe is never cut."""
+def terminal(*, fit: bool = False) -> Console:
+    """A console in which nothing is cut: a narrow terminal breaks long lines; `fit` folds text to its width."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = None if is_terminal else PIPE_WIDTH_COLUMNS
-    return PlainConsole(highlight=False, emoji=False, soft_wrap=True, width=width)
+    console = PlainConsole(highlight=False, emoji=False, soft_wrap=True, width=None if is_terminal else WIDTH_COLUMNS)
+    if not fit:
+        console.width = max(console.width, WIDTH_COLUMNS)
+    return console
 
 
 def plain(text: str) -> str:

@@ -56,6 +56,11 @@ def _format_option(name: str) -> Callable[[Any], Any]:
     "chainrule equations planar_2r --derivation newton-euler --q 0.3,0.6 --qd 1,0 --qdd 0,0",
     "chainrule equations planar_2r --parameters numeric --code c",
     "chainrule equations pendulum --json",
+    keywords={
+        "take it with named intermediate variables, robot.equations(...).intermediate(), or with numbers for "
+        "parameters, or lock joints with robot.lock(...)": "take --parameters numeric, or in Python "
+        "robot.equations(...).intermediate() or robot.lock(...)",
+    },
 )
 @_format_option("latex")
 @_format_option("html")

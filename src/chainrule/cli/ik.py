@@ -44,7 +44,10 @@ EXIT_NOT_SOLVED = 1
     "chainrule ik panda --xyz 0.4,0.1,0.5 --rpy 180,0,0 --degrees",
     "chainrule ik ur5 --xyz 0.3,0.2,0.4 --rpy 0,1.5,0 --all --json      # every solution in closed form",
     failure="the target was not reached, and the nearest place is printed",
-    keywords={"limits=False": "--ignore-limits"},
+    keywords={
+        "limits=False": "--ignore-limits",
+        "robot.inverse_kinematics solves it numerically": "leave out --all to solve it numerically",
+    },
 )
 @click.option("--xyz", type=Numbers(3), help="Where to, in m, in the base frame.")
 @click.option("--rpy", type=Numbers(3), help="Roll, pitch and yaw to reach, in rad; any orientation if left out.")

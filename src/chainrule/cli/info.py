@@ -52,7 +52,7 @@ def print_bundled(rows: list[dict[str, Any]]) -> None:
     table = Table("robot", "dof", "links", "what it is", box=None)
     for row in rows:
         table.add_row(row["robot"], str(row["dof"]), str(row["links"]), row["what"])
-    terminal().print(table)
+    terminal(fit=True).print(table)
 
 
 def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ where the robot is at home. Velocities, torques and gains that are not named hav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,9 @@ class JointValuesType(click.ParamType[object]):
         numbers = [_number(word) for word in words]
         if all(number is not None for number in numbers):
             return JointValues(option, tuple(number for number in numbers if number is not None))
+        if len(words) > 1 and "=" not in str(value) and any(number is not None for number in numbers):
+            wrong = words[numbers.index(None)]
+            self.fail(f"{wrong!r} is not a number{_unit_hint(wrong)}", param, ctx)
         named: dict[str, float] = {}
         configuration = None
         for k, word in enumerate(words):
@@ -67,10 +71,10 @@ class JointValuesType(click.ParamType[object]):
                 if name.strip() in named:
                     self.fail(f"{name.strip()!r} is given twice", param, ctx)
                 named[name.strip()] = number
-            elif k == 0 and not separator and self.configurations and numbers[0] is None:
+            elif k == 0 and not separator and self.configurations and numbers[0] is None and not _unit_hint(word):
                 configuration = word
             else:
-                self.fail(f"{word!r} is neither a number nor {self._expectation()}", param, ctx)
+                self.fail(f"{word!r} is neither a number nor {self._expectation()}{_unit_hint(word)}", param, ctx)
         return JointValues(option, (), named, configuration)
 
     def _expectation(self) -> str:
@@ -91,6 +95,15 @@ def _words(text: str) -> list[str]:
         return text.replace(",", " ").split()
     parts = [part.strip() for part in text.split(",")]
     return [word for part in parts for word in (part.split() if part.count("=") > 1 else [part]) if word]
+
+
+def _unit_hint(word: str) -> str:
+    """Advice for a number that has a unit."""
+    unit = re.fullmatch(r"(?:.*=)?[-+.\d]+\s*(deg\w*|°|rad\w*|m|mm|cm)", word)
+    if unit is None:
+        return ""
+    angles = unit[1].startswith(("deg", "°"))
+    return "; give --degrees, and the number alone" if angles else "; give the number alone, in rad or m"
 
 
 def _number(text: str) -> float | None:

@@ -122,7 +122,7 @@ def _one_line(error: click.ClickException) -> str:
     """An error of click as one line: the option first, and the command whose help says more."""
     message = error.format_message().removesuffix(".")
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
-        message = re.sub(r"^Invalid value for '(.*?)': ", r"\1: ", message)
+        message = re.sub(r"^Invalid value for '?([^\s':]*)[^:]*: ", r"\1: ", message)
     context = error.ctx if isinstance(error, click.UsageError) else None
     return message if context is None else f"{message} (see {context.command_path} --help)"
 

@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.algorithms.euler import ORDERS
 from chainrule.arguments import Array
 from chainrule.cli.console import (
+    PICTURE,
     OneOf,
     command,
     degrees_option,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--order", default="rpy", show_default=True, type=OneOf("order", ORDERS), metavar="ORDER",
               help="Of the angles: rpy, or moving axes such as zyz.")  # fmt: skip
 @degrees_option
-@click.option("--plot", type=click.Path(dir_okay=False), help="A picture of the posture to write: .png, .pdf or .svg.")
+@click.option("--plot", type=PICTURE, help="A picture of the posture to write: .png, .pdf or .svg.")
 @json_option
 @robot_options
 def pose(

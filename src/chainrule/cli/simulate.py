@@ -10,8 +10,10 @@ from rich.table import Table
 
 from chainrule.arguments import Array
 from chainrule.cli.console import (
+    PICTURE,
     Numbers,
     OneOf,
+    OutputFile,
     PositiveNumber,
     command,
     degrees_option,
@@ -67,7 +69,13 @@ ARRIVAL_SHARE = 0.6
     "chainrule simulate ur5 --controller computed-torque --duration 1 --payload 2 --json",
     "chainrule simulate planar_2r --torque 5,0 --duration 1 --method semi_implicit_euler --save motion.csv",
     "chainrule simulate pendulum --duration 2 --plot swing.png",
-    keywords={"torque_limits=False": "--no-torque-limits", "trajectory.energy_error": "the energy in the output"},
+    keywords={
+        "torque_limits=False": "--no-torque-limits",
+        "pass limits=False": "give --ignore-limits",
+        "trajectory.energy_error": "the energy in the output",
+        "; the error's .trajectory holds the motion so far": "",
+        " Name the joints with motors by actuated=[...], or pass actuated=True for all": "",
+    },
 )
 @click.option("--q0", type=CONFIGURATION, help="The start in rad or m: numbers, names, or a configuration's name.")
 @click.option("--qd0", type=JOINT_VALUES, help="Velocities at the start, in rad/s or m/s; at rest if left out.")
@@ -113,10 +121,13 @@ ARRIVAL_SHARE = 0.6
 @click.option(
     "--restitution", type=float, metavar="SHARE", help="Hard stops at the joint limits: the share of speed they return."
 )
+@click.option("--ignore-limits", is_flag=True, help="Let the start be outside the joints' limits.")
 @click.option("--no-torque-limits", is_flag=True, help="Let torques exceed the joints' effort limits.")
 @degrees_option
-@click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
-@click.option("--save", type=click.Path(dir_okay=False), help="A file for the motion: .npz, .csv or .parquet.")
+@click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
+@click.option(
+    "--save", type=OutputFile(".npz", ".csv", ".parquet"), help="A file for the motion: .npz, .csv or .parquet."
+)
 @json_option
 @robot_options
 def simulate(robot: Robot, plot: str | None, save: str | None, degrees: bool, as_json: bool, **options: Any) -> None:
@@ -159,6 +170,7 @@ def run(
     stops: Array | None,
     restitution: float | None,
     no_torque_limits: bool,
+    ignore_limits: bool,
     degrees: bool,
 ) -> Trajectory:
     """The motion of a robot for the options of the command."""
@@ -174,7 +186,7 @@ def run(
     loaded = robot if payload is None else robot.with_payload(payload)
     return loaded.simulate(
         start, velocities(robot, qd0, degrees=degrees), duration, law, method, dt, record_every=record_every,
-        stops=_stops(stops, restitution), torque_limits=not no_torque_limits,
+        stops=_stops(stops, restitution), torque_limits=not no_torque_limits, limits=not ignore_limits,
     )  # fmt: skip
 
 

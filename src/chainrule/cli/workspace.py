@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from chainrule.cli.console import (
+    PICTURE,
     command,
     degrees_option,
     echo,
@@ -53,7 +54,7 @@ MAX_CELLS_ACROSS = 32.0
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="NUMBER", help="Of the random postures."
 )
-@click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .png, .pdf or .svg.")
+@click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
 @degrees_option
 @json_option
 @robot_options
