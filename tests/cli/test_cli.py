@@ -1,30 +1,12 @@
 """The command line, typed as a person would, right and wrong."""
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from types import SimpleNamespace
-from unittest.mock import patch
 
 import pytest
 
-from chainrule.cli import main
-
-
-def run(*words):
-    """The entry point in this process: as fast as the command itself."""
-    out, err = io.StringIO(), io.StringIO()
-    words = ["chainrule", *words]
-    with (
-        patch.object(sys, "argv", words),
-        redirect_stdout(out),
-        redirect_stderr(err),
-        pytest.raises(SystemExit) as exit_,
-    ):
-        main()
-    return SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue(), returncode=exit_.value.code or 0)
+from cli.entry import run
 
 
 def run_process(*words):
