@@ -75,6 +75,27 @@ def from_mujoco(compiled: Any, *, floating_base: bool = False, check: Check = "w
     return complete(model, form, floating_base=floating_base, check=check, repair=repair)
 
 
+def from_pinocchio(model: Any, *, floating_base: bool = False, check: Check = "warn", repair: bool = False) -> Model:
+    """Take over a pinocchio.Model, or the model of a pinocchio.RobotWrapper.
+
+    Joints of all kinds, inertias, limits, damping, friction, armature, frames, reference configurations. q means what
+    it means to Pinocchio, but a joint that turns without end has its angle as coordinate, not its cosine and sine.
+    """
+    from chainrule.formats import pinocchio
+
+    read, form = pinocchio.from_pinocchio(model), registry.format_by_name("urdf")
+    return complete(read, form, floating_base=floating_base, check=check, repair=repair)
+
+
+def from_yourdfpy(urdf: Any, *, floating_base: bool = False, check: Check = "warn", repair: bool = False) -> Model:
+    """Take over a yourdfpy.URDF: the XML that it writes is read as URDF."""
+    from chainrule.formats import urdf as reader
+    from chainrule.formats.yourdfpy import text_of
+
+    model, form = reader.from_urdf(text_of(urdf)), registry.format_by_name("urdf")
+    return complete(model, form, floating_base=floating_base, check=check, repair=repair)
+
+
 def from_sdf(
     path_or_text: str | PathLike[str],
     *,

@@ -12,7 +12,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats import mujoco, native, packages
+from chainrule.formats import mujoco, native, packages, pinocchio, registry, yourdfpy
 from chainrule.formats.recognition import refuse_thing
 from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
 from chainrule.model import Model
@@ -50,8 +50,8 @@ def load(
     thing
         A bundled robot's name, or one of the package robot_descriptions such as "ur10e_description" if that is
         installed; the path of a file (.urdf, .xacro, .xml, .toml, .json); a folder with one robot file in it; a
-        package:// address; the text of such a file, as a string or as bytes; an open file; a mujoco.MjModel or MjSpec.
-        A xacro file is a program: load only those that you trust.
+        package:// address; the text of such a file, as a string or as bytes; an open file; a mujoco.MjModel or MjSpec,
+        a pinocchio.Model, a yourdfpy.URDF. A xacro file is a program: load only those that you trust.
     floating_base
         Add a free joint between the world and the base.
     check, repair
@@ -92,8 +92,16 @@ def load(
 
 def _take_over(thing: object, options: dict[str, Any]) -> Model | None:
     """The model of an object of another package; None for other things."""
-    if mujoco.is_compiled(thing):
-        return building.from_mujoco(thing, **options)
+    for test, take in (
+        (mujoco.is_compiled, building.from_mujoco),
+        (pinocchio.is_model, building.from_pinocchio),
+        (yourdfpy.is_urdf, building.from_yourdfpy),
+    ):
+        if test(thing):
+            refused = [option for option in options if option not in registry.LOADING_OPTIONS]
+            if refused:
+                raise FormatError(f"{take.__name__} takes no option {refused[0]!r}: the robot is read already")
+            return take(thing, **options)
     return None
 
 

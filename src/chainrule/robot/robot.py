@@ -83,6 +83,8 @@ class Robot(Mechanism):
     from_mjcf = _constructor(building.from_mjcf)
     from_sdf = _constructor(building.from_sdf)
     from_mujoco = _constructor(building.from_mujoco)
+    from_pinocchio = _constructor(building.from_pinocchio)
+    from_yourdfpy = _constructor(building.from_yourdfpy)
     from_native = _constructor(building.from_native)
     from_dh = _constructor(building.from_dh)
     from_screws = _constructor(building.from_screws)
