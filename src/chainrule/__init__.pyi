@@ -19,6 +19,7 @@ from chainrule.errors import ChainruleError as ChainruleError
 from chainrule.errors import FormatError as FormatError
 from chainrule.errors import ModelError as ModelError
 from chainrule.errors import ModelWarning as ModelWarning
+from chainrule.errors import MotionWarning as MotionWarning
 from chainrule.errors import ShapeError as ShapeError
 from chainrule.errors import SimulationError as SimulationError
 from chainrule.errors import SimulationWarning as SimulationWarning

@@ -51,6 +51,10 @@ class SimulationWarning(UserWarning):
     """The simulation finished, but its result may be wrong."""
 
 
+class MotionWarning(UserWarning):
+    """A recorded motion was read, but something in it had to be assumed, or looks wrong."""
+
+
 class ModelWarning(UserWarning):
     """The robot loads, but its file has a property that the user should know of."""
 

@@ -7,7 +7,7 @@ from architecture.sources import Import, imports, modules
 LAYERS = (
     "lazy", "moved", "errors", "quantities", "spatial", "model", "arguments", "algorithms", "formats", "functions",
     "compile", "core", "doctor", "loops", "dynamics", "kinematics", "inverse_kinematics", "control", "simulation",
-    "symbolic", "plots", "robot", "wheels", "cli",
+    "motion", "symbolic", "plots", "robot", "wheels", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 
@@ -15,6 +15,8 @@ UPWARD = {
     ("kinematics.workspace", "plots.workspace"): "Workspace.plot",
     ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
     ("simulation.trajectory", "robot.robot"): "Trajectory.load makes the robot that the file holds",
+    ("simulation.trajectory", "motion.recorded"): "Trajectory.from_samples and Trajectory.load",
+    ("simulation.trajectory", "motion.tables"): "Trajectory.load",
 }
 """Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import warnings
+import zipfile
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -23,6 +24,9 @@ from chainrule.simulation.events import EventRecord
 
 FORMAT = "chainrule trajectory 1"
 
+MAX_HEADING = 1 << 20
+"""Characters of the longest line of names that is looked at."""
+
 MAX_COUNT = 1 << 40
 """Length of the longest axis of a batch that a file may announce."""
 
@@ -37,6 +41,7 @@ class StoredMotion(NamedTuple):
     method: str = "unknown"
     status: str = "finished"
     events: tuple[EventRecord, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -82,6 +87,28 @@ def load(path: str | PathLike[str], model: Model | None = None) -> StoredMotion:
         ) from error
 
 
+def is_own(path: str | PathLike[str]) -> bool:
+    """Whether a file looks like one that `save` wrote, by the names in it; its numbers are not read."""
+    place = file_path(path)
+    suffix = place.suffix.lower()
+    if suffix not in (".npz", ".parquet", ".csv") or not place.is_file():
+        return suffix in (".npz", ".parquet", ".csv")
+    try:
+        if suffix == ".npz":
+            with zipfile.ZipFile(place) as archive:
+                return "facts.npy" in archive.namelist()
+        if suffix == ".parquet":
+            _, parquet = import_parquet()
+            return b"chainrule" in (parquet.read_schema(place).metadata or {})
+        with place.open(encoding="utf-8", errors="replace") as file:
+            names = file.readline(MAX_HEADING).strip().split(",")
+        return f"work.{WORKS[0]}" in names
+    except ShapeError:
+        raise
+    except Exception:  # damaged: the reader says how
+        return True
+
+
 def format_of(path: str | PathLike[str]) -> FileFormat:
     """The (writer, reader) pair for the path's extension."""
     suffix = file_path(path).suffix.lower()
@@ -105,7 +132,7 @@ def _metadata(motion: StoredMotion) -> str:
     return json.dumps(
         {
             "format": FORMAT, "method": motion.method, "status": motion.status, "events": events,
-            "batch": list(motion.batch), "robot": json.loads(to_json(motion.model)),
+            "batch": list(motion.batch), "notes": list(motion.notes), "robot": json.loads(to_json(motion.model)),
         }
     )  # fmt: skip
 
@@ -120,6 +147,9 @@ def _facts(text: str | bytes) -> dict[str, Any]:
     for key, type_ in types.items():
         if not isinstance(facts.get(key), type_):
             raise FormatError(f"the file's {key!r} should be a {type_.__name__}, and is {facts.get(key)!r:.60}")
+    facts.setdefault("notes", [])  # files of earlier versions have none
+    if not isinstance(facts["notes"], list) or not all(isinstance(note, str) for note in facts["notes"]):
+        raise FormatError(f"the file's 'notes' should be a list of texts, and is {facts['notes']!r:.60}")
     if not all(_is_count(n) for n in facts["batch"]):
         raise FormatError(f"the file's 'batch' should be the lengths of a batch, and is {facts['batch']!r:.60}")
     return facts
@@ -142,7 +172,7 @@ def _assemble(facts: dict[str, Any], model: Model, t: Array, arrays: dict[str, A
     _refuse_unfit(model, t, arrays)
     batch = arrays["q"].shape[:-2]
     events = tuple(_event(entry, model, batch) for entry in facts["events"])
-    return StoredMotion(model, t, arrays, facts["method"], facts["status"], events)
+    return StoredMotion(model, t, arrays, facts["method"], facts["status"], events, tuple(facts["notes"]))
 
 
 def _event(entry: Any, model: Model, batch: tuple[int, ...]) -> EventRecord:
@@ -281,7 +311,7 @@ def _load_csv(path: Path, model: Model | None) -> StoredMotion:
     return StoredMotion(model, t, arrays)
 
 
-def _import_parquet() -> tuple[Any, Any]:
+def import_parquet() -> tuple[Any, Any]:
     """pyarrow and its Parquet module."""
     try:
         import pyarrow
@@ -294,13 +324,13 @@ def _import_parquet() -> tuple[Any, Any]:
 
 
 def _save_parquet(motion: StoredMotion, path: Path) -> None:
-    arrow, parquet = _import_parquet()
+    arrow, parquet = import_parquet()
     table = arrow.table(_table(motion)).replace_schema_metadata({"chainrule": _metadata(motion)})
     parquet.write_table(table, path)
 
 
 def _load_parquet(path: Path, model: Model | None) -> StoredMotion:
-    arrow, parquet = _import_parquet()
+    arrow, parquet = import_parquet()
     try:
         stored = parquet.read_table(path)
     except arrow.ArrowException as error:

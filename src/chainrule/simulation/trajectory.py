@@ -1,16 +1,19 @@
-"""A motion in time: what a simulation returns."""
+"""A motion in time: what a simulation returns, and what a recording becomes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, number, real_array
+from chainrule.arguments import Array, number, one_of, positive, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics import energy
+from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Happened = EventRecord
+
+JOIN_TOLERANCE = 1e-6
+"""Distance (rad or m) and difference of velocity at which two motions still meet."""
 
 MAX_SAMPLES = 1e9
 """The number of samples that a trajectory may have."""
@@ -60,6 +66,8 @@ class Trajectory:
     status: str = "finished"
     """"finished"; "stopped" by an event; "interrupted" by the user; "diverged"."""
     events: tuple[EventRecord, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    """What was found in a recording, and what was assumed about it."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -79,7 +87,23 @@ class Trajectory:
         """The time from the first sample to the last, in s."""
         return float(self.t[-1] - self.t[0]) if len(self) else 0.0
 
-    # --- energy and constraints ---
+    # --- torques, power, energy and constraints ---
+
+    @cached_property
+    def terms(self) -> dict[str, Array]:
+        """The torques that the motion takes by their causes (..., T, n), as of torque_terms; without wrenches."""
+        return torque_terms(self.robot, self.q, self.qd, self.qdd)
+
+    @property
+    def power(self) -> Array:
+        """Power of each torque, tau qd, in W: (..., T, n)."""
+        return self.tau * self.qd
+
+    def joint_wrenches(
+        self, tip_wrench: ArrayLike | None = None, wrenches: Mapping[str, ArrayLike] | None = None
+    ) -> Array:
+        """The whole wrench (moment, force) that each joint carries: (..., T, joints, 6), as of robot.joint_wrenches."""
+        return joint_wrenches(self.robot, self.q, self.qd, self.qdd, tip_wrench, wrenches)
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -166,6 +190,58 @@ class Trajectory:
         new |= {"q": integrate(self.robot, ends["q"][0], along), "qd": _hermite(s, *ends["qd"], *accelerations)}
         return replace(self, t=given, **new)
 
+    def then(self, other: Trajectory, *, pause: float | None = None) -> Trajectory:
+        """This motion and after it another one of the same robot, which starts where and as fast as this one ends.
+
+        The other one's first sample falls on this one's last; with a `pause`, in s, it comes that much later, and the
+        robot must rest there.
+
+        >>> import chainrule as cr
+        >>> swing = cr.load("pendulum").simulate([1.0], [0.0], 2.0)
+        >>> swing[:1001].then(swing[1000:]).duration
+        2.0
+        """
+        if (
+            not isinstance(other, Trajectory)
+            or other.robot.layout.coordinate_names != self.robot.layout.coordinate_names
+        ):
+            raise ShapeError(f"then takes another motion of robot {self.robot.name!r}, got {short_repr(other)}")
+        if not len(self) or not len(other) or other.batch != self.batch:
+            raise ShapeError(f"then joins motions of one batch shape, none of them empty: {self!r} and {other!r}")
+        wait = 0.0 if pause is None else positive(pause, "then: pause", "a positive time in s")
+        self._refuse_jump(other, rests=pause is not None)
+        first = 0 if wait else 1
+        t = np.concatenate([self.t, other.t[first:] - other.t[0] + self.t[-1] + wait])
+        parts = {name: [getattr(self, name), getattr(other, name)[..., first:, :]] for name in COLUMNS}
+        done = self.work[..., -1:, :]
+        parts["work"][1] = parts["work"][1] - other.work[..., :1, :] + done
+        if parts["states"][0].shape[-1] != parts["states"][1].shape[-1]:
+            parts["states"] = [part[..., :0] for part in parts["states"]]
+        joined: Any = {name: np.concatenate(both, axis=-2) for name, both in parts.items()}
+        later = tuple(replace(event, t=event.t - float(other.t[0] - self.t[-1]) + wait) for event in other.events)
+        method = self.method if self.method == other.method else f"{self.method}, {other.method}"
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return replace(self, t=t, **joined, method=method, status=other.status, events=self.events + later, notes=notes)
+
+    def _refuse_jump(self, other: Trajectory, *, rests: bool) -> None:
+        """Refuse a motion that starts elsewhere or at another velocity than this one ends."""
+        gap = np.abs(difference(self.robot, self.q[..., -1, :], other.q[..., 0, :]))
+        step = np.abs(other.qd[..., 0, :] - self.qd[..., -1, :])
+        moving = np.maximum(np.abs(other.qd[..., 0, :]), np.abs(self.qd[..., -1, :])) if rests else np.zeros(())
+        checks = (
+            (gap, "starts {:.3g} {} away from where this one ends"),
+            (step, "starts {:.3g} {}/s faster or slower than this one ends"),
+            (moving, "moves by {:.3g} {}/s at a pause"),
+        )
+        for size, what in checks:
+            if size.max(initial=0.0) > JOIN_TOLERANCE:
+                velocity = self.robot.layout.velocities[int(np.argmax(size.reshape(-1, size.shape[-1]).max(axis=0)))]
+                found = what.format(float(size.max()), velocity.unit)
+                raise ShapeError(
+                    f"then: {velocity.name!r} {found}; plan a motion between them with cr.plan, or cut them where they "
+                    "meet"
+                )
+
     def column(self, name: str) -> Array:
         """One number over time, (..., T), by a name such as "q.joint1", "qd.base.wx" or "work.torque"."""
         kind, _, rest = (name if isinstance(name, str) else "").partition(".")
@@ -189,20 +265,133 @@ class Trajectory:
         from chainrule.simulation import files
 
         arrays = {name: getattr(self, name) for name in COLUMNS}
-        files.save(files.StoredMotion(self.robot.model, self.t, arrays, self.method, self.status, self.events), path)
+        files.save(
+            files.StoredMotion(self.robot.model, self.t, arrays, self.method, self.status, self.events, self.notes),
+            path,
+        )
 
     @staticmethod
-    def load(path: str | PathLike[str], robot: Mechanism | None = None) -> Trajectory:
-        """Read a file that `save` wrote; a .csv file needs the robot."""
-        from chainrule.robot.robot import Robot
+    def from_samples(
+        robot: Mechanism,
+        t: ArrayLike,
+        q: Any,
+        *,
+        degrees: bool | None = None,
+        smoothing: str | None = "spline",
+        cutoff: float | None = None,
+        noise: ArrayLike | None = None,
+        time_unit: str | None = None,
+        sort: bool = False,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> Trajectory:
+        """A recorded motion: positions, and from them velocities, accelerations, torques, power and work.
+
+        Positions are smoothed before they are differentiated, and `notes` says how. Repeated times, gaps, missing
+        numbers, wrapped angles, jumps and positions beyond limits are found; they are notes, and one MotionWarning.
+
+        Parameters
+        ----------
+        robot
+            Whose motion it is.
+        t
+            The time of each sample (T,), in s or as datetime64, at any steps; or the time between two samples.
+        q
+            Positions (T, nq), or a batch of such motions (..., T, nq); nan where one is missing.
+        degrees
+            Whether angles are in degrees. Left out, they are radians, unless the robot's limits contradict that.
+        smoothing
+            "spline", a quintic smoothing spline; "lowpass", a Butterworth filter run forth and back; None for
+            positions without noise. Neither has lag.
+        cutoff
+            The frequency in Hz above which motion counts as noise. Left out, the spline finds one for each
+            coordinate by generalized cross-validation.
+        noise
+            The standard deviation of positions, in rad or m, one number or (nq,), from which the spline finds it.
+        time_unit
+            "s", "ms", "us" or "ns".
+        sort
+            Whether samples may be out of order.
+        tip_wrench, wrenches
+            As of inverse_dynamics, one wrench (6,) or one for each sample (T, 6).
+
+        >>> import numpy as np, chainrule as cr
+        >>> t = np.arange(0.0, 4.0, 0.01)
+        >>> noise = np.random.default_rng(0).normal(0.0, 0.002, (400, 1))
+        >>> motion = cr.Trajectory.from_samples(cr.load("pendulum"), t, np.sin(t)[:, None] + noise)
+        >>> bool(abs(motion.qdd[50:-50, 0] + np.sin(t[50:-50])).max() < 0.1)
+        True
+        """
+        from chainrule.motion.recorded import from_samples
+
+        options: Any = {
+            "degrees": degrees, "smoothing": smoothing, "cutoff": cutoff, "noise": noise, "time_unit": time_unit,
+            "sort": sort, "tip_wrench": tip_wrench, "wrenches": wrenches,
+        }  # fmt: skip
+        return from_samples(_robot_of(robot, "from_samples"), t, q, **options)
+
+    @staticmethod
+    def load(source: Any, robot: Mechanism | None = None, **recording: Any) -> Trajectory:
+        """A motion from a file that `save` wrote, or a recorded one from a table.
+
+        A table is a file of text (.csv, .tsv, .txt, .mot, .sto), .parquet or .npz; a pandas, pyarrow or polars table;
+        a dictionary of columns; an array with named fields; a list of messages such as ROS's JointState. It needs the
+        robot. Columns are found by the names of joints, with or without words such as "position" and units in
+        brackets; other options are those of `from_samples`.
+
+        Parameters
+        ----------
+        source
+            The file or table.
+        robot
+            Whose motion it is; a file that `save` wrote as .npz or .parquet knows it.
+        columns
+            For each coordinate the name of its column, where the names do not tell.
+        time
+            The name of the column of times, where the name does not tell.
+        rate
+            Samples a second, where there is no such column.
+        constant
+            Coordinates that have no column because they did not move, with their values in rad or m.
+        degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, wrenches
+            As of `from_samples`.
+        """
         from chainrule.simulation import files
 
-        if robot is not None and not isinstance(robot, Mechanism):
-            raise ShapeError(f"load: robot must be a Robot, got {short_repr(robot)}")
-        stored = files.load(path, None if robot is None else robot.model)
-        owner = Robot(stored.model) if robot is None else robot
-        arrays: Any = stored.arrays
-        return Trajectory(owner, stored.t, **arrays, method=stored.method, status=stored.status, events=stored.events)
+        owner = None if robot is None else _robot_of(robot, "load")
+        is_file = isinstance(source, (str, PathLike))
+        if is_file and not recording and files.is_own(source):
+            return _load_own(source, owner)
+        if owner is None:
+            raise ShapeError(
+                "a recorded motion holds numbers alone: say whose they are, with Trajectory.load(path, robot)"
+            )
+        from chainrule.motion.recorded import from_table
+        from chainrule.motion.tables import read_table
+
+        known = [name for name in signature(from_table).parameters if name not in ("robot", "table")]
+        for name in recording:
+            one_of(known, name, "option", "Trajectory.load")
+        return from_table(owner, read_table(source), **recording)
+
+
+def _robot_of(robot: Any, caller: str) -> Mechanism:
+    if not isinstance(robot, Mechanism):
+        raise ShapeError(f"{caller}: robot must be a Robot, got {short_repr(robot)}")
+    return robot
+
+
+def _load_own(path: str | PathLike[str], robot: Mechanism | None) -> Trajectory:
+    """The motion in a file that `save` wrote."""
+    from chainrule.robot.robot import Robot
+    from chainrule.simulation import files
+
+    stored = files.load(path, None if robot is None else robot.model)
+    owner = Robot(stored.model) if robot is None else robot
+    arrays: Any = stored.arrays
+    return Trajectory(
+        owner, stored.t, **arrays, method=stored.method, status=stored.status, events=stored.events, notes=stored.notes
+    )
 
 
 def _hermite(s: Array, a: Any, b: Any, va: Array, vb: Array) -> Array:

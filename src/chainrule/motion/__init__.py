@@ -1,0 +1,1 @@
+"""Recorded motions: tables of samples in, clean positions, velocities and accelerations out."""

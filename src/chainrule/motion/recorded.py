@@ -1,0 +1,321 @@
+"""A recorded motion as a trajectory: times cleaned, angles in radians, positions smoothed, torques computed.
+
+Everything that was found or assumed on the way is a note of the trajectory; what a user should look at is a warning
+too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chainrule.arguments import Array, flag, number, positive, real_array, rows_of
+from chainrule.core.mechanism import Mechanism
+from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
+from chainrule.errors import MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
+from chainrule.motion.angles import in_radians, report_jumps, report_limits, unwrap
+from chainrule.motion.columns import DEGREES, METERS, NO_UNIT, RADIANS, match_columns
+from chainrule.motion.differentiation import MIN_SAMPLES, SMOOTHERS, differentiate
+from chainrule.motion.findings import Findings, list_places
+from chainrule.motion.manifold import normalize, to_velocities
+from chainrule.motion.tables import Table, nanoseconds
+from chainrule.motion.times import SECONDS, CleanTimes, clean_times, in_seconds, merge_samples
+from chainrule.simulation.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class Smoothing(NamedTuple):
+    """The smoothing of positions before they are differentiated."""
+
+    method: str | None
+    cutoff: float | None
+    """In Hz."""
+    noise: Array | None
+    """Standard deviation of each coordinate's noise (nq,), in rad or m."""
+
+
+def from_samples(
+    robot: Mechanism,
+    t: ArrayLike,
+    q: Any,
+    *,
+    degrees: bool | None = None,
+    smoothing: str | None = "spline",
+    cutoff: float | None = None,
+    noise: ArrayLike | None = None,
+    time_unit: str | None = None,
+    sort: bool = False,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> Trajectory:
+    """The trajectory of recorded positions: q (..., T, nq) at times t (T,); see `Trajectory.from_samples`."""
+    samples = _read_positions(robot, q)
+    said = None if degrees is None else flag(degrees, "degrees")
+    findings = Findings()
+    times = _read_times(t, samples.shape[-2], time_unit, findings)
+    return _build(
+        robot,
+        clean_times(times, findings, sort=flag(sort, "sort")),
+        samples,
+        {c.index: said for c in robot.layout.coordinates},
+        read_smoothing(robot, smoothing, cutoff, noise),
+        findings,
+        tip_wrench,
+        wrenches,
+    )
+
+
+def from_table(
+    robot: Mechanism,
+    table: Table,
+    *,
+    columns: Mapping[str, str] | None = None,
+    time: str | None = None,
+    rate: float | None = None,
+    constant: Mapping[str, float] | None = None,
+    degrees: bool | None = None,
+    smoothing: str | None = "spline",
+    cutoff: float | None = None,
+    noise: ArrayLike | None = None,
+    time_unit: str | None = None,
+    sort: bool = False,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> Trajectory:
+    """The trajectory of a recorded table; see `Trajectory.load`."""
+    findings = Findings()
+    held = _read_constants(robot, constant)
+    matched = match_columns(
+        table.columns, robot.layout, findings, columns=columns, time=time, units=table.units, constant=held
+    )
+    samples = np.empty((len(table), robot.nq))
+    stated: dict[int, bool | None] = {}
+    general = table.degrees if degrees is None else flag(degrees, "degrees")
+    for c in robot.layout.coordinates:
+        if c.name in held:
+            samples[:, c.index], stated[c.index] = held[c.name], False
+            continue
+        title = matched.coordinates[c.name]
+        samples[:, c.index] = table.columns[title]
+        unit = matched.units.get(title, "")
+        if c.unit == "m":
+            samples[:, c.index] *= _known_unit(METERS, unit, title, "a length")
+        stated[c.index] = _in_degrees(unit, general, title) if c.unit == "rad" else False
+    if any(value for value in stated.values()) and degrees is None:
+        findings.stated.append("angles are in degrees, as the recording says")
+    if matched.time is None:
+        if rate is None:
+            raise ShapeError(
+                f"the recording has no column of times; its columns are {quoted(table.columns)}. Say which, with "
+                "time=..., or give the samples per second, with rate=..."
+            )
+        times = np.arange(len(table)) / positive(rate, "rate", "a positive number of samples a second")
+    else:
+        times = in_seconds(table.columns[matched.time], time_unit or matched.units.get(matched.time), findings)
+    return _build(
+        robot,
+        clean_times(times, findings, sort=flag(sort, "sort")),
+        samples,
+        stated,
+        read_smoothing(robot, smoothing, cutoff, noise),
+        findings,
+        tip_wrench,
+        wrenches,
+    )
+
+
+def read_smoothing(robot: Mechanism, method: Any, cutoff: Any, noise: Any) -> Smoothing:
+    """The smoothing that a user asks for, checked."""
+    if method is not None and (not isinstance(method, str) or method not in SMOOTHERS):
+        raise UnknownNameError.of("smoothing", method, [str(name) for name in SMOOTHERS], "a recorded motion")
+    frequency = None if cutoff is None else positive(cutoff, "cutoff", "a positive frequency in Hz")
+    if noise is None:
+        return Smoothing(method, frequency, None)
+    sigma = real_array(noise, "noise").astype(float)
+    if sigma.shape not in {(), (robot.nq,)} or not (np.isfinite(sigma) & (sigma > 0)).all():
+        raise ShapeError(
+            f"noise must be a positive standard deviation, or {robot.nq} of them, in rad or m, got {short_repr(noise)}"
+        )
+    return Smoothing(method, frequency, np.broadcast_to(sigma, (robot.nq,)))
+
+
+def _read_positions(robot: Mechanism, q: Any) -> Array:
+    """Positions (..., T, nq)."""
+    samples = robot.read_one("from_samples", "q", q).astype(float)
+    if samples.ndim < 2:
+        raise ShapeError(f"from_samples: q must have a row for each sample, (T, {robot.nq}), got shape {samples.shape}")
+    return samples
+
+
+def _read_times(t: Any, count: int, unit: str | None, findings: Findings) -> Array:
+    """Times in s (T,), from as many, or from the interval between two samples."""
+    kind = getattr(getattr(t, "dtype", None), "kind", "O")
+    values: Any = np.asarray(t) if kind in "iumM" else real_array(t, "t")
+    if kind in "mM":
+        values, unit = nanoseconds(np.atleast_1d(values)), "ns"
+    if values.ndim == 0:
+        step = positive(t, "t", "the time between two samples, in s") * SECONDS.get(unit or "s", 1.0)
+        return step * np.arange(count, dtype=np.float64)
+    if values.shape != (count,):
+        raise ShapeError(
+            f"from_samples: t must have a time for each of the {count} samples of q, or be the time between two of "
+            f"them, got shape {values.shape}"
+        )
+    return in_seconds(values, unit, findings)
+
+
+def _read_constants(robot: Mechanism, constant: Mapping[str, float] | None) -> dict[str, float]:
+    """Coordinates that do not move, in rad or m."""
+    if constant is None:
+        return {}
+    if not isinstance(constant, Mapping):
+        raise ShapeError(f"constant must be a dictionary of coordinates and numbers, got {short_repr(constant)}")
+    for name in constant:
+        if name not in robot.layout.coordinate_names:
+            raise UnknownNameError.of("coordinate", name, robot.layout.coordinate_names, f"robot {robot.name!r}")
+    return {name: number(value, f"constant[{name!r}]") for name, value in constant.items()}
+
+
+def _known_unit(units: Mapping[str, float], unit: str, title: str, what: str) -> float:
+    if unit in NO_UNIT:
+        return 1.0
+    if unit not in units:
+        raise ShapeError(f"column {title!r} holds {what}, and its unit is {unit!r}; it should be {', '.join(units)}")
+    return units[unit]
+
+
+def _in_degrees(unit: str, general: bool | None, title: str) -> bool | None:
+    """Whether a column is in degrees: by its heading, or by what is said of the whole."""
+    if unit in NO_UNIT:
+        return general
+    if unit not in (*DEGREES, *RADIANS):
+        raise ShapeError(f"column {title!r} holds an angle, and its unit is {unit!r}; it should be deg or rad")
+    said = unit in DEGREES
+    if general is not None and general is not said:
+        raise ShapeError(
+            f"column {title!r} says {unit!r}, and degrees={general} says the opposite; leave out degrees=..., or mend "
+            "the heading"
+        )
+    return said
+
+
+def _build(
+    robot: Mechanism,
+    times: CleanTimes,
+    samples: Array,
+    degrees: dict[int, bool | None],
+    smoothing: Smoothing,
+    findings: Findings,
+    tip_wrench: ArrayLike | None,
+    wrenches: Mapping[str, ArrayLike] | None,
+) -> Trajectory:
+    batch, count = samples.shape[:-2], samples.shape[-2]
+    if len(times.t) < MIN_SAMPLES:
+        raise ShapeError(
+            f"a recorded motion needs at least {MIN_SAMPLES} samples at different times, got {len(times.t)}"
+        )
+    flat = samples.reshape(-1, count, robot.nq)
+    motions = []
+    for i, rows in enumerate(flat):
+        own = findings if len(flat) == 1 else Findings()
+        motions.append(_smooth_motion(robot, times, rows, degrees, smoothing, own))
+        if own is not findings:
+            findings.assumed += [f"motion {i}: {remark}" for remark in own.assumed]
+            findings.stated += [remark for remark in own.stated if remark not in findings.stated]
+    q, qd, qdd = (np.stack(parts).reshape((*batch, len(times.t), -1)) for parts in zip(*motions, strict=True))
+    loads = _merge_loads(robot, times, count, tip_wrench, wrenches)
+    tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings)
+    if findings.assumed:
+        warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.assumed), MotionWarning)
+    states = np.zeros((*q.shape[:-1], 0))
+    return Trajectory(
+        robot, times.t, q, qd, qdd, tau, friction, work, states, "recorded", "finished", (), tuple(findings)
+    )
+
+
+def _smooth_motion(
+    robot: Mechanism,
+    times: CleanTimes,
+    samples: Array,
+    degrees: dict[int, bool | None],
+    smoothing: Smoothing,
+    findings: Findings,
+) -> tuple[Array, Array, Array]:
+    """Positions, velocities and accelerations of one motion."""
+    layout = robot.layout
+    y = in_radians(samples[times.order], layout, degrees, findings)
+    y = normalize(unwrap(y, layout, findings), layout)
+    y = merge_samples(y, CleanTimes(times.t, np.arange(len(y)), times.groups))
+    _report_missing(times.t, y, layout.coordinate_names, findings)
+    report_jumps(times.t, y, layout, findings)
+    report_limits(y, layout, findings)
+    smooth = differentiate(times.t, y, smoothing.method, smoothing.cutoff, smoothing.noise)
+    findings.stated.append(smooth.statement)
+    return to_velocities(smooth.y, smooth.rate, smooth.second, layout)
+
+
+def _report_missing(t: Array, y: Array, names: tuple[str, ...], findings: Findings) -> None:
+    """Report samples without a number; refuse coordinates with too few of them."""
+    lost = ~np.isfinite(y)
+    y[lost] = np.nan
+    places = []
+    for k in np.flatnonzero(lost.any(axis=0)):
+        here = np.flatnonzero(lost[:, k])
+        if len(t) - len(here) < MIN_SAMPLES:
+            raise ShapeError(
+                f"{names[k]!r} has numbers in only {len(t) - len(here)} of {len(t)} samples; leave it constant"
+            )
+        places.append(f"{names[k]!r} ({len(here)} samples from {t[here[0]]:.6g} to {t[here[-1]]:.6g} s)")
+    if places:
+        findings.assumed.append(f"missing numbers are put on the smooth curve: {list_places(places)}")
+
+
+class Loads(NamedTuple):
+    """Wrenches along a motion."""
+
+    tip_wrench: Array | None
+    wrenches: dict[str, Array] | None
+
+    def __bool__(self) -> bool:
+        return self.tip_wrench is not None or bool(self.wrenches)
+
+
+def _merge_loads(robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, wrenches: Any) -> Loads:
+    """Wrenches (6,), or one for each sample, which go with the samples where those were sorted or merged."""
+
+    def merge(value: Any, what: str) -> Array:
+        array = rows_of(value, 6, what, "moment and force").astype(float)
+        if array.ndim == 2 and len(array) == count:
+            return merge_samples(array, times)
+        if array.ndim > 1 and array.shape[-2] != count:
+            raise ShapeError(
+                f"{what} must be one wrench (6,) or one for each of the {count} samples, got shape {array.shape}"
+            )
+        return array
+
+    robot.loads("from_samples", tip_wrench, wrenches)  # refuses links that do not exist
+    tip = None if tip_wrench is None else merge(tip_wrench, "tip_wrench")
+    return Loads(tip, None if wrenches is None else {k: merge(w, f"wrenches[{k!r}]") for k, w in wrenches.items()})
+
+
+def _torques(
+    robot: Mechanism, t: Array, q: Array, qd: Array, qdd: Array, loads: Loads, findings: Findings
+) -> tuple[Array, Array, Array]:
+    """Torques that the motion takes, those that friction takes, and the work of both and of wrenches."""
+    if not robot.has_mass:
+        findings.stated.append(f"robot {robot.name!r} has no masses: the torques are not known")
+        unknown = np.full_like(qd, np.nan)
+        return unknown, unknown, np.full((*qd.shape[:-1], 3), np.nan)
+    tau = inverse_dynamics(robot, q, qd, qdd)
+    bare = tau
+    if loads:
+        tau = inverse_dynamics(robot, q, qd, qdd, loads.tip_wrench, loads.wrenches)
+    friction = np.broadcast_to(friction_torque(robot, qd), qd.shape)
+    power = np.stack([(torque * qd).sum(axis=-1) for torque in (tau, friction, bare - tau)], axis=-1)
+    steps = np.diff(t)[:, None] * (power[..., 1:, :] + power[..., :-1, :]) / 2
+    work = np.concatenate([np.zeros_like(power[..., :1, :]), np.cumsum(steps, axis=-2)], axis=-2)
+    return tau, friction, work
