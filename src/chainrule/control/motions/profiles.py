@@ -1,0 +1,42 @@
+"""Profiles of speed along a path: x = s-dot^2 at the places of a grid, and half planes that bound it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from chainrule.arguments import Array
+from chainrule.control.motions.curves import Curve
+from chainrule.errors import ModelError
+
+
+class Rows(NamedTuple):
+    """Half planes A u + B x <= C at every place of a grid: (places, rows) each; and the largest x (places,)."""
+
+    A: Array
+    B: Array
+    C: Array
+    x_max: Array
+
+
+def interval_rows(rows: Rows, grid: Array, i: int) -> tuple[Array, Array, Array]:
+    """The half planes of interval i: those at its start, and those at its end, where x is x + 2 ds u."""
+    step = 2 * (grid[i + 1] - grid[i])
+    A = np.concatenate([rows.A[i], rows.A[i + 1] + step * rows.B[i + 1]])
+    return A, np.concatenate([rows.B[i], rows.B[i + 1]]), np.concatenate([rows.C[i], rows.C[i + 1]])
+
+
+def law_of_time(grid: Array, x: Array) -> Curve:
+    """s as a function of time: constant s-double-dot in every interval."""
+    speed = np.sqrt(np.maximum(x, 0.0))
+    mean = (speed[1:] + speed[:-1]) / 2
+    if (mean <= 0).any():
+        i = int(np.argmax(mean <= 0))
+        raise ModelError(
+            f"plan: the robot comes to a stop {100 * grid[i] / grid[-1]:.3g} % along the path; move the way-points"
+        )
+    t = np.concatenate([[0.0], np.cumsum(np.diff(grid) / mean)])
+    u = np.diff(x) / (2 * np.diff(grid))
+    return PPoly(np.stack([u / 2, speed[:-1], grid[:-1]]), t)
