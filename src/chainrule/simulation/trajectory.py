@@ -9,8 +9,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.interpolate import BPoly, PPoly
 
 from chainrule.arguments import Array, number, one_of, positive, real_array
+from chainrule.control.motions.references import Reference, read_only
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
@@ -189,6 +191,21 @@ class Trajectory:
         new = {name: first * (1 - s) + second * s for name, (first, second) in ends.items()}
         new |= {"q": integrate(self.robot, ends["q"][0], along), "qd": _hermite(s, *ends["qd"], *accelerations)}
         return replace(self, t=given, **new)
+
+    def reference(self) -> Reference:
+        """This motion as a controller's target: a curve with its positions, velocities and accelerations.
+
+        It starts at time 0, and stands still after its end.
+        """
+        if self.batch or len(self) < 2 or self.robot.nq != self.robot.nv:
+            raise ShapeError(
+                "a reference is made of one motion of at least two samples, of a robot without quaternions; this is "
+                f"{self!r}. One motion of a batch is taken by row(...)"
+            )
+        times = self.t - self.t[0]
+        derivatives = np.stack([self.q, self.qd, self.qdd], axis=1)
+        curve = PPoly.from_bernstein_basis(BPoly.from_derivatives(times, derivatives))
+        return Reference(read_only(times), read_only(self.q), curve)
 
     def then(self, other: Trajectory, *, pause: float | None = None) -> Trajectory:
         """This motion and after it another one of the same robot, which starts where and as fast as this one ends.

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, refuse_nonfinite, rigid_transforms
+from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.motions.references import Reference
 from chainrule.errors import ShapeError
+from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.spatial import Motion, Scalar, Transform
 
 if TYPE_CHECKING:
@@ -39,10 +41,12 @@ class Target(ABC):
 
 
 class JointTarget(Target):
-    """A configuration (..., nq), or a motion in joint space."""
+    """A configuration (..., nq), a motion in joint space, or a path that `robot.follow` found."""
 
-    def __init__(self, robot: Mechanism, target: ArrayLike | Reference, what: str) -> None:
+    def __init__(self, robot: Mechanism, target: ArrayLike | Reference | FollowedPath, what: str) -> None:
         self._nq, self._nv = robot.nq, robot.nv
+        if isinstance(target, FollowedPath):
+            target = plan(robot, target, method="time_optimal" if target.times is None else None)
         self._reference = target if isinstance(target, Reference) else None
         if isinstance(target, PoseReference):
             raise ShapeError(

@@ -1,4 +1,4 @@
-"""Plans in joint space: motions through way-points, within a robot's limits."""
+"""Plans: motions through configurations or poses, within a robot's limits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, flag, refuse_nonfinite
-from chainrule.control.motions.curves import METHODS, Curve, legs, refuse_unknown_method
-from chainrule.control.motions.limits import describe_excess, refuse_endless, refuse_positions
+from chainrule.control.motions.curves import METHODS, Curve, legs
+from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
+from chainrule.control.motions.pose_paths import through_poses
 from chainrule.control.motions.references import Reference, read_only
+from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
 from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
 from chainrule.control.requirements import known_robot
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, UnknownNameError
+from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.kinematics.configurations import difference
+from chainrule.model import Quantity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,15 +27,20 @@ if TYPE_CHECKING:
 
 def plan(
     robot: Mechanism,
-    waypoints: ArrayLike,
+    waypoints: ArrayLike | FollowedPath | None = None,
     *,
+    poses: ArrayLike | None = None,
     times: ArrayLike | None = None,
-    method: str = "minimum_jerk",
+    method: str | None = None,
     velocities: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
+    jerk: ArrayLike | None = None,
+    torque: bool | None = None,
     limits: bool = True,
+    link: str | None = None,
+    q0: ArrayLike | None = None,
 ) -> Reference:
-    """A motion through configurations (k, nq), at rest at both ends, within the robot's limits.
+    """A motion through configurations or through poses, at rest at both ends, within the robot's limits.
 
     A coordinate goes straight from one number to the next, a continuous joint too. Where configurations have
     quaternions, every leg is a geodesic from rest to rest, by any method: the robot stops at each way-point.
@@ -41,23 +50,30 @@ def plan(
     robot
         The robot that moves.
     waypoints
-        Configurations (k, nq), at least two.
+        Configurations (k, nq), at least two; or a path of `robot.follow`.
+    poses
+        Poses (k, 4, 4) of a frame to go through, in place of configurations. The origin follows a smooth curve, the
+        orientation turns the shortest way, and configurations along it come from inverse kinematics.
     times
         The time of each way-point (k,), from 0 on, in s; or the duration of the whole, which legs share in proportion
-        to their longest displacements. Without times, the motion is as quick as the limits on speed and acceleration
-        allow: legs share the time as they would need it from rest to rest, and all of it is stretched until a limit
-        is met.
+        to their longest displacements. Without times, the motion is as quick as the limits allow.
     method
         "minimum_jerk", the motion of least integral of squared jerk, with continuous accelerations and jerks; "cubic",
         a cubic spline, whose acceleration jumps at both ends; "quintic", through the way-points with given or
         estimated velocities, and without acceleration there; "trapezoidal", which stops at every way-point, with
-        phases of constant acceleration and constant speed.
+        phases of constant acceleration and constant speed. Without times these share the time among legs as each would
+        need it from rest to rest, and stretch it until a limit is met. "time_optimal", the quickest motion along a
+        cubic spline through the way-points: it alone knows limits on torque and jerk, and is what poses are timed by.
     velocities
         Velocities (k, nv) at the way-points, for the method "quintic".
-    acceleration
-        The largest acceleration, one number or (nv,), in rad/s^2 or m/s^2.
+    acceleration, jerk
+        The largest acceleration and jerk, one number or (nv,), in rad/s^2 and rad/s^3, or m/s^2 and m/s^3.
+    torque
+        Whether torques stay within the robot's effort limits; with "time_optimal" they do where it has masses.
     limits
         Whether the robot's own limits on positions and speeds are checked.
+    link, q0
+        For poses, the frame, the end-effector unless one is named; and a configuration near the beginning.
 
     Returns
     -------
@@ -72,13 +88,102 @@ def plan(
     >>> bool((motion.peak.velocity <= scara.limits.velocity * 1.000001).all())
     True
     """
-    points = _waypoints(robot, waypoints)
-    refuse_unknown_method(method, "plan")
+    known_robot(robot, "plan", masses=False)
+    if (waypoints is None) == (poses is None):
+        raise ShapeError("plan: give either way-points, which are configurations, or poses=...")
+    if poses is None and (link is not None or q0 is not None):
+        raise ShapeError("plan: link and q0 belong to poses=...; way-points are configurations")
+    chosen = method if method is not None else "minimum_jerk" if poses is None else "time_optimal"
+    _refuse_other_method(chosen, jerk=jerk, torque=torque, velocities=velocities, times=times)
+    if poses is not None:
+        points, stops = through_poses(robot, poses, link, q0)
+    elif isinstance(waypoints, FollowedPath):
+        points, stops = _points_of(robot, waypoints), None
+    else:
+        points, stops = _waypoints(robot, waypoints), None
+    if chosen == "time_optimal":
+        return _time_optimal(robot, points, stops, acceleration, jerk, torque, flag(limits, "plan: limits"))
+    if poses is not None:
+        raise ShapeError(f"plan: poses are timed by method='time_optimal', not by {chosen!r}")
+    if times is None and isinstance(waypoints, FollowedPath):
+        times = waypoints.times
+    return _by_shape(robot, points, times, chosen, velocities, acceleration, flag(limits, "plan: limits"))
+
+
+def _refuse_other_method(method: Any, **options: Any) -> None:
+    """Refuse a method that does not exist, and options that belong to another one."""
+    if not isinstance(method, str) or method not in (*METHODS, "time_optimal"):
+        raise UnknownNameError.of("method", method, (*METHODS, "time_optimal"), "plan")
+    others = ("velocities", "times") if method == "time_optimal" else ("jerk", "torque")
+    for name in others:
+        if options[name] is not None:
+            to_do = "leave it out" if method == "time_optimal" else "take that method, or leave it out"
+            verb = "does not take" if method == "time_optimal" else "alone takes"
+            raise ShapeError(f"plan: method='time_optimal' {verb} {name}=...; {to_do}")
+
+
+def _time_optimal(
+    robot: Mechanism,
+    points: Array,
+    stops: Array | None,
+    acceleration: ArrayLike | None,
+    jerk: ArrayLike | None,
+    torque: bool | None,
+    limits: bool,
+) -> Reference:
+    """The quickest motion along a spline through configurations; `stops` are the places of way-points among them."""
+    if robot.nq != robot.nv:
+        raise ShapeError(
+            f"plan: robot {robot.name!r} has quaternions in q (joint {robot.model.quaternions[0][0]!r}), along which "
+            "method='time_optimal' lays no spline; take another method"
+        )
+    has_torques = robot.has_mass if torque is None else flag(torque, "plan: torque")
+    unlimited = np.full(robot.nv, np.inf)
+    driven = np.isin(np.arange(robot.nv), robot.actuated)
+    bounds = Bounds(
+        robot.limits.velocity if limits else unlimited,
+        unlimited if acceleration is None else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration"),
+        np.where(driven, robot.limits.effort, np.inf) if has_torques else unlimited,
+        unlimited if jerk is None else _per_dof(robot, jerk, "jerk", "rad/s^3 or m/s^3"),
+    )
+    for i in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1) < MIN_LEG_LENGTH):
+        raise ShapeError(f"plan: way-points {i} and {i + 1} are the same; leave one out")
+    path, places = geometric_path(points)
+    timed = time_path(robot, path, places, bounds)
+    kept = np.arange(len(points)) if stops is None else stops
+    when = timed.times[kept]
+    if limits:
+        refuse_positions(robot, points[kept], when, timed.curve)
+    return Reference(read_only(when), read_only(points[kept]), timed.curve, None)
+
+
+def _points_of(robot: Mechanism, path: FollowedPath) -> Array:
+    """The configurations of a path, all of them reached."""
+    if path.q.ndim != 2 or path.q.shape[-1] != robot.nq:
+        raise ShapeError(
+            f"plan: the path must be one of robot {robot.name!r}, (T, {robot.nq}), got shape {path.q.shape}"
+        )
+    if not path.success.all():
+        missed = int(np.argmin(path.success))
+        raise ShapeError(f"plan: the path does not reach pose {missed}; follow it from another q0, or move the pose")
+    return _waypoints(robot, path.q)
+
+
+def _by_shape(
+    robot: Mechanism,
+    points: Array,
+    times: ArrayLike | None,
+    method: str,
+    velocities: ArrayLike | None,
+    acceleration: ArrayLike | None,
+    limits: bool,
+) -> Reference:
+    """A motion whose shape in time is that of its method, stretched to the limits."""
     curved = robot.nq != robot.nv
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
-    speed = robot.limits.velocity if flag(limits, "plan: limits") else unlimited
-    rate = unlimited if acceleration is None else _acceleration(robot, acceleration)
+    speed = robot.limits.velocity if limits else unlimited
+    rate = unlimited if acceleration is None else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
     options: dict[str, Any] = {}
     if velocities is not None:
         options["velocities"] = _velocities(robot, velocities, len(points), method, timed=times is not None)
@@ -109,7 +214,7 @@ def plan(
     return Reference(read_only(when), read_only(points), curve, robot if curved else None)
 
 
-def _waypoints(robot: Mechanism, waypoints: ArrayLike) -> Array:
+def _waypoints(robot: Mechanism, waypoints: Any) -> Array:
     known_robot(robot, "plan", masses=False)
     (points,) = robot.read("plan", q=waypoints)
     if robot.model.constraints:
@@ -143,11 +248,12 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
     return v
 
 
-def _acceleration(robot: Mechanism, acceleration: ArrayLike) -> Array:
-    a = robot.read_per_joint(acceleration, "plan: acceleration", "acceleration").astype(float)
+def _per_dof(robot: Mechanism, value: ArrayLike, what: str, unit: str, quantity: Quantity | None = None) -> Array:
+    """A limit of every degree of freedom, from one number or one for each."""
+    a = robot.read_per_joint(value, f"plan: {what}", quantity).astype(float)
     if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
         raise ShapeError(
-            f"plan: acceleration must be a positive number, or {robot.nv} of them, in rad/s^2 or m/s^2, got "
+            f"plan: {what} must be a positive number, or {robot.nv} of them, in {unit}, got "
             f"{np.array2string(a, threshold=8)}"
         )
     return np.broadcast_to(a, (robot.nv,))

@@ -34,7 +34,7 @@ CHECKED_PER_INTERVAL = 10
 """Places in each interval at which the limits are checked in the end."""
 EXCESS = 1e-6
 """The part of itself by which a limit may be exceeded."""
-SAFETY = 1e-5
+SAFETY = 1e-4
 """The part by which a limit that was exceeded is lowered further than by its excess."""
 MAX_ATTEMPTS = 12
 SHORTEST = 1e-12
@@ -112,7 +112,8 @@ def constraint_rows(robot: Mechanism, path: Curve, grid: Array, bounds: Bounds, 
     sides = _sides(d1, d2, -full, full)
     if np.isfinite(bounds.effort).any():
         sides += _torque_sides(robot, q, d1, d2, bounds.effort, x_max if x_guess is None else x_guess)
-    return Rows(*(np.concatenate(part, axis=1) for part in zip(*sides, strict=True)), x_max)
+    A, B, C = (np.concatenate(part, axis=1) for part in zip(*sides, strict=True))
+    return Rows(A, B, C, x_max)
 
 
 Side = tuple[Array, Array, Array]
@@ -137,13 +138,16 @@ def _torque_sides(robot: Mechanism, q: Array, d1: Array, d2: Array, effort: Arra
     a = inverse_dynamics(plain, q, rest, d1) - hold
     b = inverse_dynamics(plain, q, d1, d2) - hold
     forth, back = (np.array([float(getattr(dof, key)) for dof in dofs]) for key in ("coulomb", "coulomb_negative"))
-    held = hold + np.where(d1 > 0, forth, np.where(d1 < 0, -back, 0.0))
+    dry = np.where(d1 > 0, forth, np.where(d1 < 0, -back, 0.0))
+    near = np.stack([dry, np.roll(dry, 1, axis=0), np.roll(dry, -1, axis=0)])  # a joint may turn round in between
+    near[1, 0], near[2, -1] = dry[0], dry[-1]
+    most, least = hold + near.max(axis=0), hold + near.min(axis=0)
     viscous = np.array([float(dof.viscous) for dof in dofs]) * d1
     root = np.sqrt(np.where(np.isfinite(x_guess) & (x_guess > 0), x_guess, 1.0))[:, None]
-    none = np.full_like(held, np.inf)
+    none = np.full_like(hold, np.inf)
     against, along = np.maximum(viscous, 0.0), np.minimum(viscous, 0.0)
-    upper = _sides(a, b + against / (2 * root), -none, effort - held - against * root / 2)
-    lower = _sides(a, b + along / (2 * root), -effort - held - along * root / 2, none)
+    upper = _sides(a, b + against / (2 * root), -none, effort - most - against * root / 2)
+    lower = _sides(a, b + along / (2 * root), -effort - least - along * root / 2, none)
     return upper[:1] + lower[1:]
 
 
@@ -278,7 +282,7 @@ def _times_at(law: Curve, places: Array) -> Array:
 
 def excesses(robot: Mechanism, curve: Curve, bounds: Bounds) -> Array:
     """The largest ratio of each quantity and its limit (4,), at a grid ten times finer than the curve's pieces."""
-    shares = np.linspace(0.0, 1.0, CHECKED_PER_INTERVAL, endpoint=False)
+    shares = np.linspace(0.0, 1 - 1e-9, CHECKED_PER_INTERVAL)
     t = (curve.x[:-1, None] + np.diff(curve.x)[:, None] * shares).ravel()
     q, qd, qdd = curve(t), curve(t, 1), curve(t, 2)
     ratios = [np.abs(qd) / bounds.velocity, np.abs(qdd) / bounds.acceleration, np.zeros(1), np.zeros(1)]
