@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -31,8 +32,12 @@ def strict(text):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the file that the examples name."""
+    """A folder with the files that the examples name."""
     place = tmp_path_factory.mktemp("examples")
+    robot, t = cr.load("panda"), np.arange(0.0, 2.0, 0.01)
+    q = np.degrees(robot.home() + 0.1 * np.sin(t)[:, None])
+    heading = ",".join(["t", *robot.joint_names])
+    np.savetxt(place / "run.csv", np.column_stack([t, q]), delimiter=",", header=heading, comments="")
     cr.load("ur5").save(place / "arm.urdf")
     return place
 

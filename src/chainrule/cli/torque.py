@@ -1,4 +1,4 @@
-"""`chainrule torque`: joint torques of a state by their causes."""
+"""`chainrule torque`: joint torques of a state by their causes, or of a recorded motion."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ ROUNDING = 1e-13
     "chainrule torque planar_2r --q 30,45 --degrees --qd 10,0 --qdd 0,90",
     "chainrule torque panda --q panda_joint4=-2 --qd panda_joint1=1",
     "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --json",
+    "chainrule torque panda --motion run.csv --degrees     # a column for each joint, and one of times",
 )
 @click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
 @click.option("--qd", type=JOINT_VALUES, help="Velocities in rad/s or m/s; zero if left out.")
@@ -49,6 +50,12 @@ ROUNDING = 1e-13
     "--tip-wrench", type=Numbers(6),
     help="Moment (N m) and force (N) of the end-effector on its surroundings, in its own frame: 6 numbers.",
 )  # fmt: skip
+@click.option("--motion", type=click.Path(dir_okay=False), help="A recorded motion: .csv, .txt, .mot, .parquet, .npz.")
+@click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
+@click.option("--constant", multiple=True, metavar="JOINT=NUMBER", help="A joint without column in --motion: rad or m.")
+@click.option("--cutoff", type=float, help="Frequency in Hz above which a recorded motion is noise; found if left out.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="A picture of a recorded motion to write.")
+@click.option("--save", type=click.Path(dir_okay=False), help="A file for a recorded motion with its torques.")
 @degrees_option
 @json_option
 @robot_options
@@ -58,10 +65,31 @@ def torque(
     qd: JointValues | None,
     qdd: JointValues | None,
     tip_wrench: Array | None,
+    motion: str | None,
+    columns: tuple[str, ...],
+    constant: tuple[str, ...],
+    cutoff: float | None,
+    plot: str | None,
+    save: str | None,
     degrees: bool,
     as_json: bool,
 ) -> None:
-    """Joint torques of a state, by their causes: inertial, centrifugal, Coriolis, gravity, friction."""
+    """Joint torques of a state, by their causes: inertial, centrifugal, Coriolis, gravity, friction.
+
+    With --motion, the torques that a recorded motion takes: positions are smoothed and differentiated, and the notes
+    say how. Angles without a unit in their heading are radians, unless --degrees says otherwise or limits contradict
+    it.
+    """
+    if motion is not None:
+        if any(value is not None for value in (q, qd, qdd)):
+            raise click.UsageError("--motion has its own positions; leave out --q, --qd and --qdd")
+        from chainrule.cli.motion_torques import Recording, report
+
+        recording = Recording(motion, columns, constant, degrees or None, cutoff, tip_wrench)
+        report(robot, recording, save=save, plot=plot, as_json=as_json)
+        return
+    if columns or constant or any(value is not None for value in (cutoff, plot, save)):
+        raise click.UsageError("--column, --constant, --cutoff, --plot and --save belong to --motion")
     at = positions(robot, q, degrees=degrees)
     v, a = (velocities(robot, values, degrees=degrees) for values in (qd, qdd))
     terms = _terms(robot, at, v, a, tip_wrench)

@@ -67,8 +67,7 @@ def match_columns(
         matches = [title for title in left if _kind_of(bare[title], name) == "q"]
         if len(matches) > 1:
             raise ShapeError(
-                f"columns {quoted(matches)} could all be the position of {name!r}; say which, with columns={{{name!r}: "
-                f"{matches[0]!r}}}"
+                f"columns {quoted(matches)} could all be the position of {name!r}; say which, with columns=..."
             )
         if matches:
             chosen[name] = matches[0]
@@ -82,9 +81,8 @@ def match_columns(
         near = [close for name in missing for close in get_close_matches(name, left, 1, 0.5)]
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise UnknownNameError(
-            f"the recording has no column for {quoted(missing)}; {hint}its columns are {quoted(titles)}. Say which is "
-            f"which, with columns={{{missing[0]!r}: 'COLUMN'}}; for joints that did not move, give their position with "
-            f"constant={{{missing[0]!r}: 0.0}}"
+            f"the recording has no column for {quoted(missing)}; {hint}its columns are {quoted(titles)}. Say which "
+            "column it is, with columns=..., or where a joint stood that did not move, with constant=..."
         )
     unused = [title for title in left if title != clock]
     if unused:

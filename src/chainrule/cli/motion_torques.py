@@ -1,0 +1,126 @@
+"""Torques along a recorded motion, in one line for each joint: what `chainrule torque --motion` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import numpy as np
+from rich.table import Table
+
+from chainrule.arguments import Array
+from chainrule.cli.console import echo, plain, print_json, report_file, terminal
+from chainrule.cli.joints import force_units
+from chainrule.plots.canvas import refuse_unwritable
+from chainrule.simulation.files import format_of
+from chainrule.simulation.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
+
+
+class Recording(NamedTuple):
+    """A recorded motion, as the command line describes it."""
+
+    path: str
+    columns: tuple[str, ...]
+    """JOINT=COLUMN each."""
+    constant: tuple[str, ...]
+    """JOINT=NUMBER each."""
+    degrees: bool | None
+    cutoff: float | None
+    tip_wrench: Array | None
+
+    def read(self, robot: Robot) -> Trajectory:
+        """The motion, with torques."""
+        numbers = {}
+        for name, text in _pairs(self.constant, "--constant").items():
+            try:
+                numbers[name] = float(text)
+            except ValueError:
+                raise click.UsageError(f"--constant {name}={text}: {text!r} should be a number") from None
+        return Trajectory.load(
+            self.path,
+            robot,
+            columns=_pairs(self.columns, "--column"),
+            constant=numbers,
+            degrees=self.degrees,
+            cutoff=self.cutoff,
+            tip_wrench=self.tip_wrench,
+        )
+
+
+def _pairs(words: tuple[str, ...], option: str) -> dict[str, str]:
+    """Words such as JOINT=COLUMN as a dictionary."""
+    pairs = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name or not value:
+            raise click.UsageError(f"{option} {word}: give a joint, an equals sign and a value, such as elbow=q3")
+        pairs[name] = value
+    return pairs
+
+
+def report(robot: Robot, recording: Recording, *, save: str | None, plot: str | None, as_json: bool) -> None:
+    """Read a recorded motion, print the torques that it takes, and write it with them where asked."""
+    if save:
+        format_of(save)
+    if plot:
+        refuse_unwritable(plot)
+    motion = recording.read(robot)
+    rows = summary(motion)
+    if as_json:
+        print_json(
+            {
+                "robot": robot.name, "samples": len(motion), "duration": motion.duration, "notes": list(motion.notes),
+                "dofs": list(robot.layout.velocity_names), "torque_units": force_units(robot), **rows,
+            }
+        )  # fmt: skip
+    else:
+        terminal().print(_table(motion, rows))
+        for note in motion.notes:
+            echo(f"note: {note}")
+    if save:
+        motion.save(save)
+        report_file(save)
+    if plot:
+        motion.plot(plot)
+        report_file(plot)
+
+
+def summary(motion: Trajectory) -> dict[str, Any]:
+    """The largest magnitudes of each degree of freedom, and the cause of the largest torque."""
+    limits, tau = motion.robot.limits, np.abs(motion.tau)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = tau.max(axis=0) / limits.effort
+    causes = {name: values for name, values in motion.terms.items() if name != "total"}
+    at = tau.argmax(axis=0)
+    main = [max(causes, key=lambda name: abs(causes[name][at[i], i])) for i in range(motion.robot.nv)]
+    return {
+        "peak_torque": tau.max(axis=0),
+        "time_of_peak": motion.t[at],
+        "rms_torque": np.sqrt(np.mean(tau**2, axis=0)),
+        "share_of_limit": np.where(np.isfinite(limits.effort), share, np.nan),
+        "main_cause": main,
+        "peak_speed": np.abs(motion.qd).max(axis=0),
+        "peak_acceleration": np.abs(motion.qdd).max(axis=0),
+        "peak_power": np.abs(motion.power).max(axis=0),
+    }
+
+
+def _table(motion: Trajectory, rows: dict[str, Any]) -> Table:
+    robot = motion.robot
+    table = Table(
+        "joint", "peak", "at", "rms", "unit", "of limit", "mostly", "speed", "acceleration", "power",
+        box=None, padding=(0, 1, 0, 0), title=f"{len(motion)} samples, {motion.duration:.4g} s", title_justify="left",
+    )  # fmt: skip
+    for i, velocity in enumerate(robot.layout.velocities):
+        share = rows["share_of_limit"][i]
+        table.add_row(
+            plain(velocity.name), f"{rows['peak_torque'][i]:.4g}", f"{rows['time_of_peak'][i]:.4g} s",
+            f"{rows['rms_torque'][i]:.4g}", "N m" if velocity.unit == "rad" else "N",
+            "" if np.isnan(share) else f"{100 * share:.0f} %", rows["main_cause"][i],
+            f"{rows['peak_speed'][i]:.4g} {velocity.unit}/s", f"{rows['peak_acceleration'][i]:.4g} {velocity.unit}/s^2",
+            f"{rows['peak_power'][i]:.4g} W",
+        )  # fmt: skip
+    return table
