@@ -361,6 +361,16 @@ def test_files_that_are_not_there_or_not_recordings_are_refused(tmp_path):
         cr.Trajectory.load(table(), "panda")
 
 
+def test_large_files_are_parsed_in_parts_at_the_speed_of_c(tmp_path, monkeypatch):
+    from chainrule.motion import tables
+
+    monkeypatch.setattr(tables, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(tables, "_number", None)  # nothing goes cell by cell
+    rows = [",".join(f"{x:.9g}" for x in (t, *q)) for t, q in zip(T, Q, strict=True)]
+    path = write(tmp_path / "run.csv", [",".join(["t", *NAMES]), *rows[:200], "# a remark", *rows[200:]])
+    assert np.allclose(cr.Trajectory.load(path, ARM, smoothing=None).q, Q, atol=1e-7)
+
+
 def test_empty_cells_are_missing_numbers(tmp_path):
     rows = [",".join(f"{x:.9g}" for x in (t, *q)) for t, q in zip(T, Q, strict=True)]
     rows[50] = rows[50].rsplit(",", 1)[0] + ","

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -24,6 +24,10 @@ SEPARATORS = (",", ";", "\t", "|")
 COMMENTS = ("#", "%", "//")
 MAX_PREAMBLE_LINES = 200
 """Lines before the numbers, at most."""
+HEAD_BYTES = 1 << 20
+"""Bytes at the beginning of a file in which the heading and the first numbers are looked for."""
+CHUNK_BYTES = 1 << 25
+"""Bytes of a file that are parsed at once."""
 SAMPLE_LINES = 20
 """Lines of numbers from which the separator is recognized."""
 BYTES_PER_NUMBER = 2
@@ -116,27 +120,43 @@ def _read_numpy(path: Path) -> Table:
 
 
 def parse_text(content: bytes, name: str) -> Table:
-    """The table in the text of a file."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            text = content.decode("utf-16", errors="replace")
-        else:
-            text = content.decode("latin-1")
-    if "\0" in text[:1000]:
+    """The table in the text of a file. Its head is looked at as text; rows of numbers are parsed where they are."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        content = content.decode("utf-16", errors="replace").encode()
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if b"\0" in content[:HEAD_BYTES]:
         raise FormatError(f"{name} is not a text file")
-    lines = text.splitlines()
+    try:
+        return _parse(content, name)
+    except csv.Error as error:
+        raise FormatError(f"{name} is not a table of numbers: {error}") from error
+
+
+def _parse(content: bytes, name: str) -> Table:
+    lines = _text(content[:HEAD_BYTES]).splitlines(keepends=True)
     first = _first_of_numbers(lines, name)
-    sample = [line for line in lines[first : first + SAMPLE_LINES] if _has_content(line)]
+    sample = [
+        line for line in lines[first : first + SAMPLE_LINES] if _has_content(line) and line.endswith(("\n", "\r"))
+    ]
+    sample = sample or lines[first : first + 1]
     separator = _separator(sample, name)
     comma = _has_decimal_commas(sample, separator)
     width = len(_cells(sample[0], separator))
     heading, units, facts = _heading(lines[:first], separator, width, name)
-    numbers = _numbers(lines, first, separator, comma, width, name)
+    numbers = _numbers(content, first, separator, comma, width, name)
     columns = {title: numbers[:, k] for k, title in enumerate(heading)}
     said = re.search(r"^\s*inDegrees\s*[=:,;\t]?\s*(yes|no)", "\n".join(facts), re.IGNORECASE | re.MULTILINE)
     return Table(columns, units, None if said is None else said[1].lower() == "yes")
+
+
+def _text(content: bytes) -> str:
+    """Text in UTF-8, or where it is none, in the code of old Windows programs, in which every byte is a letter."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start > len(content) - 4:  # a letter that was cut in two
+            return content[: error.start].decode("utf-8")
+        return content.decode("latin-1")
 
 
 def _has_content(line: str) -> bool:
@@ -234,19 +254,26 @@ def _are_units(cells: list[str]) -> bool:
     return any(cells) and all(cell.strip("[]() ").lower() in UNITS for cell in cells)
 
 
-def _numbers(lines: list[str], first: int, separator: str | None, comma: bool, width: int, name: str) -> Array:
+def _numbers(content: bytes, first: int, separator: str | None, comma: bool, width: int, name: str) -> Array:
     """All rows of numbers (T, width): at C's speed where every cell is a number, cell by cell where some are not."""
-    rest = lines[first:]
-    if not comma:
-        try:
-            text = io.StringIO("\n".join(line for line in rest if _has_content(line)))
-            table = np.loadtxt(text, delimiter=separator, ndmin=2, comments=None, quotechar='"')
-            if table.shape[1] == width:
-                return np.asarray(table, dtype=float)
-        except ValueError:
-            pass
+    try:
+        parts = [
+            np.loadtxt(
+                io.BytesIO(part.replace(b",", b".") if comma else part),
+                delimiter=separator,
+                ndmin=2,
+                comments=COMMENTS[0],  # others are left to the way cell by cell
+                quotechar='"',
+                encoding="latin-1",
+            )
+            for part in _chunks(content, first)
+        ]
+        if all(part.shape[1] == width for part in parts):
+            return np.concatenate(parts).astype(float, copy=False)
+    except ValueError:
+        pass
     rows = []
-    for i, line in enumerate(rest, start=first + 1):
+    for i, line in enumerate(_text(content).splitlines()[first:], start=first + 1):
         if not _has_content(line):
             continue
         cells = _cells(line, separator)
@@ -256,6 +283,19 @@ def _numbers(lines: list[str], first: int, separator: str | None, comma: bool, w
             raise FormatError(f"{name}, line {i}: {len(cells)} cells, where the first row has {width}")
         rows.append([_number(cell, comma, name, i) for cell in cells])
     return np.array(rows, dtype=float)
+
+
+def _chunks(content: bytes, first: int) -> Iterator[bytes]:
+    """Whole lines of a file in parts of bounded size, from line `first` on."""
+    start = 0
+    for _ in range(first):
+        start = content.index(b"\n", start) + 1 if b"\n" in content else len(content)
+    while start < len(content):
+        end = content.find(b"\n", start + CHUNK_BYTES) + 1 or len(content)
+        part = content[start:end]
+        if part.strip():
+            yield part
+        start = end
 
 
 def _number(cell: str, comma: bool, name: str, line: int) -> float:
