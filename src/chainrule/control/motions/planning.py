@@ -142,9 +142,11 @@ def _time_optimal(
     driven = np.isin(np.arange(robot.nv), robot.actuated)
     bounds = Bounds(
         robot.limits.velocity if limits else unlimited,
-        unlimited if acceleration is None else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration"),
+        unlimited
+        if acceleration is None
+        else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration"),
         np.where(driven, robot.limits.effort, np.inf) if has_torques else unlimited,
-        unlimited if jerk is None else _per_dof(robot, jerk, "jerk", "rad/s^3 or m/s^3"),
+        _per_dof(robot, jerk, "jerk", "rad/s^3 or m/s^3"),
     )
     for i in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1) < MIN_LEG_LENGTH):
         raise ShapeError(f"plan: way-points {i} and {i + 1} are the same; leave one out")
@@ -183,7 +185,11 @@ def _by_shape(
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
     speed = robot.limits.velocity if limits else unlimited
-    rate = unlimited if acceleration is None else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
+    rate = (
+        unlimited
+        if acceleration is None
+        else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
+    )
     options: dict[str, Any] = {}
     if velocities is not None:
         options["velocities"] = _velocities(robot, velocities, len(points), method, timed=times is not None)
@@ -248,8 +254,16 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
     return v
 
 
-def _per_dof(robot: Mechanism, value: ArrayLike, what: str, unit: str, quantity: Quantity | None = None) -> Array:
-    """A limit of every degree of freedom, from one number or one for each."""
+def _accelerations(robot: Mechanism, acceleration: ArrayLike | None) -> Array:
+    return _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
+
+
+def _per_dof(
+    robot: Mechanism, value: ArrayLike | None, what: str, unit: str, quantity: Quantity | None = None
+) -> Array:
+    """A limit of every degree of freedom, from one number or one for each; infinite where there is none."""
+    if value is None:
+        return np.full(robot.nv, np.inf)
     a = robot.read_per_joint(value, f"plan: {what}", quantity).astype(float)
     if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
         raise ShapeError(
