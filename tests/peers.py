@@ -28,10 +28,10 @@ def stripped(path: Path, *, floating: bool = False, for_mujoco: bool = False) ->
     if floating:
         children = {joint.find("child").get("link") for joint in root.iter("joint") if joint.find("child") is not None}
         base = next(link.get("name") for link in root.findall("link") if link.get("name") not in children)
-        if root.find("link[@name='world']") is None:
-            etree.SubElement(root, "link", name="world")
+        ground = "world" if root.find("link[@name='world']") is None else "ground"
+        etree.SubElement(root, "link", name=ground)
         joint = etree.SubElement(root, "joint", name="free_root", type="floating")
-        etree.SubElement(joint, "parent", link="world")
+        etree.SubElement(joint, "parent", link=ground)
         etree.SubElement(joint, "child", link=base)
     if for_mujoco:
         options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
@@ -53,8 +53,10 @@ class Mapped:
 
 
 class Pinocchio(Mapped):
-    def __init__(self, robot: cr.Robot, urdf: str) -> None:
-        self.model = pin.buildModelFromXML(urdf)
+    def __init__(self, robot: cr.Robot, urdf: str, *, floating: bool = False) -> None:
+        self.model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromXML(urdf)
+        if floating:
+            self.model.names[1] = robot.model.joints[0].name
         self.model.gravity.linear = robot.gravity
         self.data = self.model.createData()
         names = list(self.model.names)
