@@ -91,6 +91,7 @@ def _limits(velocity: Velocity, degrees: bool) -> dict[str, Any]:
     return {
         "unit": f"{_shown_unit(velocity.unit, degrees)}/s", "lower": dof.lower * scale, "upper": dof.upper * scale,
         "velocity": dof.velocity * scale, "effort": dof.effort, "effort_unit": _effort_unit(velocity.unit),
+        "passive": dof.passive,
         "viscous": dof.viscous, "coulomb": [dof.coulomb, dof.coulomb_negative], "armature": dof.armature,
     }  # fmt: skip
 
@@ -176,7 +177,7 @@ def _joints(robot: Robot, degrees: bool) -> Table:
                 unit,
                 *(f"{x * scale:.4g}" for x in (dof.lower, dof.upper)),
                 f"{dof.velocity * scale:.4g} {unit}/s",
-                f"{dof.effort:.4g} {_effort_unit(velocity.unit)}",
+                "passive" if dof.passive else f"{dof.effort:.4g} {_effort_unit(velocity.unit)}",
                 friction if any((dof.viscous, dof.coulomb, dof.coulomb_negative)) else "-",
                 f"{dof.armature:.4g}" if dof.rotor else "-",
             )

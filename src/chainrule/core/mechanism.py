@@ -162,7 +162,12 @@ class Mechanism:
     @cached_property
     def actuated(self) -> tuple[int, ...]:
         """The places in qd of the velocities that can be driven: those whose effort limit is not zero."""
-        return tuple(velocity.index for velocity in self.layout.velocities if velocity.dof.effort != 0)
+        return tuple(velocity.index for velocity in self.layout.velocities if not velocity.dof.passive)
+
+    @property
+    def passive_joints(self) -> tuple[str, ...]:
+        """The joints that nothing drives: those with an effort limit of zero."""
+        return tuple(dict.fromkeys(velocity.joint for velocity in self.layout.velocities if velocity.dof.passive))
 
     @cached_property
     def closure(self) -> Closure:

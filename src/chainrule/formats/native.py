@@ -50,8 +50,11 @@ GEOMETRY: dict[str, tuple[str, ...]] = {
 SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
 """Types of joints that can have the key `screw` instead."""
 DOF_KEYS = tuple(field.name for field in fields(Dof))
+PASSIVE = "passive"
+"""The key that says that nothing drives a joint: passive = true is the same as effort = 0."""
 JOINT_KEYS = (
     "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "mimic", "dof", *DOF_KEYS,
+    PASSIVE,
 )  # fmt: skip
 
 
@@ -352,14 +355,14 @@ def _joint(table: _Table) -> Joint:
     if "mimic" in table.entries:
         entry = table.table("mimic", "joint", "multiplier", "offset")
         mimic = Mimic(entry.text("joint"), entry.number("multiplier", 1.0), entry.number("offset", 0.0))
-    own = [key for key in DOF_KEYS if key in table.entries]
+    own = [key for key in (*DOF_KEYS, PASSIVE) if key in table.entries]
     tables = table.tables("dof")
     if own and (tables or kind.nv != 1):
         raise table.error(
             f"{own[0]} belongs to one degree of freedom; this joint has {kind.nv}: use a list, dof = [...]"
         )
     for entry in tables:
-        entry.only(*DOF_KEYS)
+        entry.only(*DOF_KEYS, PASSIVE)
     dofs = tuple(_dof(entry) for entry in tables) or ((_dof(table),) if own else ())
     return Joint(
         table.text("name"), table.text("parent"), table.text("child"), kind, table.transform("origin"), dofs, mimic
@@ -427,6 +430,13 @@ def _dof(table: _Table) -> Dof:
     values = {key: table.number(key) for key in DOF_KEYS if key in table.entries}
     if "coulomb" in values:
         values.setdefault("coulomb_negative", values["coulomb"])
+    if PASSIVE in table.entries:
+        passive = table.entries[PASSIVE]
+        if not isinstance(passive, bool):
+            raise table.error(f"needs {PASSIVE} = true or false, got {passive!r:.60}")
+        if "effort" in values and passive != (values["effort"] == 0):
+            raise table.error(f"gives {PASSIVE} = {str(passive).lower()} and effort = {values['effort']:g}; keep one")
+        values |= {"effort": 0.0} if passive else {}
     return Dof(**values)
 
 

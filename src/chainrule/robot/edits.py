@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from chainrule.arguments import (
+    names,
     number,
     placement,
     real_array,
@@ -193,6 +194,19 @@ def with_joint_properties(robot: R, **properties: Any) -> R:
         changed.setdefault(velocity.joint, []).append(replace(velocity.dof, **new))
     joints = [replace(joint, dofs=tuple(changed.get(joint.name, joint.dofs))) for joint in robot.model.joints]
     return _validate_numbers(robot, replace(robot.model, joints=tuple(joints)))
+
+
+def with_passive(robot: R, joints: Sequence[str]) -> R:
+    """Joints that nothing drives: their effort limit becomes 0, controllers and loop torques leave them out.
+
+    Give them an effort limit, `with_joint_properties(effort={...})`, to drive them again.
+
+    >>> import chainrule as cr
+    >>> acrobot = cr.load("double_pendulum").with_passive(["upper_hinge"])
+    >>> acrobot.passive_joints, acrobot.actuated
+    (('upper_hinge',), (1,))
+    """
+    return with_joint_properties(robot, effort=dict.fromkeys(names(joints, "with_passive: joints"), 0.0))
 
 
 def _for_dofs(robot: R, value: Any, name: str) -> dict[int, float]:

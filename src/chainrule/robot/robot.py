@@ -115,6 +115,7 @@ class Robot(Mechanism):
     with_end_effector = edits.with_end_effector
     with_gravity = edits.with_gravity
     with_joint_properties = edits.with_joint_properties
+    with_passive = edits.with_passive
     without_friction = edits.without_friction
     without_rotors = edits.without_rotors
     without_springs = edits.without_springs
