@@ -13,7 +13,7 @@ from chainrule.arguments import Array, batch_shape, refuse_beyond_memory
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError, ShapeError, short_repr
-from chainrule.model.configurations import HOME
+from chainrule.model.configurations import home_positions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ def home(robot: Mechanism) -> Array:
     >>> cr.load("pendulum").home().tolist()
     [0.0]
     """
-    q = np.array(robot.configurations[HOME]) if HOME in robot.configurations else _inside_limits(robot)
+    q = np.array([*home_positions(robot.layout, robot.model.configurations).values()], dtype=float)
     if not robot.model.constraints or robot.closure.is_closed(q):
         return q
     states, good = robot.closure.close(q[None])
@@ -50,17 +50,6 @@ def home(robot: Mechanism) -> Array:
         return random_state(robot, np.random.default_rng(0))
     except ModelError:
         return np.array(robot.closure.neutral)
-
-
-def _inside_limits(robot: Mechanism) -> Array:
-    """The neutral configuration, moved inside the limits where it is not."""
-    q = neutral(robot)
-    lower, upper = (np.array(limits, dtype=float) for limits in (robot.layout.lower, robot.layout.upper))
-    outside = (q < lower) | (q > upper)
-    between = np.isfinite(lower) & np.isfinite(upper)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(between, lower / 2 + upper / 2, np.clip(q, lower, upper))
-    return np.where(outside, middle, q)
 
 
 def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chainrule.errors import ModelError, UnknownNameError, short_repr
-from chainrule.model.layout import Layout
+from chainrule.model.layout import Coordinate, Layout
 from chainrule.model.tree import refuse_duplicates
 
 HOME = "home"
@@ -55,6 +55,24 @@ def join(first: Sequence[Configuration], second: Sequence[Configuration]) -> tup
         Configuration(name, tuple(pair for table in tables for pair in table.get(name, table.get(HOME, ()))))
         for name in names
     )
+
+
+def inside_limits(coordinate: Coordinate) -> float:
+    """The neutral value of a coordinate, or where its limits exclude that, the middle between them or the only one."""
+    lower, upper, neutral = float(coordinate.lower), float(coordinate.upper), float(coordinate.neutral)
+    if lower <= neutral <= upper:
+        return neutral
+    if math.isfinite(lower) and math.isfinite(upper):
+        return lower / 2 + upper / 2
+    return min(max(neutral, lower), upper)
+
+
+def home_positions(layout: Layout, configurations: Iterable[Configuration]) -> dict[str, float]:
+    """The position of each coordinate at home: as the configuration "home" says, or else neutral inside the limits."""
+    for configuration in configurations:
+        if configuration.name == HOME:
+            return dict(zip(layout.coordinate_names, configuration.coordinates(layout), strict=True))
+    return {coordinate.name: inside_limits(coordinate) for coordinate in layout.coordinates}
 
 
 def refuse_bad_configurations(configurations: Iterable[Configuration], layout: Layout, where: str) -> None:

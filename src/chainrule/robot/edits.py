@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names, numbers_by_name
+from chainrule.core.problems import Check, check_mode, report
 from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ModelWarning, ShapeError, UnknownNameError, short_repr, warn_user
 from chainrule.model import Constraint, Dof, Model, Quantity, edits
@@ -121,6 +123,26 @@ def with_configuration(robot: R, name: str, q: ArrayLike) -> R:
     if wrong:
         warn_user(f"robot {robot.name!r}, configuration {label!r}: {'; '.join(wrong)}", ModelWarning)
     return type(robot)(edits.add_configuration(robot.model, label, array.tolist()))
+
+
+def with_srdf(robot: R, path_or_text: str | PathLike[str], *, check: Check = "warn") -> R:
+    """Add the group states of an SRDF file, or of its text, as named configurations.
+
+    States of different groups with the same name are one configuration. Coordinates outside a state's group are those
+    of "home". check: as of `Robot.from_urdf`, about joints that the robot has not and numbers that do not fit.
+
+    >>> import chainrule as cr
+    >>> text = '<robot name="arm"><group_state name="bent" group="arm"><joint name="joint1" value="0.5"/>'
+    >>> text += '<joint name="joint2" value="1"/></group_state></robot>'
+    >>> cr.load("planar_2r").with_srdf(text).configurations["bent"].tolist()
+    [0.5, 1.0]
+    """
+    from chainrule.formats.srdf import with_srdf
+
+    mode = check_mode(check)
+    model = with_srdf(robot.model, path_or_text)
+    report(robot.name, model.problems[len(robot.model.problems) :], mode, in_file=True)
+    return type(robot)(model)
 
 
 def with_constraint(

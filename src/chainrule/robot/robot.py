@@ -110,6 +110,7 @@ class Robot(Mechanism):
     with_payload = edits.with_payload
     with_frame = edits.with_frame
     with_configuration = edits.with_configuration
+    with_srdf = edits.with_srdf
     with_constraint = edits.with_constraint
     without_constraint = edits.without_constraint
     with_end_effector = edits.with_end_effector
