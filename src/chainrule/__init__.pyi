@@ -25,6 +25,11 @@ from chainrule.errors import SimulationError as SimulationError
 from chainrule.errors import SimulationWarning as SimulationWarning
 from chainrule.errors import UnknownNameError as UnknownNameError
 from chainrule.inverse_kinematics.result import InverseKinematics as InverseKinematics
+from chainrule.robot.bodies import RigidBody as RigidBody
+from chainrule.robot.bodies import rigid_body as rigid_body
+from chainrule.robot.builder import Builder as Builder
+from chainrule.robot.builder import build as build
+from chainrule.robot.comparison import Comparison as Comparison
 from chainrule.robot.human import human_arm as human_arm
 from chainrule.robot.library import load as load
 from chainrule.robot.library import robots as robots

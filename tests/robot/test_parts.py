@@ -69,6 +69,15 @@ def test_text_has_units():
     assert repr(tool) == "frame 'iiwa_flange' on link 'iiwa_link_7': xyz (0, 0, 0.045) m"
 
 
+def test_a_child_that_is_not_at_the_joint_has_an_offset():
+    arm = cr.load("stanford")
+    joint = arm.joints["joint1"]
+    np.testing.assert_allclose(joint.offset[:3, 3], [0, 0, 0.412])
+    np.testing.assert_allclose(arm.pose(np.zeros(6), joint.child), joint.origin @ joint.offset)
+    assert "offset    xyz (0, 0, 0.412) m, rpy (-90, 0, 0) deg" in repr(joint)
+    assert "offset" not in repr(cr.load("panda").joints["panda_joint1"])
+
+
 def test_a_spring_is_shown():
     arm = cr.load("pendulum").with_joint_properties(stiffness=2.0, rest=0.5)
     assert "spring    2 N m/rad, at rest at 0.5 rad" in repr(arm.joints["hinge"])

@@ -56,7 +56,8 @@ class Effect:
 
     states: int
     torque: float | None
-    """Of inverse dynamics, in N m or N; None where it has no meaning."""
+    """Of inverse dynamics, in `torque_unit`; None where it has no meaning."""
+    torque_unit: str | None
     torque_joint: str | None
     """The joint where it is largest."""
     torque_share: float | None
@@ -72,7 +73,7 @@ class Effect:
         parts = []
         if self.torque is not None and self.torque_share is not None:
             share = f" ({100 * self.torque_share:.3g}% of the largest there)" if self.torque else ""
-            parts.append(f"torques by up to {short(self.torque)} N m or N at {self.torque_joint!r}{share}")
+            parts.append(f"torques by up to {short(self.torque)} {self.torque_unit} at {self.torque_joint!r}{share}")
         if self.distance is not None and self.angle is not None:
             turned = f"{short(math.degrees(self.angle))} deg"
             parts.append(f"the pose of {self.link!r} by up to {short(1000 * self.distance)} mm and {turned}")
@@ -162,7 +163,7 @@ def compare(
     'planar_2r' and 'planar_2r' differ in 1 place
       where         what  first  second  apart
       link 'link2'  mass  1 kg   1.2 kg  0.2 kg
-    over 100 random states differ torques by up to 4.45346 N m or N at 'joint1' (12% of the largest there) and \
+    over 100 random states differ torques by up to 4.45346 N m at 'joint1' (12% of the largest there) and \
 the pose of 'tip' by up to 0 mm and 0 deg
     >>> bool(arm.compare(cr.load("planar_2r")))
     False
@@ -462,13 +463,14 @@ def _effect(robot: Mechanism, other: Mechanism, states: int) -> Effect:
     qd, qdd = rng.uniform(-1, 1, (2, states, robot.nv))
     order_q = [robot.coordinate_names.index(name) for name in other.coordinate_names]
     order_v = [robot.velocity_names.index(name) for name in other.velocity_names]
-    torque = joint = share = None
+    torque = unit = joint = share = None
     try:
         one = robot.evaluate("inverse_dynamics", q=q, qd=qd, qdd=qdd)[..., order_v]
         two = other.evaluate("inverse_dynamics", q=q[..., order_q], qd=qd[..., order_v], qdd=qdd[..., order_v])
         gaps = np.abs(one - two).max(axis=0)
         k = int(np.argmax(gaps))
         torque, joint = float(gaps[k]), other.velocity_names[k]
+        unit = units_of(other.layout.velocities[k].unit)[0]
         largest = max(float(np.abs(one[:, k]).max()), float(np.abs(two[:, k]).max()))
         share = torque / largest if largest else 0.0
     except ChainruleError:  # a robot without masses
@@ -481,7 +483,7 @@ def _effect(robot: Mechanism, other: Mechanism, states: int) -> Effect:
         first = robot.evaluate("pose", q=q, link=common or tips[0])
         second = other.evaluate("pose", q=q[..., order_q], link=common or tips[1])
         distance, angle = _pose_difference(first, second)
-    return Effect(states, torque, joint, share, link, distance, angle)
+    return Effect(states, torque, unit, joint, share, link, distance, angle)
 
 
 def _has(model: Model, name: str | None) -> bool:

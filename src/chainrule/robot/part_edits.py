@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from chainrule.arguments import Array, number, placement, positive, real_array, symmetric, unit_vectors, vector, word
+from chainrule.arguments import number, placement, positive, real_array, symmetric, vector, word
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.validation import validate
+from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.formats.exact import pose
 from chainrule.model import Composite, Dof, Joint, Kind, Model, Moved, Screw, edits
 from chainrule.model.lengths import link_length, stretch_link
-from chainrule.spatial import Transform, Vector
+from chainrule.robot.placing import direction
+from chainrule.spatial import Transform
 from chainrule.spatial.physical import objection
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def with_joint(
     name
         The joint.
     axis
-        Its direction (3,) in the joint's frame, of any length; two of them (2, 3) for a universal joint.
+        Its direction in the joint's frame, "x", "-z" or three numbers; two of them for a universal joint.
     origin
         The pose of the joint's frame in the parent link.
     xyz, rpy
@@ -153,16 +154,17 @@ def _with_axis(kind: Kind, axis: Any, what: str) -> Kind:
     if isinstance(kind, Moved):
         return Moved(_with_axis(kind.inner, axis, what), kind.offset)
     if isinstance(kind, Composite) and kind.name == "universal":
-        both = unit_vectors(axis, 3, f"{what}: axis", "x, y, z")
-        if both.shape != (2, 3):
-            raise ShapeError(f"{what} is universal and has two axes: axis must have shape (2, 3), got {both.shape}")
-        return Composite.universal(*(_exact(row) for row in both))
+        if isinstance(axis, str) or len(axis) != 2:
+            raise ShapeError(
+                f"{what} is universal and has two axes: axis must be two directions, got {short_repr(axis)}"
+            )
+        return Composite.universal(*(direction(one, f"{what}: axis") for one in axis))
     if isinstance(kind, Composite) and kind.name in ("planar", "cylindrical"):
         make = Composite.planar if kind.name == "planar" else Composite.cylindrical
-        return make(_one_axis(axis, what))
+        return make(direction(axis, f"{what}: axis"))
     if not isinstance(kind, Screw):
         raise ModelError(f"{what} is {kind.name} and has no axis; change its origin, with rpy=...")
-    u = _one_axis(axis, what)
+    u = direction(axis, f"{what}: axis")
     if not kind.turns:
         return replace(kind, linear=u)
     w = kind.angular
@@ -171,18 +173,6 @@ def _with_axis(kind: Kind, axis: Any, what: str) -> Kind:
         return replace(kind, angular=u)
     point = w.cross(kind.linear) / w.dot(w)
     return replace(kind, angular=u, linear=point.cross(u) + u * pitch)
-
-
-def _one_axis(axis: Any, what: str) -> Vector:
-    u = unit_vectors(axis, 3, f"{what}: axis", "x, y, z")
-    if u.shape != (3,):
-        raise ShapeError(f"{what}: axis must be three numbers (x, y, z), got shape {u.shape}")
-    return _exact(u)
-
-
-def _exact(u: Array) -> Vector:
-    """A direction whose zeros and ones are exact."""
-    return Vector(*(float(round(x)) if abs(x - round(x)) < 1e-15 else float(x) for x in u))
 
 
 def _with_properties(joint: Joint, properties: Mapping[str, Any], what: str) -> Joint:
@@ -289,4 +279,4 @@ def _names(value: Any, what: str) -> dict[str, str]:
 
 def _robot(robot: R, model: Model) -> R:
     """A robot of the new model, whose numbers are checked."""
-    return type(robot)(validate(model, check=False, warn=False))
+    return type(robot)(refuse_numbers(model))

@@ -256,8 +256,14 @@ class JointView:
 
     @property
     def origin(self) -> Array:
-        """Pose (4, 4) of the joint's frame in the parent link, at q = 0 that of the child."""
+        """Pose (4, 4) of the joint's frame in the parent link."""
         return matrix(self.part.origin)
+
+    @property
+    def offset(self) -> Array:
+        """Pose (4, 4) of the child in the joint's frame at q = 0: the identity unless its frame is elsewhere."""
+        kind = self.part.kind
+        return matrix(kind.offset if isinstance(kind, Moved) else Transform.identity())
 
     @property
     def xyz(self) -> Array:
@@ -317,6 +323,8 @@ class JointView:
         if axes:
             lines.append(f"  axis      {', '.join(map(tuple_text, axes))}")
         lines.append(f"  origin    {position(joint.origin)}")
+        if isinstance(joint.kind, Moved):
+            lines.append(f"  offset    {position(joint.kind.offset)}, of the child in the joint's frame")
         if joint.mimic:
             m = joint.mimic
             lines.append(f"  follows   {m.joint!r}: {short(m.multiplier)} times it, plus {short(m.offset)}")
