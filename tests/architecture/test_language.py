@@ -19,6 +19,9 @@ NOT_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed"
 ADJECTIVES = {"normalized", "quoted", "signed"}
 """Participles that say what comes out of the one thing that goes in, like Python's own `sorted` and `reversed`."""
 
+JOINT_KINDS = {"fixed"}
+"""Names of kinds of joints: the builder has a method for each."""
+
 BAD_FIRST_WORDS = {"As", "How", "Of", "So", "Such", "That", "What", "Where", "Which", "Who"}
 """Words with which a docstring does not begin: it begins with the noun or the verb of the thing."""
 
@@ -33,7 +36,7 @@ def functions():
 def is_participle(name: str) -> bool:
     """Whether a name is one bare word, a past participle: `held`, `_told`, `opened`."""
     word = name.strip("_")
-    if "_" in word or word in ADJECTIVES:
+    if "_" in word or word in ADJECTIVES | JOINT_KINDS:
         return False
     return word in IRREGULAR or bool(re.fullmatch(r"[a-z]+ed", word) and word not in NOT_PARTICIPLES)
 
