@@ -42,7 +42,7 @@ PATIENCE_S = 1.0
 
 EXIT_CODES = (
     ("0", "done"),
-    ("1", "refused or failed; stderr has the reason, in one line that begins with \"error:\""),
+    ("1", "refused or failed; stderr has the reason, in a line that begins with \"error:\""),
     ("2", "the command is not typed as --help says"),
     ("130", "interrupted by Ctrl-C"),
 )  # fmt: skip
@@ -98,6 +98,7 @@ class Command(click.Command):
     def in_option_words(self, message: str) -> str:
         """A message of the library, with options in place of Python's keywords: --record-every for record_every."""
         message = re.sub(r"^[A-Za-z_]+: ", "", message)
+        message = in_loading_words(message)
         for keyword, option in self.keywords.items():
             message = re.sub(rf"(?<!\w){re.escape(keyword)}(?!\w)", option, message)
         for parameter in self.params:
@@ -215,8 +216,35 @@ class Loading:
             warnings.simplefilter("always", ModelWarning)
             robot = load(name, **self.options())
         for warning in caught:
-            warn(str(warning.message))
+            for line in self._lines(name, str(warning.message)):
+                warn(line)
         return robot
+
+    def _lines(self, name: str, message: str) -> list[str]:
+        """A warning about a model as lines: one that counts many problems, or one for each that was repaired."""
+        message = in_loading_words(message)
+        heading, *problems = re.split(r"\n  - ", message.partition("\nPass ")[0])
+        if not problems:
+            return [message]
+        if self.repair:
+            return problems
+        known = heading.removesuffix(":")
+        return [f"{known}, the first: {problems[0]}. `chainrule doctor {name}` lists all, --repair mends what it can"]
+
+
+LOADING_WORDS = {
+    "check='strict'": "--strict", 'check="strict"': "--strict", 'check="warn"': "leave out --strict",
+    " or check=False for no warning": "", "repair=True": "--repair", "the option 'args'": "--args",
+    "the option 'search_paths'": "--search-path", "the option 'floating_base'": "--floating",
+}  # fmt: skip
+"""Words of the library's messages about loading, and the options that they are."""
+
+
+def in_loading_words(message: str) -> str:
+    """A message about loading a robot, with options in place of Python's keywords."""
+    for words, option in LOADING_WORDS.items():
+        message = message.replace(words, option)
+    return message
 
 
 def loading_options(function: Function) -> Function:
@@ -234,8 +262,8 @@ def loading_options(function: Function) -> Function:
         help="An argument of a xacro file; may be repeated.",
     )
     @click.option(
-        "--search-path", "search_paths", cls=LoadingOption, type=click.Path(), multiple=True,
-        help="A folder in which package:// files are looked for; may be repeated.",
+        "--search-path", "search_paths", cls=LoadingOption, multiple=True,
+        type=click.Path(exists=True, file_okay=False), help="A folder of packages, for package:// files; may be repeated.",
     )  # fmt: skip
     @functools.wraps(function)
     def with_loading(

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chainrule.cli.console import Loading, RobotName, command, echo, json_option, loading_options, print_json
+from chainrule.cli.console import (
+    Loading,
+    RobotName,
+    command,
+    echo,
+    in_loading_words,
+    json_option,
+    loading_options,
+    print_json,
+)
 from chainrule.errors import ChainruleError
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ def doctor(robot: str, as_json: bool, loading: Loading) -> None:
     Findings are serious, suspicious or notes. The exit code is 1 if one is serious, and 0 otherwise.
     """
     diagnosis = examine(robot, loading)
-    print_json(diagnosis.to_dict()) if as_json else echo(diagnosis)
+    print_json(diagnosis.to_dict()) if as_json else echo(in_loading_words(str(diagnosis)))
     if diagnosis.serious:
         raise click.exceptions.Exit(EXIT_SERIOUS)
 
