@@ -22,9 +22,9 @@ def test_configurations_are_read_only():
 
 def test_a_configuration_is_replaced_by_one_of_the_same_name():
     arm = cr.load("planar_2r")
-    one = arm.with_configuration("bent", [0.3, -1.2]).with_configuration("straight", [0, 0])
+    one = arm.with_configuration("bent", [0.3, -1.2]).with_configuration("other", [0, 0])
     two = one.with_configuration("bent", [0.5, -1.0])
-    assert [*two.configurations][-2:] == ["bent", "straight"]
+    assert [*two.configurations][-2:] == ["bent", "other"]
     assert two.configurations["bent"].tolist() == [0.5, -1.0]
     assert one != two
     assert one.configurations["bent"].tolist() == [0.3, -1.2]
