@@ -260,3 +260,16 @@ def test_a_robot_of_every_joint_kind_is_named_in_its_file():
     text = native.to_toml(tree(3).model)
     for kind in KINDS:
         assert f'type = "{kind}"' in text or kind == "moved"
+
+
+def test_a_prefix_without_namespace_is_part_of_the_name():
+    text = '<robot name="a"><link name="b"/><drake:joint_filter/></robot>'
+    assert cr.Robot.from_urdf(text).link_names == ("b",)
+    with pytest.raises(cr.FormatError, match="not well-formed"):
+        cr.Robot.from_urdf('<robot name="a"><drake:x><link name="b"></robot>')
+
+
+def test_joints_may_start_from_a_world_that_is_not_listed():
+    text = '<robot name="a"><link name="b"/><joint name="j" type="fixed"><parent link="world"/><child link="b"/></joint></robot>'
+    with pytest.warns(cr.ModelWarning, match="link 'world' is not listed"):
+        assert cr.Robot.from_urdf(text).link_names == ("world", "b")

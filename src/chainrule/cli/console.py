@@ -263,7 +263,7 @@ def loading_options(function: Function) -> Function:
     )
     @click.option(
         "--search-path", "search_paths", cls=LoadingOption, multiple=True,
-        type=click.Path(exists=True, file_okay=False), help="A folder of packages, for package:// files; may be repeated.",
+        type=click.Path(exists=True, file_okay=False), help="A folder of packages, for package:// files; repeatable.",
     )  # fmt: skip
     @functools.wraps(function)
     def with_loading(

@@ -58,6 +58,9 @@ REPEATED = ("link", "joint", "material", "transmission", "gazebo", "visual", "co
 
 LEFT_OUT = "It is left out, as if absent"
 
+WORLD = "world"
+"""The name of a link that some programs know without its being listed."""
+
 UNLIMITED = 1e300
 """Speed (m/s, rad/s) or effort (N, N m) from which on there is no limit; URDF has no infinity."""
 
@@ -78,6 +81,10 @@ def model_of(root: Node, folder: str | None = None) -> Model:
     name = root.get("name") or "robot"
     links = [_link(node, problems) for node in root.children("link")]
     joints = _with_sound_mimics([_joint(node, problems) for node in root.children("joint")], problems)
+    if WORLD not in {link.name for link in links} and any(joint.parent == WORLD for joint in joints):
+        links.insert(0, Link(WORLD))
+        added = "is not listed, but joints start from it: it is added"
+        problems.append(Problem(f"link {WORLD!r}", added, severity="note"))
     moved = {joint.child for joint in joints if joint.kind.nv}
     bare = (node.text("name") for node in root.children("link") if node.child("inertial") is None)
     massless = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from lxml import etree
 
@@ -125,12 +126,8 @@ def _first_tag(parser: etree.XMLPullParser) -> str | None:
 
 def parse(content: bytes, source: str) -> Node:
     """The root element."""
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False,
-        remove_comments=True, remove_pis=True,
-    )  # fmt: skip
     try:
-        root = etree.fromstring(content, parser)
+        root = _parse(content)
     except etree.XMLSyntaxError as error:
         message = " ".join((error.msg or "").split())
         large = "XML_PARSE_HUGE" in message
@@ -145,3 +142,19 @@ def parse(content: bytes, source: str) -> Node:
             "files; robot files need none, remove it"
         )
     return Node(root, source)
+
+
+def _parse(content: bytes) -> etree._Element:
+    """The root element; a prefix without a namespace, as in <drake:acceleration>, is part of the name."""
+    options: dict[str, bool] = {
+        "resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False,
+        "remove_comments": True, "remove_pis": True,
+    }  # fmt: skip
+    try:
+        return etree.fromstring(content, etree.XMLParser(**options))  # type: ignore[arg-type]
+    except etree.XMLSyntaxError as error:
+        undeclared = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
+        log: Any = error.error_log
+        if not log or any(entry.type != undeclared for entry in log):
+            raise
+    return etree.fromstring(content, etree.XMLParser(**options, recover=True))  # type: ignore[arg-type]
