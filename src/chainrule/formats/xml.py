@@ -150,11 +150,12 @@ def _parse(content: bytes) -> etree._Element:
         "resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False,
         "remove_comments": True, "remove_pis": True,
     }  # fmt: skip
+    parser = etree.XMLParser(**options)  # type: ignore[arg-type]
     try:
-        return etree.fromstring(content, etree.XMLParser(**options))  # type: ignore[arg-type]
-    except etree.XMLSyntaxError as error:
+        return etree.fromstring(content, parser)
+    except etree.XMLSyntaxError:
         undeclared = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
-        log: Any = error.error_log
+        log: Any = parser.error_log
         if not log or any(entry.type != undeclared for entry in log):
             raise
     return etree.fromstring(content, etree.XMLParser(**options, recover=True))  # type: ignore[arg-type]
