@@ -250,6 +250,7 @@ def test_efforts_are_the_largest_that_mujoco_gives(name, joint):
         mujoco.mj_forward(theirs, data)
         largest = max(largest, abs(data.qfrc_actuator[0]))
     assert largest == pytest.approx(effort) if math.isfinite(effort) else largest > 1e6
+    assert cr.Robot.from_mujoco(theirs).limits.effort[0] == pytest.approx(effort)
 
 
 def test_efforts_that_differ_with_direction_are_noted():

@@ -64,6 +64,16 @@ def test_a_state_replaces_the_configuration_of_its_name():
     assert "home" in arm.configurations
 
 
+def test_load_takes_the_file_beside_the_robot(tmp_path):
+    (tmp_path / "arm.srdf").write_text(srdf(state("bent", joint1=0.1, joint2=0.2)))
+    cr.load("planar_2r").with_gravity([0, 0, -9.81]).save(tmp_path / "arm.urdf")
+    robot = cr.load(tmp_path / "arm.urdf", srdf=tmp_path / "arm.srdf")
+    assert robot.configurations["bent"].tolist() == [0.1, 0.2]
+    assert cr.load("planar_2r", srdf=srdf(state("bent", joint1=0.5))).configurations["bent"][0] == 0.5
+    with pytest.warns(cr.ModelWarning, match="is no joint of robot 'planar_2r'"):
+        cr.load(tmp_path / "arm.urdf", srdf=srdf(state("bent", elbow=1)))
+
+
 def test_joints_with_several_coordinates_take_as_many_numbers():
     model = Model.build("arm", [Link("base"), Link("a")], [Joint("ball", "base", "a", Spherical())])
     found = with_srdf(model, srdf(state("turned", ball="0 0 0.6 0.8")))

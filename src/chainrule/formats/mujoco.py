@@ -214,10 +214,16 @@ class _Reader:
         return int(self.m.actuator_trntype[i]) in (0, 1) and int(self.m.actuator_trnid[i][0]) == k
 
     def _force_limit(self, i: int) -> float:
-        """The largest force of an actuator: its forcerange, or that of a plain motor's ctrlrange."""
+        """The largest force of an actuator: within its forcerange, and within that of a plain motor's ctrlrange."""
         m = self.m
-        if m.actuator_forcelimited[i]:
-            return float(max(abs(x) for x in m.actuator_forcerange[i]))
+        limited = bool(m.actuator_forcelimited[i])
+        return min(
+            float(max(abs(x) for x in m.actuator_forcerange[i])) if limited else math.inf, self._control_limit(i)
+        )
+
+    def _control_limit(self, i: int) -> float:
+        """The largest force of a motor whose control is limited; infinite for other actuators."""
+        m = self.m
         is_plain = not any((int(m.actuator_gaintype[i]), int(m.actuator_biastype[i]), int(m.actuator_dyntype[i])))
         controls = getattr(m, "actuator_ctrladr", None)
         c = i if controls is None else int(controls[i])

@@ -41,6 +41,7 @@ def load(
     repair: bool = False,
     search_paths: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
     args: Mapping[str, object] | None = None,
+    srdf: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Robot:
     """A robot from whatever describes it.
@@ -61,6 +62,8 @@ def load(
         AMENT_PREFIX_PATH and the folders above the file.
     args
         Arguments of a xacro file, such as {"hand": "true"}.
+    srdf
+        The path of an SRDF file, or its text, whose group states become named configurations, as by `Robot.with_srdf`.
     options
         Further options of a format: compiler="mujoco" reads MJCF with MuJoCo itself, model="name" chooses a model of an
         SDF world.
@@ -75,6 +78,12 @@ def load(
     chosen |= {"args": args} if args is not None else {}
     if search_paths != ():
         chosen["search_paths"] = packages.folders(search_paths)
+    robot = _load(thing, chosen)
+    return robot if srdf is None else robot.with_srdf(srdf, check=check)
+
+
+def _load(thing: object, chosen: dict[str, Any]) -> Robot:
+    """A robot from whatever describes it, with the options that were given."""
     if isinstance(thing, str) and thing in robots():
         return _load_bundled(thing, chosen)
     refuse_unknown_options(chosen)
@@ -83,7 +92,8 @@ def load(
         if described is not None:
             thing = described.path
             chosen["search_paths"] = (*chosen.get("search_paths", ()), *described.search_paths)
-            chosen |= {"args": {**described.args, **(args or {})}} if described.args or args else {}
+            args = {**described.args, **chosen.get("args", {})}
+            chosen |= {"args": args} if args else {}
     taken_over = _take_over(thing, chosen)
     if taken_over is not None:
         return Robot(taken_over)
