@@ -1,6 +1,7 @@
 """Examples, benchmarks and the documentation's code run."""
 
 import json
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -22,6 +23,13 @@ def test_the_readme_begins_with_the_first_example():
     readme = (ROOT / "README.md").read_text()
     assert readme.split("```python\n")[1].split("```")[0] == text
     assert "docs/pictures/panda.png" in readme
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.stem)
+def test_links_between_pages_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        assert link.startswith("http") or (page.parent / link).exists(), link
 
 
 def test_the_pictures_of_the_documentation_are_drawn(tmp_path):
