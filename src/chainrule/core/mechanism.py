@@ -131,7 +131,9 @@ class Mechanism:
     def limits(self) -> Limits:
         """Limits on position, speed and effort: an array of (n,) each, infinite where there are none."""
         dofs = self.layout.dofs
-        return Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
+        limits = Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
+        limits.names = self.velocity_names
+        return limits
 
     @cached_property
     def configurations(self) -> Mapping[str, Array]:

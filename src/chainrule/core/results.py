@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chainrule.arguments import Array
+from chainrule.core.tables import data_frame
+from chainrule.errors import ShapeError
 
 
-class Limits(NamedTuple):
-    """Limits of each degree of freedom, infinite where there are none: rad or m, rad/s or m/s, N m or N."""
+class LimitFields(NamedTuple):
+    """The arrays of `Limits`."""
 
     lower: Array
     upper: Array
     velocity: Array
     effort: Array
+
+
+class Limits(LimitFields):
+    """Limits of each degree of freedom, infinite where there are none: rad or m, rad/s or m/s, N m or N."""
+
+    names: tuple[str, ...] = ()
+    """The name of each degree of freedom."""
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas with a row for each degree of freedom."""
+        units = {"lower": "rad or m", "upper": "rad or m", "velocity": "rad/s or m/s", "effort": "N m or N"}
+        return data_frame(self._asdict(), units, list(self.names) or None, "joint")
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,14 @@ class NewtonEulerTable:
     f: Array
     n: Array
     tau: Array
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas for one state: a row for each link, columns such as "omega.x"; tau is not in it."""
+        if self.omega.ndim > 2:
+            raise ShapeError(f"to_pandas: a batch of shape {self.omega.shape[:-2]} is no table; take one state")
+        columns = {f"{name}.{axis}": getattr(self, name)[:, k] for name in self.units for k, axis in enumerate("xyz")}
+        units = {f"{name}.{axis}": unit for name, unit in self.units.items() for axis in "xyz"}
+        return data_frame(columns, units, list(self.links), "link")
 
     def __str__(self) -> str:
         if self.omega.ndim > 2:

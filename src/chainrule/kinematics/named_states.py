@@ -10,7 +10,8 @@ import numpy as np
 from chainrule.arguments import Array, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import array_by_name, names_and_values, numbers_by_name
-from chainrule.errors import UnknownNameError
+from chainrule.core.tables import batch_dimensions, import_optional
+from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.kinematics.configurations import home, neutral
 from chainrule.model import Quantity
 from chainrule.model.configurations import HOME
@@ -98,3 +99,51 @@ def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
     is_position = array.shape[-1:] != (robot.nv,) or robot.nq == robot.nv
     array = robot.read_joints(array, "position" if is_position else "velocity", "by_name")
     return names_and_values(robot.layout, array, is_position)
+
+
+def to_pandas(robot: Mechanism, values: ArrayLike | Mapping[str, ArrayLike]) -> Any:
+    """Numbers of the joints as a table of pandas with the names of joints, which the robot takes back by name.
+
+    Parameters
+    ----------
+    values
+        q (..., nq), or qd, qdd or tau (..., nv): a Series for one state, a DataFrame with a row for each of several.
+        Or a dictionary of such arrays for one state, as `torque_terms` gives: a row for each joint.
+
+    Returns
+    -------
+    Series or DataFrame
+    """
+    pandas = import_optional("pandas", "to_pandas")
+    if isinstance(values, Mapping):
+        arrays = {str(name): real_array(value, f"to_pandas: {name}") for name, value in values.items()}
+        shapes = {array.shape for array in arrays.values()}
+        if len(shapes) != 1 or len(shape := shapes.pop()) != 1:
+            raise ShapeError("to_pandas takes a dictionary of arrays (n,) of one state; take one row of a batch")
+        return pandas.DataFrame(arrays, index=list(_names(robot, shape[0], "to_pandas")))
+    array = real_array(values, "to_pandas")
+    names = list(_names(robot, array.shape[-1] if array.ndim else 0, "to_pandas"))
+    if array.ndim == 1:
+        return pandas.Series(array, index=names)
+    return pandas.DataFrame(array.reshape(-1, array.shape[-1]), columns=names)
+
+
+def to_xarray(robot: Mechanism, values: ArrayLike) -> Any:
+    """q (..., nq), or qd, qdd or tau (..., nv), as a DataArray of xarray whose last dimension has the joints' names."""
+    xarray = import_optional("xarray", "to_xarray")
+    array = real_array(values, "to_xarray")
+    names = list(_names(robot, array.shape[-1] if array.ndim else 0, "to_xarray"))
+    dims = [*batch_dimensions(array.ndim - 1), "joint"]
+    return xarray.DataArray(array, dims=dims, coords={"joint": names})
+
+
+def _names(robot: Mechanism, length: int, caller: str) -> tuple[str, ...]:
+    """The names of as many numbers."""
+    if length == robot.nv:
+        return robot.velocity_names
+    if length == robot.nq:
+        return robot.coordinate_names
+    raise ShapeError(
+        f"{caller}: robot {robot.name!r} has {robot.nq} coordinates and {robot.nv} velocities, and the last dimension "
+        f"is {length}"
+    )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import MAX_STATES, Array, number, one_of, refuse_beyond_memory, rows_of
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.tables import data_frame
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.manipulability import manipulability
@@ -73,6 +74,16 @@ class Workspace:
 
     def __len__(self) -> int:
         return len(self.position)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas with a row for each posture: q by coordinates, position and approach by axes."""
+        names = self.robot.coordinate_names
+        columns = {f"q.{name}": self.q[:, i] for i, name in enumerate(names)}
+        units = {f"q.{name}": unit for name, unit in zip(names, self.robot.layout.units_of("position"), strict=True)}
+        for k, axis in enumerate("xyz"):
+            columns |= {f"position.{axis}": self.position[:, k], f"approach.{axis}": self.approach[:, k]}
+            units |= {f"position.{axis}": "m", f"approach.{axis}": ""}
+        return data_frame(columns | {"manipulability": self.manipulability}, units | {"manipulability": ""})
 
     def __repr__(self) -> str:
         return f"<Workspace of {self.robot.name!r}: {len(self)} positions of {self.link!r}>"

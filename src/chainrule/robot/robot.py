@@ -143,6 +143,8 @@ class Robot(Mechanism):
     qd = named_states.qd
     tau = named_states.tau
     by_name = named_states.by_name
+    to_pandas = named_states.to_pandas
+    to_xarray = named_states.to_xarray
     reorder = orders.reorder
     order_of = orders.order_of
 

@@ -14,12 +14,14 @@ from scipy.interpolate import BPoly, PPoly
 from chainrule.arguments import Array, number, one_of, positive, real_array
 from chainrule.control.motions.references import Reference, read_only
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.tables import data_array, data_frame, import_optional
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
 from chainrule.loops.closure import constraint_residual
+from chainrule.model import Quantity
 from chainrule.simulation.columns import COLUMNS, column_names, numbered_column_names
 from chainrule.simulation.events import EventRecord
 
@@ -31,6 +33,15 @@ Happened = EventRecord
 
 JOIN_TOLERANCE = 1e-6
 """Distance (rad or m) and difference of velocity at which two motions still meet."""
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "q": "position",
+    "qd": "velocity",
+    "qdd": "acceleration",
+    "tau": "effort",
+    "friction": "effort",
+}
+"""What is measured in the arrays of the joints."""
 
 MAX_SAMPLES = 1e9
 """The number of samples that a trajectory may have."""
@@ -153,6 +164,47 @@ class Trajectory:
         ends = number(start, "between: start", "s") - 1e-12, number(end, "between: end", "s") + 1e-12
         first, last = np.searchsorted(self.t, ends)
         return self[int(first) : int(last)]
+
+    def to_pandas(self, columns: str | None = None) -> Any:
+        """The motion as a DataFrame of pandas, a row for each sample, its index the time in s.
+
+        With columns "q", "qd", "qdd", "tau" or "friction", that array alone, its columns named as the joints are: such
+        a table goes into the functions of a robot by name. Otherwise all of them, as "q.elbow". `attrs["units"]` has
+        the unit of each column. Of a batch, take one motion by `row`.
+        """
+        if self.batch:
+            raise ShapeError(f"to_pandas: a batch of shape {self.batch} is no table; take one motion: .row(i)")
+        names, units = self._names_and_units()
+        if columns is not None:
+            chosen = one_of([name for name in names if name in QUANTITIES], columns, "array", "to_pandas")
+            table = dict(zip(names[chosen], getattr(self, chosen).T, strict=True))
+            return data_frame(table, dict(zip(names[chosen], units[chosen], strict=True)), self.t, "t")
+        table = {
+            f"{kind}.{name}": x for kind in names for name, x in zip(names[kind], getattr(self, kind).T, strict=True)
+        }
+        per_column = {f"{kind}.{n}": unit for kind in names for n, unit in zip(names[kind], units[kind], strict=True)}
+        return data_frame(table, per_column, self.t, "t")
+
+    def to_xarray(self) -> Any:
+        """The motion as a Dataset of xarray: q (..., time, coordinate), qd, qdd, tau and friction (..., time, joint).
+
+        The coordinates "coordinate_unit" and "joint_unit" have units of positions; each variable goes into the
+        functions of a robot by name.
+        """
+        xarray = import_optional("xarray", "to_xarray")
+        names, units = self._names_and_units()
+        arrays = {}
+        for kind in (name for name in names if name in QUANTITIES):
+            dimension = "coordinate" if kind == "q" else "joint"
+            of = units["q"] if kind == "q" else [v.unit for v in self.robot.layout.velocities]
+            arrays[kind] = data_array(getattr(self, kind), names[kind], of, dimension, self.t)
+        return xarray.Dataset(arrays, attrs={"robot": self.robot.name, "method": self.method})
+
+    def _names_and_units(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """The name and the unit of each column of each array; states of a controller have no unit that is known."""
+        names = column_names(self.robot.layout, self.states.shape[-1])
+        units = {kind: list(self.robot.layout.units_of(quantity)) for kind, quantity in QUANTITIES.items()}
+        return names, {**units, "work": ["J"] * len(names["work"]), "states": [""] * len(names["states"])}
 
     def row(self, *index: int) -> Trajectory:
         """One motion of a batch, and the events in it."""
