@@ -20,6 +20,7 @@ Units = str | Sequence[tuple[str, str]] | None
 KINDS = {
     "1": "a number without unit",
     "rad": "an angle",
+    "deg": "an angle",
     "m": "a length",
     "kg": "a mass",
     "s": "a time",

@@ -74,11 +74,13 @@ def from_dh(
     """A serial arm from a table. `links` and `dofs` have an entry for each row; link frames are the DH frames."""
     if convention not in CONVENTIONS:
         raise FormatError(f"convention must be 'standard' or 'modified', got {convention!r}; it is never guessed")
-    table = [_row(row, i, columns) for i, row in enumerate(rows)]
+    table = [_row(row, i, columns, degrees) for i, row in enumerate(rows)]
     if not table:
         raise FormatError("the DH table has no rows; give one for each joint")
     if degrees:
         table = [(a, math.radians(alpha), d, math.radians(theta)) for a, alpha, d, theta in table]
+    else:
+        _refuse_degrees(table)
     letters = joint_types(types, len(table))
     joints = []
     above = "base"
@@ -94,7 +96,22 @@ def from_dh(
     return Model.build(name, [Link("base"), *links], joints, frames, end_effector="tool")
 
 
-def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[str]) -> tuple[float, ...]:
+def _refuse_degrees(table: Sequence[Sequence[float]]) -> None:
+    """Raise where the angles of a table are whole multiples of 15 and beyond a turn: degrees, not radians."""
+    angles = {
+        f"DH row {i + 1}: {key}": row[k] for i, row in enumerate(table) for k, key in ((1, "alpha"), (3, "theta"))
+    }
+    large = [place for place, angle in angles.items() if abs(angle) > 2 * math.pi]
+    if large and all(angle % 15 == 0 for angle in angles.values()):
+        raise ShapeError(
+            f"{large[0]} is {angles[large[0]]:g} rad, and all angles of the table are multiples of 15, as degrees are; "
+            "pass degrees=True, or give radians"
+        )
+
+
+def _row(
+    row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[str], degrees: bool
+) -> tuple[float, ...]:
     if isinstance(row, Mapping):
         for key in row:
             if key not in COLUMNS:
@@ -110,7 +127,11 @@ def _row(row: Sequence[float] | Mapping[str, float], i: int, columns: Sequence[s
         if len(given) != 4:
             raise ShapeError(f"DH row {i + 1} must have 4 numbers ({', '.join(columns)}), got {len(given)}")
         values = [given[list(columns).index(key)] for key in COLUMNS]
-    return tuple(number(x, f"DH row {i + 1}: {key}", UNITS[key]) for key, x in zip(COLUMNS, values, strict=True))
+    units = {"rad": "deg"} if degrees else {}  # a quantity is converted once
+    return tuple(
+        number(x, f"DH row {i + 1}: {key}", units.get(UNITS[key], UNITS[key]))
+        for key, x in zip(COLUMNS, values, strict=True)
+    )
 
 
 def joint_types(types: str | Sequence[str] | None, count: int) -> list[str]:

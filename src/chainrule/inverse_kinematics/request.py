@@ -20,6 +20,7 @@ from chainrule.arguments import (
     rigid_transforms,
     whole_number,
 )
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import TASKS, Goal
@@ -132,6 +133,7 @@ class Request:
 def read_starts(robot: Mechanism, q0: ArrayLike, caller: str) -> Array:
     """The configurations (..., nq) to start from."""
     (starts,) = robot.read(caller, q0=q0)
+    warn_of_degrees(robot, starts, caller)
     return starts.astype(float)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, as_list, flag, one_of
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ShapeError
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
 from chainrule.kinematics.manipulability import manipulability_ellipsoid
@@ -67,6 +68,7 @@ def plot(
         A figure of Matplotlib.
     """
     states = robot.read_joints(q, "position", "plot: q")
+    warn_of_degrees(robot, states, "plot")
     if states.ndim > 2 or not states.size:
         raise ShapeError(f"plot: q must be one posture or a list of them, got shape {states.shape}")
     states = np.atleast_2d(states)

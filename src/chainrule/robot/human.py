@@ -78,6 +78,9 @@ POSTURES = {
 }
 """Named configurations, in degrees; joints that are not listed are at zero."""
 
+MAX_BODY_HEIGHT_M, MAX_BODY_MASS_KG = 3.0, 700.0
+"""No human body is larger: numbers beyond are in other units."""
+
 
 def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_men", name: str = "human_arm") -> Robot:
     """A right arm of seven joints, hanging at q = 0, for a body of the given mass (kg) and height (m).
@@ -97,6 +100,10 @@ def human_arm(mass: float = 75.0, height: float = 1.75, table: str = "de_leva_me
     for what, value, unit in (("mass", mass, "kg"), ("height", height, "m")):
         if not value > 0:
             raise ModelError(f"body {what} must be a positive number in {unit}, got {value!r}")
+    if height > MAX_BODY_HEIGHT_M:
+        raise ModelError(f"body height must be in m, got {height:g}; {height / 100:g} m, if that is in cm")
+    if mass > MAX_BODY_MASS_KG:
+        raise ModelError(f"body mass must be in kg, got {mass:g}; {mass / 1000:g} kg, if that is in g")
     upper, fore, hand = TABLES[table]
     arm_length, fore_length, hand_length = (segment.length * height for segment in (upper, fore, hand))
     x, y, z = Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0)

@@ -35,6 +35,7 @@ from chainrule.kinematics import (
 from chainrule.loops import closure, forces, mobility, motion
 from chainrule.model import Model
 from chainrule.robot import building, comparison, edits, part_edits, parts
+from chainrule.robot.units import units as with_units
 from chainrule.simulation import stepping
 from chainrule.simulation.simulate import simulate as simulate_motion
 
@@ -145,6 +146,7 @@ class Robot(Mechanism):
     by_name = named_states.by_name
     to_pandas = named_states.to_pandas
     to_xarray = named_states.to_xarray
+    units = property(with_units)
     reorder = orders.reorder
     order_of = orders.order_of
 

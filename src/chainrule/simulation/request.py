@@ -21,6 +21,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import numbers_by_name
+from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.errors import ShapeError, SimulationWarning
 from chainrule.lazy import cached_property
@@ -248,6 +249,8 @@ def read_start(robot: Mechanism, q0: Any, qd0: Any, within_limits: bool) -> Star
     v = np.broadcast_to(v, (*batch, robot.nv))
     if within_limits:
         _refuse_outside(robot, q)
+    else:
+        warn_of_degrees(robot, q, "simulate")
     if robot.model.constraints:
         refuse_immobile(robot)
         closed = close(robot, q)
@@ -302,9 +305,11 @@ def _refuse_outside(robot: Mechanism, q: Array) -> None:
         if outside.any():
             row = np.argwhere(outside)[0]
             where = f" in row {tuple(row.tolist())}" if x.ndim else ""
+            hint = degrees_hint(robot.layout, q)
             raise ShapeError(
                 f"simulate: the start of joint {coordinate.joint!r} is {x[tuple(row)]:g}{where}, outside its limits "
                 f"{lower:g} to {upper:g}; start within them, or pass limits=False to start anywhere"
+                + (f" ({hint})" if hint else "")
             )
 
 

@@ -12,6 +12,7 @@ from chainrule.arguments import Array, refuse_nonfinite, rigid_transforms
 from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.motions.references import Reference
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.spatial import Motion, Scalar, Transform
@@ -90,6 +91,7 @@ def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     """Configurations (..., nq) of a robot, finite."""
     (q,) = robot.read(what, q=value)
     refuse_nonfinite(q, f"{what}: q")
+    warn_of_degrees(robot, q, what)
     return q.astype(float)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve, Extremes, extremes
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, Excess
+from chainrule.core.plausibility import degrees_hint
 from chainrule.errors import ShapeError
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve)
                 at = np.flatnonzero(np.abs(when - time) <= 1e-9 * when[-1])
                 where = f"at way-point {at[0]}" if at.size else "between way-points"
                 remedy = "move it" if at.size else "move them, or take method='trapezoidal', which stays between them"
+                hint = degrees_hint(robot.layout, points)
+                remedy += f" ({hint})" if hint else ""
                 raise ShapeError(
                     f"plan: joint {coordinate.name!r} would be at {value:.4g} {unit} at t = {time:.4g} s, {where}, and "
                     f"its {side} limit is {bound:.4g} {unit}; {remedy}, or give limits=False"

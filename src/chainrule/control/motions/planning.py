@@ -14,6 +14,7 @@ from chainrule.control.motions.references import Reference, read_only
 from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
 from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
 from chainrule.control.requirements import known_robot
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.kinematics.configurations import difference
@@ -215,6 +216,8 @@ def _by_shape(
             if method == "trapezoidal" and acceleration is not None:
                 stretch = float((shortest / np.diff(when)).max())
             raise ShapeError(describe_excess(robot, excess, when[-1], stretch))
+    if not limits:
+        warn_of_degrees(robot, points, "plan")
     if limits:
         refuse_positions(robot, points, when, curve)
     return Reference(read_only(when), read_only(points), curve, robot if curved else None)
