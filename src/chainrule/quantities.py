@@ -131,6 +131,8 @@ def _convert(value: Any, units: Units, what: str) -> Any:
         return _convert_to(value, different.pop(), what)
     if np.shape(value.magnitude)[-1:] != (len(units),):
         raise ShapeError(f"{what} must have {len(units)} numbers in its last dimension, got {_text(value)}")
+    if not units:
+        return np.asarray(value.magnitude, dtype=float)
     columns = [_convert_to(value[..., i], unit, f"{what}: {name}") for i, (name, unit) in enumerate(units)]
     return np.stack([np.asarray(column, dtype=float) for column in columns], axis=-1)
 

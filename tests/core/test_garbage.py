@@ -230,7 +230,7 @@ SKIPPED = {
     "merge_fixed",
     # the machinery of Mechanism, which subjects call, not users
     "read", "read_one", "evaluate", "options", "require", "refuse_zero_quaternions", "remember", "loads",
-    "find_joints", "find_velocities", "describe_coordinates",
+    "find_joints", "find_velocities", "describe_coordinates", "read_joints", "read_per_joint",
 }  # fmt: skip
 """Methods without arguments to get wrong, and those that are no part of the interface for users."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule import __version__
+from chainrule.arguments import real_array
 from chainrule.compile import memory
 from chainrule.compile.emit.batch_loop import Signature
 from chainrule.compile.emit.lanes import Lanes
@@ -20,6 +21,7 @@ from chainrule.compile.parameters import parameter_length
 from chainrule.compile.tape import Tape
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
+from chainrule.quantities import is_quantity
 
 T = TypeVar("T")
 
@@ -151,10 +153,16 @@ class Kernel:
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As the ufunc; plain arrays of a large batch are spread over threads."""
-        arrays = [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in arguments]
+        arrays = [a if type(a) is np.ndarray else self._read(a) for a in arguments]
         if options or not all(type(a) is np.ndarray and a.ndim for a in arrays) or not self._matches(arrays):
             return self.ufunc(*arrays, **options)
         return self.spread(arrays)
+
+    def _read(self, value: Any) -> Any:
+        """An argument that is no plain array: lists as arrays; quantities are refused, for a kernel knows no units."""
+        if isinstance(value, (list, tuple)) or is_quantity(value):
+            return real_array(value, f"kernel {self.name!r}: an argument")
+        return value
 
     def _matches(self, arrays: list[NDArray[Any]]) -> bool:
         lengths = self._shape.inputs
