@@ -86,8 +86,8 @@ def test_a_trajectory_as_a_dataset() -> None:
 
 def test_a_floating_robot_has_coordinates_and_joints() -> None:
     pytest.importorskip("xarray")
-    robot = cr.load("planar_2r").floating()
-    motion = robot.simulate(robot.home(), np.ones(8), 0.002)
+    robot = cr.load("ur5").floating()
+    motion = robot.simulate(robot.home(), np.ones(robot.nv), 0.002)
     data = motion.to_xarray()
     assert data.coordinate.values.tolist() == list(robot.coordinate_names)
     assert np.array_equal(robot.bias(data.q, data.qd), robot.bias(motion.q, motion.qd))
