@@ -85,3 +85,16 @@ def test_the_base_moves_across_joints_whose_frame_is_not_the_childs():
     q = {"joint1": 0.4, "joint2": -0.7}
     back = turned.pose([q[name] for name in turned.joint_names], "base")
     np.testing.assert_allclose(back @ robot.pose(list(q.values()), "link2"), np.eye(4), atol=1e-12)
+
+
+def test_edits_refuse_limits_that_cannot_be_instead_of_dropping_them():
+    robot = cr.load("panda")
+    name = robot.joint_names[0]
+    with pytest.raises(
+        cr.ModelError, match=r"joint 'panda_joint1': the lower limit 2.0 is above the upper limit 1.0; swap"
+    ):
+        robot.with_joint(name, lower=2.0, upper=1.0)
+    with pytest.raises(cr.ModelError, match=r"joint 'panda_joint1': the lower limit 3.0 is above"):
+        robot.with_joint_properties(lower={name: 3.0})
+    with pytest.raises(cr.ModelError, match="effort must not be negative"):
+        robot.with_joint_properties(effort=-1.0)
