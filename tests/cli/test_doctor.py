@@ -47,3 +47,14 @@ def test_a_robot_that_is_not_there_is_an_error():
     assert done.exit_code == 1
     assert isinstance(done.exception, cr.UnknownNameError)
     assert not done.stdout
+
+
+def test_other_commands_tell_of_many_problems_in_one_line(tmp_path):
+    text = cr.load("ur5").to_urdf().replace("<axis", "<axes", 1).replace("<mass value", "<mass worth", 1)
+    path = tmp_path / "arm.urdf"
+    path.write_text(text.replace("<mass worth", '<mass worth="" value', 1))
+    done = CliRunner().invoke(cli, ["pose", str(path)])
+    assert done.exit_code == 0
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("warning: robot 'ur5' has 2 problems, the first: arm.urdf, line ")
+    assert f"`chainrule doctor {path}` lists all" in done.stderr

@@ -240,3 +240,12 @@ def test_robots_built_in_code_are_strict():
         Robot.from_dh([(1, 0, 0, 0)], convention="standard", masses=[1], inertias=[(1, 1, 5)])
     with pytest.warns(ModelWarning, match="triangle inequality"):
         Robot.from_dh([(1, 0, 0, 0)], convention="standard", masses=[1], inertias=[(1, 1, 5)], check="warn")
+
+
+def test_the_same_meaning_is_told_once():
+    text = URDF.replace('ixx="1"', 'ixx="3"', 1).replace("</robot>", SECOND.format("").replace('ixx="1"', 'ixx="4"'))
+    with pytest.warns(ModelWarning) as caught:
+        Robot.from_urdf(text)
+    told = str(caught[0].message)
+    assert told.count("body that cannot exist") == 1
+    assert told.count("(as above)") == 1

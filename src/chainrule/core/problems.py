@@ -70,14 +70,20 @@ def describe(name: str, problems: Sequence[Problem], advice: str = "", *, brief:
 
 
 def _entries(problems: Sequence[Problem], brief: bool) -> list[str]:
-    """The text of each problem; elements with the same one are named together."""
+    """The text of each problem; elements with the same one are named together, and the same meaning is told once."""
     alike: dict[Problem, list[str]] = {}
     for problem in problems:
         elements = alike.setdefault(replace(problem, element=""), [])
         if problem.element not in elements:
             elements.append(problem.element)
-    named = [replace(problem, element=_join(elements)) for problem, elements in alike.items()]
-    return [problem.sentence if brief else str(problem) for problem in named]
+    entries, meanings = [], set()
+    for problem, elements in alike.items():
+        named = replace(problem, element=_join(elements))
+        what_follows = (problem.meaning, problem.repair, problem.is_repaired)
+        is_known = bool(problem.meaning) and what_follows in meanings
+        meanings.add(what_follows)
+        entries.append(named.sentence if brief else f"{named.sentence} (as above)" if is_known else str(named))
+    return entries
 
 
 def _join(elements: Sequence[str]) -> str:
