@@ -69,6 +69,8 @@ class Format:
     """Names of the options that its reader takes as keywords."""
     is_whole: Callable[[Content], bool] = _is_whole
     """Whether content of this format is a robot, and not a part of one that other files include."""
+    without_inexpressible: Callable[[Model], tuple[Model, list[str]]] | None = None
+    """The model without what the format cannot express, and sentences on what is lost; None where nothing is."""
     base_is_world: bool = False
     """Whether the base of its models is the world, to which a robot is fixed."""
 
@@ -189,6 +191,12 @@ def write(model: Model, path: WrittenPath) -> None:
     form.write(model, path)
 
 
+def without_inexpressible(model: Model, path: WrittenPath) -> tuple[Model, list[str]]:
+    """The model without what the format of a file cannot express, and sentences on what is lost."""
+    form = writer_for(path)
+    return (model, []) if form.without_inexpressible is None else form.without_inexpressible(model)
+
+
 def _suffix(path: FilePath) -> str:
     place = path.path or path.name if isinstance(path, Content) else source.path_of(path)
     return Path(place).suffix.lower()
@@ -200,6 +208,12 @@ def either(words: tuple[str, ...]) -> str:
 
 
 # --- the formats of chainrule; each reader is imported by its first use -------------------------------------------
+
+
+def _without_urdf_losses(model: Model) -> tuple[Model, list[str]]:
+    from chainrule.formats.urdf_losses import without_inexpressible
+
+    return without_inexpressible(model)
 
 
 def _read_urdf(path: FilePath) -> Model:
@@ -291,7 +305,12 @@ def _is_native(content: bytes, name: str) -> bool:
     )
 
 
-register(Format("urdf", (".urdf",), _read_urdf, _write_urdf, also_reads=(".xml",), roots=("robot",)))
+register(
+    Format(
+        "urdf", (".urdf",), _read_urdf, _write_urdf, also_reads=(".xml",), roots=("robot",),
+        without_inexpressible=_without_urdf_losses,
+    )
+)  # fmt: skip
 register(
     Format(
         "mjcf", (".xml",), _read_mjcf, sniff=_is_mjcf, roots=("mujoco",), reads_with=("compiler",), base_is_world=True

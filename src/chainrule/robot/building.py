@@ -12,9 +12,9 @@ from chainrule.arguments import as_list, flag, placement, real_array, symmetric,
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check, check_mode
 from chainrule.core.validation import validate
-from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, quoted
+from chainrule.errors import FormatError, ModelError, ModelWarning, ShapeError, UnknownNameError, quoted, warn_user
 from chainrule.formats import packages, registry
-from chainrule.formats.source import FilePath, content_of
+from chainrule.formats.source import FilePath, content_of, path_of
 from chainrule.model import Dof, Free, Joint, Link, Model, Problem, edits
 from chainrule.spatial import Vector
 
@@ -349,9 +349,18 @@ def from_screws(
     return validate(model, **options)
 
 
-def save(robot: Mechanism, path: str | PathLike[str]) -> None:
-    """Write the robot to a .toml or .json file (exactly) or to .urdf (where URDF can express it)."""
-    registry.write(robot.model, path)
+def save(robot: Mechanism, path: str | PathLike[str], *, lossy: bool = False) -> None:
+    """Write the robot to a .toml or .json file (exactly) or to .urdf (where URDF can express it).
+
+    With lossy=True, what the format cannot express (rotors, springs and loops in URDF) is left out, and a warning lists
+    it; otherwise it is an error.
+    """
+    model = robot.model
+    if flag(lossy, "lossy"):
+        model, lost = registry.without_inexpressible(model, path)
+        if lost:
+            warn_user(f"robot {model.name!r}: {path_of(path)!r} cannot hold all of it: {'; '.join(lost)}", ModelWarning)
+    registry.write(model, path)
 
 
 def to_urdf(robot: Mechanism) -> str:

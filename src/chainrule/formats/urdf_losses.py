@@ -1,0 +1,63 @@
+"""Models made so that URDF can express them, and a list of what is lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from chainrule.errors import quoted
+from chainrule.model import GRAVITY, Dof, Model
+from chainrule.model.edits import map_dofs
+
+PRACTICALLY_UNLIMITED = 1e9
+"""A limit (rad or m) in place of none, where URDF wants one on both sides."""
+
+
+def without_inexpressible(model: Model) -> tuple[Model, list[str]]:
+    """The model without what URDF has no element for, and a sentence for each thing that is lost."""
+    lost: list[str] = []
+    if model.constraints:
+        lost.append(f"loops are open: {quoted(constraint.name for constraint in model.constraints)} are left out")
+        model = replace(model, constraints=())
+    for test, change, sentence in CHANGES:
+        names = [joint.name for joint in model.joints if any(test(dof) for dof in joint.dofs)]
+        if names:
+            lost.append(f"{sentence}: joints {quoted(names)}")
+            model = map_dofs(model, lambda dof, test=test, change=change: change(dof) if test(dof) else dof)  # type: ignore[misc]
+    if model.configurations:
+        lost.append(f"named configurations are left out: {quoted(entry.name for entry in model.configurations)}")
+    if model.end_effector is not None and _tips_in_urdf(model) != {model.end_effector}:
+        lost.append(f"that the end-effector is {model.end_effector!r}")
+    if model.gravity != GRAVITY:
+        lost.append(f"gravity, here ({', '.join(f'{x:g}' for x in model.gravity)}) m/s^2")
+        model = replace(model, gravity=GRAVITY)
+    return model, lost
+
+
+def _tips_in_urdf(model: Model) -> set[str]:
+    """The links that carry no other where frames are links."""
+    return (set(model.tips) - {frame.link for frame in model.frames}) | {frame.name for frame in model.frames}
+
+
+def _is_one_sided(dof: Dof) -> bool:
+    return math.isfinite(dof.lower) != math.isfinite(dof.upper)
+
+
+def _with_both_sides(dof: Dof) -> Dof:
+    return replace(dof, lower=max(dof.lower, -PRACTICALLY_UNLIMITED), upper=min(dof.upper, PRACTICALLY_UNLIMITED))
+
+
+def _with_equal_friction(dof: Dof) -> Dof:
+    larger = max(dof.coulomb, dof.coulomb_negative)
+    return replace(dof, coulomb=larger, coulomb_negative=larger)
+
+
+CHANGES: tuple[tuple[Callable[[Dof], bool], Callable[[Dof], Dof], str], ...] = (
+    (lambda dof: bool(dof.rotor), lambda dof: replace(dof, rotor=0, gear=1), "rotors (armature) are left out"),
+    (lambda dof: bool(dof.stiffness), lambda dof: replace(dof, stiffness=0, rest=0), "springs are left out"),
+    (lambda dof: dof.coulomb != dof.coulomb_negative, _with_equal_friction,
+     "friction that differs with direction becomes the larger, both ways"),
+    (_is_one_sided, _with_both_sides, f"a limit on one side gets one of {PRACTICALLY_UNLIMITED:g} on the other"),
+)  # fmt: skip
+"""Properties that URDF cannot express, what is made of them, and how that is told."""
