@@ -378,3 +378,19 @@ def test_empty_cells_are_missing_numbers(tmp_path):
     path = write(tmp_path / "run.csv", [",".join(["t", *NAMES]), *rows])
     with pytest.warns(cr.MotionWarning, match=r"'panda_joint7' \(2 samples from 0.5 to 0.51 s\)"):
         assert np.allclose(cr.Trajectory.load(path, ARM, smoothing=None).q, Q, atol=1e-6)
+
+
+def test_wrenches_of_a_force_plate_are_in_base_axes():
+    arm = cr.load("planar_2r")
+    t = np.arange(0.0, 1.0, 0.01)
+    q = np.stack([np.sin(t), np.cos(t)], axis=-1)
+    push = np.array([0, 0, 0, 3.0, -1.0, 0])
+    plain = cr.Trajectory.from_samples(arm, t, q, smoothing=None)
+    motion = cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push, wrench_frame="world")
+    expected = np.einsum("tij,i->tj", arm.jacobian(motion.q), push)
+    np.testing.assert_allclose(motion.tau - plain.tau, expected, atol=1e-9)
+    carried = motion.joint_wrenches(push, wrench_frame="world")
+    own = arm.joint_wrenches(motion.q, motion.qd, motion.qdd, push, wrench_frame="world")
+    np.testing.assert_array_equal(carried, own)
+    with pytest.raises(cr.UnknownNameError, match="no frame of a wrench named 'wrld'; did you mean 'world'"):
+        cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push, wrench_frame="wrld")

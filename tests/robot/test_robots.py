@@ -60,3 +60,5 @@ def test_pieces_of_a_robot_can_be_asked_for():
     table = str(robot.newton_euler_table(q, q, q))
     assert "omega_dot" in table
     assert "N m" in table
+    assert "in the axes of its link" in table
+    assert "tau, N m or N, in the order of the joints: " in table

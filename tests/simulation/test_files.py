@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,21 @@ def test_tables_with_numbered_components_are_read_as_well(tmp_path):
         back = cr.Trajectory.load(tmp_path / f"{name}.csv", robot)
         assert np.array_equal(back.q, motion.q)
         assert np.array_equal(back.friction, motion.friction)
+
+
+def test_files_say_the_unit_of_every_column(tmp_path):
+    robot = cr.load("planar_rp")
+    motion = robot.simulate([0.3, 1.2], duration=0.01)
+    motion.save(tmp_path / "motion.npz")
+    facts = json.loads(str(np.load(tmp_path / "motion.npz")["facts"]))
+    turn, slide = robot.joint_names
+    assert facts["units"]["t"] == "s"
+    assert [facts["units"][f"{kind}.{turn}"] for kind in ("q", "qd", "qdd", "tau")] == [
+        "rad",
+        "rad/s",
+        "rad/s^2",
+        "N m",
+    ]
+    assert [facts["units"][f"{kind}.{slide}"] for kind in ("q", "qd", "qdd", "tau")] == ["m", "m/s", "m/s^2", "N"]
+    assert facts["units"]["work.torque"] == "J"
+    assert len(facts["units"]) == 1 + 2 * 5 + 3

@@ -82,6 +82,7 @@ def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
             name: in_shown_units(robot, q, degrees=degrees) for name, q in robot.configurations.items()
         },
         "end_effector": end_effector(robot), "tips": [*model.tips], "gravity": robot.gravity, "mass": robot.mass,
+        "conventions": conventions(robot),
         "notes": [*model.notes],
     }  # fmt: skip
 
@@ -132,9 +133,21 @@ def print_robot(robot: Robot, *, degrees: bool = False) -> None:
     tips = ", ".join(map(plain, robot.model.tips))
     console.print(f"end-effector: {plain(effector) if effector else f'none named; tips are {tips}'}")
     gravity = ", ".join(f"{g:g}" for g in robot.gravity)
-    console.print(f"gravity: ({gravity}) m/s^2; moving mass: {robot.mass:.6g} kg")
+    console.print(f"gravity: ({gravity}) m/s^2, in base axes; moving mass: {robot.mass:.6g} kg")
+    for subject, text in conventions(robot).items():
+        console.print(f"{subject}: {text}", style="dim")
     for note in robot.model.notes:
         console.print(f"note: {plain(note)}")
+
+
+def conventions(robot: Robot) -> dict[str, str]:
+    """Order, units and frames of what the robot's functions take and give, by subject, in words."""
+    quaternions = "; quaternions are (x, y, z, w), their joints' velocities in the axes of the child"
+    return {
+        "order": "q, qd and tau are in the order of the table" + (quaternions if robot.model.quaternions else ""),
+        "velocities and Jacobians": "angular part first; of the frame's origin, in base axes (frame world)",
+        "wrenches": "moment first; about the frame's origin, in the frame's own axes (wrench_frame body)",
+    }
 
 
 def heading(robot: Robot) -> str:
@@ -185,7 +198,7 @@ def _joints(robot: Robot, degrees: bool) -> Table:
 
 
 def _links(robot: Robot) -> Table:
-    table = Table("link", "mass kg", "center of mass m", "inertia kg m^2 (xx, yy, zz)", box=None)
+    table = Table("link", "mass kg", "center of mass m, link axes", "inertia about it kg m^2 (xx, yy, zz)", box=None)
     for link in robot.model.links:
         com = ", ".join(f"{x:.4g}" for x in link.com)
         inertia = ", ".join(f"{x:.4g}" for x in link.inertia.entries()[:3])

@@ -30,6 +30,7 @@ class Recording(NamedTuple):
     degrees: bool | None
     cutoff: float | None
     tip_wrench: Array | None
+    wrench_frame: str = "body"
 
     def read(self, robot: Robot) -> Trajectory:
         """The motion, with torques."""
@@ -47,6 +48,7 @@ class Recording(NamedTuple):
             degrees=self.degrees,
             cutoff=self.cutoff,
             tip_wrench=self.tip_wrench,
+            wrench_frame=self.wrench_frame,
         )
 
 

@@ -8,9 +8,11 @@ import click
 import numpy as np
 from rich.table import Table
 
+from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array
 from chainrule.cli.console import (
     Numbers,
+    OneOf,
     command,
     degrees_option,
     json_option,
@@ -41,6 +43,7 @@ ROUNDING = 1e-13
     "chainrule torque planar_2r --q 30,45 --degrees --qd 10,0 --qdd 0,90",
     "chainrule torque panda --q panda_joint4=-2 --qd panda_joint1=1",
     "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --json",
+    "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --wrench-frame world   # presses down on a table",
     "chainrule torque panda --motion run.csv --degrees     # a column for each joint, and one of times",
 )
 @click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
@@ -48,7 +51,11 @@ ROUNDING = 1e-13
 @click.option("--qdd", type=JOINT_VALUES, help="Accelerations in rad/s^2 or m/s^2; zero if left out.")
 @click.option(
     "--tip-wrench", type=Numbers(6),
-    help="Moment (N m) and force (N) of the end-effector on its surroundings, in its own frame: 6 numbers.",
+    help="Moment (N m) and force (N) of the end-effector on its surroundings, about its origin: 6 numbers.",
+)  # fmt: skip
+@click.option(
+    "--wrench-frame", default="body", show_default=True, type=OneOf("frame", WRENCH_FRAMES), metavar="FRAME",
+    help="The axes of that wrench: body, the end-effector's own, or world, the base's.",
 )  # fmt: skip
 @click.option("--motion", type=click.Path(dir_okay=False), help="A recorded motion: .csv, .txt, .mot, .parquet, .npz.")
 @click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
@@ -65,6 +72,7 @@ def torque(
     qd: JointValues | None,
     qdd: JointValues | None,
     tip_wrench: Array | None,
+    wrench_frame: str,
     motion: str | None,
     columns: tuple[str, ...],
     constant: tuple[str, ...],
@@ -85,14 +93,14 @@ def torque(
             raise click.UsageError("--motion has its own positions; leave out --q, --qd and --qdd")
         from chainrule.cli.motion_torques import Recording, report
 
-        recording = Recording(motion, columns, constant, degrees or None, cutoff, tip_wrench)
+        recording = Recording(motion, columns, constant, degrees or None, cutoff, tip_wrench, wrench_frame)
         report(robot, recording, save=save, plot=plot, as_json=as_json)
         return
     if columns or constant or any(value is not None for value in (cutoff, plot, save)):
         raise click.UsageError("--column, --constant, --cutoff, --plot and --save belong to --motion")
     at = positions(robot, q, degrees=degrees)
     v, a = (velocities(robot, values, degrees=degrees) for values in (qd, qdd))
-    terms = _terms(robot, at, v, a, tip_wrench)
+    terms = _terms(robot, at, v, a, tip_wrench, wrench_frame)
     if as_json:
         names = list(robot.layout.velocity_names)
         place = describe_positions(robot, at, degrees=degrees)
@@ -101,13 +109,16 @@ def torque(
         terminal().print(torque_table(robot, terms))
 
 
-def _terms(robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | None) -> dict[str, Array]:
+def _terms(
+    robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | None, wrench_frame: str
+) -> dict[str, Array]:
     """The torque terms, with that of a wrench at the tip."""
     terms = robot.torque_terms(q, qd, qdd)
-    total = robot.inverse_dynamics(q, qd, qdd, tip_wrench=tip_wrench)
+    total = robot.inverse_dynamics(q, qd, qdd, tip_wrench=tip_wrench, wrench_frame=wrench_frame)
     if tip_wrench is None:
         return terms
-    return {**terms, "tip wrench": total - terms["total"], "total": total}
+    own = terms.pop("total")
+    return {**terms, "tip wrench": total - own, "total": total}
 
 
 def torque_table(robot: Robot, terms: dict[str, Array]) -> Table:

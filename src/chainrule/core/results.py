@@ -59,13 +59,15 @@ class NewtonEulerTable:
     def __str__(self) -> str:
         if self.omega.ndim > 2:
             return f"Newton-Euler table of {len(self.links)} links for a batch of shape {self.omega.shape[:-2]}"
-        lines = []
+        lines = ["x, y and z of each vector, in the axes of its link"]
         for i, link in enumerate(self.links):
             lines.append(link)
             for column, unit in self.units.items():
                 x, y, z = getattr(self, column)[i]
                 lines.append(f"  {column:<10} {x: 12.6f} {y: 12.6f} {z: 12.6f}  {unit}")
-        return "\n".join([*lines, "tau  " + " ".join(f"{t: .6f}" for t in self.tau)])
+        return "\n".join(
+            [*lines, "tau, N m or N, in the order of the joints: " + " ".join(f"{t:.6f}" for t in self.tau)]
+        )
 
 
 @dataclass(frozen=True)

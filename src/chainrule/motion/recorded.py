@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, number, positive, real_array, rows_of
+from chainrule.algorithms.loads import WRENCH_FRAMES
+from chainrule.arguments import Array, flag, number, one_of, positive, real_array, rows_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
 from chainrule.errors import MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
@@ -51,6 +52,7 @@ def from_samples(
     sort: bool = False,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    wrench_frame: str = "body",
 ) -> Trajectory:
     """The trajectory of recorded positions: q (..., T, nq) at times t (T,); see `Trajectory.from_samples`."""
     samples = _read_positions(robot, q)
@@ -66,6 +68,7 @@ def from_samples(
         findings,
         tip_wrench,
         wrenches,
+        wrench_frame,
     )
 
 
@@ -85,6 +88,7 @@ def from_table(
     sort: bool = False,
     tip_wrench: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    wrench_frame: str = "body",
 ) -> Trajectory:
     """The trajectory of a recorded table; see `Trajectory.load`."""
     findings = Findings()
@@ -125,6 +129,7 @@ def from_table(
         findings,
         tip_wrench,
         wrenches,
+        wrench_frame,
     )
 
 
@@ -212,6 +217,7 @@ def _build(
     findings: Findings,
     tip_wrench: ArrayLike | None,
     wrenches: Mapping[str, ArrayLike] | None,
+    wrench_frame: str,
 ) -> Trajectory:
     batch, count = samples.shape[:-2], samples.shape[-2]
     if len(times.t) < MIN_SAMPLES:
@@ -227,7 +233,7 @@ def _build(
             findings.assumed += [f"motion {i}: {remark}" for remark in own.assumed]
             findings.stated += [remark for remark in own.stated if remark not in findings.stated]
     q, qd, qdd = (np.stack(parts).reshape((*batch, len(times.t), -1)) for parts in zip(*motions, strict=True))
-    loads = _merge_loads(robot, times, count, tip_wrench, wrenches)
+    loads = _merge_loads(robot, times, count, tip_wrench, wrenches, wrench_frame)
     tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings)
     if findings.assumed:
         warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.assumed), MotionWarning)
@@ -279,12 +285,16 @@ class Loads(NamedTuple):
 
     tip_wrench: Array | None
     wrenches: dict[str, Array] | None
+    frame: str
+    """Their axes: "body" or "world"."""
 
     def __bool__(self) -> bool:
         return self.tip_wrench is not None or bool(self.wrenches)
 
 
-def _merge_loads(robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, wrenches: Any) -> Loads:
+def _merge_loads(
+    robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, wrenches: Any, wrench_frame: str
+) -> Loads:
     """Wrenches (6,), or one for each sample, which go with the samples where those were sorted or merged."""
 
     def merge(value: Any, what: str) -> Array:
@@ -299,7 +309,8 @@ def _merge_loads(robot: Mechanism, times: CleanTimes, count: int, tip_wrench: An
 
     robot.loads("from_samples", tip_wrench, wrenches)  # refuses links that do not exist
     tip = None if tip_wrench is None else merge(tip_wrench, "tip_wrench")
-    return Loads(tip, None if wrenches is None else {k: merge(w, f"wrenches[{k!r}]") for k, w in wrenches.items()})
+    on_links = None if wrenches is None else {k: merge(w, f"wrenches[{k!r}]") for k, w in wrenches.items()}
+    return Loads(tip, on_links, one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"))
 
 
 def _torques(
@@ -313,7 +324,7 @@ def _torques(
     tau = inverse_dynamics(robot, q, qd, qdd)
     bare = tau
     if loads:
-        tau = inverse_dynamics(robot, q, qd, qdd, loads.tip_wrench, loads.wrenches)
+        tau = inverse_dynamics(robot, q, qd, qdd, loads.tip_wrench, loads.wrenches, wrench_frame=loads.frame)
     friction = np.broadcast_to(friction_torque(robot, qd), qd.shape)
     power = np.stack([(torque * qd).sum(axis=-1) for torque in (tau, friction, bare - tau)], axis=-1)
     steps = np.diff(t)[:, None] * (power[..., 1:, :] + power[..., :-1, :]) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.model import Layout
+from chainrule.model import Layout, Quantity
 
 COLUMNS = ("q", "qd", "qdd", "tau", "friction", "work", "states")
 """The arrays of a trajectory besides t, each (..., T, numbers)."""
@@ -19,6 +19,15 @@ Names = dict[str, list[str]]
 def column_names(layout: Layout, states: int) -> Names:
     """The names of all columns: those of the layout, of the works, and places for a controller's states."""
     return _names(layout.coordinate_names, layout.velocity_names, states)
+
+
+def column_units(layout: Layout, states: int) -> Names:
+    """The SI unit of each column; that of a controller's state is not known, and is ""."""
+    quantities: dict[str, Quantity] = {
+        "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "effort", "friction": "effort",
+    }  # fmt: skip
+    units = {kind: list(layout.units_of(quantity)) for kind, quantity in quantities.items()}
+    return {**units, "work": ["J"] * len(WORKS), "states": [""] * states}
 
 
 def numbered_column_names(layout: Layout, states: int) -> Names:

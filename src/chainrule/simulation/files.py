@@ -19,7 +19,7 @@ from chainrule.errors import ChainruleError, FormatError, ShapeError
 from chainrule.formats.native import model_of, to_json
 from chainrule.formats.source import replace_file
 from chainrule.model import Model
-from chainrule.simulation.columns import COLUMNS, WORKS, Names, column_names, numbered_column_names
+from chainrule.simulation.columns import COLUMNS, WORKS, Names, column_names, column_units, numbered_column_names
 from chainrule.simulation.events import EventRecord
 
 FORMAT = "chainrule trajectory 1"
@@ -129,10 +129,14 @@ def _metadata(motion: StoredMotion) -> str:
     events = [
         {"name": e.name, "t": e.t, "row": list(e.row), "q": e.q.tolist(), "qd": e.qd.tolist()} for e in motion.events
     ]
+    layout, states = motion.model.layout, motion.arrays["states"].shape[-1]
+    names, units = column_names(layout, states), column_units(layout, states)
+    per_column = {f"{kind}.{x}": unit for kind in COLUMNS for x, unit in zip(names[kind], units[kind], strict=True)}
     return json.dumps(
         {
             "format": FORMAT, "method": motion.method, "status": motion.status, "events": events,
             "batch": list(motion.batch), "notes": list(motion.notes), "robot": json.loads(to_json(motion.model)),
+            "units": {"t": "s", **per_column},
         }
     )  # fmt: skip
 

@@ -113,10 +113,14 @@ class Trajectory:
         return self.tau * self.qd
 
     def joint_wrenches(
-        self, tip_wrench: ArrayLike | None = None, wrenches: Mapping[str, ArrayLike] | None = None
+        self,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        wrench_frame: str = "body",
     ) -> Array:
         """The whole wrench (moment, force) that each joint carries: (..., T, joints, 6), as of robot.joint_wrenches."""
-        return joint_wrenches(self.robot, self.q, self.qd, self.qdd, tip_wrench, wrenches)
+        return joint_wrenches(self.robot, self.q, self.qd, self.qdd, tip_wrench, wrenches, wrench_frame=wrench_frame)
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -353,6 +357,7 @@ class Trajectory:
         sort: bool = False,
         tip_wrench: ArrayLike | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
+        wrench_frame: str = "body",
     ) -> Trajectory:
         """A recorded motion: positions, and from them velocities, accelerations, torques, power and work.
 
@@ -383,6 +388,8 @@ class Trajectory:
             Whether samples may be out of order.
         tip_wrench, wrenches
             As of inverse_dynamics, one wrench (6,) or one for each sample (T, 6).
+        wrench_frame
+            The axes of these wrenches: "body", those of the link; "world", those of the base, as of a force plate.
 
         >>> import numpy as np, chainrule as cr
         >>> t = np.arange(0.0, 4.0, 0.01)
@@ -395,7 +402,7 @@ class Trajectory:
 
         options: Any = {
             "degrees": degrees, "smoothing": smoothing, "cutoff": cutoff, "noise": noise, "time_unit": time_unit,
-            "sort": sort, "tip_wrench": tip_wrench, "wrenches": wrenches,
+            "sort": sort, "tip_wrench": tip_wrench, "wrenches": wrenches, "wrench_frame": wrench_frame,
         }  # fmt: skip
         return from_samples(_robot_of(robot, "from_samples"), t, q, **options)
 
@@ -422,7 +429,7 @@ class Trajectory:
             Samples a second, where there is no such column.
         constant
             Coordinates that have no column because they did not move, with their values in rad or m.
-        degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, wrenches
+        degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, wrenches, wrench_frame
             As of `from_samples`.
         """
         from chainrule.simulation import files
