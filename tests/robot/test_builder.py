@@ -228,6 +228,7 @@ WRONG = [
     (lambda: begin().revolute("b", multiplier=2.0), "multiplier and offset belong to follows"),
     (lambda: begin().fixed("b", lower=0.0), "a fixed joint has no lower"),
     (lambda: begin().universal("b", axes="xy"), "axes must be two directions"),
+    (lambda: begin().universal("b", axes=5), "axes must be two directions"),
     (lambda: begin().universal("b", axes=("x", "x")).link("y", mass=1, shape="sphere", radius=1).robot(), "parallel"),
     (lambda: begin().revolute("b").link("y", mass=-1), r"link\('y'\): the body has a negative mass"),
     (lambda: begin().revolute("b").link("y", radius=1), r"link\('y'\): radius need a mass"),

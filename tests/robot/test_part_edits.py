@@ -67,6 +67,12 @@ def test_impossible_links_are_refused(numbers, message):
         cr.load("panda").with_link("panda_link4", **numbers)
 
 
+@pytest.mark.parametrize("name", [3, ["panda_link4"], None])
+def test_a_link_is_named_by_a_string(name):
+    with pytest.raises(cr.ShapeError, match="with_link: name must be a string"):
+        cr.load("panda").with_link(name, mass=1.0)
+
+
 def test_an_unknown_link_suggests():
     with pytest.raises(cr.UnknownNameError, match="no link named 'panda_lin4'; did you mean 'panda_link4'"):
         cr.load("panda").with_link("panda_lin4", mass=1.0)
@@ -256,6 +262,8 @@ def test_axes_of_other_kinds():
     assert new.joints["universal1"].axis.tolist() == [[0, 1, 0], [0, 0, 1]]
     with pytest.raises(cr.ShapeError, match=r"joint 'universal1' is universal and has two axes: axis must be two"):
         stewart.with_joint("universal1", axis=[0, 1, 0])
+    with pytest.raises(cr.ShapeError, match="axis must be two directions, got 5"):
+        stewart.with_joint("universal1", axis=5)
     with pytest.raises(cr.ModelError, match="joint 'platform_pose' is free and has no axis"):
         stewart.with_joint("platform_pose", axis=[0, 1, 0])
 

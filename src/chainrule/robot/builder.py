@@ -223,7 +223,7 @@ class Builder:
         """Add two turning axes in one point, the first fixed in the parent, the second in the child."""
 
         def kind(here: str) -> Kind:
-            if isinstance(axes, str) or len(axes) != 2:
+            if isinstance(axes, str) or not isinstance(axes, Sequence) or len(axes) != 2:
                 raise ShapeError(f"{here}: axes must be two directions, such as ('x', 'y'), got {short_repr(axes)}")
             return Composite.universal(*(direction(axis, f"{here}: axes") for axis in axes))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,7 +67,7 @@ def with_link(
     ([2.5, 0.0, 0.0], [1.5, 0.0, 0.0])
     """
     model = robot.model
-    if name not in model.index_of:
+    if word(name, "with_link: name") not in model.index_of:
         raise UnknownNameError.of("link", name, model.index_of, f"robot {model.name!r}")
     if toward is not None and length is None:
         raise ShapeError("with_link: toward says how the length is measured; give length=... as well")
@@ -154,11 +154,12 @@ def _with_axis(kind: Kind, axis: Any, what: str) -> Kind:
     if isinstance(kind, Moved):
         return Moved(_with_axis(kind.inner, axis, what), kind.offset)
     if isinstance(kind, Composite) and kind.name == "universal":
-        if isinstance(axis, str) or len(axis) != 2:
+        both = [] if isinstance(axis, str) or not isinstance(axis, (Sequence, np.ndarray)) else list(axis)
+        if len(both) != 2:
             raise ShapeError(
                 f"{what} is universal and has two axes: axis must be two directions, got {short_repr(axis)}"
             )
-        return Composite.universal(*(direction(one, f"{what}: axis") for one in axis))
+        return Composite.universal(*(direction(one, f"{what}: axis") for one in both))
     if isinstance(kind, Composite) and kind.name in ("planar", "cylindrical"):
         make = Composite.planar if kind.name == "planar" else Composite.cylindrical
         return make(direction(axis, f"{what}: axis"))

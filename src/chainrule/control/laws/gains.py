@@ -20,6 +20,7 @@ from chainrule.control.requirements import gains, known_robot
 from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.rank import motions
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
+from chainrule.kinematics.configurations import home
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,8 +59,7 @@ def default_gains(robot: Mechanism, q: ArrayLike | None = None, *, bandwidth: fl
     robot
         A robot with masses.
     q
-        The configuration (..., nq) at which inertias are taken, such as the target. The neutral one, moved inside the
-        limits, unless given.
+        The configuration (..., nq) at which inertias are taken, such as the target; `robot.home()` unless given.
     bandwidth
         The natural frequency of every joint, in Hz.
 
@@ -79,7 +79,7 @@ def default_gains(robot: Mechanism, q: ArrayLike | None = None, *, bandwidth: fl
 
 def joint_inertias(robot: Mechanism, q: ArrayLike | None, what: str) -> Array:
     """The inertia of each joint at q (..., nq), in kg m^2 or kg: (..., nv); a joint without any is refused."""
-    at = inside_limits(robot) if q is None else configurations(robot, q, what)
+    at = home(robot) if q is None else configurations(robot, q, what)
     if not robot.has_mass:
         raise ModelError(_no_inertia(robot, robot.joint_names, what))
     M = robot.evaluate("mass_matrix", q=at)
@@ -119,14 +119,6 @@ def natural_frequencies(robot: Mechanism, inertias: Array, bandwidth: Any, what:
     w = 2 * math.pi * positive(bandwidth, f"{what}: bandwidth", "positive, in Hz")
     effort = np.where(robot.limits.effort > 0, robot.limits.effort, np.inf)  # a joint without motor has no gain anyway
     return np.minimum(w, np.sqrt(effort / (FULL_EFFORT_ERROR * inertias)))
-
-
-def inside_limits(robot: Mechanism) -> Array:
-    """The neutral configuration, moved inside the limits."""
-    q = np.array(robot.layout.neutral)
-    for coordinate in robot.layout.coordinates:
-        q[coordinate.index] = min(max(coordinate.neutral, coordinate.lower), coordinate.upper)
-    return q
 
 
 class JointGains:

@@ -20,7 +20,6 @@ from chainrule.arguments import Array, number, positive
 from chainrule.control.laws.controller import Controller, without_dry_friction
 from chainrule.control.laws.gains import (
     BANDWIDTH_HZ,
-    inside_limits,
     joint_gains,
     joint_inertias,
     refuse_unused_bandwidth,
@@ -30,6 +29,7 @@ from chainrule.control.laws.targets import PoseTarget, configurations
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.requirements import Actuated, gains, known_robot
 from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.kinematics.configurations import home
 from chainrule.spatial import Force, Motion, Scalar, Transform
 from chainrule.spatial.linear import Factors, dot, solve_symmetric, transpose
 from chainrule.spatial.scalar import sqrt, where
@@ -82,7 +82,7 @@ class Impedance(Controller):
     stiffness
         K: six numbers, or one for all, of rotations (N m/rad) first, then translations (N/m). Zero sets an axis free.
         Without it, K = w^2 m with w = 2 pi bandwidth: one m for rotations and one for translations, the inertia and the
-        mass felt at the link in the neutral configuration (moved inside the limits), averaged over its axes.
+        mass felt at the link in `robot.home()`, averaged over its axes.
     damping
         D: the same in N m s/rad and N s/m. Without it, each axis is damped critically for the mass m that is felt
         along it with the others free: D = 2 damping_ratio sqrt(K m), with 1/m on the diagonal of J M^-1 J^T.
@@ -160,7 +160,7 @@ class Impedance(Controller):
 
 def _felt_inertias(robot: Mechanism, link: str) -> Array:
     """The inertia (three times) and the mass (three times) felt at a link at home, each averaged over its axes."""
-    q = inside_limits(robot)
+    q = home(robot)
     J = robot.evaluate("jacobian", q=q, link=link, frame="world")
     moves = np.diagonal(J @ np.linalg.solve(robot.evaluate("mass_matrix", q=q), J.T))
     felt = []
