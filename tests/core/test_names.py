@@ -158,6 +158,13 @@ def test_names_go_in_everywhere() -> None:
     assert np.array_equal(J, MIXED.resolved_rate(plain, np.zeros(6), null_velocity=ordered))
 
 
+def test_joints_are_locked_by_any_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    positions = {"joint3": -0.05, "joint1": 0.3}
+    assert MIXED.lock(pandas.Series(positions)) == MIXED.lock(positions)
+    assert MIXED.lock(message(name=["joint1"], position=[0.3])) == MIXED.lock({"joint1": 0.3})
+
+
 def test_pictures_take_names() -> None:
     pytest.importorskip("matplotlib")
     assert MIXED.plot(in_another_order(MIXED, np.array([0.4, 0.3, -0.1, 0.2]))) is not None

@@ -80,6 +80,18 @@ def test_numbers_have_units_too() -> None:
     assert np.allclose(ARM.static_torque(Q, wrench), ARM.static_torque(Q, [0, 0, 0.01, 1000.0, 0, 0]))
 
 
+def test_times_and_bodies_have_units() -> None:
+    t, q = np.arange(50), np.sin(np.arange(50) / 30)[:, None] * np.ones(4) * 0.1 - 0.1
+    plain = cr.Trajectory.from_samples(MIXED, t * 0.01, q)
+    assert np.allclose(cr.Trajectory.from_samples(MIXED, Q_(10 * t, "ms"), q).t, plain.t)
+    heavy = cr.rigid_body(Q_(500, "g"), shape="box", size=Q_([10, 20, 30], "cm"))
+    other = cr.rigid_body(0.5, shape="box", size=Q_([100, 200, 300], "mm"))
+    assert np.allclose(np.array(list(heavy.inertia), dtype=float), np.array(list(other.inertia), dtype=float))
+    link = ARM.link_names[-2]
+    mass = ARM.with_link(link, mass=Q_(500, "g")).mass
+    assert mass == pytest.approx(ARM.with_link(link, mass=0.5).mass)
+
+
 def test_angles_of_dh_tables_are_converted_once() -> None:
     rows = [(Q_(40, "cm"), Q_(90, "degree"), 0, 0), (0.3, 0, 0, Q_(0.5, "radian"))]
     plain = cr.Robot.from_dh([(0.4, np.pi / 2, 0, 0), (0.3, 0, 0, 0.5)], convention="standard", check=False)
@@ -116,8 +128,8 @@ def test_units_of_other_packages_are_refused() -> None:
 
 NO_NUMBERS = {"hold", "ignore", "ellipsoids", "simplify"}
 """Arguments that are no numbers, and look only at whether something is in them."""
-CHECKED_LATER = {"Impacts", "Stops"}
-"""Settings of a simulation, which checks them."""
+CHECKED_LATER = {"Impacts", "Stops", "Builder", "RigidBody"}
+"""Settings of a simulation, which checks them, and values that `cr.build` and `cr.rigid_body` make of checked numbers."""
 
 
 def _targets() -> list[Target]:

@@ -23,6 +23,7 @@ from chainrule.motion.findings import Findings, list_places
 from chainrule.motion.manifold import normalize, to_velocities
 from chainrule.motion.tables import Table, nanoseconds
 from chainrule.motion.times import SECONDS, CleanTimes, clean_times, in_seconds, merge_samples
+from chainrule.quantities import in_si, is_quantity
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ def _read_positions(robot: Mechanism, q: Any) -> Array:
 
 def _read_times(t: Any, count: int, unit: str | None, findings: Findings) -> Array:
     """Times in s (T,), from as many, or from the interval between two samples."""
+    if is_quantity(t):
+        t, unit = in_si(t, "s", "from_samples: t"), "s"
     kind = getattr(getattr(t, "dtype", None), "kind", "O")
     values: Any = np.asarray(t) if kind in "iumM" else real_array(t, "t")
     if kind in "mM":
@@ -179,10 +182,11 @@ def _read_constants(robot: Mechanism, constant: Mapping[str, float] | None) -> d
         return {}
     if not isinstance(constant, Mapping):
         raise ShapeError(f"constant must be a dictionary of coordinates and numbers, got {short_repr(constant)}")
+    units = dict(zip(robot.layout.coordinate_names, robot.layout.units_of("position"), strict=True))
     for name in constant:
         if name not in robot.layout.coordinate_names:
             raise UnknownNameError.of("coordinate", name, robot.layout.coordinate_names, f"robot {robot.name!r}")
-    return {name: number(value, f"constant[{name!r}]") for name, value in constant.items()}
+    return {name: number(value, f"constant[{name!r}]", units[name]) for name, value in constant.items()}
 
 
 def _known_unit(units: Mapping[str, float], unit: str, title: str, what: str) -> float:

@@ -127,16 +127,16 @@ def rigid_body(
     if (mass is None) == (density is None):
         raise ShapeError("rigid_body: give either mass (kg), or a shape and its density (kg/m^3)")
     if density is None:
-        m = number(mass, "rigid_body: mass")
+        m = number(mass, "rigid_body: mass", "kg")
     else:
         if solid is None or isinstance(solid, str):
             raise ShapeError(f"rigid_body: a {shape} has no volume, so that its mass is no density; give mass=...")
-        m = positive(density, "rigid_body: density", "positive, in kg/m^3") * _volume(solid)
+        m = positive(density, "rigid_body: density", "positive, in kg/m^3", unit="kg/m^3") * _volume(solid)
     body = Inertia(m, Vector.zero(), Symmetric.zero())
     if solid is not None:
         body = T * _inertia(solid, m, length)
     about = body.about_com() if inertia is None else symmetric(inertia, "rigid_body: inertia")
-    center = body.com if com is None else vector(com, "rigid_body: com")
+    center = body.com if com is None else vector(com, "rigid_body: com", "m")
     wrong = objection(m, center, about)
     if wrong:
         raise ModelError(f"rigid_body: the body {wrong}; correct its mass (kg) or its inertia (kg m^2)")
@@ -162,17 +162,17 @@ def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:
             )
     if name in ("rod", "point"):
         if name == "rod":
-            positive(dimensions["length"], "rigid_body: length", "a positive number of metres")
+            positive(dimensions["length"], "rigid_body: length", "a positive number of metres", unit="m")
         return name
     if name in ("box", "ellipsoid"):
-        full = vector(dimensions["size"], "rigid_body: size")
+        full = vector(dimensions["size"], "rigid_body: size", "m")
         for x in full:
-            positive(x, "rigid_body: size", "positive lengths, in m")
+            positive(x, "rigid_body: size", "positive lengths, in m", unit="m")
         return Box(full) if name == "box" else Ellipsoid(full / 2)
-    r = positive(dimensions["radius"], "rigid_body: radius", "a positive number of metres")
+    r = positive(dimensions["radius"], "rigid_body: radius", "a positive number of metres", unit="m")
     if name == "sphere":
         return Sphere(r)
-    along = positive(dimensions["length"], "rigid_body: length", "a positive number of metres")
+    along = positive(dimensions["length"], "rigid_body: length", "a positive number of metres", unit="m")
     return Cylinder(r, along) if name == "cylinder" else Capsule(r, along)
 
 
@@ -201,7 +201,7 @@ def _inertia(shape: Shape | str, mass: float, length: Any) -> Inertia:
     if isinstance(shape, Ellipsoid):
         return shapes.ellipsoid(mass, *shape.radii)
     return (
-        shapes.rod(mass, number(length, "rigid_body: length"))
+        shapes.rod(mass, number(length, "rigid_body: length", "m"))
         if shape == "rod"
         else Inertia(mass, Vector.zero(), Symmetric.zero())
     )

@@ -125,7 +125,7 @@ class Builder:
                 f".fixed(...).link({name!r}, ...)"
             )
         u = self.along if along is None else direction(along, f"{here}: along")
-        far = 0.0 if length is None else positive(length, f"{here}: length", "a positive number of metres")
+        far = 0.0 if length is None else positive(length, f"{here}: length", "a positive number of metres", unit="m")
         end = u * far
         length = None if length is None else far
         numbers = {"mass": mass, "com": com, "inertia": inertia, "shape": shape, "size": size, "radius": radius,
@@ -352,7 +352,7 @@ class Builder:
 
     def gravity(self, gravity: ArrayLike) -> Builder:
         """Set gravity, in m/s^2 in base axes; (0, 0, -9.81) unless set."""
-        return replace(self, pull=vector(gravity, f"build {self.name!r}: gravity"))
+        return replace(self, pull=vector(gravity, f"build {self.name!r}: gravity", "m/s^2"))
 
     def end_effector(self, name: str) -> Builder:
         """Set the link or frame that functions take when none is named; the only frame or tip unless set."""

@@ -46,8 +46,10 @@ def lock(robot: R, positions: Mapping[str, Any]) -> R:
     >>> cr.load("panda").lock({"panda_joint7": 0.5}).n
     6
     """
-    if not isinstance(positions, Mapping):
+    named = numbers_by_name(positions, "position", "lock")
+    if named is None:
         raise ShapeError(f"lock takes a dictionary of joint names and positions, got {type(positions).__name__}")
+    positions = dict(zip(known_names(named.names, "lock"), named.values, strict=True))
     kinds = {joint.name: joint.kind for joint in robot.model.joints}
     numbers = {}
     for name, position in positions.items():

@@ -73,17 +73,17 @@ def with_link(
         raise ShapeError("with_link: toward says how the length is measured; give length=... as well")
     if length is not None:
         way = link_length(model, name, None if toward is None else word(toward, "with_link: toward"))
-        new = positive(length, "with_link: length", "a positive number of metres")
+        new = positive(length, "with_link: length", "a positive number of metres", unit="m")
         model = stretch_link(model, name, new / float(way.norm()), way)
     index = model.index_of[name]
     link = model.links[index]
     if mass is not None:
-        m = number(mass, "with_link: mass")
+        m = number(mass, "with_link: mass", "kg")
         if link.mass and inertia is None and m >= 0:
             link = replace(link, inertia=link.inertia.scale(m / link.mass))
         link = replace(link, mass=m)
     if com is not None:
-        link = replace(link, com=vector(com, "with_link: com"))
+        link = replace(link, com=vector(com, "with_link: com", "m"))
     if inertia is not None:
         link = replace(link, inertia=symmetric(inertia, "with_link: inertia"))
     wrong = objection(link.mass, link.com, link.inertia)
@@ -138,9 +138,9 @@ def with_joint(
     if origin is not None:
         joint = replace(joint, origin=placement(origin, f"{what}: origin"))
     if xyz is not None:
-        joint = replace(joint, origin=Transform(joint.origin.rotation, vector(xyz, f"{what}: xyz")))
+        joint = replace(joint, origin=Transform(joint.origin.rotation, vector(xyz, f"{what}: xyz", "m")))
     if rpy is not None:
-        turned = pose((0.0, 0.0, 0.0), [*vector(rpy, f"{what}: rpy")]).rotation
+        turned = pose((0.0, 0.0, 0.0), [*vector(rpy, f"{what}: rpy", "rad")]).rotation
         joint = replace(joint, origin=Transform(turned, joint.origin.translation))
     if axis is not None:
         joint = replace(joint, kind=_with_axis(joint.kind, axis, what))
