@@ -50,9 +50,9 @@ def load(
     ----------
     thing
         A bundled robot's name, or one of the package robot_descriptions such as "ur10e_description" if that is
-        installed; the path of a file (.urdf, .xacro, .xml, .toml, .json); a folder with one robot file in it; a
-        package:// address; the text of such a file, as a string or as bytes; an open file; a mujoco.MjModel or MjSpec,
-        a pinocchio.Model, a yourdfpy.URDF. A xacro file is a program: load only those that you trust.
+        installed; the path of a file (.urdf, .xacro, .sdf, .xml, .toml, .json); a folder with one robot file in it;
+        a package:// address; the text of such a file, as a string or as bytes; an open file; a mujoco.MjModel or
+        MjSpec, a pinocchio.Model, a yourdfpy.URDF. A xacro file is a program: load only those that you trust.
     floating_base
         Add a free joint between the world and the base.
     check, repair
@@ -108,10 +108,11 @@ def _take_over(thing: object, options: dict[str, Any]) -> Model | None:
         (yourdfpy.is_urdf, building.from_yourdfpy),
     ):
         if test(thing):
-            refused = [option for option in options if option not in registry.LOADING_OPTIONS]
+            given = {name: value for name, value in options.items() if name not in registry.SURROUNDINGS}
+            refused = [option for option in given if option not in registry.LOADING_OPTIONS]
             if refused:
                 raise FormatError(f"{take.__name__} takes no option {refused[0]!r}: the robot is read already")
-            return take(thing, **options)
+            return take(thing, **given)
     return None
 
 
