@@ -72,8 +72,15 @@ class CommandGroup(click.Group):
 def cli() -> None:
     """Kinematics and dynamics of robots.
 
-    ROBOT is a bundled robot's name or a file: .urdf, .xml (URDF or MJCF), .toml or .json. With --json, a number that
-    is not finite is null, and an infinite one "Infinity" or "-Infinity".
+    ROBOT is a bundled robot's name or a file: URDF, xacro, MJCF, SDF, .toml or .json. With --json, a number that is not
+    finite is null, and an infinite one "Infinity" or "-Infinity". The commands exit with 0 when done, 1 when refused or
+    failed, 2 when typed wrongly, 130 when interrupted. `chainrule COMMAND --help` has examples.
+
+    \b
+    Examples:
+      chainrule demo                      # a tour in seconds
+      chainrule info panda                # joints, limits and masses of a robot
+      chainrule torque panda --q ready    # the torques that hold it
     """
 
 
