@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import chainrule as cr
 from chainrule.cli import cli
 from chainrule.cli.joints import CONFIGURATION, JOINT_VALUES, gains, positions, velocities
+from cli.entry import run as run_main
 
 PANDA = cr.load("panda")
 
@@ -86,7 +87,7 @@ WRONG = [
     (CONFIGURATION, "rady", r"robot 'panda' has no configuration named 'rady'"),
     (CONFIGURATION, "panda_jiont1=2", r"did you mean 'panda_joint1'"),
     (CONFIGURATION, "panda_joint1=two", r"'panda_joint1=two' is neither a number nor the name of a configuration"),
-    (CONFIGURATION, "0,x,0", r"'0' is neither a number nor the name of a configuration, nor a name with a number"),
+    (CONFIGURATION, "0,x,0", r"'x' is not a number"),
     (CONFIGURATION, "panda_joint1=1,panda_joint1=2", r"'panda_joint1' is given twice"),
     (CONFIGURATION, "", r"there are no numbers"),
     (CONFIGURATION, "=3", r"'=3' is neither a number"),
@@ -170,6 +171,20 @@ def test_every_command_says_names_and_units():
     cloud = facts("workspace", "planar_2r", "--samples", "100", "--degrees")
     assert cloud["best"]["coordinates"] == ["joint1", "joint2"]
     assert abs(cloud["best"]["q"][0]) > math.pi
+
+
+def test_numbers_that_look_like_degrees_are_asked_about():
+    typed = ("pose", "panda", "--q", "0,-45,0,-135,0,90,45")
+    with pytest.warns(cr.ModelWarning, match="and -45 degrees would be within them"):
+        at(PANDA, typed[-1])
+    assert facts(*typed, "--degrees")["q"][3] == pytest.approx(-135)
+
+
+@pytest.mark.filterwarnings("always::chainrule.errors.ModelWarning")
+def test_the_question_about_degrees_is_asked_once_and_names_the_option():
+    done = run_main("ik", "panda", "--xyz", "0.4,0,0.4", "--q0", "0,-45,0,-135,0,90,45")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith("if these are degrees, give --degrees\n")
 
 
 def test_info_as_json_has_joints_links_and_limits():

@@ -74,7 +74,7 @@ def test_a_misspelled_command_gets_a_suggestion():
 
 def test_every_command_of_the_package_is_the_function_of_its_file():
     folder = Path(chainrule.cli.__file__).parent
-    shared = {"__init__", "__main__", "main", "console", "joints"}
+    shared = {"__init__", "__main__", "main", "console", "joints", "motion_torques"}
     assert {path.stem for path in folder.glob("*.py")} - shared == {*COMMANDS}
     context = click.Context(cli)
     for name in COMMANDS:

@@ -47,6 +47,9 @@ EXIT_CODES = (
     ("130", "interrupted by Ctrl-C"),
 )  # fmt: skip
 
+DEGREES_WORDS = ("convert them with np.deg2rad", "give --degrees")
+"""The library's advice about angles that look like degrees, and that of the command line."""
+
 Function = Callable[..., Any]
 
 
@@ -84,8 +87,13 @@ class Command(click.Command):
         """Run the command; errors and warnings of the library name its options, not its keywords."""
         show = warnings.showwarning
 
+        said: set[str] = set()
+
         def show_in_option_words(message: Warning | str, *args: Any, **options: Any) -> None:
-            show(self.in_option_words(str(message)), *args, **options)
+            words = self.in_option_words(str(message))
+            if words not in said:
+                show(words, *args, **options)
+            said.add(words)
 
         try:
             with warnings.catch_warnings():
@@ -98,7 +106,7 @@ class Command(click.Command):
     def in_option_words(self, message: str) -> str:
         """A message of the library, with options in place of Python's keywords: --record-every for record_every."""
         message = re.sub(r"^[A-Za-z_]+: ", "", message)
-        message = in_loading_words(message)
+        message = in_loading_words(message).replace(*DEGREES_WORDS)
         for keyword, option in self.keywords.items():
             message = re.sub(rf"(?<!\w){re.escape(keyword)}(?!\w)", option, message)
         for parameter in self.params:

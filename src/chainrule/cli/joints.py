@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.errors import UnknownNameError, visible
+from chainrule.core.plausibility import degrees_hint
+from chainrule.errors import ModelWarning, UnknownNameError, visible, warn_user
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -119,7 +120,11 @@ def positions(robot: Robot, values: JointValues | None, *, degrees: bool = False
         return robot.home()
     names, angles = robot.layout.coordinate_names, angle_coordinates(robot)
     base = _configuration(robot, values)
-    return _fill(robot, values, "coordinates", names, base, angles & degrees)
+    q = _fill(robot, values, "coordinates", names, base, angles & degrees)
+    hint = "" if degrees else degrees_hint(robot.layout, q)
+    if hint:
+        warn_user(hint, ModelWarning)
+    return q
 
 
 def velocities(robot: Robot, values: JointValues | None, *, degrees: bool = False) -> Array:
