@@ -20,6 +20,16 @@ def test_configurations_are_read_only():
     assert arm.configurations["bent"].tolist() == [0.3, -1.2]
 
 
+def test_an_unknown_name_is_refused_with_the_nearest():
+    panda = cr.load("panda")
+    with pytest.raises(
+        cr.UnknownNameError, match="robot 'panda' has no configuration named 'redy'; did you mean 'ready'"
+    ):
+        panda.configurations["redy"]
+    assert panda.configurations.get("redy") is None
+    assert "redy" not in panda.configurations
+
+
 def test_a_configuration_is_replaced_by_one_of_the_same_name():
     arm = cr.load("planar_2r")
     one = arm.with_configuration("bent", [0.3, -1.2]).with_configuration("other", [0, 0])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
 from chainrule.core.closure import Closure
+from chainrule.core.configurations import Configurations
 from chainrule.core.dask import is_lazy, lazily
 from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
@@ -144,7 +144,8 @@ class Mechanism:
         >>> arm.configurations["bent"].tolist()
         [0.3, -1.2]
         """
-        return MappingProxyType({c.name: _read_only(c.coordinates(self.layout)) for c in self.model.configurations})
+        entries = {c.name: _read_only(c.coordinates(self.layout)) for c in self.model.configurations}
+        return Configurations(self.name, entries)
 
     @cached_property
     def merged(self) -> Model:
