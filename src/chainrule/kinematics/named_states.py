@@ -122,7 +122,7 @@ def to_pandas(robot: Mechanism, values: ArrayLike | Mapping[str, ArrayLike]) -> 
             raise ShapeError("to_pandas takes a dictionary of arrays (n,) of one state; take one row of a batch")
         return pandas.DataFrame(arrays, index=list(_names(robot, shape[0], "to_pandas")))
     array = real_array(values, "to_pandas")
-    names = list(_names(robot, array.shape[-1] if array.ndim else 0, "to_pandas"))
+    names = list(_names(robot, array.shape[-1] if array.ndim else -1, "to_pandas"))
     if array.ndim == 1:
         return pandas.Series(array, index=names)
     return pandas.DataFrame(array.reshape(-1, array.shape[-1]), columns=names)
@@ -132,7 +132,7 @@ def to_xarray(robot: Mechanism, values: ArrayLike) -> Any:
     """q (..., nq), or qd, qdd or tau (..., nv), as a DataArray of xarray whose last dimension has the joints' names."""
     xarray = import_optional("xarray", "to_xarray")
     array = real_array(values, "to_xarray")
-    names = list(_names(robot, array.shape[-1] if array.ndim else 0, "to_xarray"))
+    names = list(_names(robot, array.shape[-1] if array.ndim else -1, "to_xarray"))
     dims = [*batch_dimensions(array.ndim - 1), "joint"]
     return xarray.DataArray(array, dims=dims, coords={"joint": names})
 
