@@ -131,7 +131,7 @@ def test_what_a_difference_means():
     assert longer.distance == pytest.approx(0.1)
     turned = arm.compare(arm.with_joint("joint2", rpy=(0.2, 0, 0))).effect
     assert turned.angle > 0.1
-    assert "over 100 random states differ torques by up to" in str(turned)
+    assert "over 100 random states, they differ: torques by up to" in str(turned)
 
 
 def test_joints_in_another_order_are_compared_by_name():

@@ -24,6 +24,7 @@ from chainrule.motion.manifold import normalize, to_velocities
 from chainrule.motion.tables import Table, nanoseconds
 from chainrule.motion.times import SECONDS, CleanTimes, clean_times, in_seconds, merge_samples
 from chainrule.quantities import in_si, is_quantity
+from chainrule.quantities import is_quantity
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def from_samples(
     """The trajectory of recorded positions: q (..., T, nq) at times t (T,); see `Trajectory.from_samples`."""
     samples = _read_positions(robot, q)
     said = None if degrees is None else flag(degrees, "degrees")
+    if said is not None and is_quantity(q):
+        raise ShapeError("from_samples: q has units of its own; leave out degrees=...")
+    said = False if is_quantity(q) else said
     findings = Findings()
     times = _read_times(t, samples.shape[-2], time_unit, findings)
     return _build(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arguments import Array, names, number, one_of, whole_number
+from chainrule.arguments import Array, as_list, names, number, one_of, whole_number
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, ShapeError, short_repr, visible
 from chainrule.model import Constraint, Frame, Joint, Link, Model
@@ -79,7 +79,7 @@ class Effect:
             parts.append(f"the pose of {self.link!r} by up to {short(1000 * self.distance)} mm and {turned}")
         if not parts:
             return "neither torques nor poses can be compared"
-        return visible(f"over {self.states} random states differ {' and '.join(parts)}")
+        return visible(f"over {self.states} random states, they differ: {' and '.join(parts)}")
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def compare(
     'planar_2r' and 'planar_2r' differ in 1 place
       where         what  first  second  apart
       link 'link2'  mass  1 kg   1.2 kg  0.2 kg
-    over 100 random states differ torques by up to 4.45346 N m at 'joint1' (12% of the largest there) and \
+    over 100 random states, they differ: torques by up to 4.45346 N m at 'joint1' (12% of the largest there) and \
 the pose of 'tip' by up to 0 mm and 0 deg
     >>> bool(arm.compare(cr.load("planar_2r")))
     False
@@ -174,7 +174,10 @@ the pose of 'tip' by up to 0 mm and 0 deg
     if bound < 0:
         raise ShapeError(f"compare: tolerance must not be negative, got {short_repr(tolerance)}")
     count = whole_number(states, "compare: states", 1, 1_000_000)
-    unwanted = [one_of(IGNORABLE, word, "part", "compare: ignore") for word in names(tuple(ignore), "compare: ignore")]
+    unwanted = [
+        one_of(IGNORABLE, word, "part", "compare: ignore")
+        for word in names(as_list(ignore, "compare: ignore"), "compare: ignore")
+    ]
     collector = _Collector(bound, unwanted)
     a, b = robot.model, other.model
     collector.compare_models(a, b)

@@ -76,7 +76,7 @@ def load(
     chosen |= {} if isinstance(check, str) and check == "warn" else {"check": check}
     chosen |= {"repair": repair} if repair is not False else {}
     chosen |= {"args": args} if args is not None else {}
-    if search_paths != ():
+    if not isinstance(search_paths, tuple) or search_paths:
         chosen["search_paths"] = packages.folders(search_paths)
     robot = _load(thing, chosen)
     return robot if srdf is None else robot.with_srdf(srdf, check=check)
