@@ -24,7 +24,6 @@ from chainrule.motion.manifold import normalize, to_velocities
 from chainrule.motion.tables import Table, nanoseconds
 from chainrule.motion.times import SECONDS, CleanTimes, clean_times, in_seconds, merge_samples
 from chainrule.quantities import in_si, is_quantity
-from chainrule.quantities import is_quantity
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -174,10 +174,8 @@ the pose of 'tip' by up to 0 mm and 0 deg
     if bound < 0:
         raise ShapeError(f"compare: tolerance must not be negative, got {short_repr(tolerance)}")
     count = whole_number(states, "compare: states", 1, 1_000_000)
-    unwanted = [
-        one_of(IGNORABLE, word, "part", "compare: ignore")
-        for word in names(as_list(ignore, "compare: ignore"), "compare: ignore")
-    ]
+    ignored = names(as_list(ignore, "compare: ignore"), "compare: ignore")
+    unwanted = [one_of(IGNORABLE, word, "part", "compare: ignore") for word in ignored]
     collector = _Collector(bound, unwanted)
     a, b = robot.model, other.model
     collector.compare_models(a, b)
