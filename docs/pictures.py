@@ -8,8 +8,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
+
+import chainrule as cr
+
 ROOT = Path(__file__).parents[1]
 DOTS_PER_INCH = 90
+COLORS = 64
+"""Colors of a picture of a page: few of them take a third of the bytes."""
 
 
 def draw(folder: Path) -> list[Path]:
@@ -20,9 +26,39 @@ def draw(folder: Path) -> list[Path]:
     path = folder / "panda.png"
     figure = first["robot"].plot(first["motion"].q[::250], frames=False)
     figure.savefig(path, dpi=DOTS_PER_INCH)
-    return [path]
+    _draw_postures(folder)
+    _draw_motions(folder)
+    for picture in folder.glob("*.png"):
+        with Image.open(picture) as image:
+            image.convert("RGB").quantize(colors=COLORS, method=2, dither=0).save(picture, optimize=True)
+    return sorted([*folder.glob("*.png"), *folder.glob("*.gif")])
+
+
+def _draw_postures(folder: Path) -> None:
+    """Robots in space, in a plane, with closed loops and with an ellipsoid."""
+    cr.load("panda").plot(None, folder / "ellipsoid.png", ellipsoids=["velocity"], size=(5, 4.6))
+    cr.load("stewart_platform").plot(None, folder / "stewart_platform.png", size=(4.4, 3.8))
+    cr.load("quadruped").plot(None, folder / "quadruped.png", names=False, size=(4.4, 3.8))
+    bar = cr.load("four_bar")
+    turns = [bar.close([angle, 0, 0], hold=["crank"]) for angle in (2.2, 1.2, 0.2)]
+    bar.plot(turns, folder / "four_bar.png", frames=False, size=(3.8, 4.2))
+
+
+def _draw_motions(folder: Path) -> None:
+    """A motion of an arm with its limits, the causes of its torques, its motors; a swing and its phase portrait."""
+    arm = cr.load("ur5")
+    start, end = [0.0, -1.2, 1.2, -1.5, -1.5, 0.0], [1.2, -0.5, 0.6, -1.0, -1.2, 0.8]
+    plan = cr.plan(arm, [start, end], times=1.0)
+    motion = arm.simulate(start, None, 1.2, cr.ComputedTorque(arm, plan))
+    few = ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint"]
+    motion.plot(folder / "motion.png", joints=few, reference=plan, quantities=["q", "qd", "tau"], size=(6.4, 4.6))
+    motion.plot_torque_terms(folder / "torque_terms.png", joints=few[1:], size=(5.4, 3.8))
+    motion.plot_torque_speed(folder / "torque_speed.png", joints=few[1:], size=(6.2, 3.2))
+    cr.load("pendulum").simulate([2.6], None, 3.0).plot_phase(folder / "phase.png", size=(3.8, 3.6))
+    robot = cr.load("double_pendulum")
+    robot.animate(robot.simulate([1.6, 0.4], None, 1.6), folder / "swing.gif", fps=10, size=(2.2, 2.2))
 
 
 if __name__ == "__main__":
     for picture in draw(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "pictures").resolve()):
-        print(picture)
+        print(f"{picture}  {picture.stat().st_size / 1000:.1f} kB")

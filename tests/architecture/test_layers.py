@@ -5,15 +5,17 @@ from __future__ import annotations
 from architecture.sources import Import, imports, modules
 
 LAYERS = (
-    "lazy", "moved", "errors", "quantities", "spatial", "model", "arguments", "algorithms", "formats", "functions",
-    "compile", "core", "doctor", "loops", "dynamics", "kinematics", "inverse_kinematics", "control", "simulation",
-    "motion", "symbolic", "plots", "robot", "wheels", "cli",
+    "lazy", "moved", "errors", "quantities", "display", "spatial", "model", "arguments", "algorithms", "formats",
+    "functions", "compile", "core", "doctor", "loops", "dynamics", "kinematics", "inverse_kinematics", "control",
+    "simulation", "motion", "symbolic", "plots", "robot", "wheels", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 
 UPWARD = {
     ("kinematics.workspace", "plots.workspace"): "Workspace.plot",
     ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
+    ("simulation.trajectory", "plots.motion_planes"): "Trajectory.plot_torque_terms and its like",
+    ("simulation.trajectory", "plots.cards"): "Trajectory as a notebook shows it",
     ("simulation.trajectory", "robot.robot"): "Trajectory.load makes the robot that the file holds",
     ("simulation.trajectory", "motion.recorded"): "Trajectory.from_samples and Trajectory.load",
     ("simulation.trajectory", "motion.tables"): "Trajectory.load",

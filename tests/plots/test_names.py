@@ -54,8 +54,8 @@ def test_names_are_drawn_as_they_are(name, tmp_path):
     for label, figure in figures.items():
         assert any(shown(name) in text for text in texts(figure)), label
         ElementTree.parse(tmp_path / f"{label}.svg")
-    legend = figures["trajectory"].axes[0].get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == [shown(name)]
+    (legend,) = figures["trajectory"].legends
+    assert legend.get_texts()[0].get_text() == shown(name)
 
 
 def test_a_posture_that_is_not_finite_is_a_gap_in_the_curves():

@@ -130,10 +130,7 @@ class Mechanism:
     @cached_property
     def limits(self) -> Limits:
         """Limits on position, speed and effort: an array of (n,) each, infinite where there are none."""
-        dofs = self.layout.dofs
-        limits = Limits(*(_read_only([getattr(dof, key) for dof in dofs]) for key in Limits._fields))
-        limits.names = self.velocity_names
-        return limits
+        return Limits.of(self.layout)
 
     @cached_property
     def configurations(self) -> Mapping[str, Array]:

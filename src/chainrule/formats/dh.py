@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from chainrule.arguments import as_list, number
+from chainrule.display import tables as display
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.formats.exact import snap
 from chainrule.model import (
@@ -41,6 +42,27 @@ class DHTable:
     convention: str
     base: Transform
     tool: Transform
+
+    def _repr_html_(self) -> str:
+        rows = [(i, *cells) for i, cells in enumerate(self._cells(str, "q{i} + ", "q{i} + "), 1)]
+        caption = f"{self.convention} Denavit-Hartenberg table, lengths in m, angles in rad"
+        return display.table(("joint", "a", "alpha", "d", "theta"), rows, caption)
+
+    def _repr_latex_(self) -> str:
+        rows = [
+            (str(i), *cells)
+            for i, cells in enumerate(self._cells(display.latex_number, r"\theta_{{{i}}} + ", "d_{{{i}}} + "), 1)
+        ]
+        return display.latex_table("r|llll", ("i", "a_i", r"\alpha_i", "d_i", r"\theta_i"), rows)
+
+    def _cells(self, write: Callable[[float], str], angle: str, length: str) -> Iterator[tuple[str, ...]]:
+        """The cells of each row; the variable of its joint stands before the number it has at q = 0."""
+        for i, ((a, alpha, d, theta), kind) in enumerate(zip(self.rows, self.types, strict=True), 1):
+            texts = [write(float(f"{x:.6g}") if write is str else x) for x in (a, alpha, d, theta)]
+            place, prefix = (3, angle) if kind == "R" else (2, length)
+            variable = prefix.format(i=i)
+            texts[place] = variable.removesuffix(" + ") if (a, alpha, d, theta)[place] == 0 else variable + texts[place]
+            yield tuple(text.replace("+ -", "- ") for text in texts)
 
 
 def _along(axis: Vector, distance: float) -> Transform:

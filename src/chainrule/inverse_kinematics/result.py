@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
+from chainrule.display import tables as display
 from chainrule.inverse_kinematics.goals import Goal
 
 Truths = NDArray[np.bool_]
@@ -40,6 +41,8 @@ class InverseKinematics:
     """Reason of failure: "" (solved), "limits" (found only beyond them), "not reached" or "not finite": (...)."""
     errors: dict[str, Array] = field(default_factory=dict, repr=False)
     """The errors of each link that had a target."""
+    names: tuple[str, ...] = field(default=(), repr=False)
+    """The names of the numbers of q."""
 
     def __str__(self) -> str:
         count, solved = np.size(self.success), int(np.sum(self.success))
@@ -48,6 +51,20 @@ class InverseKinematics:
         for reason in failures:
             lines.append(f"{int(np.sum(np.asarray(self.reason) == reason))}: {REASONS[reason]}")
         return "; ".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A table of the answers: whether each is one, its errors, its configuration."""
+        names = self.names or tuple(f"q{k}" for k in range(self.q.shape[-1]))
+        q, errors = self.q.reshape(-1, self.q.shape[-1]), self.error.reshape(-1, 2)
+        good, counts, why = (np.ravel(x) for x in (self.success, self.iterations, self.reason))
+        millimeters, degrees = 1e3 * errors[:, 0], np.degrees(errors[:, 1])
+        words = ["yes" if yes else str(reason) for yes, reason in zip(good, why, strict=True)]
+        rows = [
+            (word, float(mm), float(angle), str(count), *map(float, row))
+            for word, mm, angle, count, row in zip(words, millimeters, degrees, counts, q, strict=True)
+        ]
+        header = ("solved", "error, mm", "error, deg", "iterations", *names)
+        return display.heading(str(self)) + display.table(header, rows)
 
 
 def measured_errors(goal: Goal, T: Array, target: Array) -> Array:

@@ -137,7 +137,7 @@ def solve(robot: Mechanism, request: Request, starts: Array | None = None) -> In
         a.reshape((*batch, *a.shape[1:]))[()] for a in (q, reason == "", error, iterations, reason)
     )
     each = {name: e.reshape((*batch, 2)) for name, e in errors.items()}
-    return InverseKinematics(q, success, error, iterations, reason, each)
+    return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names)
 
 
 def _solve_rows(

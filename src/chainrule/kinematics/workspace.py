@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,7 @@ from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
 Indices = NDArray[np.int64]
 
@@ -202,11 +204,30 @@ class Workspace:
         color: str = "manipulability",
         points: int = 60_000,
         colour: str | None = None,
+        ax: Any = None,
+        limits: ArrayLike | None = None,
+        view: str | Sequence[float] | None = None,
+        size: Sequence[float] | None = None,
     ) -> Figure:
-        """Draw the cloud and its sections, colored by "manipulability", "payload" (kg) or "dexterity"; to a file."""
+        """Draw the cloud and its sections; in a notebook, with plt.show(), or to a file.
+
+        Parameters
+        ----------
+        path
+            A .png, .pdf or .svg file to write.
+        color
+            "manipulability", "payload" (kg) or "dexterity"; `colour` is the same.
+        points
+            Points that are drawn, at most.
+        ax
+            Axes to draw on: the cloud alone on those with projection="3d", the vertical section on plain ones.
+        limits, view, size
+            Fixed limits (low, high) in m for x, y and z; elevation and azimuth in degrees; inches of the figure.
+        """
         from chainrule.plots.workspace import figure
 
-        return figure(self, path, color if colour is None else colour, points)
+        chosen = color if colour is None else colour
+        return figure(self, path, chosen, points, ax=ax, limits=limits, view=view, size=size)
 
 
 def workspace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,19 @@ from chainrule.errors import ShapeError
 from chainrule.kinematics.manipulability import manipulability
 from chainrule.kinematics.singularities import singular_values
 from chainrule.kinematics.tasks import task_rank
-from chainrule.plots.canvas import LINK_COLOR, SINGULAR_COLOR, new_figure, save_figure, show_plainly
+from chainrule.plots.canvas import (
+    LINK_COLOR,
+    SINGULAR_COLOR,
+    curve_style,
+    figure_of,
+    given_axes,
+    marks,
+    new_figure,
+    refuse_unwritable,
+    save_figure,
+    show_plainly,
+)
+from chainrule.plots.trajectory import style_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +45,8 @@ def plot_manipulability(
     t: ArrayLike | None = None,
     link: str | None = None,
     part: str | None = None,
+    ax: Any = None,
+    size: Sequence[float] | None = None,
 ) -> Figure:
     """Plot of manipulability, singular values and condition number along postures.
 
@@ -47,6 +62,10 @@ def plot_manipulability(
         The link or frame; the end-effector unless one is named.
     part
         The part of its motion: "all", "translational" or "rotational"; the robot's own task unless named.
+    ax
+        Three axes to draw on, for manipulability, singular values and condition number.
+    size
+        Width and height of the figure, in inches.
 
     Returns
     -------
@@ -59,15 +78,23 @@ def plot_manipulability(
     over = np.arange(len(states)) if t is None else real_array(t, "plot_manipulability: t", "s")
     if over.shape != (len(states),):
         raise ShapeError(f"plot_manipulability: t must have {len(states)} numbers, one a posture, got {over.shape}")
-    figure = new_figure(8, 8, path)
-    rows = figure.subplots(3, 1, sharex=True)
+    if ax is None:
+        figure = new_figure(7.2, 6.6, path, size)
+        rows = list(figure.subplots(3, 1, sharex=True))
+    else:
+        rows = [given_axes(each, "plot_manipulability", solid=False) for each in np.ravel(np.asarray(ax, dtype=object))]
+        if len(rows) != 3:
+            raise ShapeError(f"plot_manipulability: ax must be three axes, got {len(rows)}")
+        refuse_unwritable(path)
+        figure = figure_of(rows[0])
     w = manipulability(robot, states, link, part=part)
     s = singular_values(robot, states, link, part=part)[:, : task_rank(robot, link, part=part)]
     rows[0].plot(over, w, color=LINK_COLOR, linewidth=2)
     rows[0].fill_between(over, 0, w, color=LINK_COLOR, alpha=0.1)
     rows[0].set_ylabel("manipulability w")
-    for k, color in enumerate(_shades(s.shape[1])):
-        rows[1].plot(over, s[:, k], color=color, label=f"$s_{k + 1}$")
+    for k in range(s.shape[1]):
+        style = curve_style(k)
+        rows[1].plot(over, s[:, k], label=f"$s_{k + 1}$", markevery=marks(k, s.shape[1], len(over)), **style)
     rows[1].set_ylabel("singular values")
     rows[1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     with np.errstate(all="ignore"):
@@ -77,17 +104,12 @@ def plot_manipulability(
     with np.errstate(invalid="ignore"):  # a posture that is not finite is a gap in the curves
         singular = s[:, -1] <= SINGULAR_TOLERANCE * s[:, 0]
     for row in rows:
-        row.grid(alpha=0.3)
+        style_panel(row)
         row.margins(x=0)
         for at in over[singular]:
             row.axvline(at, color=SINGULAR_COLOR, linewidth=0.8)
     rows[0].set_ylim(bottom=0)
     many = f"; singular to 1/1000 at {int(singular.sum())} of {len(states)} postures" if singular.any() else ""
-    show_plainly(figure.suptitle(""), f"{robot.name}{many}")
+    if ax is None:
+        show_plainly(figure.suptitle("", fontsize="medium"), f"{robot.name}{many}")
     return save_figure(figure, path)
-
-
-def _shades(count: int) -> Any:
-    from matplotlib import colormaps
-
-    return colormaps["viridis"](np.linspace(0.0, 0.9, count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,24 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array, one_of, whole_number
 from chainrule.kinematics.capacity import payload_capacity
-from chainrule.plots.canvas import LINK_COLOR, new_figure, save_figure, set_equal_scale, show_plainly
+from chainrule.plots.canvas import (
+    LINK_COLOR,
+    figure_of,
+    given_axes,
+    given_limits,
+    limits_around,
+    new_figure,
+    refuse_unwritable,
+    save_figure,
+    set_limits,
+    show_plainly,
+)
+from chainrule.plots.posture import view_angles
+from chainrule.plots.trajectory import style_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
     from chainrule.kinematics.workspace import Workspace
 
@@ -24,49 +39,107 @@ LABELS = {
 }
 
 
-def figure(workspace: Workspace, path: str | PathLike[str] | None, color: str, points: int) -> Figure:
-    """Plot of the cloud from the front, half of it cut away, and of a vertical and a horizontal section."""
+def figure(
+    workspace: Workspace,
+    path: str | PathLike[str] | None = None,
+    color: str = "manipulability",
+    points: int = 60_000,
+    *,
+    ax: Any = None,
+    limits: ArrayLike | None = None,
+    view: str | Sequence[float] | None = None,
+    size: Sequence[float] | None = None,
+) -> Figure:
+    """Plot of the cloud from the front, half of it cut away, and of a vertical and a horizontal section.
+
+    With `ax`, the cloud alone on 3-D axes, or the vertical section alone on plain ones.
+    """
+    refuse_unwritable(path)
     one_of(LABELS, color, "colour", "a workspace")
     count = whole_number(points, "points", 1)
+    box = given_limits(limits, "plot", 3)
+    angles = view_angles(view) or (18.0, -70.0)
     low, high = workspace.bounds
     thick = max(0.04 * float((high - low).max()), 1e-6)
-    drawing = new_figure(13, 6.5, path)
-    grid = drawing.add_gridspec(2, 2, width_ratios=(1.25, 1))
     sections = [("y", (0, 2), 0.0), ("z", (0, 1), _height(workspace, thick))]
     if (high - low)[2] < thick:  # a planar robot has one section, which is the whole
         sections = [("z", (0, 1), float(low[2]))]
+    solid = getattr(ax, "name", None) == "3d"
+    if ax is not None:
+        given_axes(ax, "plot", solid=solid)
+        sections = [] if solid else sections[:1]
     cloud = workspace[_behind_section(workspace)][:count]
     slabs = [workspace.slice(axis, at, thick)[:count] for axis, _, at in sections]
     values = _values(workspace, color, [cloud, *slabs])
+    style = _color_style(values)
+    if ax is not None:
+        drawing = figure_of(ax)
+        if solid:
+            dots = _draw_cloud(ax, workspace, cloud, values[0], box, angles, style)
+        else:
+            dots = _draw_section(ax, slabs[0], sections[0], values[1], thick, box, style)
+        drawing.colorbar(dots, ax=ax, shrink=0.8, label=LABELS[color], extend="max")
+        return save_figure(drawing, path)
+    drawing = new_figure(11.5, 5.8, path, size)
+    grid = drawing.add_gridspec(2, 2, width_ratios=(1.25, 1))
+    axes = drawing.add_subplot(grid[:, 0], projection="3d")
+    dots = _draw_cloud(axes, workspace, cloud, values[0], box, angles, style)
+    for k, section in enumerate(sections):
+        flat = drawing.add_subplot(grid[k, 1] if len(sections) > 1 else grid[:, 1])
+        _draw_section(flat, slabs[k], section, values[k + 1], thick, box, style)
+    drawing.colorbar(dots, ax=drawing.axes, shrink=0.8, label=LABELS[color], extend="max")
+    title = drawing.suptitle("", color=LINK_COLOR, fontweight="bold", fontsize="medium")
+    show_plainly(title, f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}")
+    return save_figure(drawing, path)
+
+
+def _color_style(values: list[Array]) -> dict[str, Any]:
+    """The range of colors: from zero to nearly the best, without the few that stand out."""
     finite = np.concatenate(values)
     finite = finite[np.isfinite(finite)]
     bottom, top = np.quantile(finite, (0.01, 0.99)) if len(finite) else (0.0, 1.0)
-    style: dict[str, Any] = {
-        "cmap": "viridis",
-        "vmin": min(float(bottom), 0.0),
-        "vmax": float(top) or 1.0,
-        "linewidths": 0,
-    }
-    axes = drawing.add_subplot(grid[:, 0], projection="3d")
+    return {"cmap": "viridis", "vmin": min(float(bottom), 0.0), "vmax": float(top) or 1.0, "linewidths": 0}
+
+
+def _draw_cloud(
+    axes: Any,
+    workspace: Workspace,
+    cloud: Workspace,
+    values: Array,
+    box: Array | None,
+    angles: tuple[float, float],
+    style: dict[str, Any],
+) -> Any:
     order = np.argsort(cloud.position[:, 1])[::-1]
-    dots: Any = axes.scatter(*cloud.position[order].T, c=values[0][order], s=2.5, alpha=0.55, depthshade=False, **style)
-    set_equal_scale(axes, workspace.bounds, zoom=1.15)
-    axes.view_init(elev=18, azim=-70)
-    for k, (axis, (first, second), at) in enumerate(sections):
-        flat = drawing.add_subplot(grid[k, 1] if len(sections) > 1 else grid[:, 1])
-        best_on_top = np.argsort(values[k + 1])
-        place = slabs[k].position[best_on_top]
-        flat.scatter(place[:, first], place[:, second], c=values[k + 1][best_on_top], s=6, **style)
-        flat.set_aspect("equal")
-        flat.set_xlabel(f"{'xyz'[first]}, m")
-        flat.set_ylabel(f"{'xyz'[second]}, m")
-        flat.set_title(f"section at {axis} = {at:.2g} m, {thick:.2g} m thick", fontsize="medium")
-        flat.grid(alpha=0.25)
+    dots: Any = axes.scatter(*cloud.position[order].T, c=values[order], s=2.5, alpha=0.55, depthshade=False, **style)
+    set_limits(axes, limits_around(workspace.bounds) if box is None else box, zoom=1.2)
+    axes.view_init(elev=angles[0], azim=angles[1])
     dots.set_alpha(None)
-    drawing.colorbar(dots, ax=drawing.axes, shrink=0.8, label=LABELS[color], extend="max")
-    title = drawing.suptitle("", color=LINK_COLOR, fontweight="bold")
-    show_plainly(title, f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}")
-    return save_figure(drawing, path)
+    return dots
+
+
+def _draw_section(
+    flat: Any,
+    slab: Workspace,
+    section: tuple[str, tuple[int, int], float],
+    values: Array,
+    thick: float,
+    box: Array | None,
+    style: dict[str, Any],
+) -> Any:
+    axis, (first, second), at = section
+    best_on_top = np.argsort(values)
+    place = slab.position[best_on_top]
+    dots = flat.scatter(place[:, first], place[:, second], c=values[best_on_top], s=6, **style)
+    flat.set_aspect("equal")
+    if box is not None:
+        flat.set_xlim(*box[first])
+        flat.set_ylim(*box[second])
+    flat.set_xlabel(f"{'xyz'[first]}, m", fontsize="small")
+    flat.set_ylabel(f"{'xyz'[second]}, m", fontsize="small")
+    flat.set_title(f"section at {axis} = {at:.2g} m, {thick:.2g} m thick", fontsize="small")
+    style_panel(flat)
+    return dots
 
 
 def _behind_section(workspace: Workspace) -> NDArray[np.bool_]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.dynamics.dae import DAE
+    from chainrule.plots.animation import Animation
     from chainrule.symbolic.closed_form.equations import Equations
     from chainrule.symbolic.closed_form.kinematics import KinematicEquations
     from chainrule.symbolic.documents.document import Document
@@ -235,6 +236,11 @@ class Robot(Mechanism):
 
     # --- what needs heavy packages is imported by the call ---
 
+    def _repr_html_(self) -> str:
+        from chainrule.plots.cards import robot_card
+
+        return robot_card(self)
+
     def dae(
         self,
         q: ArrayLike,
@@ -298,34 +304,76 @@ class Robot(Mechanism):
 
     def plot(
         self,
-        q: ArrayLike,
+        q: ArrayLike | None = None,
         path: str | PathLike[str] | None = None,
         *,
         link: str | None = None,
-        frames: bool = True,
-        screws: bool = True,
+        frames: bool | None = None,
+        screws: bool | None = None,
         ellipsoids: Sequence[str] = (),
+        ellipsoid_scale: float | None = None,
+        names: bool | None = None,
+        style: str = "auto",
+        ground: bool = True,
+        ax: Any = None,
+        limits: ArrayLike | None = None,
+        view: str | Sequence[float] | None = None,
+        size: Sequence[float] | None = None,
     ) -> Figure:
-        """Draw the robot in a posture, or in several (k, nq), with link frames and screw axes.
+        """Draw the robot in a posture, or in several, with its joints and their names.
 
-        The figure of Matplotlib is returned, and written to a .png, .pdf or .svg file where a path is given.
+        The figure of Matplotlib is returned. It appears in a notebook, and with plt.show(); where a path is given it
+        is written to a .png, .pdf or .svg file instead.
 
         Parameters
         ----------
         q
-            A posture (nq,), or several (k, nq).
+            A posture (nq,), or several (k, nq), the earlier the paler; the home posture if none is given.
         path
             A file to write.
         link
-            The link or frame at which ellipsoids are drawn, the end-effector unless one is named.
+            The link or frame at which ellipsoids are drawn; the end-effector, or all tips of a robot that branches.
         frames, screws
-            Whether to draw link frames and screw axes.
+            Whether to draw the frames of all links, and the screw axes; by default the frames of base and tips alone.
         ellipsoids
-            Of "velocity", "force" and "acceleration".
+            Of "velocity", "force" and "acceleration", all of a kind to one scale.
+        ellipsoid_scale
+            The length, in m, that 1 m/s, 1 N or 1 m/s² is drawn as, so that several pictures can be compared.
+        names
+            Whether to write the names of joints; by default, of robots with at most twelve.
+        style
+            "visual" geometry, "capsules" between joints, "lines", or "auto", what there is.
+        ground
+            Whether to draw a ground with shadows.
+        ax, limits, view, size
+            Axes to draw on; fixed limits (low, high) in m for x, y and z; "iso", "front", "side", "top", or elevation
+            and azimuth in degrees; width and height of the figure in inches.
+
+        >>> import chainrule as cr
+        >>> figure = cr.load("four_bar").plot(view="front", size=(4, 3))
         """
         from chainrule.plots.posture import plot
 
-        return plot(self, q, path, link=link, frames=frames, screws=screws, ellipsoids=ellipsoids)
+        marks: dict[str, Any] = {"link": link, "frames": frames, "screws": screws, "names": names}
+        room: dict[str, Any] = {"ax": ax, "limits": limits, "view": view, "size": size, "ground": ground}
+        shapes: dict[str, Any] = {"ellipsoids": ellipsoids, "ellipsoid_scale": ellipsoid_scale, "style": style}
+        return plot(self, q, path, **marks, **shapes, **room)
+
+    def animate(self, motion: Any, path: str | PathLike[str] | None = None, **options: Any) -> Animation:
+        """An animation of a motion in real time: a player in a notebook, or a .gif, .mp4 or .html file.
+
+        motion: a trajectory, a motion as of cr.plan, or postures (k, nq) with their times t=. Options: fps=25,
+        speed=1, row (which motion of a batch), trail (the link whose way is drawn), style, ground, limits, view and
+        size as of plot, progress. Limits are those of the whole motion.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("pendulum")
+        >>> arm.animate(arm.simulate([1.0], None, 1.0), fps=10)
+        <Animation of 'pendulum': 11 frames, 1 s at 10 frames/s>
+        """
+        from chainrule.plots.animation import animate
+
+        return animate(self, motion, path, **options)
 
     def plot_manipulability(
         self,
@@ -335,8 +383,24 @@ class Robot(Mechanism):
         t: ArrayLike | None = None,
         link: str | None = None,
         part: str | None = None,
+        ax: Any = None,
+        size: Sequence[float] | None = None,
     ) -> Figure:
-        """Draw manipulability, singular values and condition number along postures (k, nq), over times t (k)."""
+        """Draw manipulability, singular values and condition number along postures.
+
+        Parameters
+        ----------
+        q
+            Postures (k, nq), at least two.
+        path
+            A .png, .pdf or .svg file to write.
+        t
+            The time of each posture (k,), in s.
+        link, part
+            The link or frame, and the part of its motion.
+        ax, size
+            Three axes to draw on; width and height of the figure in inches.
+        """
         from chainrule.plots.manipulability import plot_manipulability
 
-        return plot_manipulability(self, q, path, t=t, link=link, part=part)
+        return plot_manipulability(self, q, path, t=t, link=link, part=part, ax=ax, size=size)

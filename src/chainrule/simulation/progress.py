@@ -14,10 +14,14 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """The progress of a simulation: shown on a terminal after a second; `show` True or False overrides the first."""
+    """The progress of a simulation: shown on a terminal after a second; `show` True or False overrides the first.
 
-    def __init__(self, duration: float, show: bool | None) -> None:
+    What is done, and in which unit, can be said in other words: Progress(100, None, "drawing", "frames").
+    """
+
+    def __init__(self, duration: float, show: bool | None, doing: str = "simulating", unit: str = "s") -> None:
         self.duration = duration
+        self.doing, self.unit = doing, unit
         on_terminal = sys.stderr is not None and sys.stderr.isatty()
         self.show = on_terminal if show is None else flag(show, "progress")
         self.started = time.monotonic()
@@ -34,13 +38,13 @@ class Progress:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[at]}"), TimeRemainingColumn())
+            columns = (TextColumn(self.doing), BarColumn(), TextColumn("{task.fields[at]}"), TimeRemainingColumn())
             console = Console(stderr=True)
             self.bar = Progress(*columns, console=console, transient=console.is_terminal)
             self.bar.start()
             self.task = self.bar.add_task("", total=self.duration, at="")
         if self.bar is not None:
-            self.bar.update(self.task, completed=t, at=f"{t:.3g} of {self.duration:g} s")
+            self.bar.update(self.task, completed=t, at=f"{t:.3g} of {self.duration:g} {self.unit}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

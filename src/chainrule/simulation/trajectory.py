@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from os import PathLike
@@ -89,6 +89,11 @@ class Trajectory:
         many = f"{self.batch} motions of " if self.batch else ""
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
         return f"<Trajectory of {many}{self.robot.name!r}: {len(self)} samples, {span}, {self.method}, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        from chainrule.plots.cards import trajectory_card
+
+        return trajectory_card(self)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -327,11 +332,59 @@ class Trajectory:
 
     # --- pictures and files ---
 
-    def plot(self, path: str | PathLike[str] | None = None, *, joints: list[str] | None = None) -> Figure:
-        """A figure of positions, velocities, torques and energies over time; written to a file if a path is given."""
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        quantities: Sequence[str] = ("q", "qd", "tau", "energy"),
+        reference: Any = None,
+        limits: bool = True,
+        row: int | Sequence[int] | None = None,
+        ax: Any = None,
+        size: Sequence[float] | None = None,
+    ) -> Figure:
+        """Draw positions, velocities, torques and energies over time; written to a file if a path is given.
+
+        Parameters
+        ----------
+        path
+            A .png, .pdf or .svg file to write. Without one the figure appears in a notebook, and with plt.show().
+        joints
+            Names of the joints that are drawn, all by default.
+        quantities
+            Of "q", "qd", "qdd", "tau" and "energy": a panel each.
+        reference
+            The intended motion, drawn dashed: another trajectory, a motion as of cr.plan, or a posture.
+        limits
+            Whether limits near the curves are drawn, and samples at or beyond a limit marked.
+        row
+            The motion of a batch that is drawn, the first by default.
+        ax, size
+            Axes to draw on, one for each quantity; width and height of the figure in inches.
+        """
         from chainrule.plots.trajectory import figure
 
-        return figure(self, path, joints)
+        room: dict[str, Any] = {"row": row, "ax": ax, "size": size}
+        return figure(self, path, joints, quantities=quantities, reference=reference, limits=limits, **room)
+
+    def plot_torque_terms(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
+        """Draw the torque of each joint by its causes, stacked; options: joints, row, ax, size."""
+        from chainrule.plots.motion_planes import plot_torque_terms
+
+        return plot_torque_terms(self, path, **options)
+
+    def plot_torque_speed(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
+        """Draw torque over speed of each joint within the envelope of its limits; options: joints, row, ax, size."""
+        from chainrule.plots.motion_planes import plot_torque_speed
+
+        return plot_torque_speed(self, path, **options)
+
+    def plot_phase(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
+        """Draw the phase portrait, velocity over position, of each joint; options: joints, row, ax, size."""
+        from chainrule.plots.motion_planes import plot_phase
+
+        return plot_phase(self, path, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file: .npz (all of it, the robot included), .parquet (the same) or .csv (numbers alone)."""

@@ -18,10 +18,13 @@ from chainrule.symbolic.algebra.ring import prune, to_sympy
 from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters, base_parameters
 from chainrule.symbolic.closed_form.intermediate import Intermediate, intermediate
 from chainrule.symbolic.closed_form.matrices import Matrices
-from chainrule.symbolic.closed_form.summary import summary
+from chainrule.symbolic.closed_form.summary import outline, summary
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.closed_form.terms import Terms
 from chainrule.symbolic.documents import printing
+
+MAX_SHOWN_JOINTS = 3
+"""Joints of a robot whose equations a notebook shows in full: those of more are long, and take long."""
 
 
 def equations(
@@ -153,6 +156,16 @@ class Equations(Matrices):
 
     def __str__(self) -> str:
         return summary(self).text()
+
+    def _repr_html_(self) -> str:
+        return (summary(self) if self._is_short() else outline(self))._repr_html_()
+
+    def _repr_latex_(self) -> str | None:
+        return rf"$\displaystyle \tau = {self.latex()}$" if self._is_short() else None
+
+    def _is_short(self) -> bool:
+        """Whether a notebook shows the terms themselves: those of few joints, which take no time."""
+        return len(self.q) <= MAX_SHOWN_JOINTS
 
     def __repr__(self) -> str:
         size = f"{len(self.q)} degrees of freedom, {len(self.parameters)} parameters"

@@ -23,6 +23,11 @@ from chainrule.symbolic.closed_form.matrices import MAX_MATRIX_TERMS
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, SLACK, count_terms, round_count
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 from chainrule.symbolic.closed_form.verification import check, numbers_of, random_states
+from chainrule.symbolic.documents.document import Document, Equation, Formula, Paragraph
+from chainrule.symbolic.documents.printing import latex
+
+MAX_SHOWN_JOINTS = 4
+"""Joints of a robot whose pose and Jacobian a notebook shows in full."""
 
 
 def kinematic_equations(
@@ -64,6 +69,22 @@ class KinematicEquations:
 
     def __repr__(self) -> str:
         return f"<Pose and Jacobian of {self.link!r} of {self.robot.model.name!r} in closed form>"
+
+    def _repr_html_(self) -> str:
+        title = f"Pose and Jacobian of {self.link} of {self.robot.model.name}"
+        if not self._is_short():
+            hint = f"{len(self.q)} joints: the matrices are long, and derived when asked for, by .T, .J, .determinant."
+            return Document(title, (Paragraph(hint),))._repr_html_()
+        J = Equation((Formula("J"), self.J))
+        words = Paragraph(f'Angular rows of the Jacobian come first; its frame is "{self.frame}".')
+        return Document(title, (Equation((Formula("T"), self.T)), J, words))._repr_html_()
+
+    def _repr_latex_(self) -> str | None:
+        return rf"$\displaystyle T = {latex(self.T)}, \quad J = {latex(self.J)}$" if self._is_short() else None
+
+    def _is_short(self) -> bool:
+        """Whether a notebook shows the matrices themselves: those of few joints, which take no time."""
+        return len(self.q) <= MAX_SHOWN_JOINTS
 
     @property
     def q(self) -> list[sp.Symbol]:

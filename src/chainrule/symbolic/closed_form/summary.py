@@ -39,6 +39,15 @@ def sum_of_terms(equations: Matrices) -> Equation:
     return Equation((Formula(r"\tau"), Formula(" + ".join(parts))))
 
 
+def outline(equations: Matrices) -> Document:
+    """A document that says what the terms are and how to see them, without deriving any."""
+    size = f"{len(equations.q)} degrees of freedom, {len(equations.parameters)} parameters."
+    whole = Equation((Formula(r"\tau"), Formula(r"M \ddot{q} + C \dot{q} + g + \tau_s + \tau_f")))
+    hint = "The terms are long: they are derived when they are asked for, by .M, .C, .g, .tau or print(equations)."
+    blocks = (whole, Paragraph(size), Paragraph(hint))
+    return Document(f"Equations of motion of {equations.robot.model.name}", blocks)
+
+
 def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
     """A document of the terms, the meaning and the values of the symbols, and the joints.
 

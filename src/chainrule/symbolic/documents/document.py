@@ -100,7 +100,7 @@ class Document(Page):
         return target
 
     def _repr_html_(self) -> str:
-        return html.fragment(self)
+        return html.part_of_page(self)
 
     def __str__(self) -> str:
         return self.text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape as escape_html
 
 from chainrule.symbolic.documents.blocks import (
@@ -47,6 +48,10 @@ pre { background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .88rem; 
 """
 
 
+SCOPE = "chainrule-document"
+"""The class of a document inside another page."""
+
+
 def page(document: Page) -> str:
     """The HTML of a whole page."""
     return (
@@ -61,6 +66,20 @@ def fragment(document: Page) -> str:
     """The body of the page, to be put into another one."""
     blocks = (_block(block, document.style) for block in document.blocks)
     return "\n".join([f"<h1>{_escape(document.title)}</h1>", *blocks])
+
+
+def part_of_page(document: Page) -> str:
+    """The document as a notebook shows it: with its style sheet, which applies to nothing else on the page."""
+    rules = re.sub(r"@media print \{.*\}\s*$", "", CSS, flags=re.DOTALL)
+    rules = re.sub(r"color: #1b1f24; background: #fff;", "", rules)
+    scoped = re.sub(r"(^|\})([^{}]+)\{", lambda m: f"{m[1]}\n{_scope(m[2])} {{", rules)
+    return f'<div class="{SCOPE}"><style>{scoped}</style>\n{fragment(document)}\n</div>'
+
+
+def _scope(selectors: str) -> str:
+    """Selectors that apply inside the document only."""
+    inside = (selector.strip() for selector in selectors.split(","))
+    return ", ".join(f".{SCOPE}" if selector == "body" else f".{SCOPE} {selector}" for selector in inside)
 
 
 def _escape(text: str) -> str:

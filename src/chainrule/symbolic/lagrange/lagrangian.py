@@ -142,6 +142,9 @@ class Lagrangian(System):
     def __str__(self) -> str:
         return self.pretty()
 
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
     def __repr__(self) -> str:
         names = ", ".join(symbol.name for symbol in self.q)
         return f"<Lagrangian of {names}>"

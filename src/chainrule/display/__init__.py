@@ -1,0 +1,1 @@
+"""Rich display in notebooks: what other rooms need to show themselves."""

@@ -1,0 +1,369 @@
+"""Moving pictures of a motion: GIF and MP4 files, and a player for notebooks and pages.
+
+Frames are taken at equal steps of time, so that a second of the motion lasts a second; limits, ground and view are
+those of the whole motion, so that nothing jumps.
+"""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import Array, file_path, flag, number, one_of, positive
+from chainrule.errors import ShapeError, short_repr, visible
+from chainrule.kinematics.poses import pose, poses
+from chainrule.plots.bodies import STYLES, bodies
+from chainrule.plots.canvas import (
+    BLUE,
+    LINK_COLOR,
+    figure_of,
+    figure_size,
+    refuse_unwritable,
+)
+from chainrule.plots.drawing import Drawn, draw_triad
+from chainrule.plots.posture import Stage, new_stage, view_angles, write_title
+from chainrule.plots.trajectory import drawn_row
+from chainrule.simulation.progress import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from chainrule.core.mechanism import Mechanism
+
+KINDS = (".gif", ".mp4", ".html")
+MAX_FRAMES = 5000
+"""Frames of one animation."""
+MAX_PLAYER_FRAMES = 400
+"""Frames of the player that a notebook shows: its pictures are part of the notebook."""
+DOTS_PER_INCH = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Animation:
+    """A motion in pictures: `save` writes .gif, .mp4 or .html; a notebook shows it with a player.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> arm.animate(arm.simulate([0.5, 0.0], None, 0.5), fps=20)
+    <Animation of 'planar_2r': 11 frames, 0.5 s at 20 frames/s>
+    """
+
+    robot: Mechanism
+    times: Array
+    """The times of the frames in the motion, in s."""
+    q: Array
+    """The postures of the frames: (frames, nq)."""
+    fps: float
+    """Frames in a second of the animation."""
+    speed: float
+    """Seconds of the motion in a second of the animation."""
+    options: dict[str, Any] = field(repr=False)
+
+    def __repr__(self) -> str:
+        slow = "" if self.speed == 1 else f", {self.speed:g} times as fast"
+        size = f"{len(self)} frames, {self.duration:g} s at {self.fps:g} frames/s{slow}"
+        return f"<Animation of {self.robot.name!r}: {size}>"
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def duration(self) -> float:
+        """The time that the animation takes, in s."""
+        return (len(self) - 1) / self.fps
+
+    def frames(self, *, progress: bool | None = None, every: int = 1) -> Iterator[Figure]:
+        """The figure, moved from frame to frame: one figure, with the same limits throughout."""
+        scene = _Scene(self)
+        chosen = range(0, len(self), every)
+        with Progress(len(chosen), progress, "drawing", "frames") as bar:
+            for done, k in enumerate(chosen):
+                scene.move(k)
+                yield scene.figure
+                bar.at(done + 1)
+
+    def save(self, path: str | PathLike[str], *, progress: bool | None = None) -> None:
+        """Write a .gif, an .mp4 (which needs ffmpeg) or a page .html with a player.
+
+        progress: whether a bar is shown; by default, on a terminal after a second.
+        """
+        target = file_path(path)
+        kind = target.suffix.lower()
+        if kind not in KINDS:
+            raise ShapeError(f"an animation is written to {', '.join(KINDS)}, got {str(path)!r}")
+        if kind == ".mp4":
+            self._save_mp4(str(target), progress)
+        elif kind == ".gif":
+            self._save_gif(str(target), progress)
+        else:
+            title = escape(visible(self.robot.name))
+            page = (
+                f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n<title>{title}</title>\n</head>\n'
+            )
+            page += f"<body>\n{self.html(progress=progress)}\n</body>\n</html>\n"
+            target.write_text(page, encoding="utf-8")
+
+    def _images(self, progress: bool | None, every: int = 1) -> Iterator[Any]:
+        from PIL import Image
+
+        for figure in self.frames(progress=progress, every=every):
+            canvas: Any = figure.canvas
+            canvas.draw()
+            yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+
+    def _save_gif(self, path: str, progress: bool | None) -> None:
+        """Write a GIF. Frames last whole hundredths of a second, so chosen that the animation keeps time."""
+        ends = np.round(100 * np.arange(1, len(self) + 1) / self.fps).astype(int)
+        lasting = (10 * np.diff(ends, prepend=0)).tolist()
+        pictures = [_with_palette(image) for image in self._images(progress)]
+        pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=lasting, loop=0, disposal=1)
+
+    def _save_mp4(self, path: str, progress: bool | None) -> None:
+        from matplotlib.animation import FFMpegWriter
+
+        if not FFMpegWriter.isAvailable():
+            raise ShapeError(
+                "an .mp4 file needs ffmpeg, which is not installed here: install it (apt install ffmpeg, brew install "
+                "ffmpeg, conda install ffmpeg), or write a .gif or an .html file"
+            )
+        writer = None
+        for figure in self.frames(progress=progress):
+            if writer is None:
+                rate: Any = self.fps  # any number, whatever the type says
+                writer = FFMpegWriter(fps=rate, codec="h264", extra_args=["-pix_fmt", "yuv420p"])
+                writer.setup(figure, path, dpi=DOTS_PER_INCH)
+            writer.grab_frame()
+        if writer is not None:
+            writer.finish()
+
+    def html(self, *, progress: bool | None = None) -> str:
+        """A player complete in itself: pictures, a button, a slider. It loads nothing from elsewhere."""
+        every = max(1, -(-len(self) // MAX_PLAYER_FRAMES))
+        pictures = []
+        for image in self._images(progress, every):
+            buffer = io.BytesIO()
+            _with_palette(image).save(buffer, "PNG", optimize=True)
+            pictures.append(b64encode(buffer.getvalue()).decode("ascii"))
+        return player(pictures, self.fps / every, self.times[::every], visible(self.robot.name))
+
+    def _repr_html_(self) -> str:
+        return self.html(progress=False)
+
+
+def _with_palette(image: Any) -> Any:
+    """The image with 128 colors, which makes files a third as large; pictures of robots have few."""
+    return image.quantize(colors=128, method=2, dither=0)
+
+
+def animate(
+    robot: Mechanism,
+    motion: Any,
+    path: str | PathLike[str] | None = None,
+    *,
+    fps: float = 25.0,
+    speed: float = 1.0,
+    t: ArrayLike | None = None,
+    row: int | Sequence[int] | None = None,
+    trail: str | bool | None = True,
+    style: str = "auto",
+    ground: bool = True,
+    limits: ArrayLike | None = None,
+    view: str | Sequence[float] | None = None,
+    size: Sequence[float] | None = None,
+    progress: bool | None = None,
+) -> Animation:
+    """An animation of a motion, in real time: a player in a notebook, and written to a file if a path is given.
+
+    Parameters
+    ----------
+    motion
+        A trajectory, one of a batch being chosen by `row`; a motion as of cr.plan; or postures (k, nq) with times t.
+    path
+        A .gif, .mp4 or .html file to write.
+    fps
+        Frames in a second of the animation.
+    speed
+        Seconds of the motion in a second of the animation: 0.5 is slow motion.
+    t
+        The times of postures (k,), in s.
+    row
+        Which motion of a batch is shown, the first by default.
+    trail
+        Whether the way of the end-effector is drawn, or the link or frame whose way is drawn.
+    style, ground, limits, view, size
+        As of robot.plot; limits are those of the whole motion by default.
+    progress
+        Whether a bar is shown while files are written; by default, on a terminal after a second.
+    """
+    refuse_unwritable(None)
+    one_of(STYLES, style, "style of bodies", "a picture")
+    rate, pace = (
+        positive(fps, "animate: fps", "a positive number"),
+        positive(speed, "animate: speed", "a positive number"),
+    )
+    when, states = _samples(robot, motion, t, row)
+    count = int(np.floor((when[-1] - when[0]) / pace * rate * (1 + 1e-12))) + 1
+    if count > MAX_FRAMES:
+        raise ShapeError(f"animate: {count} frames are too many; take fewer fps, more speed, or a part of the motion")
+    times = when[0] + pace / rate * np.arange(count)
+    q = _at_times(robot, when, states, times)
+    link = _trail(robot, trail)
+    options = {
+        "trail": link, "style": style, "ground": flag(ground, "animate: ground"), "limits": limits, "view": view,
+        "size": size,
+    }  # fmt: skip
+    view_angles(view)
+    figure_size(size, (1.0, 1.0))
+    made = Animation(robot, times, q, rate, pace, options)
+    if path is not None:
+        made.save(path, progress=progress)
+    return made
+
+
+def _trail(robot: Mechanism, trail: str | bool | None) -> str | None:
+    if trail is None or isinstance(trail, (bool, np.bool_)):
+        single = robot.model.end_effector is not None or len(robot.model.tips) == 1
+        return robot.link() if trail and single else None
+    return robot.link(trail)
+
+
+def _samples(robot: Mechanism, motion: Any, t: Any, row: Any) -> tuple[Array, Array]:
+    """Times (k,) and postures (k, nq) of a motion."""
+    if hasattr(motion, "row") and hasattr(motion, "q") and hasattr(motion, "t"):
+        if motion.robot.nq != robot.nq:
+            raise ShapeError(
+                f"animate: the trajectory is of robot {motion.robot.name!r} with {motion.robot.nq} coordinates, and "
+                f"robot {robot.name!r} has {robot.nq}"
+            )
+        one = drawn_row(motion, row)
+        return one.t, one.q
+    if callable(motion):
+        end = number(getattr(motion, "duration", np.nan), "animate: the duration of the motion")
+        when = np.linspace(0.0, max(end, 1e-9), max(2, min(5000, int(200 * end) + 1)))
+        return when, robot.read_one("animate", "q", motion(when)[0])
+    states = robot.read_one("animate", "q", motion)
+    if states.ndim != 2 or not len(states):
+        raise ShapeError(
+            f"animate: motion must be a trajectory, or postures (k, {robot.nq}), got {short_repr(states.shape)}"
+        )
+    if t is None:
+        raise ShapeError("animate: postures need their times, t=..., one for each in s")
+    when = robot_times(t, len(states))
+    return when, states
+
+
+def robot_times(t: Any, count: int) -> Array:
+    """Times that grow, one for each posture."""
+    from chainrule.arguments import real_array, refuse_nonfinite
+
+    when = real_array(t, "animate: t").astype(float)
+    if when.shape != (count,):
+        raise ShapeError(f"animate: t must have {count} numbers, one a posture, got shape {when.shape}")
+    refuse_nonfinite(when, "animate: t")
+    if (np.diff(when) <= 0).any():
+        raise ShapeError("animate: t must grow from posture to posture")
+    return when
+
+
+def _at_times(robot: Mechanism, when: Array, states: Array, times: Array) -> Array:
+    """Postures at the times of frames: those of the nearest samples in between, along the configuration manifold."""
+    from chainrule.kinematics.configurations import difference, integrate
+
+    if len(when) == 1:
+        return np.repeat(states, len(times), axis=0)
+    k = np.clip(np.searchsorted(when, times, side="right") - 1, 0, len(when) - 2)
+    share = np.clip((times - when[k]) / (when[k + 1] - when[k]), 0.0, 1.0)[:, None]
+    way = difference(robot, states[k], states[k + 1])
+    return integrate(robot, states[k], way * share)
+
+
+class _Scene:
+    """The figure of an animation, and its artists."""
+
+    def __init__(self, animation: Animation) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        robot, options = animation.robot, animation.options
+        self.poses = poses(robot, animation.q)
+        body = bodies(robot, options["style"])
+        self.trail = None if options["trail"] is None else pose(robot, animation.q, options["trail"])[:, :3, 3]
+        extra = [] if self.trail is None else [self.trail[np.isfinite(self.trail).all(axis=1)]]
+        canvas = Figure(figsize=(6.0, 5.0), dpi=DOTS_PER_INCH, layout="constrained")
+        FigureCanvasAgg(canvas)
+        room = {name: options[name] for name in ("ground", "limits", "view")}
+        stage = new_stage(robot, body, self.poses, None, extra=extra, figure=canvas, **room, size=options["size"])
+        self.stage: Stage = stage
+        self.figure = figure_of(stage.axes)
+        write_title(stage, robot.name, own=True)
+        draw_triad(stage.axes, self.poses[0, 0], 0.11 * body.skeleton.reach, stage.plane, letters=True)
+        self.drawn: Drawn = stage.new_posture(robot, options["style"])
+        self.line: Any = None
+        if self.trail is not None:
+            empty: list[list[float]] = [[]] * (3 if stage.plane is None else 2)
+            (self.line,) = stage.axes.plot(*empty, color=BLUE, linewidth=1.4, zorder=4)
+            self.line.set_gid("trail")
+        self.clock = self.figure.text(0.99, 0.01, "", ha="right", va="bottom", fontsize="small", color=LINK_COLOR)
+        self.times = animation.times
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+
+    def move(self, k: int) -> None:
+        """Draw frame k."""
+        self.drawn.move(self.poses[k])
+        if self.line is not None and self.trail is not None:
+            way = self.trail[: k + 1]
+            if self.stage.plane is not None:
+                self.line.set_data(*way[:, list(self.stage.plane)].T)
+            else:
+                self.line.set_data_3d(*way.T)
+        self.clock.set_text(f"{self.times[k]:.2f} s")
+
+
+def player(pictures: Sequence[str], fps: float, times: Array, name: str) -> str:
+    """The HTML of a player for PNG pictures in base64; it goes by the clock, and so keeps time."""
+    frames = ",".join(f'"{picture}"' for picture in pictures)
+    labels = ",".join(f"{time:.3f}" for time in times)
+    shown = escape(name, quote=True)
+    return f"""<div class="chainrule-player" style="display:inline-block;font:13px sans-serif">
+<img alt="{shown}" style="display:block;max-width:100%" src="data:image/png;base64,{pictures[0]}"/>
+<div style="display:flex;gap:.5em;align-items:center">
+<button type="button" aria-label="play or pause" style="width:3em">&#9654;</button>
+<input type="range" min="0" max="{len(pictures) - 1}" value="0" step="1" aria-label="time" style="flex:1"/>
+<select aria-label="speed"><option value="0.25">0.25</option><option value="0.5">0.5</option>
+<option value="1" selected>1</option><option value="2">2</option></select><span>{times[0]:.2f} s</span></div>
+<script>
+(function (root) {{
+  var frames = [{frames}], times = [{labels}], fps = {fps:.6g};
+  var image = root.querySelector("img"), button = root.querySelector("button");
+  var slider = root.querySelector("input"), pace = root.querySelector("select"), label = root.querySelector("span");
+  var at = 0, playing = false, last = 0;
+  function show(k) {{
+    image.src = "data:image/png;base64," + frames[k];
+    slider.value = k;
+    label.textContent = times[k].toFixed(2) + " s";
+  }}
+  function step(now) {{
+    if (!playing || !document.contains(root)) return;
+    at = (at + (now - last) / 1000 * fps * Number(pace.value)) % frames.length;
+    last = now;
+    show(Math.floor(at));
+    requestAnimationFrame(step);
+  }}
+  button.onclick = function () {{
+    playing = !playing;
+    button.innerHTML = playing ? "&#10073;&#10073;" : "&#9654;";
+    last = performance.now();
+    if (playing) requestAnimationFrame(step);
+  }};
+  slider.oninput = function () {{ at = Number(slider.value); show(at); }};
+}})(document.currentScript.parentElement);
+</script></div>"""
