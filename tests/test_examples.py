@@ -34,11 +34,14 @@ def test_links_between_pages_lead_somewhere(page):
 
 def test_the_pictures_of_the_documentation_are_drawn(tmp_path):
     draw = runpy.run_path(str(ROOT / "docs" / "pictures.py"))["draw"]
-    (drawn,) = draw(tmp_path)
-    kept = ROOT / "docs" / "pictures" / drawn.name
-    for path in (drawn, kept):
-        assert path.read_bytes().startswith(b"\x89PNG")
-        assert path.stat().st_size < 150_000
+    drawn = draw(tmp_path)
+    kept = ROOT / "docs" / "pictures"
+    assert {path.name for path in drawn} == {path.name for path in kept.iterdir()}
+    for path in (*drawn, *(kept / path.name for path in drawn)):
+        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"GIF89a")
+        assert path.stat().st_size < 60_000
+    named = re.findall(r"\(pictures/([\w.]+)\)", (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8"))
+    assert {*named, "panda.png"} == {path.name for path in drawn}
 
 
 def test_benchmark_prints_ratios(monkeypatch, capsys):

@@ -165,15 +165,3 @@ def test_long_tables_are_cut_and_say_so():
     assert text_of(display.fold("a<b", "<i>c</i>")) == "a<bc"
     assert display.latex_number(0) == "0"
     assert display.latex_number(-2 * np.pi) == r"-2\pi"
-
-
-def test_the_pictures_of_the_documentation_are_small_and_there():
-    from pathlib import Path
-
-    folder = Path(__file__).parents[2] / "docs"
-    named_ = set(re.findall(r"\(pictures/([\w.]+)\)", (folder / "pictures.md").read_text(encoding="utf-8")))
-    there = {
-        path.name: path.stat().st_size for path in (folder / "pictures").iterdir() if path.suffix in (".png", ".gif")
-    }
-    assert named_ == set(there)
-    assert max(there.values()) < 60_000

@@ -73,7 +73,9 @@ def bodies(robot: Mechanism, style: str = "auto") -> Bodies:
 
 def _build(robot: Mechanism, style: str) -> Bodies:
     frame = skeleton(robot)
-    visual = _visual_parts(robot) if style in ("auto", "visual") else []
+    visual, unseen = _visual_parts(robot) if style in ("auto", "visual") else ([], set())
+    if style == "auto" and visual and unseen:  # the links whose meshes cannot be read, as bars among the others
+        visual += [part for part in _capsule_parts(robot, frame, 1.0) if part.link in unseen]
     if visual or style == "visual":
         return Bodies(frame, tuple(visual), RADIUS * frame.reach, "visual")
     slim = 0.35 if style == "lines" else 1.0
@@ -139,21 +141,22 @@ def _tie_parts(tie: TiePlace, r: float) -> Iterator[Part]:
         yield Part(link, solids.ball(point, 1.5 * r), TIE_COLOR, "tie", tie.name)
 
 
-def _visual_parts(robot: Mechanism) -> list[Part]:
-    """The visual geometry of a robot, as far as it can be read and drawn."""
-    found = []
+def _visual_parts(robot: Mechanism) -> tuple[list[Part], set[int]]:
+    """The visual geometry of a robot, as far as it can be read and drawn, and the links of which some cannot."""
+    found, unseen = [], set()
     for k, geometry in enumerate(robot.model.geometries):
         if geometry.role != "visual":
             continue
         link = robot.model.index_of.get(geometry.link)
         solid = None if link is None else _solid_of(geometry.shape)
         if link is None or solid is None:
+            unseen |= {link} if link is not None and type(geometry.shape).__name__ == "Mesh" else set()
             continue
         T = matrix(geometry.origin)
         color = _hex(geometry.color) if geometry.color is not None else BODY_COLORS[link % len(BODY_COLORS)]
         part = Part(link, solid.at_pose(T[:3, :3], T[:3, 3]), color, "visual", geometry.name or f"{geometry.link} {k}")
         found.append(part)
-    return found
+    return found, unseen
 
 
 def _hex(color: Any) -> str:
