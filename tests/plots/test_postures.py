@@ -205,6 +205,9 @@ def test_meshes_are_drawn_as_far_as_they_can_be_read(tmp_path):
     (part,) = bodies(robot).parts
     assert np.allclose(part.solid.corners.max(axis=0), 0.1)
     robot.plot(None, tmp_path / "mesh.png")
+    both = [Geometry("arm", shapes[1]), Geometry("base", shapes[0])]
+    mixed = bodies(cr.Robot(replace(model, geometries=tuple(both))))
+    assert {part.role for part in mixed.parts if part.name == "arm"} == {"link"}  # a bar where the mesh is missing
 
 
 def test_fine_meshes_are_drawn_coarser():

@@ -142,7 +142,7 @@ def _tie_parts(tie: TiePlace, r: float) -> Iterator[Part]:
 
 
 def _visual_parts(robot: Mechanism) -> tuple[list[Part], set[int]]:
-    """The visual geometry of a robot, as far as it can be read and drawn, and the links of which some cannot."""
+    """The visual geometry of a robot, as far as it can be read and drawn, and the links of which nothing can."""
     found, unseen = [], set()
     for k, geometry in enumerate(robot.model.geometries):
         if geometry.role != "visual":
@@ -156,7 +156,7 @@ def _visual_parts(robot: Mechanism) -> tuple[list[Part], set[int]]:
         color = _hex(geometry.color) if geometry.color is not None else BODY_COLORS[link % len(BODY_COLORS)]
         part = Part(link, solid.at_pose(T[:3, :3], T[:3, 3]), color, "visual", geometry.name or f"{geometry.link} {k}")
         found.append(part)
-    return found, unseen
+    return found, unseen - {part.link for part in found if part.link is not None}
 
 
 def _hex(color: Any) -> str:
