@@ -170,7 +170,7 @@ def curve_style(k: int) -> dict[str, Any]:
     style: dict[str, Any] = {
         "color": CURVE_COLORS[k % len(CURVE_COLORS)],
         "marker": CURVE_MARKERS[k % len(CURVE_MARKERS)],
-        "markersize": 4.2,
+        "markersize": 4.8,
         "markeredgewidth": 0.6,
         "markeredgecolor": "white",
         "linewidth": 1.6,
