@@ -5,6 +5,7 @@ from refusals import refused
 
 import chainrule as cr
 from chainrule import FormatError, ModelError, Robot
+from chainrule.model.edits import without_annotations
 
 from .samples import URDF
 
@@ -66,7 +67,8 @@ def test_a_padded_file_loads_as_without_its_padding(tmp_path, megabytes, pad):
     padded = big(11, pad=filling * (megabytes * 100_000 // len(filling) + 1))
     assert len(padded) > megabytes * 1_000_000
     (tmp_path / "padded.urdf").write_text(padded)
-    assert cr.load(tmp_path / "padded.urdf") == Robot.from_urdf(big(11))
+    loaded = cr.load(tmp_path / "padded.urdf", check=False).model
+    assert without_annotations(loaded) == without_annotations(Robot.from_urdf(big(11)).model)
 
 
 def test_a_file_beyond_the_limit_is_refused_unread(tmp_path):

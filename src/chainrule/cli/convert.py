@@ -31,7 +31,7 @@ STATES = 10
 
 
 @command(
-    "chainrule convert planar_2r arm.urdf",
+    "chainrule convert planar_2r planar.urdf",
     "chainrule convert panda panda.json --json",
     keywords={"lossy=True": "leave out --exact"},
     codes={"0": "written", "1": "refused, or with --exact something would be lost", "2": "not typed as --help says"},

@@ -359,12 +359,43 @@ class Robot(Mechanism):
         shapes: dict[str, Any] = {"ellipsoids": ellipsoids, "ellipsoid_scale": ellipsoid_scale, "style": style}
         return plot(self, q, path, **marks, **shapes, **room)
 
-    def animate(self, motion: Any, path: str | PathLike[str] | None = None, **options: Any) -> Animation:
+    def animate(
+        self,
+        motion: Any,
+        path: str | PathLike[str] | None = None,
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        t: ArrayLike | None = None,
+        row: int | Sequence[int] | None = None,
+        trail: str | bool | None = True,
+        style: str = "auto",
+        ground: bool = True,
+        limits: ArrayLike | None = None,
+        view: str | Sequence[float] | None = None,
+        size: Sequence[float] | None = None,
+        progress: bool | None = None,
+    ) -> Animation:
         """An animation of a motion in real time: a player in a notebook, or a .gif, .mp4 or .html file.
 
-        motion: a trajectory, a motion as of cr.plan, or postures (k, nq) with their times t=. Options: fps=25,
-        speed=1, row (which motion of a batch), trail (the link whose way is drawn), style, ground, limits, view and
-        size as of plot, progress. Limits are those of the whole motion.
+        Parameters
+        ----------
+        motion
+            A trajectory; a motion as of cr.plan; or postures (k, nq) with their times t.
+        path
+            A .gif, .mp4 or .html file to write.
+        fps, speed
+            Frames in a second of the animation, and seconds of the motion in it: 0.5 is slow motion.
+        t
+            The times of postures (k,), in s.
+        row
+            Which motion of a batch is shown, the first by default.
+        trail
+            Whether the way of the end-effector is drawn, or the link or frame whose way is drawn.
+        style, ground, limits, view, size
+            As of plot; limits are those of the whole motion by default.
+        progress
+            Whether a bar is shown while files are written; by default, on a terminal after a second.
 
         >>> import chainrule as cr
         >>> arm = cr.load("pendulum")
@@ -373,7 +404,9 @@ class Robot(Mechanism):
         """
         from chainrule.plots.animation import animate
 
-        return animate(self, motion, path, **options)
+        timing: dict[str, Any] = {"fps": fps, "speed": speed, "t": t, "row": row, "progress": progress}
+        room: dict[str, Any] = {"trail": trail, "style": style, "ground": ground, "limits": limits, "view": view}
+        return animate(self, motion, path, size=size, **timing, **room)
 
     def plot_manipulability(
         self,

@@ -368,23 +368,83 @@ class Trajectory:
         room: dict[str, Any] = {"row": row, "ax": ax, "size": size}
         return figure(self, path, joints, quantities=quantities, reference=reference, limits=limits, **room)
 
-    def plot_torque_terms(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
-        """Draw the torque of each joint by its causes, stacked; options: joints, row, ax, size."""
+    def plot_torque_terms(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        row: int | Sequence[int] | None = None,
+        ax: Any = None,
+        size: Sequence[float] | None = None,
+    ) -> Figure:
+        """Draw the torque of each joint by its causes, stacked.
+
+        Parameters
+        ----------
+        path
+            A .png, .pdf or .svg file to write.
+        joints
+            Joints that are drawn, all by default.
+        row
+            The motion of a batch that is drawn, the first by default.
+        ax, size
+            Axes to draw on, one for each joint; width and height of the figure in inches.
+        """
         from chainrule.plots.motion_planes import plot_torque_terms
 
-        return plot_torque_terms(self, path, **options)
+        return plot_torque_terms(self, path, joints=joints, row=row, ax=ax, size=size)
 
-    def plot_torque_speed(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
-        """Draw torque over speed of each joint within the envelope of its limits; options: joints, row, ax, size."""
+    def plot_torque_speed(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        row: int | Sequence[int] | None = None,
+        ax: Any = None,
+        size: Sequence[float] | None = None,
+    ) -> Figure:
+        """Draw torque over speed of each joint within the envelope of its limits.
+
+        Parameters
+        ----------
+        path
+            A .png, .pdf or .svg file to write.
+        joints
+            Joints that are drawn, all by default.
+        row
+            The motion of a batch that is drawn, the first by default.
+        ax, size
+            Axes to draw on, one for each joint; width and height of the figure in inches.
+        """
         from chainrule.plots.motion_planes import plot_torque_speed
 
-        return plot_torque_speed(self, path, **options)
+        return plot_torque_speed(self, path, joints=joints, row=row, ax=ax, size=size)
 
-    def plot_phase(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
-        """Draw the phase portrait, velocity over position, of each joint; options: joints, row, ax, size."""
+    def plot_phase(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        row: int | Sequence[int] | None = None,
+        ax: Any = None,
+        size: Sequence[float] | None = None,
+    ) -> Figure:
+        """Draw the phase portrait, velocity over position, of each joint.
+
+        Parameters
+        ----------
+        path
+            A .png, .pdf or .svg file to write.
+        joints
+            Joints that are drawn, all by default.
+        row
+            The motion of a batch that is drawn, the first by default.
+        ax, size
+            Axes to draw on, one for each joint; width and height of the figure in inches.
+        """
         from chainrule.plots.motion_planes import plot_phase
 
-        return plot_phase(self, path, **options)
+        return plot_phase(self, path, joints=joints, row=row, ax=ax, size=size)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file: .npz (all of it, the robot included), .parquet (the same) or .csv (numbers alone)."""
