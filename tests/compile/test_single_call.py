@@ -145,7 +145,7 @@ def test_help_speaks_of_the_robot():
     robot.inverse_dynamics([0, 0], [0, 0], [0, 0])
     text = pydoc.plain(pydoc.render_doc(robot.inverse_dynamics))
     assert (
-        "inverse_dynamics(q, qd, qdd, tip_wrench=None, wrenches=None, *, wrench_frame='body') method of chainrule"
+        "inverse_dynamics(q, qd, qdd, tip_wrench=None, wrenches=None, *, wrench_frame='body', units=False) method of chainrule"
         in text
     )
     assert "Robot instance" in text

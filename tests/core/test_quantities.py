@@ -126,7 +126,7 @@ def test_units_of_other_packages_are_refused() -> None:
 
 # --- nowhere stripped ---
 
-NO_NUMBERS = {"hold", "ignore", "ellipsoids", "simplify"}
+NO_NUMBERS = {"search_paths", "hold", "ignore", "ellipsoids", "simplify"}
 """Arguments that are no numbers, and look only at whether something is in them."""
 CHECKED_LATER = {"Impacts", "Stops", "Builder", "RigidBody"}
 """Settings of a simulation, which checks them, and values that `cr.build` and `cr.rigid_body` make of checked numbers."""
@@ -194,3 +194,16 @@ def test_results_with_units() -> None:
     with pytest.raises(AttributeError, match=r"robot\.units has no function with units named 'jacobian'"):
         _ = ARM.units.jacobian
     assert "gravity_torque" in dir(ARM.units)
+
+
+def test_results_have_units_on_request() -> None:
+    torque = ARM.gravity_torque(Q, units=True)
+    assert torque.units == UNITS.newton * UNITS.meter
+    assert np.array_equal(torque.magnitude, ARM.gravity_torque(Q))
+    assert ARM.inverse_dynamics(Q, Q, Q, units=True).check("[force]*[length]")
+    assert ARM.forward_dynamics(Q, Q, Q, units=True).units == UNITS.radian / UNITS.second**2
+    assert MIXED.gravity_torque(np.zeros(4), units=True)["joint3"].units == UNITS.newton
+    assert ARM.velocity(Q, np.ones(7), units=True)["linear"].units == UNITS.meter / UNITS.second
+    assert isinstance(ARM.gravity_torque(Q, units=False), np.ndarray)
+    with pytest.raises(cr.ShapeError, match="units must be True or False"):
+        ARM.gravity_torque(Q, units="SI")

@@ -9,12 +9,14 @@ from chainrule.algorithms.terms import term_names
 from chainrule.arguments import Array
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.units import quantities_on_request
 from chainrule.loops.forces import loop_torques
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@quantities_on_request
 def inverse_dynamics(
     robot: Mechanism,
     q: ArrayLike,
@@ -24,6 +26,7 @@ def inverse_dynamics(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    units: bool = False,
 ) -> Array:
     """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip, (..., n).
 
@@ -42,6 +45,8 @@ def inverse_dynamics(
         N m and N, and the moment is about the origin of that link or frame.
     wrench_frame
         The axes of moment and force: "body", those of the link or frame itself; "world", those of the base.
+    units
+        Whether the result is a quantity of pint, or several by name where units differ.
 
     With closed loops, the torques are those of the actuated joints, as in loop_torques.
 
@@ -59,6 +64,7 @@ def inverse_dynamics(
     return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
 
 
+@quantities_on_request
 def forward_dynamics(
     robot: Mechanism,
     q: ArrayLike,
@@ -68,16 +74,20 @@ def forward_dynamics(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    units: bool = False,
 ) -> Array:
     """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
 
     The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches in the same wrench_frame.
     With closed loops, M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
     """
     loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
     return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
 
 
+@quantities_on_request
 def bias(
     robot: Mechanism,
     q: ArrayLike,
@@ -86,8 +96,12 @@ def bias(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    units: bool = False,
 ) -> Array:
-    """h(q, qd): everything but M qdd, friction and springs included: (..., n). Wrenches are as in inverse_dynamics."""
+    """h(q, qd): everything but M qdd, friction and springs included: (..., n). Wrenches are as in inverse_dynamics.
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
+    """
     return robot.evaluate("bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd, wrench_frame=wrench_frame)
 
 
@@ -106,18 +120,30 @@ def coriolis_matrix(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
     return robot.evaluate("coriolis_matrix", q=q, qd=qd)
 
 
-def gravity_torque(robot: Mechanism, q: ArrayLike) -> Array:
-    """g(q): torques that hold the robot still against gravity: (..., n)."""
+@quantities_on_request
+def gravity_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+    """g(q): torques that hold the robot still against gravity: (..., n).
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
+    """
     return robot.evaluate("gravity_torque", q=q)
 
 
-def friction_torque(robot: Mechanism, qd: ArrayLike) -> Array:
-    """Torques that overcome friction; Coulomb friction counts as zero at rest: (..., n)."""
+@quantities_on_request
+def friction_torque(robot: Mechanism, qd: ArrayLike, *, units: bool = False) -> Array:
+    """Torques that overcome friction; Coulomb friction counts as zero at rest: (..., n).
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
+    """
     return robot.evaluate("friction_torque", qd=qd)
 
 
-def spring_torque(robot: Mechanism, q: ArrayLike) -> Array:
-    """Torques that hold the joint springs: (..., n)."""
+@quantities_on_request
+def spring_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+    """Torques that hold the joint springs: (..., n).
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
+    """
     return robot.evaluate("spring_torque", q=q)
 
 
@@ -150,13 +176,22 @@ def joint_wrenches(
     return robot.evaluate("joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints, wrench_frame=wrench_frame)
 
 
+@quantities_on_request
 def static_torque(
-    robot: Mechanism, q: ArrayLike, tip_wrench: ArrayLike, link: str | None = None, frame: str = "body"
+    robot: Mechanism,
+    q: ArrayLike,
+    tip_wrench: ArrayLike,
+    link: str | None = None,
+    frame: str = "body",
+    *,
+    units: bool = False,
 ) -> Array:
     """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., n).
 
     frame: the axes of the wrench (moment, force), whose moment is about the origin of that link or frame: "body", its
     own; "world", those of the base.
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
 
     >>> import chainrule as cr
     >>> cr.load("planar_2r").static_torque([0.0, 0.0], [0, 0, 0, 0, 1, 0], frame="world").tolist()

@@ -6,20 +6,28 @@ from typing import TYPE_CHECKING
 
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.units import quantities_on_request
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def kinetic_energy(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
-    """Kinetic energy qd^T M qd / 2, in J: (...)."""
+@quantities_on_request
+def kinetic_energy(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, units: bool = False) -> Array:
+    """Kinetic energy qd^T M qd / 2, in J: (...).
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
+    """
     return robot.evaluate("kinetic_energy", q=q, qd=qd)
 
 
-def potential_energy(robot: Mechanism, q: ArrayLike) -> Array:
+@quantities_on_request
+def potential_energy(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
     """Potential energy of gravity on all links but the base, and of the springs, in J: (...).
 
     Gravity's is zero at the base's origin.
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
     """
     return robot.evaluate("potential_energy", q=q)
 
@@ -39,8 +47,12 @@ def centroidal_momentum_matrix(robot: Mechanism, q: ArrayLike) -> Array:
     return robot.evaluate("centroidal_momentum_matrix", q=q)
 
 
-def center_of_mass(robot: Mechanism, q: ArrayLike) -> Array:
-    """Center of mass of all moving links, in the base frame, in m: (..., 3)."""
+@quantities_on_request
+def center_of_mass(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+    """Center of mass of all moving links, in the base frame, in m: (..., 3).
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
+    """
     return robot.evaluate("center_of_mass", q=q)
 
 

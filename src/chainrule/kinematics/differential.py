@@ -11,6 +11,7 @@ import numpy as np
 
 from chainrule.arguments import TWIST_UNITS, Array, number, rows_of, together
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.units import quantities_on_request
 from chainrule.errors import ShapeError
 from chainrule.kinematics.poses import pose
 from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_part
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def velocity(robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+@quantities_on_request
+def velocity(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "world", *, units: bool = False
+) -> Array:
     """The twist (omega, v) = J qd of a link or frame: (..., 6), rad/s and m/s. frame: as of the Jacobian.
+
+    units=True makes the result a quantity of pint, or several by name where units differ.
 
     >>> import chainrule as cr
     >>> cr.load("planar_2r").velocity([0.0, 0.0], [1.0, 0.0]).tolist()
@@ -77,6 +83,7 @@ def acceleration(
     return np.concatenate([np.broadcast_to(A[..., :3], linear.shape), linear], axis=-1)
 
 
+@quantities_on_request
 def resolved_rate(
     robot: Mechanism,
     q: ArrayLike,
@@ -87,6 +94,7 @@ def resolved_rate(
     part: str = "all",
     damping: float = 0.0,
     null_velocity: ArrayLike | None = None,
+    units: bool = False,
 ) -> Array:
     """The joint velocities that come nearest to a twist: qd = J^T (J J^T + damping^2)^-1 V + N z, (..., n).
 
@@ -108,6 +116,8 @@ def resolved_rate(
         most |V| / (2 damping).
     null_velocity
         z, (..., n): the motion besides, N being the null space's projector.
+    units
+        Whether the result is a quantity of pint, or several by name where units differ.
     """
     (q,) = robot.read("resolved_rate", q=q)
     rows = rows_of_part(part)
