@@ -25,7 +25,9 @@ def laws(robot, actuated):
     yield "operational space", cr.OperationalSpace(robot, pose, 9.0, task="position", damping=1e-2, actuated=actuated)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "every joint kind" else name for name in ROBOTS]
+)
 def test_laws_compiled_and_called_agree_on_random_states(name):
     robot = ROBOTS[name]
     chosen = [joint for joint in robot.joint_names if joint != "floating_base"][: 12 if name == "floating base" else 4]

@@ -68,7 +68,7 @@ def assert_agrees(robot, model, tolerance=1e-11):
 ROBOTS = [
     "panda_description/urdf/panda.urdf", "ur_description/urdf/ur5_robot.urdf", "talos_data/robots/talos_reduced.urdf",
     "anymal_c_simple_description/urdf/anymal.urdf", "solo_description/robots/solo12.urdf", "kinova_description/robots/kinova.urdf",
-    "tiago_description/robots/tiago.urdf",
+    pytest.param("tiago_description/robots/tiago.urdf", marks=pytest.mark.slow),
 ]  # fmt: skip
 
 

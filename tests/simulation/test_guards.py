@@ -71,14 +71,23 @@ def test_an_interrupted_simulation_keeps_what_it_has(arm):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="signals are sent as POSIX does")
+@pytest.fixture
+def interruptible():
+    """Ctrl-C is heard, also where a shell has started the tests in the background, deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_compiled_rollout_hears_an_interrupt(arm):
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     arm.simulate(START, None, 0.1)  # compiled before the clock starts
     timer.start()
-    motion = arm.simulate(START, None, 1_000_000.0, record_every=10_000)
+    motion = arm.simulate(START, None, 200_000.0, record_every=10_000)
     timer.cancel()
     assert motion.status == "interrupted"
-    assert 0 < motion.t[-1] < 1_000_000
+    assert 0 < motion.t[-1] < 200_000
     assert np.isfinite(motion.q).all()
 
 
