@@ -70,7 +70,6 @@ def test_an_interrupted_simulation_keeps_what_it_has(arm):
         assert np.isfinite(motion.q).all()
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="signals are sent as POSIX does")
 @pytest.fixture
 def interruptible():
     """Ctrl-C is heard, also where a shell has started the tests in the background, deaf to it."""
@@ -79,6 +78,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="signals are sent as POSIX does")
 @pytest.mark.usefixtures("interruptible")
 def test_a_compiled_rollout_hears_an_interrupt(arm):
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
