@@ -241,6 +241,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "from_urdf": {"path_or_text": URDF},
     "from_mjcf": {"path_or_text": "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"},
     "from_native": {"path_or_text": "garbage.toml"},
+    "static_torque": {"tip_wrench": np.zeros(6)},
     "from_mujoco": {"compiled": "no model"},
     "from_pinocchio": {"model": "no model"},
     "from_yourdfpy": {"urdf": "no model"},
