@@ -56,7 +56,7 @@ def test_no_profile_is_quicker_by_more_than_a_thousandth():
     path, s = geometric_path(waypoints(5))
     bounds = Bounds(ARM.limits.velocity, np.full(7, 10.0), ARM.limits.effort, FREE)
     grid = np.linspace(0.0, s[-1], 120)
-    rows = time_optimal.constraint_rows(ARM, path, grid, bounds, None)
+    rows = time_optimal.constraint_rows(time_optimal.sample_path(ARM, path, grid, has_torques=True), bounds, None)
     x = time_optimal._forward(rows, grid, time_optimal._backward(ARM, rows, grid))
     from chainrule.control.motions.jerk_limits import _program_rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 MAX_PLACES = 5
@@ -17,7 +18,7 @@ class Findings:
     assumed: list[str] = field(default_factory=list)
     """What was found to be wrong or was not said, and what was made of it: a user should look at these."""
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[str]:
         return iter((*self.assumed, *self.stated))
 
 

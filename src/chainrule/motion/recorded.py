@@ -58,9 +58,10 @@ def from_samples(
     """The trajectory of recorded positions: q (..., T, nq) at times t (T,); see `Trajectory.from_samples`."""
     samples = _read_positions(robot, q)
     said = None if degrees is None else flag(degrees, "degrees")
-    if said is not None and is_quantity(q):
-        raise ShapeError("from_samples: q has units of its own; leave out degrees=...")
-    said = False if is_quantity(q) else said
+    if is_quantity(q):
+        if said is not None:
+            raise ShapeError("from_samples: q has units of its own; leave out degrees=...")
+        said = False
     findings = Findings()
     times = _read_times(t, samples.shape[-2], time_unit, findings)
     return _build(

@@ -354,16 +354,22 @@ def _of_messages(messages: Sequence[Any]) -> Table:
     """A list of messages like ROS's sensor_msgs/JointState: a row each, by the names that each gives."""
     names = list(dict.fromkeys(str(name) for message in messages for name in message.name))
     rows = np.full((len(messages), len(names)), np.nan)
-    times = np.full(len(messages), np.nan)
     for i, message in enumerate(messages):
         positions = np.asarray(message.position, dtype=float)
         if len(positions) != len(message.name):
             raise ShapeError(f"message {i} has {len(message.name)} names and {len(positions)} positions")
         rows[i, [names.index(str(name)) for name in message.name]] = positions
-        stamp = getattr(getattr(message, "header", None), "stamp", None)
-        if stamp is not None:
-            nano = getattr(stamp, "nanosec", getattr(stamp, "nsec", getattr(stamp, "nsecs", 0)))
-            base = getattr(messages[0].header.stamp, "sec", getattr(messages[0].header.stamp, "secs", 0))
-            times[i] = (getattr(stamp, "sec", getattr(stamp, "secs", 0)) - base) + nano * 1e-9
+    stamps = [_stamp(message) for message in messages]
+    first = next((stamp[0] for stamp in stamps if stamp), 0)
+    times = np.array([(stamp[0] - first) + stamp[1] * 1e-9 if stamp else np.nan for stamp in stamps])
     columns = {name: rows[:, k] for k, name in enumerate(names)}
     return Table(columns if np.isnan(times).all() else {"time": times, **columns})
+
+
+def _stamp(message: Any) -> tuple[int, int] | None:
+    """Seconds and nanoseconds of a message's header, in the words of either version of ROS."""
+    stamp = getattr(getattr(message, "header", None), "stamp", None)
+    if stamp is None:
+        return None
+    seconds = getattr(stamp, "sec", getattr(stamp, "secs", 0))
+    return seconds, getattr(stamp, "nanosec", getattr(stamp, "nsec", getattr(stamp, "nsecs", 0)))

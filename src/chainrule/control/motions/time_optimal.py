@@ -73,13 +73,14 @@ def time_path(robot: Mechanism, path: Curve, places: Array, bounds: Bounds) -> T
     Limits hold at the places of a grid. Where one of them is exceeded in between, it is lowered by as much.
     """
     grid = _grid(path, places)
+    sampled = sample_path(robot, path, grid, has_torques=bool(np.isfinite(bounds.effort).any()))
     lowered = np.ones(len(bounds))
     for _ in range(MAX_ATTEMPTS):
         inner = Bounds(*(bound / factor for bound, factor in zip(bounds, lowered, strict=True)))
-        x = _quickest_profile(robot, path, grid, inner)
+        x = _quickest_profile(robot, sampled, grid, inner)
         law = law_of_time(grid, x)
         if np.isfinite(bounds.jerk).any():
-            law = limit_jerk(path, grid, x, constraint_rows(robot, path, grid, inner, x), inner.jerk)
+            law = limit_jerk(path, grid, x, constraint_rows(sampled, inner, x), inner.jerk)
         curve = _compose(path, law)
         excess = excesses(robot, curve, bounds)
         if excess.max() <= 1 + EXCESS:
@@ -102,16 +103,57 @@ def _grid(path: Curve, places: Array) -> Array:
 # --- constraints ---
 
 
-def constraint_rows(robot: Mechanism, path: Curve, grid: Array, bounds: Bounds, x_guess: Array | None) -> Rows:
-    """The limits on speed, acceleration and torque at every place of the grid."""
+class Torques(NamedTuple):
+    """Torques along a path, a u + b x + hold without friction, and the bounds and slopes of friction: (places, n)."""
+
+    a: Array
+    b: Array
+    most: Array
+    """What holds the robot, with the largest dry friction at a place or beside it, where a joint may turn round."""
+    least: Array
+    """The same with the smallest."""
+    viscous: Array
+    """Viscous friction over s-dot."""
+
+
+class SampledPath(NamedTuple):
+    """Derivatives of a path at the places of a grid (places, n), and the torques along it where they are limited."""
+
+    d1: Array
+    d2: Array
+    torques: Torques | None
+
+
+def sample_path(robot: Mechanism, path: Curve, grid: Array, *, has_torques: bool) -> SampledPath:
+    """Derivatives of a path and the torques along it, which no limit changes: computed once for all attempts."""
     q, d1, d2 = path(grid), path(grid, 1), path(grid, 2)
+    return SampledPath(d1, d2, _torques(robot, q, d1, d2) if has_torques else None)
+
+
+def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> Torques:
+    rest, dofs = np.zeros_like(d1), robot.layout.dofs
+    plain = type(robot)(edits.map_dofs(robot.model, Dof.without_friction))
+    hold = inverse_dynamics(plain, q, rest, rest)
+    a = inverse_dynamics(plain, q, rest, d1) - hold
+    b = inverse_dynamics(plain, q, d1, d2) - hold
+    forth, back = (np.array([float(getattr(dof, key)) for dof in dofs]) for key in ("coulomb", "coulomb_negative"))
+    dry = np.where(d1 > 0, forth, np.where(d1 < 0, -back, 0.0))
+    near = np.stack([dry, np.roll(dry, 1, axis=0), np.roll(dry, -1, axis=0)])
+    near[1, 0], near[2, -1] = dry[0], dry[-1]
+    viscous = np.array([float(dof.viscous) for dof in dofs]) * d1
+    return Torques(a, b, hold + near.max(axis=0), hold + near.min(axis=0), viscous)
+
+
+def constraint_rows(sampled: SampledPath, bounds: Bounds, x_guess: Array | None) -> Rows:
+    """The limits on speed, acceleration and torque at every place of the grid."""
+    d1, d2, torques = sampled
     with np.errstate(divide="ignore", invalid="ignore"):
         speeds = np.where(d1 != 0, bounds.velocity / np.abs(d1), np.inf).min(axis=1)
     x_max = speeds**2
     full = np.broadcast_to(bounds.acceleration, d1.shape)
     sides = _sides(d1, d2, -full, full)
-    if np.isfinite(bounds.effort).any():
-        sides += _torque_sides(robot, q, d1, d2, bounds.effort, x_max if x_guess is None else x_guess)
+    if torques is not None:
+        sides += _torque_sides(torques, bounds.effort, x_max if x_guess is None else x_guess)
     A, B, C = (np.concatenate(part, axis=1) for part in zip(*sides, strict=True))
     return Rows(A, B, C, x_max)
 
@@ -126,25 +168,15 @@ def _sides(a: Array, b: Array, low: Array, high: Array) -> list[Side]:
     return [(a[:, upper], b[:, upper], high[:, upper]), (-a[:, lower], -b[:, lower], -low[:, lower])]
 
 
-def _torque_sides(robot: Mechanism, q: Array, d1: Array, d2: Array, effort: Array, x_guess: Array) -> list[Side]:
+def _torque_sides(torques: Torques, effort: Array, x_guess: Array) -> list[Side]:
     """The half planes of torques; gravity, springs and friction are moved into the bounds.
 
     Viscous friction goes with sqrt(x), a concave function. Where it takes torque it is replaced by its tangent at a
     guess of x, which lies above; where it helps, it is left out.
     """
-    rest, dofs = np.zeros_like(d1), robot.layout.dofs
-    plain = type(robot)(edits.map_dofs(robot.model, Dof.without_friction))
-    hold = inverse_dynamics(plain, q, rest, rest)
-    a = inverse_dynamics(plain, q, rest, d1) - hold
-    b = inverse_dynamics(plain, q, d1, d2) - hold
-    forth, back = (np.array([float(getattr(dof, key)) for dof in dofs]) for key in ("coulomb", "coulomb_negative"))
-    dry = np.where(d1 > 0, forth, np.where(d1 < 0, -back, 0.0))
-    near = np.stack([dry, np.roll(dry, 1, axis=0), np.roll(dry, -1, axis=0)])  # a joint may turn round in between
-    near[1, 0], near[2, -1] = dry[0], dry[-1]
-    most, least = hold + near.max(axis=0), hold + near.min(axis=0)
-    viscous = np.array([float(dof.viscous) for dof in dofs]) * d1
+    a, b, most, least, viscous = torques
     root = np.sqrt(np.where(np.isfinite(x_guess) & (x_guess > 0), x_guess, 1.0))[:, None]
-    none = np.full_like(hold, np.inf)
+    none = np.full_like(most, np.inf)
     against, along = np.maximum(viscous, 0.0), np.minimum(viscous, 0.0)
     upper = _sides(a, b + against / (2 * root), -none, effort - most - against * root / 2)
     lower = _sides(a, b + along / (2 * root), -effort - least - along * root / 2, none)
@@ -154,12 +186,12 @@ def _torque_sides(robot: Mechanism, q: Array, d1: Array, d2: Array, effort: Arra
 # --- the quickest profile ---
 
 
-def _quickest_profile(robot: Mechanism, path: Curve, grid: Array, bounds: Bounds) -> Array:
+def _quickest_profile(robot: Mechanism, sampled: SampledPath, grid: Array, bounds: Bounds) -> Array:
     """The largest x at every place of the grid."""
     x: Array | None = None
-    is_viscous = any(float(dof.viscous) for dof in robot.layout.dofs) and np.isfinite(bounds.effort).any()
+    is_viscous = sampled.torques is not None and sampled.torques.viscous.any()
     for _ in range(3 if is_viscous else 1):  # each time with friction's tangent at the profile before
-        rows = constraint_rows(robot, path, grid, bounds, x)
+        rows = constraint_rows(sampled, bounds, x)
         if not np.isfinite(rows.x_max).all() and not rows.A.shape[1]:
             raise ShapeError(
                 f"plan: nothing limits robot {robot.name!r} along this path: give acceleration=..., or a robot with "
