@@ -4,10 +4,10 @@ The packages, in the order of dependencies; each imports from those before it on
 
     algebra/       expressions: trigonometric polynomials, factors, canonical forms, units, CasADi graphs
     documents/     printing of expressions and formulas; documents in HTML, LaTeX, Markdown, notebooks, text
+    source_code/   matrices in C, Python, Octave, Julia and Modelica
     closed_form/   equations of motion and kinematic equations of a robot
     lagrange/      equations of any mechanical system, from its energies
     derivations/   derivations of a robot's equations, step by step
-    source_code/   equations in C, Python, Octave, Julia and Modelica
 
 All of them work on a `Mechanism` or a `Model`, and none on a `Robot`.
 

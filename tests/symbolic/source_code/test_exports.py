@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 import chainrule as cr
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.symbolic.closed_form.equations import equations
+from chainrule.symbolic.closed_form.matrices import ARGUMENTS
 from chainrule.symbolic.source_code.exports import (
-    ARGUMENTS,
     Source,
     export,
     export_equations,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ModelError, UnknownNameError
+from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.terms import Terms
@@ -20,15 +21,25 @@ from chainrule.symbolic.closed_form.verification import check_term
 MAX_MATRIX_TERMS = 200_000
 """Terms of a matrix; a matrix with more is refused, since no one can read it."""
 
-TERMS = ("M", "C", "c", "centrifugal", "coriolis", "g", "spring", "friction", "tau")
+ARGUMENTS = {
+    "M": ("q",), "C": ("q", "qd"), "c": ("q", "qd"), "centrifugal": ("q", "qd"), "coriolis": ("q", "qd"), "g": ("q",),
+    "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
+}  # fmt: skip
+"""Term of the equations of motion -> its arguments."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matrices:
+class Matrices(Forms):
     """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction of a robot, as SymPy matrices.
 
     q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values.
     """
+
+    SUBJECT = "the equations of motion"
+    ARGUMENTS = ARGUMENTS
+    MAIN_TERM = "tau"
+    MAIN_TERMS = ("M", "c", "g")
+    PARTS: ClassVar = {"tau": ("M", "c", "g")}
 
     robot: Mechanism
     symbolic: SymbolicModel
@@ -130,12 +141,6 @@ class Matrices:
         parts = (self.c, self.g, self.spring, self.friction)
         tau = sp.ImmutableMatrix([sum((p[i] for p in parts), start=inertial[i]) for i in range(len(self.q))])
         return self._verify("tau", tau)
-
-    def term(self, name: str) -> sp.ImmutableMatrix:
-        """A term by its name: "M", "C", "c", "g", "tau" and so on."""
-        if name not in TERMS:
-            raise UnknownNameError.of("term", name, TERMS, "this set of equations")
-        return getattr(self, name)
 
     def refuse_long_terms(self, *names: str) -> None:
         """Refuse the named terms if they would have too many terms, by an estimate, before they are computed."""

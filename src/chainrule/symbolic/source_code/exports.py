@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import sympy as sp
@@ -15,15 +16,8 @@ import sympy as sp
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError
 from chainrule.symbolic.algebra.evaluation import Evaluator, evaluate, stack
 from chainrule.symbolic.algebra.expressions import matrix
-from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.source_code.languages import LANGUAGES
 from chainrule.symbolic.source_code.routine import Assignment, Routine
-
-ARGUMENTS = {
-    "M": ("q",), "C": ("q", "qd"), "c": ("q", "qd"), "centrifugal": ("q", "qd"), "coriolis": ("q", "qd"), "g": ("q",),
-    "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
-}  # fmt: skip
-"""Term of the equations of motion -> its arguments."""
 
 MAX_PREFIX = 48
 """Letters of the first part of a function's name: MATLAB tells names apart by 63 letters."""
@@ -31,7 +25,13 @@ MAX_PREFIX = 48
 CHECKED_STATES = 3
 """Random numbers of each symbol at which common subexpressions are checked."""
 
-DEFAULT_TERMS = ("M", "c", "g", "tau")
+
+class Terms(Protocol):
+    """Terms that are written as source code: equations of motion, kinematic equations."""
+
+    def source_code(self, language: str, names: Sequence[str] | None = None, *, prefix: str | None = None) -> str:
+        """Source code of the named terms."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -43,38 +43,15 @@ class Source:
 
 
 def export_equations(
-    equations: Matrices, language: str, names: Sequence[str] = DEFAULT_TERMS, prefix: str | None = None
+    equations: Terms, language: str, names: Sequence[str] | None = None, prefix: str | None = None
 ) -> str:
-    """Source code of the equations of motion, one function for each term.
-
-    Parameters of the robot are constants at the top of every function, where they can be changed.
-
-    Parameters
-    ----------
-    equations
-        The equations, from robot.equations().
-    language
-        "c", "numpy", "octave" (also for MATLAB), "julia" or "modelica".
-    names
-        The terms: "M", "C", "c", "centrifugal", "coriolis", "g", "spring", "friction" or "tau".
-    prefix
-        The first part of the functions' names, the robot's name by default.
+    """Source code of equations, one function for each term: `equations.source_code(language, names)`.
 
     >>> import chainrule as cr
-    >>> from chainrule.symbolic.closed_form import equations
-    >>> print(export_equations(equations(cr.load("pendulum")), "octave", ["M"]))  # doctest: +ELLIPSIS
+    >>> print(export_equations(cr.load("pendulum").equations(), "octave", ["M"]))  # doctest: +ELLIPSIS
     % Written by chainrule: pendulum...
     """
-    groups = {"q": equations.q, "qd": equations.qd, "qdd": equations.qdd}
-    for name in names:
-        if name not in ARGUMENTS:
-            raise UnknownNameError.of("term", name, ARGUMENTS, "the equations of motion")
-    equations.refuse_long_terms(*(part for name in names for part in (("M", "c", "g") if name == "tau" else (name,))))
-    sources = {}
-    for name in names:
-        term = sp.Matrix(getattr(equations, name))
-        sources[name] = Source(term, {group: groups[group] for group in ARGUMENTS[name]})
-    return export(sources, language, equations.parameters, prefix or equations.robot.model.name)
+    return equations.source_code(language, names, prefix=prefix)
 
 
 def export(

@@ -1,0 +1,203 @@
+"""Forms in which named terms of a robot are written: NumPy functions, LaTeX, MathML, text, source code."""
+
+from __future__ import annotations
+
+import builtins
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from keyword import iskeyword
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy as sp
+
+from chainrule.arguments import Array, number, rows_of
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.symbolic.documents import printing
+from chainrule.symbolic.source_code.exports import Source, export
+
+
+class Forms(ABC):
+    """Named terms, expressions or matrices in the symbols of a state and in parameters, and how they are written."""
+
+    SUBJECT: ClassVar[str]
+    """What the terms belong to, as error messages name it."""
+    ARGUMENTS: ClassVar[Mapping[str, tuple[str, ...]]]
+    """Term -> its arguments, among q, qd and qdd."""
+    MAIN_TERM: ClassVar[str]
+    """The term that is written if none is named."""
+    MAIN_TERMS: ClassVar[tuple[str, ...]]
+    """The terms whose operations are counted."""
+    PARTS: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Term -> the terms that it is the sum of."""
+
+    robot: Mechanism
+
+    @property
+    @abstractmethod
+    def q(self) -> list[sp.Symbol]:
+        """Coordinates."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[sp.Symbol, float]:
+        """Symbols of the robot, and the numbers they stand for, in SI units."""
+
+    def term(self, name: str) -> Any:
+        """A term by its name: a SymPy matrix, or an expression."""
+        if not isinstance(name, str) or name not in self.ARGUMENTS:
+            raise UnknownNameError.of("term", name, self.ARGUMENTS, self.SUBJECT)
+        return getattr(self, name)
+
+    @abstractmethod
+    def refuse_long_terms(self, *names: str) -> None:
+        """Refuse the named terms if they would have too many terms, by an estimate, before they are computed."""
+
+    # --- common subexpressions, functions, source code ---
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """Number of additions, multiplications, sines and cosines, common subexpressions counted once.
+
+        Of the equations of motion, those in M, c and g; of kinematic equations, those in T and J.
+        """
+        shared, reduced = self.cse()
+        whole = [expression for _, expression in shared]
+        whole += [entry for matrix in reduced.values() for entry in matrix]
+        return count_operations(whole)
+
+    def cse(self, *names: str) -> tuple[list[tuple[sp.Symbol, sp.Expr]], dict[str, sp.Matrix]]:
+        """Common subexpressions of the named terms, and the terms in them; M, c and g, or T and J, by default."""
+        chosen = names or self.MAIN_TERMS
+        matrices = [_as_matrix(self.term(name)) for name in chosen]
+        shared, reduced = sp.cse(matrices, symbols=self._new_symbols())
+        return shared, dict(zip(chosen, reduced, strict=True))
+
+    def _new_symbols(self) -> Iterator[sp.Symbol]:
+        """Names for common subexpressions that no parameter has."""
+        taken = {symbol.name for symbol in self.parameters}
+        return (symbol for symbol in sp.numbered_symbols("x_") if symbol.name not in taken)
+
+    def lambdify(self, name: str | None = None, parameters: Mapping[Any, float] | None = None) -> Callable[..., Array]:
+        """A NumPy function for a term, batched over leading dimensions.
+
+        Terms of the equations of motion are functions of (q, qd, qdd), "tau" by default; those of kinematic equations
+        of q, "T" by default. `parameters`, by symbol or name, replace values of the robot.
+        """
+        values = {str(symbol): value for symbol, value in self.parameters.items()}
+        for key, value in (parameters or {}).items():
+            if str(key) not in values:
+                raise UnknownNameError.of("parameter", str(key), values, self.SUBJECT)
+            values[str(key)] = number(value, f"the parameter {key}")
+        term = self._main(name)
+        groups = self._state()
+        symbols = [*(s for group in groups.values() for s in group), *self.parameters]
+        safe = _safe_symbols(symbols)
+        entries = [x.xreplace(safe) for x in _as_matrix(term)]
+        function = sp.lambdify([safe.get(s, s) for s in symbols], entries, modules="numpy", cse=True)
+        n, shape = len(self.q), _shape(term)
+        order = [values[str(symbol)] for symbol in self.parameters]
+
+        def evaluate(q: Any, qd: Any = None, qdd: Any = None) -> Array:
+            state = {"q": q, "qd": qd, "qdd": qdd}
+            parts = [np.zeros(n) if state[key] is None else rows_of(state[key], n, key, "the joints") for key in groups]
+            arguments = [part[..., i] for part in parts for i in range(n)]
+            batch = np.broadcast_shapes(*(a.shape for a in arguments))
+            entries = function(*arguments, *order)
+            return np.stack([np.broadcast_to(e, batch) for e in entries], axis=-1).reshape((*batch, *shape))
+
+        def evaluate_position(q: Any) -> Array:
+            return evaluate(q)
+
+        return evaluate if len(groups) > 1 else evaluate_position
+
+    def source_code(self, language: str, names: Sequence[str] | None = None, *, prefix: str | None = None) -> str:
+        """Source code of terms, one function for each; parameters are constants at the top of every function.
+
+        language: "c", "numpy", "octave" (also for MATLAB), "julia" or "modelica". names: the terms; M, c, g and tau,
+        or T and J, by default. prefix: the first part of the functions' names, the robot's name by default.
+        """
+        if isinstance(names, str):
+            raise ShapeError(f"source_code takes a list of terms, such as [{names!r:.60}], not a text")
+        chosen = tuple(dict.fromkeys((*self.MAIN_TERMS, self.MAIN_TERM) if names is None else names))
+        for name in chosen:
+            if name not in self.ARGUMENTS:
+                raise UnknownNameError.of("term", name, self.ARGUMENTS, self.SUBJECT)
+        self.refuse_long_terms(*(part for name in chosen for part in self.PARTS.get(name, (name,))))
+        groups = self._state()
+        sources = {
+            name: Source(_as_matrix(self.term(name)), {group: groups[group] for group in self.ARGUMENTS[name]})
+            for name in chosen
+        }
+        return export(sources, language, self.parameters, prefix or self.robot.model.name)
+
+    def _state(self) -> dict[str, list[sp.Symbol]]:
+        """The symbols of each part of the state that any term depends on."""
+        used = {group for groups in self.ARGUMENTS.values() for group in groups}
+        return {group: getattr(self, group) for group in ("q", "qd", "qdd") if group in used}
+
+    # --- text ---
+
+    def latex(self, name: str | None = None, *, shorthand: bool = False) -> str:
+        """LaTeX of a term, tau or T by default; `shorthand` writes c_1 and s_12 for cosines and sines."""
+        return printing.latex(self._printable(name, shorthand))
+
+    def mathml(self, name: str | None = None, *, shorthand: bool = False) -> str:
+        """Presentation MathML of a term, tau or T by default."""
+        return printing.mathml(self._printable(name, shorthand))
+
+    def pretty(self, name: str | None = None, *, shorthand: bool = False) -> str:
+        """Unicode text of a term, tau or T by default."""
+        return printing.pretty(self._printable(name, shorthand))
+
+    def _printable(self, name: str | None, shorthand: bool) -> Any:
+        term = self._main(name)
+        if not shorthand:
+            return term
+        return printing.abbreviate(term, self.q, (symbol.name for symbol in self.parameters))
+
+    def _main(self, name: str | None) -> Any:
+        return self.term(self.MAIN_TERM if name is None else name)
+
+
+def _as_matrix(term: Any) -> sp.Matrix:
+    """A term as a matrix; an expression is its only entry."""
+    return term if isinstance(term, sp.MatrixBase) else sp.Matrix([term])
+
+
+def _shape(term: Any) -> tuple[int, ...]:
+    """The shape of the array of a term: columns are vectors, expressions are scalars."""
+    if not isinstance(term, sp.MatrixBase):
+        return ()
+    return (term.rows,) if term.cols == 1 else tuple(term.shape)
+
+
+def _safe_symbols(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, sp.Symbol]:
+    """Other symbols for those whose names mean something to Python or NumPy, such as lambda and sin."""
+    taken = {symbol.name for symbol in symbols}
+    found = {}
+    for symbol in symbols:
+        name = symbol.name
+        while iskeyword(name) or hasattr(np, name) or hasattr(builtins, name) or name.startswith("_"):
+            name = f"v_{name}"
+            while name in taken:
+                name = f"{name}_"
+        if name != symbol.name:
+            taken.add(name)
+            found[symbol] = sp.Symbol(name, **symbol.assumptions0)
+    return found
+
+
+def count_operations(expressions: Sequence[sp.Expr]) -> dict[str, int]:
+    """Numbers of additions, multiplications (divisions and powers included), sines and cosines in expressions."""
+    visual = sp.Add(*(sp.count_ops(e, visual=True) for e in expressions))
+    found = {str(term.as_coeff_Mul()[1]): int(term.as_coeff_Mul()[0]) for term in sp.Add.make_args(visual)}
+    found.pop("1", None)
+    trigonometric = sum(found.pop(name, 0) for name in ("SIN", "COS"))
+    additions = sum(found.pop(name, 0) for name in ("ADD", "SUB", "NEG"))
+    multiplications = sum(found.pop(name, 0) for name in ("MUL", "DIV", "POW"))
+    return {
+        "additions": additions, "multiplications": multiplications, "trigonometric": trigonometric,
+        "total": additions + multiplications + trigonometric + sum(found.values()),
+    }  # fmt: skip
