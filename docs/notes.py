@@ -2,7 +2,7 @@
 
 A page of notes.md is a heading `###` with code and tables under it. A row of a table is an item of the lecture notes,
 a call, and results. The call is the code of its second cell; each piece of code in its third cell is evaluated too and
-must equal the call: numbers to the digits that are shown, expressions of SymPy as expressions, everything else as it is.
+must equal the call: numbers to the digits that are shown, expressions of SymPy as expressions, all else as it is.
 Code above the first document is run for all pages, code above a document's first page for all its pages. With a WORD,
 only pages whose titles have it are run.
 """
