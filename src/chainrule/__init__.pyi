@@ -31,6 +31,9 @@ from chainrule.robot.builder import Builder as Builder
 from chainrule.robot.builder import build as build
 from chainrule.robot.comparison import Comparison as Comparison
 from chainrule.robot.human import human_arm as human_arm
+from chainrule.robot.human_body import body_points as body_points
+from chainrule.robot.human_isb import from_isb_angles as from_isb_angles
+from chainrule.robot.human_isb import isb_angles as isb_angles
 from chainrule.robot.library import load as load
 from chainrule.robot.library import robots as robots
 from chainrule.robot.robot import Robot as Robot

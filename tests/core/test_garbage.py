@@ -237,6 +237,8 @@ SKIPPED = {
 SLOW = {"equations", "kinematic_equations", "derivation", "dae"}
 """Methods that take seconds where garbage is right after all: called on robots of one joint only."""
 
+HUMAN_ARM = cr.load("human_arm")
+
 RIGHT: dict[str, dict[str, Any]] = {
     "from_urdf": {"path_or_text": URDF},
     "from_mjcf": {"path_or_text": "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"},
@@ -260,6 +262,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "plan_pose": {"poses": np.tile(np.eye(4), (2, 1, 1)), "times": [0.0, 1.0]},
     "hold": {"q": np.zeros(2)},
     "human_arm": {"mass": 75.0, "height": 1.75},
+    "body_points": {"height": 1.75},
+    "isb_angles": {"arm": HUMAN_ARM, "q": np.zeros(7)},
+    "from_isb_angles": {"arm": HUMAN_ARM, "angles": np.zeros(7)},
     "PD": {"target": np.zeros(2), "kp": 1.0, "kd": 1.0},
     "PID": {"target": np.zeros(2), "kp": 1.0, "ki": 1.0, "kd": 1.0},
     "ComputedTorque": {"target": np.zeros(2), "kp": 1.0, "kd": 1.0},
