@@ -25,6 +25,9 @@ from chainrule.errors import SimulationError as SimulationError
 from chainrule.errors import SimulationWarning as SimulationWarning
 from chainrule.errors import UnknownNameError as UnknownNameError
 from chainrule.inverse_kinematics.result import InverseKinematics as InverseKinematics
+from chainrule.kinematics.pose_vectors import angles_are_singular as angles_are_singular
+from chainrule.kinematics.pose_vectors import pose_from_vector as pose_from_vector
+from chainrule.kinematics.pose_vectors import vector_from_pose as vector_from_pose
 from chainrule.robot.bodies import RigidBody as RigidBody
 from chainrule.robot.bodies import rigid_body as rigid_body
 from chainrule.robot.builder import Builder as Builder

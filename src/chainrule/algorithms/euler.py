@@ -16,6 +16,7 @@ from chainrule.spatial import Rotation, Scalar, Vector
 from chainrule.spatial.scalar import atan2, cos, sin, sqrt, where
 
 ORDERS = ("rpy", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
+AXES = {"x": Vector(1, 0, 0), "y": Vector(0, 1, 0), "z": Vector(0, 0, 1)}
 MIN_SINE = 1e-9
 """Sine or cosine of the second angle below which the first and the third angle count as about the same axis."""
 
@@ -26,8 +27,23 @@ def axes_of(order: str) -> tuple[int, int, int, int]:
     return i, j, 3 - i - j, 1 if (j - i) % 3 == 1 else -1
 
 
+def rotation(at: Sequence[Scalar], order: str) -> Rotation:
+    """The rotation by three angles: R_i(a) R_j(b) R_k(c), or roll, pitch and yaw about fixed axes.
+
+    >>> rotation((0.1, 0.2, 0.3), "rpy") == Rotation.from_rpy(0.1, 0.2, 0.3)
+    True
+    """
+    if order == "rpy":
+        return Rotation.from_rpy(*at)
+    first, second, third = (Rotation.about(AXES[axis], angle) for axis, angle in zip(order, at, strict=True))
+    return first @ second @ third
+
+
 def angles(R: Rotation, order: str) -> list[Scalar]:
     """The three angles; where two of them turn about one axis, the one about the last axis of the order is 0.
+
+    Close to there the first angle has few digits. The third is that of R turned back by the first, so that together
+    they give R.
 
     >>> [round(a, 3) for a in angles(Rotation.from_rpy(0.1, 0.2, 0.3), "rpy")]
     [0.1, 0.2, 0.3]
@@ -36,16 +52,23 @@ def angles(R: Rotation, order: str) -> list[Scalar]:
         return angles(R, "zyx")[::-1]
     i, j, m, e = axes_of(order)
     r = [list(row) for row in R]
-    if order[2] == order[0]:
+    again = order[2] == order[0]
+    if again:
         s = sqrt(r[j][i] * r[j][i] + r[m][i] * r[m][i])
-        second = atan2(s, r[i][i])
-        first, third = atan2(r[j][i], -e * r[m][i]), atan2(r[i][j], e * r[i][m])
+        second, sine, cosine = atan2(s, r[i][i]), r[j][i], -e * r[m][i]
     else:
         s = sqrt(r[i][i] * r[i][i] + r[i][j] * r[i][j])
-        second = atan2(e * r[i][m], s)
-        first, third = atan2(-e * r[j][m], r[m][m]), atan2(-e * r[i][j], r[i][i])
-    regular = s > MIN_SINE
-    return [where(regular, first, atan2(e * r[m][j], r[j][j])), second, where(regular, third, 0.0)]
+        second, sine, cosine = atan2(e * r[i][m], s), -e * r[j][m], r[m][m]
+    singular = s <= MIN_SINE
+    size = where(singular, 1.0, s)
+    sa, ca = sine / size, cosine / size
+    row = [ca * r[j][k] + e * sa * r[m][k] for k in range(3)]  # row j of R_i(-a) R, the same as of R_k(c)
+    third = atan2(-e * row[m] if again else e * row[i], row[j])
+    return [
+        where(singular, atan2(e * r[m][j], r[j][j]), atan2(sine, cosine)),
+        second,
+        where(singular, 0.0, third),
+    ]
 
 
 def rates(w: Vector, at: Sequence[Scalar], order: str) -> list[Scalar]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.algorithms.euler import ORDERS, axes_of
-from chainrule.arguments import Array, number, one_of, refuse_undefined_rows
+from chainrule.arguments import Array, refuse_undefined_rows
 from chainrule.core.mechanism import Mechanism
+from chainrule.kinematics.pose_vectors import lack_unique_angles
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -116,13 +116,7 @@ def angles_are_singular(
     the second angle (the sine, if the first axis comes again) is at most the tolerance. A configuration that is not
     finite has no answer: it is refused, with its row in the batch.
     """
-    one_of(ORDERS, order, "order of angles")
-    least = number(tolerance, "tolerance")
     (q,) = robot.read("angles_are_singular", q=q)
     T = pose(robot, q, link)
-    i, j, m, _ = axes_of("zyx" if order == "rpy" else order)
-    again = order[0] == order[2]
-    a, b = (T[..., j, i], T[..., m, i]) if again else (T[..., i, i], T[..., i, j])
-    size = np.hypot(a, b)
-    refuse_undefined_rows(~np.isfinite(q).all(axis=-1) | np.isnan(size), "angles_are_singular")
-    return np.asarray(size <= least)
+    refuse_undefined_rows(~np.isfinite(q).all(axis=-1) | np.isnan(T).any(axis=(-1, -2)), "angles_are_singular")
+    return lack_unique_angles(T, order, tolerance)
