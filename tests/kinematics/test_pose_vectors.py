@@ -95,3 +95,12 @@ def test_undefined_numbers_stay_undefined():
 def test_what_is_no_pose_or_no_order_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_quantities_are_converted_and_refused_by_dimension():
+    pint = pytest.importorskip("pint")
+    unit = pint.UnitRegistry()
+    x = [100 * unit.cm, 0 * unit.m, 0 * unit.m, 90 * unit.deg, 0 * unit.rad, 0 * unit.rad]
+    np.testing.assert_allclose(cr.pose_from_vector(x), cr.pose_from_vector([1, 0, 0, np.pi / 2, 0, 0]), atol=1e-15)
+    with pytest.raises(ShapeError, match="angle 1"):
+        cr.pose_from_vector([*x[:3], 1 * unit.m, *x[4:]])

@@ -14,7 +14,8 @@ from chainrule.spatial import Transform
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-UNITS = ("m", "m", "m", "rad", "rad", "rad")
+UNITS = (("x", "m"), ("y", "m"), ("z", "m"), ("angle 1", "rad"), ("angle 2", "rad"), ("angle 3", "rad"))
+"""Names and units of the numbers of a pose vector."""
 
 
 def pose_from_vector(x: ArrayLike, *, order: str = "rpy") -> Array:

@@ -118,5 +118,6 @@ def angles_are_singular(
     """
     (q,) = robot.read("angles_are_singular", q=q)
     T = pose(robot, q, link)
-    refuse_undefined_rows(~np.isfinite(q).all(axis=-1) | np.isnan(T).any(axis=(-1, -2)), "angles_are_singular")
+    undefined = ~np.isfinite(q).all(axis=-1) | np.isnan(T).any(axis=(-1, -2))
+    refuse_undefined_rows(np.asarray(undefined), "angles_are_singular")
     return lack_unique_angles(T, order, tolerance)
