@@ -60,9 +60,9 @@ def inertia(rng):
 def kind_of(name, rng):
     return {
         "revolute": lambda: Screw.revolute(unit(rng)),
-        "continuous": lambda: Screw.revolute(unit(rng), "continuous"),
+        "continuous": lambda: Screw.revolute(unit(rng), name="continuous"),
         "prismatic": lambda: Screw.prismatic(unit(rng)),
-        "helical": lambda: Screw.helical(unit(rng), 0.3),
+        "helical": lambda: Screw.helical(unit(rng), None, 0.3),
         "screw": lambda: Screw(vector(rng), vector(rng)),
         "fixed": Fixed,
         "cylindrical": lambda: Composite.cylindrical(unit(rng)),

@@ -227,7 +227,7 @@ def _state(robot: cr.Robot) -> dict[str, Any]:
 
 
 SKIPPED = {
-    "merge_fixed",
+    "merge_fixed", "with_frames_at_mass_centers",
     # the machinery of Mechanism, which subjects call, not users
     "read", "read_one", "evaluate", "options", "require", "refuse_zero_quaternions", "remember", "loads",
     "find_joints", "find_velocities", "describe_coordinates", "read_joints", "read_per_joint",

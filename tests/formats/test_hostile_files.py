@@ -136,7 +136,7 @@ NAMES = [
 def named(name: str) -> Model:
     """A robot whose every name is this, or begins with it."""
     links = [Link("base" + name), Link(name, 1.0, Vector(0.0, 0.0, 0.1), Symmetric(1.0, 1.0, 1.0))]
-    hinge = Screw.revolute(Vector(0.0, 0.0, 1.0), "continuous")
+    hinge = Screw.revolute(Vector(0.0, 0.0, 1.0), name="continuous")
     joints = [Joint(name, "base" + name, name, hinge, Transform.identity(), ())]
     frames = [Frame(name + "f", name, Transform.identity())]
     return Model.build(name, links, joints, frames, notes=[name])

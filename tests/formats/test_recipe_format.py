@@ -21,7 +21,7 @@ def read(path):  # step 1
     for i, length in enumerate(lengths, 1):
         links.append(Link(f"link{i}", 1.0, Vector(0.0, 0.0, -length)))
         joints.append(
-            Joint(f"joint{i}", parent, f"link{i}", Screw.revolute(Vector(0.0, 1.0, 0.0), "continuous"), origin)
+            Joint(f"joint{i}", parent, f"link{i}", Screw.revolute(Vector(0.0, 1.0, 0.0), name="continuous"), origin)
         )
         parent, origin = f"link{i}", Transform.from_xyz_rpy((0.0, 0.0, -length))
     return Model.build(title.strip(), links, joints)

@@ -1,5 +1,7 @@
 """Edits return a new robot, and change what they say and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,8 @@ from numpy.testing import assert_allclose
 from trees import KINDS, state, tree
 
 import chainrule as cr
+from chainrule.model.geometry import Geometry, Sphere
+from chainrule.spatial import Transform, Vector
 
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=10, deadline=None, derandomize=True)
@@ -161,3 +165,57 @@ def test_models_are_immutable_and_edits_leave_the_old_robot_alone():
         arm.model.name = "other"
     with pytest.raises(ValueError, match="read-only"):
         arm.limits.lower[0] = 0
+
+
+@pytest.mark.parametrize("name", ["panda_hand", "human_arm", "stanford", "four_bar", "quadruped", "puma560"])
+def test_frames_at_mass_centers_change_no_torque(name):
+    robot = cr.load(name)
+    centered = robot.with_frames_at_mass_centers()
+    q, qd, qdd = state(robot, 3)
+    if robot.model.constraints:
+        q = robot.close(q)
+        qd = robot.consistent_velocity(q, qd)
+    tau = robot.forward_dynamics(q, qd, qdd)
+    assert_allclose(centered.forward_dynamics(q, qd, qdd), tau, rtol=1e-8, atol=1e-8)
+    assert_allclose(centered.bias(q, qd), robot.bias(q, qd), rtol=1e-9, atol=1e-9)
+    assert_allclose(centered.mass_matrix(q), robot.mass_matrix(q), rtol=1e-9, atol=1e-9)
+    assert_allclose(centered.kinetic_energy(q, qd), robot.kinetic_energy(q, qd), rtol=1e-9)
+    assert_allclose(centered.constraint_residual(q), robot.constraint_residual(q), atol=1e-9)
+    assert centered.joint_names == robot.joint_names
+    assert centered.link_names == robot.link_names
+    for ours, theirs in zip(centered.limits, robot.limits, strict=True):
+        assert ours.tolist() == theirs.tolist()
+    heavy = [link for link in robot.links.values() if link.mass][1:]
+    at = {link: robot.link_names.index(link) for link in robot.link_names}
+    for link in heavy:
+        assert not centered.links[link.name].com.any() or link.parent is None
+        place = robot.poses(q)[at[link.name]]
+        assert_allclose(centered.poses(q)[at[link.name]][:3, 3], place[:3, :3] @ link.com + place[:3, 3], atol=1e-9)
+
+
+def test_frames_at_mass_centers_keep_the_end_effector_geometry_and_frames():
+    robot = cr.load("panda").chain("panda_link7").with_frame("tool", Transform.from_xyz_rpy((0.1, 0.0, 0.2)))
+    centered = robot.with_frames_at_mass_centers()
+    q = robot.random_state(np.random.default_rng(1))
+    assert centered.end_effector == "panda_link7_tip"
+    assert_allclose(centered.pose(q), robot.pose(q), atol=1e-12)
+    assert_allclose(centered.pose(q, "tool"), robot.pose(q, "tool"), atol=1e-12)
+    wrench = np.arange(6.0)
+    assert_allclose(centered.inverse_dynamics(q, q, q, wrench), robot.inverse_dynamics(q, q, q, wrench), atol=1e-9)
+    ball = Geometry("panda_link3", Sphere(0.1), Transform.from_xyz_rpy((0.1, 0.2, 0.3)))
+    drawn = cr.Robot(replace(robot.model, geometries=(ball,)))
+    moved = drawn.with_frames_at_mass_centers()
+    before, after = (
+        r.poses(q)[r.link_names.index(ball.link)] @ np.asarray(r.model.geometries[0].origin) for r in (drawn, moved)
+    )
+    assert_allclose(after, before, atol=1e-12)
+    assert centered.with_frames_at_mass_centers() == centered
+
+
+def test_the_spatial_inertia_of_a_link_is_that_of_its_body():
+    robot = cr.load("puma560")
+    link = robot.links["link3"]
+    G, c = link.spatial_inertia, np.asarray(Vector.of(link.com).skew())
+    assert_allclose(G[:3, :3], link.inertia + link.mass * c @ c.T)
+    assert_allclose(G[:3, 3:], link.mass * c)
+    assert_allclose(G[3:, 3:], link.mass * np.eye(3))

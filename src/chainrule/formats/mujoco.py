@@ -154,7 +154,7 @@ class _Reader:
             kind: Kind = Spherical() if anchor == Vector.zero() else Moved(Spherical(), before.inverse())
             return kind, before
         axis = _vector(m.jnt_axis[k])
-        screw = Screw.prismatic(axis) if type_ == 2 else Screw(axis, anchor.cross(axis), "revolute")
+        screw = Screw.prismatic(axis) if type_ == 2 else Screw.revolute(axis, anchor)
         ref = float(m.qpos0[m.jnt_qposadr[k]])
         return screw, screw.transform([-ref]) if ref else Transform.identity()
 

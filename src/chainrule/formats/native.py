@@ -411,11 +411,11 @@ def _kind_from_geometry(table: _Table, type_: str) -> Kind:
     makers: dict[str, Callable[[Vector], Kind]] = {
         "prismatic": Screw.prismatic,
         "cylindrical": Composite.cylindrical,
-        "helical": lambda a: Screw.helical(a, table.number("pitch")),
+        "helical": lambda a: Screw.helical(a, None, table.number("pitch")),
     }
     if type_ == "screw":
         raise table.error("a screw joint needs screw = six numbers, angular part first")
-    return makers[type_](axis) if type_ in makers else Screw.revolute(axis, type_)
+    return makers[type_](axis) if type_ in makers else Screw.revolute(axis, name=type_)
 
 
 def _unit(table: _Table, key: str) -> Vector:

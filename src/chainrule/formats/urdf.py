@@ -223,7 +223,7 @@ def _kind(node: Node) -> Kind:
         return Screw.prismatic(axis)
     if type_ == "planar":
         return Composite.planar(axis)
-    return Screw.revolute(axis, type_)
+    return Screw.revolute(axis, name=type_)
 
 
 def _axis(node: Node) -> Vector:

@@ -16,6 +16,7 @@ from chainrule.model.parts import Dof, Frame, Joint, Link
 from chainrule.spatial import (
     Inertia,
     Motion,
+    Rotation,
     Scalar,
     Symmetric,
     Transform,
@@ -324,6 +325,46 @@ def map_dofs(model: Model, change: Callable[[Dof], Dof]) -> Model:
     """Make the same change to every degree of freedom."""
     joints = (replace(joint, dofs=tuple(change(dof) for dof in joint.dofs)) for joint in model.joints)
     return replace(model, joints=tuple(joints))
+
+
+def center_frames(model: Model) -> Model:
+    """Place the frame of every link that moves at its center of mass, with its axes as they were.
+
+    Joints stay where they are. The end-effector keeps its pose: where it is a link, a frame takes its place.
+    """
+    offset = {
+        link.name: Transform(Rotation.identity(), link.com)
+        for link in model.links[1:]
+        if link.mass != 0 and any(x != 0 for x in link.com)
+    }
+
+    def back(link: str, T: Transform) -> Transform:
+        return offset[link].inv * T if link in offset else T
+
+    def joint(j: Joint) -> Joint:
+        if j.child not in offset:
+            return replace(j, origin=back(j.parent, j.origin))
+        inner, before = (j.kind.inner, j.kind.offset) if isinstance(j.kind, Moved) else (j.kind, Transform.identity())
+        return replace(j, kind=Moved(inner, before * offset[j.child]), origin=back(j.parent, j.origin))
+
+    end_effector = model.end_effector
+    tip = end_effector or (model.tips[0] if len(model.tips) == 1 else "")
+    frames = [replace(f, origin=back(f.link, f.origin)) for f in model.frames]
+    if tip in offset:
+        end_effector = unused_name(f"{tip}_tip", [*model.index_of, *(frame.name for frame in model.frames)])
+        frames.append(Frame(end_effector, tip, offset[tip].inverse()))
+    return replace(
+        model,
+        links=tuple(replace(x, com=Vector.zero()) if x.name in offset else x for x in model.links),
+        joints=tuple(joint(j) for j in model.joints),
+        frames=tuple(frames),
+        end_effector=end_effector,
+        constraints=tuple(
+            replace(c, origin_a=back(c.link_a, c.origin_a), origin_b=back(c.link_b, c.origin_b))
+            for c in model.constraints
+        ),
+        geometries=tuple(replace(g, origin=back(g.link, g.origin)) for g in model.geometries),
+    )
 
 
 def with_gravity(model: Model, gravity: Vector) -> Model:

@@ -24,7 +24,7 @@ text of this package and the numbers of the robot: while a kind outside of it st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
@@ -39,6 +39,8 @@ from chainrule.spatial import (
     Transform,
     Vector,
 )
+from chainrule.spatial.arrays import ArrayOfScalars
+from chainrule.spatial.vector import vectors
 
 Scalars = Sequence[Scalar]
 AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
@@ -145,14 +147,18 @@ class ConstantColumns:
 
 
 @dataclass(frozen=True)
-class Screw(RealCoordinates, ConstantColumns):
+class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
     """One degree of freedom along a fixed screw axis S = (omega, v), used as given: T(q) = e^([S] q).
 
     Revolute, continuous, prismatic and helical joints are screws, and so are joints whose axis does not pass through
-    the child's origin.
+    the child's origin. For NumPy, the six numbers of S, so that `np.column_stack` makes the matrix of several.
 
-    >>> Screw.revolute(Vector(0, 0, 1)).transform([0.0]).rotation.a
-    Vector(x=1.0, y=0.0, z=0.0)
+    >>> import numpy as np
+    >>> S = Screw.revolute([0, 0, 1], point=[2, 0, 0])
+    >>> np.asarray(S).tolist()
+    [0.0, 0.0, 1.0, 0.0, -2.0, 0.0]
+    >>> S.exp(np.pi).translation.x
+    4.0
     """
 
     angular: Vector
@@ -161,18 +167,41 @@ class Screw(RealCoordinates, ConstantColumns):
 
     nv = 1
 
-    @staticmethod
-    def revolute(axis: Vector, name: str = "revolute") -> Screw:
-        return Screw(axis, Vector.zero(), name)
+    def __post_init__(self) -> None:
+        vectors(self, "angular", "linear")
 
     @staticmethod
-    def prismatic(axis: Vector) -> Screw:
-        return Screw(Vector.zero(), axis, "prismatic")
+    def revolute(axis: Iterable[Scalar], point: Iterable[Scalar] | None = None, *, name: str = "revolute") -> Screw:
+        """A turn about the axis through a point, the origin unless given: S = (omega, -omega x point)."""
+        w = Vector.of(axis)
+        return Screw(w, Vector.zero() if point is None else Vector.of(point).cross(w), name)
 
     @staticmethod
-    def helical(axis: Vector, pitch: Scalar) -> Screw:
-        """A screw that advances by `pitch` meters for each radian."""
-        return Screw(axis, axis * pitch, "helical")
+    def prismatic(axis: Iterable[Scalar]) -> Screw:
+        """A slide along the axis: S = (0, axis)."""
+        return Screw(Vector.zero(), Vector.of(axis), "prismatic")
+
+    @staticmethod
+    def helical(axis: Iterable[Scalar], point: Iterable[Scalar] | None, pitch: Scalar) -> Screw:
+        """A turn about the axis through a point that advances along it by `pitch` meters for each radian.
+
+        The point is the origin where it is None.
+        """
+        turn = Screw.revolute(axis, point)
+        return Screw(turn.angular, turn.linear + turn.angular * pitch, "helical")
+
+    @property
+    def motion(self) -> Motion:
+        """The screw S as a twist."""
+        return Motion(self.angular, self.linear)
+
+    def exp(self, q: Scalar) -> Transform:
+        """The pose e^([S] q)."""
+        return self.transform([q])
+
+    def table(self) -> list[Scalar]:
+        """The six components, angular part first."""
+        return self.motion.table()
 
     @cached_property
     def turns(self) -> bool:
@@ -187,7 +216,9 @@ class Screw(RealCoordinates, ConstantColumns):
         """Length of omega, its direction, a point on the axis, and the advance along it for each unit of q."""
         w, v = self.angular, self.linear
         square = w.dot(w)
-        length = 1 if square == 1 else w.norm()
+        if square == 1:  # whole numbers stay whole
+            return 1, w, w.cross(v), w * w.dot(v)
+        length = w.norm()
         return length, w / length, w.cross(v) / square, w * (w.dot(v) / square)
 
     def transform(self, q: Scalars) -> Transform:
@@ -200,7 +231,7 @@ class Screw(RealCoordinates, ConstantColumns):
         return Transform(R, point - R * point + advance * q[0])
 
     def columns(self, q: Scalars) -> Sequence[Motion]:
-        return [Motion(self.angular, self.linear)]
+        return [self.motion]
 
     def map(self, f: Lift) -> Screw:
         unit = "m" if self.turns else "1"

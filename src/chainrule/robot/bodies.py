@@ -178,33 +178,30 @@ def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:
 
 def _volume(shape: Shape) -> float:
     """In m^3."""
-    if isinstance(shape, Box):
-        return math.prod(float(x) for x in shape.size)
-    if isinstance(shape, Ellipsoid):
-        return 4 / 3 * math.pi * math.prod(float(x) for x in shape.radii)
-    assert isinstance(shape, (Cylinder, Capsule, Sphere))
-    r = float(shape.radius)
-    balls = 0.0 if isinstance(shape, Cylinder) else 4 / 3 * math.pi * r**3
-    return balls if isinstance(shape, Sphere) else balls + math.pi * r * r * float(shape.length)
+    function, *dimensions = _function(shape)
+    return float(shapes.VOLUMES[function](*dimensions))
 
 
 def _inertia(shape: Shape | str, mass: float, length: Any) -> Inertia:
     """About the shape's own center."""
+    if not isinstance(shape, str):
+        function, *dimensions = _function(shape)
+        return function(mass, *dimensions)
+    if shape == "rod":
+        return shapes.rod(mass, number(length, "rigid_body: length", "m"))
+    return Inertia(mass, Vector.zero(), Symmetric.zero())
+
+
+def _function(shape: Shape) -> tuple[Any, ...]:
+    """The function of `spatial.shapes` for a shape, and its dimensions."""
     if isinstance(shape, Box):
-        return shapes.box(mass, *shape.size)
-    if isinstance(shape, Cylinder):
-        return shapes.cylinder(mass, shape.radius, shape.length)
-    if isinstance(shape, Capsule):
-        return shapes.capsule(mass, shape.radius, shape.length)
-    if isinstance(shape, Sphere):
-        return shapes.sphere(mass, shape.radius)
+        return (shapes.box, *shape.size)
     if isinstance(shape, Ellipsoid):
-        return shapes.ellipsoid(mass, *shape.radii)
-    return (
-        shapes.rod(mass, number(length, "rigid_body: length", "m"))
-        if shape == "rod"
-        else Inertia(mass, Vector.zero(), Symmetric.zero())
-    )
+        return (shapes.ellipsoid, *shape.radii)
+    if isinstance(shape, Sphere):
+        return (shapes.sphere, shape.radius)
+    assert isinstance(shape, (Cylinder, Capsule))
+    return (shapes.cylinder if isinstance(shape, Cylinder) else shapes.capsule, shape.radius, shape.length)
 
 
 def turn_z_to(direction: Vector) -> Rotation:

@@ -205,7 +205,10 @@ class Builder:
     def continuous(self, name: str, *, axis: Any = "z", **options: Any) -> Builder:
         """Add a joint that turns without end; options as of `revolute`."""
         return self._joint(
-            "continuous", name, lambda here: Screw.revolute(direction(axis, f"{here}: axis"), "continuous"), options
+            "continuous",
+            name,
+            lambda here: Screw.revolute(direction(axis, f"{here}: axis"), name="continuous"),
+            options,
         )
 
     def prismatic(self, name: str, *, axis: Any = "z", **options: Any) -> Builder:
@@ -216,7 +219,8 @@ class Builder:
         """Add a screw that advances by `pitch` meters for each radian; options as of `revolute`."""
         return self._joint(
             "helical", name,
-            lambda here: Screw.helical(direction(axis, f"{here}: axis"), number(pitch, f"{here}: pitch")), options,
+            lambda here: Screw.helical(direction(axis, f"{here}: axis"), None, number(pitch, f"{here}: pitch")),
+            options,
         )  # fmt: skip
 
     def universal(self, name: str, *, axes: Sequence[Any] = ("x", "y"), **options: Any) -> Builder:

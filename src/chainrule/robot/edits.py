@@ -308,6 +308,21 @@ def floating(robot: R) -> R:
     return type(robot)(edits.set_base_free(robot.model))
 
 
+def with_frames_at_mass_centers(robot: R) -> R:
+    """Place the frame of every moving link at its center of mass, as lectures on dynamics often do; axes stay.
+
+    Names, joints, limits, geometry, the end-effector and every torque stay as they were. Functions that speak of a
+    link's frame (pose, twists, joint_wrenches, wrenches on a link) then mean its center of mass. Where a link is the
+    end-effector, a frame named after it keeps its place.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_frames_at_mass_centers()
+    >>> arm.links["link2"].com.tolist(), arm.pose([0.0, 0.0])[:3, 3].tolist()
+    ([0.0, 0.0, 0.0], [2.0, 0.0, 0.0])
+    """
+    return type(robot)(edits.center_frames(robot.model))
+
+
 def merge_fixed(robot: R) -> R:
     """Links on fixed joints become part of what carries them, and their names frames: the same motion."""
     return type(robot)(edits.merge_fixed(robot.model))

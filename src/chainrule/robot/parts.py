@@ -146,6 +146,16 @@ class LinkView:
         return np.array([[*row] for row in self.part.inertia], dtype=float)
 
     @property
+    def spatial_inertia(self) -> Array:
+        """Spatial inertia (6, 6) about the origin of the link's frame, angular part first: kg m^2, kg m, kg.
+
+        >>> import chainrule as cr
+        >>> cr.load("planar_2r").links["link2"].spatial_inertia[[2, 2, 4, 4], [2, 4, 2, 4]].tolist()
+        [1.0, 1.0, 1.0, 1.0]
+        """
+        return np.asarray(self.part.spatial_inertia, dtype=float)
+
+    @property
     def joint(self) -> str | None:
         """The joint that moves the link; None for the base."""
         index = self._model.index_of[self.name]

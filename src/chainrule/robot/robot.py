@@ -128,6 +128,7 @@ class Robot(Mechanism):
     chain = edits.chain
     floating = edits.floating
     merge_fixed = edits.merge_fixed
+    with_frames_at_mass_centers = edits.with_frames_at_mass_centers
 
     # --- two robots compared: robot/comparison.py ---
     compare = comparison.compare

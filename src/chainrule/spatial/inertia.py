@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chainrule.spatial.arrays import ArrayOfScalars
 from chainrule.spatial.motion import Force, Motion
 from chainrule.spatial.scalar import Scalar, is_zero
-from chainrule.spatial.vector import Matrix, Symmetric, Vector, steiner
+from chainrule.spatial.vector import Matrix, Symmetric, Vector, steiner, vectors
 
 if TYPE_CHECKING:
     from chainrule.spatial.transform import Transform
 
 
 @dataclass(frozen=True, slots=True)
-class Inertia:
+class Inertia(ArrayOfScalars):
     """The ten inertial parameters of a rigid body about its frame's origin, in which dynamics is linear.
 
-    mass m (kg), first moment h = m c (kg m), inertia matrix about the origin (kg m^2). As a 6-by-6 matrix,
-    [[I, [h]], [[h]^T, m 1]].
+    mass m (kg), first moment h = m c (kg m), inertia matrix about the origin (kg m^2). As a 6-by-6 matrix, and so for
+    NumPy, [[I, [h]], [[h]^T, m 1]].
 
     >>> I = Inertia.from_com(2.0, Vector(0.0, 0.0, 0.5), Symmetric.zero())
     >>> I.inertia.xx, I.moment.z
@@ -29,6 +30,11 @@ class Inertia:
     moment: Vector
     inertia: Symmetric
 
+    def __post_init__(self) -> None:
+        vectors(self, "moment")
+        if not isinstance(self.inertia, Symmetric):
+            object.__setattr__(self, "inertia", Symmetric.of(self.inertia))
+
     @staticmethod
     def zero() -> Inertia:
         return Inertia(0, Vector.zero(), Symmetric.zero())
@@ -36,8 +42,10 @@ class Inertia:
     @staticmethod
     def from_com(mass: Scalar, com: Vector, inertia: Symmetric) -> Inertia:
         """The inertia for a mass, a center of mass, and the inertia matrix about the center of mass (Steiner)."""
-        h = com * mass
-        return Inertia(mass, h, inertia + steiner(com, h))
+        c = Vector.of(com)
+        h = c * mass
+        about_com = inertia if isinstance(inertia, Symmetric) else Symmetric.of(inertia)
+        return Inertia(mass, h, about_com + steiner(c, h))
 
     @property
     def com(self) -> Vector:
@@ -92,6 +100,8 @@ class Inertia:
         top = [[*row, *cross] for row, cross in zip(self.inertia, h, strict=True)]
         mass = [[m, 0, 0], [0, m, 0], [0, 0, m]]
         return top + [[*cross, *row] for cross, row in zip(h.transpose(), mass, strict=True)]
+
+    table = matrix
 
 
 def _solve(I: Symmetric, b: Vector) -> Vector:

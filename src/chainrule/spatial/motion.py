@@ -9,16 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
+from chainrule.spatial.arrays import ArrayOfScalars, components
 from chainrule.spatial.scalar import Scalar
-from chainrule.spatial.vector import Vector
+from chainrule.spatial.vector import Vector, vectors
 
 if TYPE_CHECKING:
     from chainrule.spatial.transform import Transform
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class Motion(ArrayOfScalars):
     """A twist V = (omega, v), in rad/s and m/s; or its rate, a screw axis, a small displacement.
+
+    For NumPy, six numbers.
 
     >>> Motion.of([0, 0, 1, 0, 0, 0]).dot(Force.of([0, 0, 5, 0, 0, 0]))
     5
@@ -27,13 +30,22 @@ class Motion:
     angular: Vector
     linear: Vector
 
+    def __post_init__(self) -> None:
+        vectors(self, "angular", "linear")
+
     @staticmethod
     def zero() -> Motion:
         return _NO_MOTION
 
     @staticmethod
-    def of(components: Sequence[Scalar]) -> Motion:
-        return Motion(Vector.of(components[:3]), Vector.of(components[3:]))
+    def of(values: Sequence[Scalar]) -> Motion:
+        """The six numbers of a list or an array, angular part first."""
+        six = components(values, 6, "a Motion")
+        return Motion(Vector(*six[:3]), Vector(*six[3:]))
+
+    def table(self) -> list[Scalar]:
+        """The six components, angular part first."""
+        return [*self.angular, *self.linear]
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((*self.angular, *self.linear))
@@ -74,6 +86,14 @@ class Motion:
             return Force(w.cross(other.moment) + v.cross(other.force), w.cross(other.force))
         return Motion(w.cross(other.angular), v.cross(other.angular) + w.cross(other.linear))
 
+    def velocity_of(self, point: Vector) -> Vector:
+        """Velocity v + omega x p of the point p of the body that moves with this twist, in m/s, in the twist's frame.
+
+        >>> Motion.of([0, 0, 2, 0, 0, 0]).velocity_of([3, 0, 0])
+        Vector(x=0, y=6, z=0)
+        """
+        return self.linear + self.angular.cross(Vector.of(point))
+
     def ad(self) -> list[list[Scalar]]:
         """[ad_V], the 6-by-6 matrix of the Lie bracket."""
         w, v = self.angular.skew(), self.linear.skew()
@@ -89,19 +109,28 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
-    """A wrench F = (m, f), in N m and N; or a momentum."""
+class Force(ArrayOfScalars):
+    """A wrench F = (m, f), in N m and N; or a momentum. For NumPy, six numbers."""
 
     moment: Vector
     force: Vector
+
+    def __post_init__(self) -> None:
+        vectors(self, "moment", "force")
 
     @staticmethod
     def zero() -> Force:
         return _NO_FORCE
 
     @staticmethod
-    def of(components: Sequence[Scalar]) -> Force:
-        return Force(Vector.of(components[:3]), Vector.of(components[3:]))
+    def of(values: Sequence[Scalar]) -> Force:
+        """The six numbers of a list or an array, moment part first."""
+        six = components(values, 6, "a Force")
+        return Force(Vector(*six[:3]), Vector(*six[3:]))
+
+    def table(self) -> list[Scalar]:
+        """The six components, moment part first."""
+        return [*self.moment, *self.force]
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((*self.moment, *self.force))

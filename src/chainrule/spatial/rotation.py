@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from chainrule.spatial.arrays import ArrayOfScalars, components
+from chainrule.spatial.exact import axis_and_angle
 from chainrule.spatial.scalar import (
     Scalar,
     atan2,
@@ -59,7 +61,7 @@ class Rotation(Matrix):
 
         Written so that the zeros and ones of a coordinate axis leave only the one sine and cosine.
         """
-        x, y, z = axis
+        x, y, z = Vector.of(axis)
         s, c = sin(angle), cos(angle)
         d = 1 - c
         return Rotation(
@@ -70,7 +72,16 @@ class Rotation(Matrix):
 
     @staticmethod
     def exp(w: Vector) -> Rotation:
-        """The rotation e^[w] by |w| about w, for any length of w."""
+        """The rotation e^[w] by |w| about w, for any length of w.
+
+        >>> import sympy as sp
+        >>> Rotation.exp(Vector(0, 0, sp.Symbol("q"))).a
+        Vector(x=cos(q), y=-sin(q), z=0)
+        """
+        w = Vector.of(w)
+        turn = axis_and_angle(w)
+        if turn is not None:
+            return Rotation.about(*turn) if turn[1] != 0 else _IDENTITY
         square = w.dot(w)
         a, b = sinc(square), versine(square)
         x, y, z = w
@@ -140,8 +151,8 @@ _IDENTITY = Rotation(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Quaternion:
-    """A quaternion (x, y, z, w), scalar last; a unit one is a rotation.
+class Quaternion(ArrayOfScalars):
+    """A quaternion (x, y, z, w), scalar last; a unit one is a rotation. For NumPy, an array of its four components.
 
     >>> Quaternion.identity().rotation() * Vector(1, 2, 3)
     Vector(x=1.0, y=2.0, z=3.0)
@@ -155,6 +166,15 @@ class Quaternion:
     @staticmethod
     def identity() -> Quaternion:
         return Quaternion(0.0, 0.0, 0.0, 1.0)
+
+    @staticmethod
+    def of(values: Iterable[Scalar]) -> Quaternion:
+        """The quaternion (x, y, z, w) from a list or an array."""
+        return Quaternion(*components(values, 4, "a Quaternion"))
+
+    def table(self) -> list[Scalar]:
+        """The components, scalar last."""
+        return [self.x, self.y, self.z, self.w]
 
     @staticmethod
     def exp(w: Vector) -> Quaternion:

@@ -42,6 +42,49 @@ _FLOAT = Functions(
 )
 
 
+def _at_zero(value: int, function: Callable[[float], float]) -> Callable[[int], float]:
+    """The function of a whole number, with the exact value at zero."""
+    return lambda x: value if x == 0 else function(x)
+
+
+def _root(x: int) -> float:
+    """The square root of a whole number, whole where it is."""
+    whole = math.isqrt(x) if x >= 0 else 0
+    return whole if whole * whole == x else _FLOAT.sqrt(x)
+
+
+_INT = _FLOAT._replace(sin=_at_zero(0, math.sin), cos=_at_zero(1, math.cos), sqrt=_root)
+
+
+def _fraction() -> Functions:
+    """Functions of fractions where their values are fractions; elsewhere they are refused, never rounded."""
+    fraction = import_module("fractions").Fraction
+
+    def refusal(name: str, x: Scalar) -> TypeError:
+        return TypeError(f"{name}({x}) is no fraction; take float({x}), or sympy.Rational({str(x)!r}) to keep it exact")
+
+    def at_zero(name: str, value: int) -> Callable[[Scalar], Scalar]:
+        def function(x: Scalar) -> Scalar:
+            if x != 0:
+                raise refusal(name, x)
+            return fraction(value)
+
+        return function
+
+    def sqrt(x: Scalar) -> Scalar:
+        root = fraction(math.isqrt(abs(x.numerator)), math.isqrt(x.denominator))
+        if root * root != x:
+            raise refusal("sqrt", x)
+        return root
+
+    def atan2(y: Scalar, x: Scalar) -> Scalar:
+        if y != 0 or x < 0:
+            raise refusal("atan2", y)
+        return fraction(0)
+
+    return Functions(at_zero("sin", 0), at_zero("cos", 1), sqrt, atan2, _choose)
+
+
 def _numpy() -> Functions:
     np = import_module("numpy")
     return Functions(np.sin, np.cos, np.sqrt, np.arctan2, np.where)
@@ -83,7 +126,8 @@ def _torch() -> Functions:
 
 _KNOWN: dict[tuple[str, str], Callable[[], Functions]] = {
     ("builtins", "float"): lambda: _FLOAT,
-    ("builtins", "int"): lambda: _FLOAT,
+    ("builtins", "int"): lambda: _INT,
+    ("fractions", "Fraction"): _fraction,
     ("numpy", "ndarray"): _numpy,
     ("numpy", "generic"): _numpy,
     ("pint", "PlainQuantity"): _pint,

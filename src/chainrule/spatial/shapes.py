@@ -10,16 +10,20 @@ Formulas over generic scalars; masses in kg, lengths in m. Place a body with ``T
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
 
+from chainrule.errors import ShapeError, short_repr
 from chainrule.spatial.inertia import Inertia
 from chainrule.spatial.scalar import Scalar
 from chainrule.spatial.transform import Transform
 from chainrule.spatial.vector import Symmetric, Vector, steiner
 
 __all__ = [
-    "Transform", "box", "capsule", "cone", "cylinder", "ellipsoid", "mesh", "parallel_axis", "point_mass", "rod",
-    "sphere",
+    "Transform", "box", "by_density", "capsule", "cone", "cylinder", "ellipsoid", "mesh", "parallel_axis", "point_mass",
+    "rod", "sphere",
 ]  # fmt: skip
 
 
@@ -77,16 +81,73 @@ def cone(mass: Scalar, radius: Scalar, height: Scalar) -> Inertia:
     return _about_center(mass, side, side, mass * radius * radius * 3 / 10)
 
 
+def _pi(x: Scalar) -> Scalar:
+    """The number pi: exact beside symbols of SymPy."""
+    return import_module("sympy").pi if type(x).__module__.partition(".")[0] == "sympy" else math.pi
+
+
+def _ellipsoid_volume(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+    return x * y * z * 4 * _pi(x) / 3
+
+
+def _cylinder_volume(radius: Scalar, height: Scalar) -> Scalar:
+    return radius * radius * height * _pi(radius)
+
+
+def _sphere_volume(radius: Scalar) -> Scalar:
+    return _ellipsoid_volume(radius, radius, radius)
+
+
+def _capsule_volume(radius: Scalar, length: Scalar) -> Scalar:
+    return _cylinder_volume(radius, length) + _sphere_volume(radius)
+
+
+VOLUMES: dict[Callable[..., Inertia], Callable[..., Scalar]] = {
+    box: lambda x, y, z: x * y * z,
+    cylinder: _cylinder_volume,
+    ellipsoid: _ellipsoid_volume,
+    sphere: _sphere_volume,
+    capsule: _capsule_volume,
+    cone: lambda radius, height: _cylinder_volume(radius, height) / 3,
+}
+"""Volumes of the shapes that have one, in m^3, by the function that computes the shape's inertia."""
+
+
+def by_density(density: Scalar, shape: Callable[..., Inertia], *dimensions: Any, **named: Any) -> Inertia:
+    """Inertia of a uniform shape, one of the functions of this module with its dimensions, by its density in kg/m^3.
+
+    >>> by_density(1000.0, box, 0.5, 0.5, 0.25).mass
+    62.5
+    >>> import sympy as sp
+    >>> by_density(sp.Symbol("rho"), cylinder, radius=sp.Symbol("r"), height=sp.Symbol("h")).mass
+    pi*h*r**2*rho
+    """
+    if shape not in VOLUMES:
+        known = ", ".join(function.__name__ for function in VOLUMES)
+        raise ShapeError(f"by_density takes a shape with a volume ({known}), got {short_repr(shape)}")
+    return shape(density * VOLUMES[shape](*dimensions, **named), *dimensions, **named)
+
+
 def mesh(mass: Scalar, vertices: Sequence[Sequence[Scalar]], triangles: Sequence[Sequence[int]]) -> Inertia:
     """A uniform solid bounded by a closed triangle mesh, about the origin of its vertices.
 
     The triangles are counter-clockwise seen from outside. Each spans a signed tetrahedron with the origin, and the
     sum of those is the solid.
     """
+    volume, first, second = _mesh_moments(vertices, triangles)
+    density = mass / volume
+    about_origin = Symmetric.scaled_identity(second.trace()) - second
+    return Inertia(mass, first * density, about_origin.scale(density))
+
+
+def _mesh_moments(
+    vertices: Sequence[Sequence[Scalar]], triangles: Sequence[Sequence[int]]
+) -> tuple[Scalar, Vector, Symmetric]:
+    """Volume of a closed mesh, and the integrals of r and of r r^T over it."""
     _check_closed(triangles)
     volume: Scalar = 0
     first = Vector.zero()
-    second = Symmetric.zero()  # the integral of r r^T
+    second = Symmetric.zero()
     points = [Vector.of(v) for v in vertices]
     for i, j, k in triangles:
         a, b, c = points[i], points[j], points[k]
@@ -101,9 +162,10 @@ def mesh(mass: Scalar, vertices: Sequence[Sequence[Scalar]], triangles: Sequence
             f"mesh encloses a volume of {volume:.3g} m^3, which must be positive: "
             "list each triangle counter-clockwise seen from outside"
         )
-    density = mass / volume
-    about_origin = Symmetric.scaled_identity(second.trace()) - second
-    return Inertia(mass, first * density, about_origin.scale(density))
+    return volume, first, second
+
+
+VOLUMES[mesh] = lambda vertices, triangles: _mesh_moments(vertices, triangles)[0]
 
 
 def _check_closed(triangles: Sequence[Sequence[int]]) -> None:

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from chainrule.errors import ShapeError, short_repr
+from chainrule.spatial.arrays import ArrayOfScalars, rows
+from chainrule.spatial.exact import axis_and_angle, divide
 from chainrule.spatial.motion import Motion
 from chainrule.spatial.rotation import Rotation, sinc, sine_remainder, versine
 from chainrule.spatial.scalar import Scalar, where
-from chainrule.spatial.vector import Vector
+from chainrule.spatial.vector import Vector, vectors
 
 
 class Movable(Protocol):
@@ -24,19 +27,25 @@ X = TypeVar("X", bound=Movable)
 
 
 @dataclass(frozen=True, slots=True)
-class Transform:
+class Transform(ArrayOfScalars):
     """T_ab: ``T_ab * x_b`` is x in a's coordinates, and ``T_ab.inv * x_a`` is x in b's.
 
     What x may be: a point (Vector), a Motion (by the adjoint Ad_T), a Force (by Ad_T^-T), an Inertia (by the
-    generalized Steiner theorem), another Transform (composition, ``T_ac = T_ab * T_bc``).
+    generalized Steiner theorem), another Transform (composition, ``T_ac = T_ab * T_bc``). For NumPy, the homogeneous
+    matrix (4, 4).
 
     >>> T = Transform.from_xyz_rpy((1, 2, 3), (0, 0, 0))
     >>> T * Vector(0, 0, 1)
-    Vector(x=1.0, y=2.0, z=4.0)
+    Vector(x=1, y=2, z=4)
     """
 
     rotation: Rotation
     translation: Vector
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rotation, Rotation):
+            object.__setattr__(self, "rotation", Rotation.of(self.rotation))
+        vectors(self, "translation")
 
     @staticmethod
     def identity() -> Transform:
@@ -48,8 +57,11 @@ class Transform:
 
     @staticmethod
     def of(matrix: Iterable[Iterable[Scalar]]) -> Transform:
-        """The transform with these rows of a 4-by-4 homogeneous matrix; the last row is not read."""
-        (a, b, c, x), (d, e, f, y), (g, h, i, z) = list(matrix)[:3]
+        """The transform with the three or four rows of a homogeneous matrix, whose last row is 0 0 0 1."""
+        given = rows(matrix, None, "a Transform")
+        if len(given) not in (3, 4) or any(_is_wrong(row) for row in given[3:]):
+            raise ShapeError(f"a Transform takes 3 rows, or 4 of which the last is 0 0 0 1, got {short_repr(matrix)}")
+        (a, b, c, x), (d, e, f, y), (g, h, i, z) = given[:3]
         return Transform(Rotation(Vector(a, b, c), Vector(d, e, f), Vector(g, h, i)), Vector(x, y, z))
 
     def rows(self) -> list[list[Scalar]]:
@@ -57,13 +69,40 @@ class Transform:
         top = [[*row, p] for row, p in zip(self.rotation, self.translation, strict=True)]
         return [*top, [0, 0, 0, 1]]
 
+    table = rows
+
     @staticmethod
     def exp(S: Motion) -> Transform:
-        """The pose e^[S] reached by following the twist S for unit time (Lynch & Park, eq. 3.88)."""
+        """The pose e^[S] reached by following the twist S for unit time (Lynch & Park, eq. 3.88).
+
+        On symbols of SymPy, a unit axis times an angle gives the sine and cosine of that angle.
+
+        >>> import sympy as sp
+        >>> q, L = sp.symbols("q L")
+        >>> Transform.exp(Motion.of([0, 0, q, 0, -L * q, 0])).translation
+        Vector(x=-L*cos(q) + L, y=-L*sin(q), z=0)
+        """
         w, v = S.angular, S.linear
+        turn = axis_and_angle(w)
+        if turn is not None:
+            axis, angle = turn
+            if angle == 0:
+                return Transform(Rotation.identity(), v)
+            rate = divide(v, angle)
+            if rate is not None:
+                return Transform.about(axis, rate, angle)
         square = w.dot(w)
         wv = w.cross(v)
         return Transform(Rotation.exp(w), v + wv * versine(square) + w.cross(wv) * sine_remainder(square))
+
+    @staticmethod
+    def about(axis: Vector, linear: Vector, angle: Scalar) -> Transform:
+        """The pose e^([S] angle) for the screw S = (axis, linear) with a unit axis.
+
+        Points turn about the line through axis x linear, and advance along it.
+        """
+        R, point = Rotation.about(axis, angle), axis.cross(linear)
+        return Transform(R, point - R * point + axis * (axis.dot(linear) * angle))
 
     def log(self) -> Motion:
         """The twist S with e^[S] = T and a rotation of at most pi (Lynch & Park, eqs. 3.91-3.92)."""
@@ -86,7 +125,11 @@ class Transform:
         return Inverse(self)
 
     def __mul__(self, x: X) -> X:
-        return x.moved_by(self)  # type: ignore[return-value]
+        try:
+            move = x.moved_by
+        except AttributeError:
+            raise _no_coordinates(x) from None
+        return move(self)  # type: ignore[return-value]
 
     __matmul__ = __mul__
 
@@ -112,6 +155,23 @@ class Inverse:
     of: Transform
 
     def __mul__(self, x: X) -> X:
-        return x.moved_back_by(self.of)  # type: ignore[return-value]
+        try:
+            move = x.moved_back_by
+        except AttributeError:
+            raise _no_coordinates(x) from None
+        return move(self.of)  # type: ignore[return-value]
 
     __matmul__ = __mul__
+
+
+def _is_wrong(last: Iterable[Scalar]) -> bool:
+    """Whether the last row of a homogeneous matrix has other numbers than 0 0 0 1."""
+    numbers = [*last]
+    return all(isinstance(x, (int, float)) for x in numbers) and numbers != [0, 0, 0, 1]
+
+
+def _no_coordinates(x: object) -> TypeError:
+    return TypeError(
+        f"a Transform moves a Vector, Motion, Force, Inertia or Transform, not {short_repr(x)}: say which of them the "
+        "numbers are, as in T * Vector.of(p), or take the matrix, np.asarray(T)"
+    )

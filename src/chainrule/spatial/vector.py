@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
+from chainrule.spatial.arrays import ArrayOfScalars, components, rows
 from chainrule.spatial.scalar import Scalar, sqrt
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
-    """A vector or a point of three-space.
+class Vector(ArrayOfScalars):
+    """A vector or a point of three-space; for NumPy, an array of its three components.
 
     >>> Vector(1, 0, 0).cross(Vector(0, 1, 0))
     Vector(x=0, y=0, z=1)
@@ -32,8 +33,17 @@ class Vector:
         return _ZERO
 
     @staticmethod
-    def of(components: Iterable[Scalar]) -> Vector:
-        return Vector(*components)
+    def of(values: Iterable[Scalar]) -> Vector:
+        """The vector with three components from a list or an array; a Vector as it is.
+
+        >>> Vector.of([1, 2, 3])
+        Vector(x=1, y=2, z=3)
+        """
+        return values if type(values) is Vector else Vector(*components(values, 3, "a Vector"))
+
+    def table(self) -> list[Scalar]:
+        """The components."""
+        return [self.x, self.y, self.z]
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))
@@ -85,17 +95,33 @@ class Vector:
 _ZERO = Vector(0, 0, 0)
 
 
+def vectors(owner: Any, *names: str) -> None:
+    """Turn fields of a new object that are lists or arrays into vectors."""
+    for name in names:
+        value = getattr(owner, name)
+        if type(value) is not Vector:
+            object.__setattr__(owner, name, Vector.of(value))
+
+
 @dataclass(frozen=True, slots=True)
-class Matrix:
-    """A 3-by-3 matrix, by rows."""
+class Matrix(ArrayOfScalars):
+    """A 3-by-3 matrix, by rows; for NumPy, an array (3, 3)."""
 
     a: Vector
     b: Vector
     c: Vector
 
+    def __post_init__(self) -> None:
+        vectors(self, "a", "b", "c")
+
     @classmethod
-    def of(cls, rows: Iterable[Iterable[Scalar]]) -> Matrix:
-        return cls(*(Vector.of(row) for row in rows))
+    def of(cls, matrix: Iterable[Iterable[Scalar]]) -> Self:
+        """The matrix with three rows from lists, an array, or a matrix of SymPy."""
+        return cls(*(Vector.of(row) for row in rows(matrix, 3, f"a {cls.__name__}")))
+
+    def table(self) -> list[list[Scalar]]:
+        """The rows."""
+        return [[*row] for row in self]
 
     @staticmethod
     def outer(v: Vector, w: Vector) -> Matrix:
@@ -127,8 +153,8 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Symmetric:
-    """A symmetric 3-by-3 matrix; the products carry the sign of the matrix entries."""
+class Symmetric(ArrayOfScalars):
+    """A symmetric 3-by-3 matrix; the products carry the sign of the matrix entries. For NumPy, an array (3, 3)."""
 
     xx: Scalar
     yy: Scalar
@@ -148,8 +174,12 @@ class Symmetric:
     @staticmethod
     def of(matrix: Iterable[Iterable[Scalar]]) -> Symmetric:
         """A symmetric matrix from its rows; only the upper triangle is read."""
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows(matrix, 3, "a Symmetric")
         return Symmetric(xx, yy, zz, xy, xz, yz)
+
+    def table(self) -> list[list[Scalar]]:
+        """The rows."""
+        return [[*row] for row in self]
 
     @staticmethod
     def outer(v: Vector, s: Scalar = 1) -> Symmetric:

@@ -64,7 +64,8 @@ def snake(n: int) -> Robot:
     body = (0.1, Vector(0.0, 0.0, 0.05), Symmetric(1e-4, 1e-4, 1e-5))
     links = [Link("base"), *(Link(f"link{i}", *body) for i in range(n))]
     joints = [
-        Joint(f"joint{i}", links[i].name, f"link{i}", Screw.revolute(axes[i % 2], "continuous"), step) for i in range(n)
+        Joint(f"joint{i}", links[i].name, f"link{i}", Screw.revolute(axes[i % 2], name="continuous"), step)
+        for i in range(n)
     ]
     return Robot(Model.build(f"snake{n}", links, joints))
 

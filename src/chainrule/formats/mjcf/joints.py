@@ -60,7 +60,7 @@ def joint_of(node: Node, T: Transform, settings: Settings) -> BodyJoint:
         notes = ("the limit on its angle is not modelled",) if limited else ()
         return BodyJoint(kind, before, (_dof(node, type_, settings),) * 3, notes)
     axis = T.rotation * direction(node, "axis", Vector(*node.vector("axis", 3, (0.0, 0.0, 1.0))))
-    screw = Screw.prismatic(axis) if type_ == "slide" else Screw(axis, anchor.cross(axis), "revolute")
+    screw = Screw.prismatic(axis) if type_ == "slide" else Screw.revolute(axis, anchor)
     ref = _position(node, "ref", type_, settings)
     before = screw.transform([-ref]) if ref else Transform.identity()
     return BodyJoint(screw, before, (_dof(node, type_, settings),), _effort_notes(node, settings), ref)

@@ -298,8 +298,8 @@ def _kind(node: Node, type_: str, axes: list[Vector]) -> Kind:
     if type_ == "prismatic":
         return Screw.prismatic(axes[0])
     if type_ == "screw":
-        return Screw.helical(axes[0], _pitch(node))
-    return Screw.revolute(axes[0], type_)
+        return Screw.helical(axes[0], None, _pitch(node))
+    return Screw.revolute(axes[0], name=type_)
 
 
 def _pitch(node: Node) -> float:
