@@ -14,7 +14,18 @@ from chainrule.model.geometry import Box, Geometry, Mesh
 from chainrule.model.parts import Dof
 from chainrule.spatial import Symmetric, Transform, Vector
 
-SOUND = ("panda", "panda_hand", "ur5", "iiwa14", "scara", "quadruped", "human_arm", "stewart_platform")
+SOUND = (
+    "panda",
+    "panda_hand",
+    "ur5",
+    "iiwa14",
+    "scara",
+    "quadruped",
+    "human_arm",
+    "stewart_platform",
+    "five_bar",
+    "delta",
+)
 
 
 def with_link(model, name, **changes):

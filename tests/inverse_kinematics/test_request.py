@@ -58,11 +58,6 @@ def test_wrong_arguments_are_named(panda, case):
         panda.inverse_kinematics(**arguments)
 
 
-def test_closed_loops_are_refused():
-    with pytest.raises(cr.ModelError, match="closed loops"):
-        cr.load("four_bar").inverse_kinematics(np.eye(4), link=cr.load("four_bar").link_names[1])
-
-
 def test_crossed_limits_are_named():
     model = cr.load("planar_2r").model
     first, second = model.joints

@@ -11,7 +11,8 @@ from chainrule.plots import solids
 from chainrule.plots.skeleton import hull_2d, skeleton
 
 FIXED = ["pendulum", "planar_2r", "planar_rp", "panda", "panda_hand", "ur5", "iiwa14", "human_arm", "scara", "stanford",
-         "puma560", "cartesian_3p", "modern_robotics_3r", "four_bar", "slider_crank", "stewart_platform", "quadruped"]  # fmt: skip
+         "puma560", "cartesian_3p", "modern_robotics_3r", "four_bar", "slider_crank", "stewart_platform", "quadruped",
+         "five_bar", "delta"]  # fmt: skip
 
 
 def segments(robot, q=None):

@@ -15,6 +15,7 @@ import numpy as np
 
 from chainrule.algorithms.jacobians import jacobian
 from chainrule.algorithms.kinematics import pose
+from chainrule.algorithms.loop_equations import constraint_jacobian, posed_constraints, residuals, select
 from chainrule.arguments import Array
 from chainrule.model import Model
 from chainrule.spatial import Rotation, Scalar, Vector
@@ -123,6 +124,23 @@ def goal_residual(model: Model, q: Scalars, goal: Goal, target: Scalars) -> Goal
         _sum(part.squared_distance for part in parts),
         _sum(part.squared_angle for part in parts),
     )
+
+
+OPPOSED = 1e6
+"""The error, in m^2, of a loop that is closed with its axes opposed."""
+
+
+def loop_residual(model: Model, q: Scalars, rows: Sequence[int]) -> GoalResidual:
+    """The errors of closed loops, -phi, for the equations that count; its distance is that of the largest one."""
+    error = [-x for x in select(residuals(model, q), rows)]
+    largest: Scalar = 0
+    for x in error:
+        largest = maximum(largest, x * x)
+    for posed in posed_constraints(model, q):
+        axes = list(posed.X.rotation.transpose())
+        for k in {"hinge": (2,), "weld": (0, 1, 2)}.get(posed.constraint.kind, ()):
+            largest = where(list(axes[k])[k] > 0, largest, OPPOSED)
+    return GoalResidual(error, select(constraint_jacobian(model, q), rows), _sum(x * x for x in error) / 2, largest, 0)
 
 
 def _rotation_residual(R: Rotation, target: Rotation, angular: Sequence[Vector], weights: Scalars) -> GoalResidual:

@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from chainrule.core.closure import CLOSED_GAP
 from chainrule.functions.table import FUNCTIONS
-from chainrule.inverse_kinematics.goals import Goal, goal_residual
+from chainrule.inverse_kinematics.goals import Goal, goal_residual, loop_residual
 from chainrule.lazy import cached_property
 from chainrule.model import Model
 from chainrule.spatial import Scalar
@@ -40,6 +41,10 @@ MIN_SQUARED_LENGTH = 1e-24
 """Squared lengths are divided by as if they were at least this."""
 DEPENDENT_ROW_TOLERANCE = 1e-10
 """A row of J counts as dependent below this part of its size."""
+
+
+LOOP_TOLERANCE = 0.3 * CLOSED_GAP
+"""The largest error of a loop in a solution, in m or rad."""
 
 
 class Summary(NamedTuple):
@@ -69,10 +74,17 @@ class Problem:
     model: Model
     goals: tuple[Goal, ...]
     method: str = "lm"
+    rows: tuple[int, ...] = ()
+    """Equations of closed loops that count."""
 
     @cached_property
     def velocities(self) -> tuple[int, ...]:
-        """The places in qd of the velocities that move any of the links."""
+        """The places in qd of the velocities that move any of the links; all of them where loops are closed."""
+        return tuple(range(self.model.nv)) if self.rows else self.velocities_of_links
+
+    @cached_property
+    def velocities_of_links(self) -> tuple[int, ...]:
+        """The places in qd of the velocities of the joints that carry any of the links."""
         bodies = [body for goal in self.goals for body in self.model.ancestors(self.model.locate(goal.link)[0])]
         places = {body.first_v + k for body in bodies for k in range(body.joint.kind.nv)}
         return tuple(sorted(places))
@@ -149,7 +161,7 @@ class Residual:
 
 
 def residual(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequence[Scalars]) -> Residual:
-    """Errors and Jacobian of all goals, with the squared tolerances of position and rotation."""
+    """Errors and Jacobian of all goals and of the loops, with the squared tolerances of position and rotation."""
     error: list[Scalar] = []
     rows: list[list[Scalar]] = []
     cost: Scalar = 0
@@ -160,6 +172,12 @@ def residual(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequenc
         rows += [[row[i] for i in problem.velocities] for row in one.rows]
         cost = cost + one.cost
         miss = maximum(miss, maximum(one.squared_distance / tolerances[0], one.squared_angle / tolerances[1]))
+    if problem.rows:
+        loops = loop_residual(problem.model, q, problem.rows)
+        error += loops.error
+        rows += [[row[i] for i in problem.velocities] for row in loops.rows]
+        cost = cost + loops.cost
+        miss = maximum(miss, loops.squared_distance / LOOP_TOLERANCE**2)
     return Residual(error, rows, cost, miss)
 
 

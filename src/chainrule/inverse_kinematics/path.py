@@ -151,6 +151,8 @@ def follow(
     flat, aims = q.reshape(-1, nq), rows.reshape(-1, rows.shape[-1])
     error = np.max(list(errors_by_link(robot, request.problem.goals, flat, aims).values()), axis=0)
     success = (error <= request.tolerances).all(axis=-1) & request.bounds.contain(flat)
+    if robot.model.constraints:
+        success &= robot.closure.is_closed(flat)
     q = q.reshape((*batch, count, nq))
     steps = difference(robot, q[..., :-1, :], q[..., 1:, :])
     shape = (*batch, count)

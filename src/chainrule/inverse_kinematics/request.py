@@ -98,11 +98,6 @@ class Request:
         """
         model = robot.merged
         one_of(METHODS, method, "method", caller)
-        if model.constraints:
-            raise ModelError(
-                f"{caller}: robot {model.name!r} has closed loops, for which there is no inverse kinematics; "
-                "robot.close(...) closes them from given joints"
-            )
         by_link = _targets_by_link(robot, caller, target, link)
         _refuse_other_links(by_link, {"task": task, "weights": weights}, caller)
         goals, arrays = [], []
@@ -114,7 +109,7 @@ class Request:
             arrays.append(target_numbers(goal, value, what))
         batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
         targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
-        problem = Problem(model, _normalize_weights(goals), method)
+        problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows)
         _refuse_immobile(problem, caller)
         if method == "newton":
             _refuse_not_square(problem, caller)
@@ -279,7 +274,7 @@ def _tolerances(tolerance: Any, caller: str) -> Tolerances:
 
 def _refuse_immobile(problem: Problem, caller: str) -> None:
     for goal in problem.goals:
-        if not Problem(problem.model, (goal,)).velocities:
+        if not Problem(problem.model, (goal,)).velocities_of_links:
             raise ModelError(
                 f"{caller}: no joint moves {goal.link!r}, so that it is where it is; name a link beyond a joint"
             )
@@ -290,7 +285,7 @@ def _refuse_not_square(problem: Problem, caller: str) -> None:
         sum(w > 0 for w in goal.weights[:3]) * (goal.orientation is not None)
         + sum(w > 0 for w in goal.weights[3:]) * goal.has_position
         for goal in problem.goals
-    )
+    ) + len(problem.rows)
     if rows != problem.n:
         raise ShapeError(
             f"{caller}: Newton's method needs as many joints as equations, and {problem.n} joints meet {rows} of them; "

@@ -11,6 +11,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile import memory
 from chainrule.compile.backend import active
+from chainrule.core.sampling import random_configurations
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
@@ -21,7 +22,7 @@ from chainrule.inverse_kinematics.request import Request, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths, measured_errors
 from chainrule.inverse_kinematics.search import BestSoFar, Search, iteration_parameters
 from chainrule.inverse_kinematics.seeds import Seeds
-from chainrule.kinematics.configurations import neutral, random_state
+from chainrule.kinematics.configurations import neutral
 from chainrule.kinematics.poses import pose
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ def inverse_kinematics(
     max_iterations: int = 60,
     seed: int = 0,
 ) -> InverseKinematics:
-    """Configurations that bring a link or frame to targets.
+    """Configurations that bring a link or frame to targets, with closed loops closed.
 
-    Forward kinematics decides about `success`: every error is within the tolerance and every joint within its limits.
-    Where it is false, `q` is the nearest configuration found and `reason` says why. Numbers that are not finite
-    concern their own row only.
+    Forward kinematics decides about `success`: every error is within the tolerance, every joint within its limits and
+    every loop closed. Where it is false, `q` is the nearest configuration found and `reason` says why. Numbers that are
+    not finite concern their own row only.
 
     Parameters
     ----------
@@ -160,8 +161,9 @@ def _solve_rows(
             _approach_posture(robot, search, best, targets[some], posture)
         q[some] = shift_by_periods(robot.model, best.q, near[some], search.bounds)
         iterations[some] = best.iterations
+    closed = _close_loops(robot, search.bounds, q)
     errors = errors_by_link(robot, search.problem.goals, q, targets)
-    good = finite & search.bounds.contain(q)
+    good = finite & search.bounds.contain(q) & closed
     for error in errors.values():
         with np.errstate(invalid="ignore"):
             good &= (error <= search.tolerances).all(axis=-1)
@@ -169,6 +171,19 @@ def _solve_rows(
     reason[failed] = "not reached"
     reason[failed[_reachable_without_limits(search, q[failed], targets[failed])]] = "limits"
     return q, iterations, reason, errors
+
+
+def _close_loops(robot: Mechanism, bounds: Bounds, q: Array) -> Truths:
+    """Move configurations (rows, nq) to closed ones where that is possible, and say which are closed."""
+    if not robot.model.constraints:
+        return np.ones(len(q), dtype=bool)
+    closed = robot.closure.is_closed(q)
+    left = np.flatnonzero(~closed)
+    if len(left):
+        states, good = robot.closure.close(q[left])
+        good &= bounds.contain(states)
+        q[left[good]], closed[left[good]] = states[good], True
+    return closed
 
 
 def errors_by_link(robot: Mechanism, goals: Sequence[Goal], q: Array, targets: Array) -> dict[str, Array]:
@@ -212,7 +227,7 @@ def search_of(robot: Mechanism, request: Request) -> Search:
     def seeds() -> Seeds:
         return Seeds(
             problem.goals,
-            lambda rng, count: random_state(robot, rng, count),
+            lambda rng, count: random_configurations(robot.layout, rng, (count,)),  # loops are closed on the way
             lambda q, link: pose(robot, q, link),
             request.seed,
         )

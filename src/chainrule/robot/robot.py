@@ -28,6 +28,7 @@ from chainrule.kinematics import (
     named_states,
     orders,
     poses,
+    reduced,
     singularities,
     tasks,
     workspace,
@@ -167,13 +168,14 @@ class Robot(Mechanism):
     resolved_rate = differential.resolved_rate
     null_space = differential.null_space
 
-    # --- singularities and manipulability: kinematics/tasks.py, singularities.py, manipulability.py ---
+    # --- singularities and manipulability: kinematics/tasks.py, singularities.py, reduced.py, manipulability.py ---
     task = tasks.task
     task_rank = tasks.task_rank
     singular_values = singularities.singular_values
     condition_number = singularities.condition_number
     is_singular = singularities.is_singular
     singularity = singularities.singularity
+    reduced_jacobian = reduced.reduced_jacobian
     manipulability_gradient = manipulability.manipulability_gradient
     manipulability_ellipsoid = manipulability.manipulability_ellipsoid
     dynamic_manipulability = manipulability.dynamic_manipulability
