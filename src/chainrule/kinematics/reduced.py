@@ -70,9 +70,8 @@ class ReducedJacobian:
         return len(self.actuated) - self.dof
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.link} ({self.part}) from {', '.join(self.actuated)}: {self.dof} degree{'s' if self.dof != 1 else ''} of freedom"
-        ]
+        freedom = f"{self.dof} degree{'s' if self.dof != 1 else ''} of freedom"
+        lines = [f"{self.link} ({self.part}) from {', '.join(self.actuated)}: {freedom}"]
         if self.redundant:
             lines.append(f"over-actuated: {self.redundant} more joints than degrees of freedom")
         if self.J.ndim > 2:
