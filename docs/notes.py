@@ -142,8 +142,8 @@ def same(value: Any, expected: Any, error: float = TOLERANCE) -> bool:
     """Whether two results are equal: expressions as expressions, numbers up to an error."""
     if isinstance(value, dict) or isinstance(expected, dict):
         return list(value) == list(expected) and all(same(value[key], expected[key], error) for key in expected)
-    if isinstance(value, np.bool_):
-        value = bool(value)
+    if isinstance(value, (np.bool_, np.ndarray)) and value.shape == ():
+        value = value.item()
     if isinstance(value, str) and isinstance(expected, str):
         return unicodedata.normalize("NFC", value) == unicodedata.normalize("NFC", expected)
     if isinstance(expected, (str, bool)) or isinstance(value, (str, bool)) or expected is None:
@@ -153,7 +153,8 @@ def same(value: Any, expected: Any, error: float = TOLERANCE) -> bool:
     try:
         a, b = np.asarray(value, dtype=float), np.asarray(expected, dtype=float)
     except (TypeError, ValueError):
-        return len(value) == len(expected) and all(same(a, b, error) for a, b in zip(value, expected, strict=True))
+        ones, others = list(value), list(expected)
+        return len(ones) == len(others) and all(same(a, b, error) for a, b in zip(ones, others, strict=True))
     return a.shape == b.shape and np.allclose(a, b, rtol=TOLERANCE, atol=error)
 
 

@@ -322,3 +322,12 @@ def test_scalars_of_other_packages_are_known_without_importing_them():
     for x in (np.float64(0.5), casadi.SX(0.5), casadi.DM(0.5), sympy.Float(0.5), pint.Quantity(0.5, "rad")):
         assert float(scalar.sin(x)) == pytest.approx(np.sin(0.5))
     assert scalar.sin(np.array([0.5])).tolist() == [np.sin(0.5)]
+
+
+def test_a_function_of_time_is_a_scalar():
+    from chainrule.spatial import Rotation, Vector
+
+    t = sympy.Symbol("t")
+    theta = sympy.Function("theta")(t)
+    x, y, _ = Rotation.about(Vector(0, 0, 1), theta) * Vector(1, 0, 0)
+    assert (x.diff(t), y.diff(t)) == (-sympy.sin(theta) * theta.diff(t), sympy.cos(theta) * theta.diff(t))

@@ -167,7 +167,7 @@ def functions_of(kind: type) -> Functions:
 def _look_up(kind: type) -> Functions:
     """The functions of the first class among `kind` and its bases that is registered or known."""
     for base in kind.__mro__:
-        package = base.__module__.partition(".")[0]
+        package = (base.__module__ or "").partition(".")[0]  # None for the class of SymPy's Function("theta")
         functions = _REGISTERED.get(base) or _REGISTERED.get(package)
         if functions is not None:
             return functions
