@@ -45,6 +45,9 @@ def test_a_wrench_in_base_axes_is_the_one_in_link_axes_turned(seed):
         function = getattr(robot, name)
         base_axes = function(*x[:count], tip, wrenches, wrench_frame="world")
         assert_allclose(base_axes, function(*x[:count], own_tip, own), rtol=1e-9, atol=1e-8)
+    for name in ("newton_euler_table", "rnea_table"):
+        tau = getattr(robot, name)(*x, tip, wrenches, wrench_frame="world").tau
+        assert_allclose(tau, robot.inverse_dynamics(*x, own_tip, own), rtol=1e-9, atol=1e-8)
     solution = robot.dae(*x, tip, wrenches, wrench_frame="world").solve()
     assert_allclose(solution.qdd, robot.forward_dynamics(*x, own_tip, own), rtol=1e-7, atol=1e-7)
 

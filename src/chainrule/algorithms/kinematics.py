@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.model import Model, PosedBody
+from chainrule.model import Body, Model, PosedBody
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 
 Scalars = Sequence[Scalar]
@@ -81,19 +81,32 @@ def acceleration(
     The second is d2p/dt2, not the rate dv/dt of the twist's linear part in moving axes: d2p/dt2 = dv/dt + omega x v.
     """
     index, offset = model.locate(name)
-    T, V = Transform.identity(), Motion.zero()
-    A = gravity_as_base_acceleration(model) if gravity else Motion.zero()
-    for body in model.ancestors(index):
-        posed = body.at(q)
-        VJ = posed.along(qd)
-        T, V = T * posed.T, posed.T.inv * V + VJ
-        A = posed.T.inv * A + V.cross(VJ) + posed.velocity_product(qd) + posed.along(qdd)
+    base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
+    T, V, A = along_chain(model.ancestors(index), q, qd, qdd, base)
     V, A = offset.inv * V, offset.inv * A
-    of_origin = Motion(A.angular, A.linear + V.angular.cross(V.linear))
+    of_origin = Motion(A.angular, origin_acceleration(V, A))
     if frame == "body":
         return of_origin
     R = (T * offset).rotation
     return Motion(R * of_origin.angular, R * of_origin.linear)
+
+
+def along_chain(
+    chain: Sequence[Body], q: Scalars, qd: Scalars, qdd: Scalars, base: Motion
+) -> tuple[Transform, Motion, Motion]:
+    """Pose of the last link of a chain in the frame that its first joint is on, its twist, and the rate of that."""
+    T, V, A = Transform.identity(), Motion.zero(), base
+    for body in chain:
+        posed = body.at(q)
+        VJ = posed.along(qd)
+        T, V = T * posed.T, posed.T.inv * V + VJ
+        A = posed.T.inv * A + V.cross(VJ) + posed.velocity_product(qd) + posed.along(qdd)
+    return T, V, A
+
+
+def origin_acceleration(V: Motion, A: Motion) -> Vector:
+    """Acceleration d2p/dt2 of a frame's origin, in its own axes, of its twist and the rate of that."""
+    return A.linear + V.angular.cross(V.linear)
 
 
 def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Motion) -> tuple[list[Motion], list[Motion]]:

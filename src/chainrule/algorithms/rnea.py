@@ -1,14 +1,15 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm.
 
 Lynch & Park, Modern Robotics, eqs. 8.50-8.54; Featherstone, Rigid Body Dynamics Algorithms, table 5.1.
-Twists and wrenches are in link frames. `Robot.gravity_torque`, `torque_terms` and `joint_wrenches` evaluate this text;
-`Robot.inverse_dynamics` and `bias` evaluate the same equations as `vector_form` writes them, because that takes about a
-fifth fewer operations.
+Twists and wrenches are in link frames. `Robot.gravity_torque`, `torque_terms`, `joint_wrenches` and `rnea_table`
+evaluate this text; `Robot.inverse_dynamics` and `bias` evaluate the same equations as `vector_form` writes them,
+because that takes about a fifth fewer operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
@@ -17,6 +18,18 @@ from chainrule.model import Model, PosedBody
 from chainrule.spatial import Force, Motion, Scalar
 
 Scalars = Sequence[Scalar]
+
+UNITS = {"V": "rad/s, m/s", "V_dot": "rad/s^2, m/s^2", "F": "N m, N"}
+"""Units of the columns of the recursion's table, angular and linear part, in the order in which they are computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """Quantities of one link, in its own frame: its twist, the rate of that, and the wrench through its joint."""
+
+    V: Motion
+    V_dot: Motion
+    F: Force
 
 
 def inverse_dynamics(
@@ -42,9 +55,15 @@ def joint_wrenches(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
 ) -> list[Force]:
     """Wrenches F_i from parent to child through each joint, in the child's frame, by link index."""
+    return [Force.zero(), *(row.F for row in recursion(model, q, qd, qdd, wrenches))]
+
+
+def recursion(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None) -> list[LinkRow]:
+    """A row (V_i, dV_i/dt, F_i) for each moving link, gravity being an acceleration -g of the base."""
     bodies = model.at(q)
     V, A = outward(bodies, qd, qdd, gravity_as_base_acceleration(model))
-    return inward(bodies, link_wrenches(bodies, V, A, wrenches))
+    F = inward(bodies, link_wrenches(bodies, V, A, wrenches))
+    return [LinkRow(*row) for row in list(zip(V, A, F, strict=True))[1:]]
 
 
 def link_wrenches(

@@ -1,23 +1,25 @@
-"""The terms of the joint torques: inertial, centrifugal, Coriolis, gravity, friction, spring and loop."""
+"""The terms of the joint torques: inertial, centrifugal, Coriolis, gravity, friction, spring, external and loop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from chainrule.algorithms.joint_forces import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.algorithms.loop_equations import Rows
-from chainrule.algorithms.rnea import body_torque, gravity_torque, velocity_torque
+from chainrule.algorithms.rnea import body_torque, gravity_torque, inward, project, velocity_torque
 from chainrule.model import Model
-from chainrule.spatial import Motion, Scalar
+from chainrule.spatial import Force, Motion, Scalar
 
 Scalars = Sequence[Scalar]
 TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring", "total")
 
 
-def term_names(model: Model) -> tuple[str, ...]:
-    """Names of the terms of a robot's torques; closed loops add one."""
-    return (*TERMS[:-1], "loop", TERMS[-1]) if model.constraints else TERMS
+def term_names(model: Model, *, loaded: bool = False) -> tuple[str, ...]:
+    """Names of the terms of a robot's torques; wrenches on links add one, and closed loops another."""
+    added = (*(("external",) if loaded else ()), *(("loop",) if model.constraints else ()))
+    return (*TERMS[:-1], *added, TERMS[-1])
 
 
 def torque_terms(
@@ -28,10 +30,13 @@ def torque_terms(
     rows: Rows = None,
     actuated: Sequence[int] = (),
     rank: int | None = None,
+    *,
+    wrenches: Wrenches | None = None,
 ) -> dict[str, list[Scalar]]:
     """Terms by name: inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring.
 
-    "total" is their sum. Closed loops add the term "loop", -G^T lambda, the part that the constraint forces carry.
+    "total" is their sum. Wrenches that the world applies to links add the term "external", -J^T W. Closed loops add the
+    term "loop", -G^T lambda, the part that the constraint forces carry.
     """
     rest = [0] * model.nv
     inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
@@ -48,6 +53,8 @@ def torque_terms(
         "friction": friction_torque(model, qd),
         "spring": spring_torque(model, q),
     }
+    if wrenches:
+        terms["external"] = external_torque(model, q, wrenches)
     total: list[Scalar] = rest
     for term in terms.values():
         total = add(total, term)
@@ -56,6 +63,13 @@ def torque_terms(
         terms["loop"] = [a - b for a, b in zip(tau, total, strict=True)]
         total = tau
     return {**terms, "total": total}
+
+
+def external_torque(model: Model, q: Scalars, wrenches: Wrenches) -> list[Scalar]:
+    """Torques -J^T W that balance the wrenches W which the world applies to links."""
+    bodies = model.at(q)
+    F = [-wrenches.get(i, Force.zero()) for i in range(len(bodies) + 1)]
+    return project(model, bodies, inward(bodies, F))
 
 
 def add(a: Scalars, b: Scalars) -> list[Scalar]:

@@ -112,13 +112,9 @@ def torque(
 def _terms(
     robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | None, wrench_frame: str
 ) -> dict[str, Array]:
-    """The torque terms, with that of a wrench at the tip."""
-    terms = robot.torque_terms(q, qd, qdd)
-    total = robot.inverse_dynamics(q, qd, qdd, tip_wrench=tip_wrench, wrench_frame=wrench_frame)
-    if tip_wrench is None:
-        return terms
-    own = terms.pop("total")
-    return {**terms, "tip wrench": total - own, "total": total}
+    """The torque terms, with that of a wrench at the tip by its name."""
+    terms = robot.torque_terms(q, qd, qdd, tip_wrench=tip_wrench, wrench_frame=wrench_frame)
+    return {"tip wrench" if term == "external" else term: values for term, values in terms.items()}
 
 
 def torque_table(robot: Robot, terms: dict[str, Array]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.tables import data_frame
 from chainrule.display import tables as display
-from chainrule.errors import ShapeError
 from chainrule.model import Layout
 
 
@@ -66,44 +64,6 @@ class Limits(LimitFields):
         """A DataFrame of pandas with a row for each degree of freedom."""
         units = {"lower": "rad or m", "upper": "rad or m", "velocity": "rad/s or m/s", "effort": "N m or N"}
         return data_frame(self._asdict(), units, list(self.names) or None, "joint")
-
-
-@dataclass(frozen=True)
-class NewtonEulerTable:
-    """The vector form of the Newton-Euler equations: an array (..., links, 3) for each column, in link frames."""
-
-    links: tuple[str, ...]
-    units: Mapping[str, str]
-    omega: Array
-    omega_dot: Array
-    v_dot: Array
-    v_dot_com: Array
-    F: Array
-    N: Array
-    f: Array
-    n: Array
-    tau: Array
-
-    def to_pandas(self) -> Any:
-        """A DataFrame of pandas for one state: a row for each link, columns such as "omega.x"; tau is not in it."""
-        if self.omega.ndim > 2:
-            raise ShapeError(f"to_pandas: a batch of shape {self.omega.shape[:-2]} is no table; take one state")
-        columns = {f"{name}.{axis}": getattr(self, name)[:, k] for name in self.units for k, axis in enumerate("xyz")}
-        units = {f"{name}.{axis}": unit for name, unit in self.units.items() for axis in "xyz"}
-        return data_frame(columns, units, list(self.links), "link")
-
-    def __str__(self) -> str:
-        if self.omega.ndim > 2:
-            return f"Newton-Euler table of {len(self.links)} links for a batch of shape {self.omega.shape[:-2]}"
-        lines = ["x, y and z of each vector, in the axes of its link"]
-        for i, link in enumerate(self.links):
-            lines.append(link)
-            for column, unit in self.units.items():
-                x, y, z = getattr(self, column)[i]
-                lines.append(f"  {column:<10} {x: 12.6f} {y: 12.6f} {z: 12.6f}  {unit}")
-        return "\n".join(
-            [*lines, "tau, N m or N, in the order of the joints: " + " ".join(f"{t:.6f}" for t in self.tau)]
-        )
 
 
 @dataclass(frozen=True)

@@ -147,13 +147,30 @@ def spring_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Arr
     return robot.evaluate("spring_torque", q=q)
 
 
-def torque_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> dict[str, Array]:
+def torque_terms(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
+) -> dict[str, Array]:
     """The torque by its causes: inertial, centrifugal, coriolis, gravity, friction, spring, and their total.
 
-    Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds.
+    Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds. Wrenches, as
+    in inverse_dynamics, add the term "external", J^T F_tip - J^T W; closed loops the term "loop".
+
+    >>> import chainrule as cr
+    >>> arm, at_rest = cr.load("planar_2r"), [0.0, 0.0]
+    >>> terms = arm.torque_terms([0.0, 0.0], at_rest, at_rest, tip_wrench=[0, 0, 0, 0, 1, 0])
+    >>> terms["external"].tolist(), terms["total"].round(2).tolist()
+    ([2.0, 1.0], [31.43, 10.81])
     """
-    values = robot.evaluate("torque_terms", q=q, qd=qd, qdd=qdd)
-    return {term: values[..., i, :] for i, term in enumerate(term_names(robot.model))}
+    loads = robot.loads("torque_terms", tip_wrench, wrenches)
+    values = robot.evaluate("torque_terms", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    return {term: values[..., i, :] for i, term in enumerate(term_names(robot.model, loaded=bool(loads.links)))}
 
 
 def joint_wrenches(

@@ -1,28 +1,92 @@
-"""The forms of dynamics that textbooks print: the vector form link by link, and the closed matrix form."""
+"""The forms of dynamics that textbooks print: the recursion link by link, and the closed matrix form."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chainrule.algorithms import matrix_form as algorithm
-from chainrule.algorithms.vector_form import UNITS
+from chainrule.algorithms import rnea, vector_form
+from chainrule.algorithms.joint_forces import drive_torque
+from chainrule.algorithms.kinematics import gravity_as_base_acceleration
+from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.results import MatrixForm, NewtonEulerTable
+from chainrule.core.results import MatrixForm
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.functions import reference
+from chainrule.spatial import Motion
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def newton_euler_table(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NewtonEulerTable:
-    """The vector form (Craig): omega, omega-dot, v-dot, v-dot of the mass center, F, N, f, n of each link."""
-    values = robot.evaluate("newton_euler", q=q, qd=qd, qdd=qdd)
-    columns = {column: values[..., i, :] for i, column in enumerate(UNITS)}
-    return NewtonEulerTable(_moving_links(robot), UNITS, **columns, tau=inverse_dynamics(robot, q, qd, qdd))
+def newton_euler_table(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
+) -> NewtonEulerTable:
+    """The vector form (Craig): omega, omega-dot, v-dot, v-dot of the mass center, F, N, f, n of each link.
+
+    Wrenches are as in inverse_dynamics; they are in f and n, and so in tau.
+    """
+    loads = robot.loads("newton_euler_table", tip_wrench, wrenches)
+    values = robot.evaluate("newton_euler", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    columns = {column: values[..., i, :] for i, column in enumerate(vector_form.UNITS)}
+    tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench, wrenches, wrench_frame=wrench_frame)
+    return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau)
+
+
+def rnea_table(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
+) -> RneaTable:
+    """The recursion in twists and wrenches (Lynch & Park): V_i, dV_i/dt, F_i and tau_i of each link, in its frame.
+
+    Gravity is the acceleration V_dot_0 = (0, -g) of the base. Wrenches are as in inverse_dynamics. Fixed joints are
+    merged first; closed loops and free joints are taken along.
+
+    >>> import chainrule as cr
+    >>> table = cr.load("planar_2r").rnea_table([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
+    >>> table.V_dot_0.tolist()
+    [0.0, 0.0, 0.0, 0.0, 9.81, 0.0]
+    >>> table.F.round(2).tolist(), table.tau.round(2).tolist()
+    ([[0.0, 0.0, 29.43, -3.0, 19.62, 0.0], [0.0, 0.0, 9.81, -2.0, 9.81, 0.0]], [29.43, 9.81])
+    """
+    loads = robot.loads("rnea_table", tip_wrench, wrenches)
+    values = robot.evaluate("recursion", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    columns = {column: values[..., i, :] for i, column in enumerate(rnea.UNITS)}
+    tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench, wrenches, wrench_frame=wrench_frame)
+    state = robot.read("rnea_table", q=q, qd=qd, qdd=qdd)
+    batch, scalars = values.shape[:-3], [reference.scalars_of(a) for a in state]
+    bodies = robot.merged.at(scalars[0])
+    screws: list[Motion] = [Motion.zero()] * robot.nv
+    for body in bodies:
+        for i, S in body.S if body.body.joint.mimic is None else ():
+            screws[i] = S
+    return RneaTable(
+        _moving_links(robot),
+        rnea.UNITS,
+        **columns,
+        tau=tau,
+        drives=reference.stack(drive_torque(robot.merged, *scalars), batch, (robot.nv,)),
+        T=reference.stack([body.T.inverse().rows() for body in bodies], batch, (len(bodies), 4, 4)),
+        A=reference.stack([list(S) for S in screws], batch, (robot.nv, 6)),
+        V_dot_0=np.array(list(gravity_as_base_acceleration(robot.merged)), dtype=float) + 0.0,
+    )
 
 
 def matrix_form(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> MatrixForm:

@@ -198,7 +198,7 @@ def EQUATIONS(model: Model, options: Mapping[str, Any]) -> int:
 
 def TERMS(model: Model, options: Mapping[str, Any]) -> int:
     """The number of named terms of a torque."""
-    return len(terms.term_names(model))
+    return len(terms.term_names(model, loaded=bool(options.get("loads"))))
 
 
 def CHOSEN_JOINTS(model: Model, options: Mapping[str, Any]) -> int:
@@ -408,9 +408,18 @@ def _joint_wrenches(
     return [list(F[moves[joint]]) for joint in joints]
 
 
-def _newton_euler(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, **loops: Any) -> list[list[list[Scalar]]]:
-    rows, _ = _with_loop_forces(vector_form.newton_euler)(model, q, qd, qdd, **loops)
+def _newton_euler(model: Model, *arguments: Scalars, **options: Any) -> list[list[list[Scalar]]]:
+    rows, _ = _with_named_wrenches(_with_loop_forces(vector_form.newton_euler))(model, *arguments, **options)
     return [[list(getattr(row, column)) for column in vector_form.UNITS] for row in rows]
+
+
+def _recursion(model: Model, *arguments: Scalars, **options: Any) -> list[list[list[Scalar]]]:
+    rows = _with_named_wrenches(_with_loop_forces(rnea.recursion))(model, *arguments, **options)
+    return [[list(getattr(row, column)) for column in rnea.UNITS] for row in rows]
+
+
+def _torque_terms(model: Model, *arguments: Scalars, **options: Any) -> list[list[Scalar]]:
+    return list(_with_named_wrenches(terms.torque_terms)(model, *arguments, **options).values())
 
 
 def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
@@ -587,9 +596,11 @@ FUNCTIONS: dict[str, Function] = {
         answer="torques or forces that hold springs of {torques}",
     ),
     "torque_terms": Function(
-        lambda m, q, qd, qdd, **loops: list(terms.torque_terms(m, q, qd, qdd, **loops).values()),
+        _torque_terms,
         (Q, QD, QDD),
         (TERMS, N),
+        _LOADS,
+        loaded=True,
         cost=per_joint_and_body(4),
         loops=_IN_LOOPS,
         is_direct=never,
@@ -684,15 +695,28 @@ FUNCTIONS: dict[str, Function] = {
         is_direct=without_quaternions,
         answer="displacements from q0 to q1 of {displacements}",
     ),
-    # the vector form
+    # the recursion, in vectors and in twists and wrenches
     "newton_euler": Function(
         _newton_euler,
         (Q, QD, QDD),
         (BODIES, len(vector_form.UNITS), 3),
+        _LOADS,
+        loaded=True,
         loops=_IN_LOOPS,
         is_direct=never,
         method="newton_euler_table",
         answer="omega, omega_dot, v_dot, v_dot_com, F, N, f, n of {bodies}, each in its own frame (rad, m, s, N)",
+    ),
+    "recursion": Function(
+        _recursion,
+        (Q, QD, QDD),
+        (BODIES, len(rnea.UNITS), 6),
+        _LOADS,
+        loaded=True,
+        loops=_IN_LOOPS,
+        is_direct=never,
+        method="rnea_table",
+        answer="V, V_dot, F of {bodies}, angular part first, each in its own frame (rad, m, s, N)",
     ),
     # closed loops
     "constraint_residual": Function(

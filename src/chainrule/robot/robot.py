@@ -25,6 +25,7 @@ from chainrule.kinematics import (
     configurations,
     differential,
     manipulability,
+    moving_point,
     named_states,
     orders,
     poses,
@@ -153,7 +154,7 @@ class Robot(Mechanism):
     reorder = orders.reorder
     order_of = orders.order_of
 
-    # --- poses, velocities, Jacobians: kinematics/poses.py, differential.py ---
+    # --- poses, velocities, Jacobians: kinematics/poses.py, differential.py, moving_point.py ---
     pose = poses.pose
     twists = poses.twists
     accelerations = poses.accelerations
@@ -165,6 +166,8 @@ class Robot(Mechanism):
     poses = poses.poses
     velocity = differential.velocity
     acceleration = differential.acceleration
+    velocity_terms = moving_point.velocity_terms
+    acceleration_terms = moving_point.acceleration_terms
     resolved_rate = differential.resolved_rate
     null_space = differential.null_space
 
@@ -214,6 +217,7 @@ class Robot(Mechanism):
     center_of_mass = energy.center_of_mass
     center_of_mass_jacobian = energy.center_of_mass_jacobian
     newton_euler_table = textbook.newton_euler_table
+    rnea_table = textbook.rnea_table
     matrix_form = textbook.matrix_form
 
     # --- closed loops: loops/ ---

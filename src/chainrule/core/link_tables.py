@@ -1,0 +1,146 @@
+"""Tables with a row of vectors for each link: the steps of a recursion, as textbooks print them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.core.tables import data_frame
+from chainrule.display import tables as display
+from chainrule.errors import ShapeError, visible
+
+COMPONENTS = {
+    "rad/s, m/s": ("wx", "wy", "wz", "vx", "vy", "vz"),
+    "rad/s^2, m/s^2": ("wx", "wy", "wz", "vx", "vy", "vz"),
+    "N m, N": ("mx", "my", "mz", "fx", "fy", "fz"),
+}
+"""Components of twists and wrenches, by their units; all else is a vector of x, y and z."""
+
+TORQUES = "tau, N m or N, in the order of the joints"
+
+
+@dataclass(frozen=True, repr=False)
+class LinkTable:
+    """An array (..., links, 3) or (..., links, 6) for each column of `units`, in the order of `links`."""
+
+    links: tuple[str, ...]
+    units: Mapping[str, str]
+
+    title: ClassVar[str]
+    heading: ClassVar[str]
+    """The frame and the order of the numbers in a line."""
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The dimensions of the batch, () for one state."""
+        shape: tuple[int, ...] = getattr(self, next(iter(self.units))).shape
+        return shape[:-2]
+
+    def _torques(self) -> Mapping[str, Array]:
+        """The lines below the table: numbers of the joints, by what they are."""
+        return {}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas for one state: a row for each link, columns such as "omega.x"; tau is not in it."""
+        if self.batch:
+            raise ShapeError(f"to_pandas: a batch of shape {self.batch} is no table; take one state")
+        columns, units = {}, {}
+        for name, unit in self.units.items():
+            parts, of_parts = COMPONENTS.get(unit, "xyz"), unit.split(", ")
+            for k, part in enumerate(parts):
+                columns[f"{name}.{part}"] = getattr(self, name)[:, k]
+                units[f"{name}.{part}"] = of_parts[k // 3]
+        return data_frame(columns, units, list(self.links), "link")
+
+    def __str__(self) -> str:
+        if self.batch:
+            return f"{self.title} of {len(self.links)} links for a batch of shape {self.batch}"
+        lines, last = [self.heading], None
+        for link, name, values, unit in self._lines():
+            if link != last:
+                lines.append(visible(link))
+            last = link
+            lines.append(f"  {name:<10} {' '.join(f'{x + 0.0: 12.6f}' for x in values)}  {unit}")
+        totals = (f"{what}: " + " ".join(f"{t:.6f}" for t in values) for what, values in self._torques().items())
+        return "\n".join([*lines, *totals])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
+        """Link, name, numbers and unit of each vector of one state, link by link."""
+        for i, link in enumerate(self.links):
+            for name, unit in self.units.items():
+                yield link, name, getattr(self, name)[i], unit
+
+    def _repr_html_(self) -> str:
+        if self.batch:
+            return display.heading(str(self))
+        lines = list(self._lines())
+        parts = max((len(values) for _, _, values, _ in lines), default=3)
+        numbered = ("x", "y", "z") if parts == 3 else ("", "", "", "", "", "")
+        rows = [
+            (link, name, *(float(x) for x in values), *[""] * (parts - len(values)), unit)
+            for link, name, values, unit in lines
+        ]
+        totals = (
+            display.heading(what, ", ".join(display.figure_text(x) for x in values))
+            for what, values in self._torques().items()
+        )
+        return display.table(("link", "", *numbered, "unit"), rows, f"{self.title}: {self.heading}") + "".join(totals)
+
+
+@dataclass(frozen=True, repr=False)
+class NewtonEulerTable(LinkTable):
+    """The vector form of the Newton-Euler equations: an array (..., links, 3) for each column, in link frames."""
+
+    omega: Array
+    omega_dot: Array
+    v_dot: Array
+    v_dot_com: Array
+    F: Array
+    N: Array
+    f: Array
+    n: Array
+    tau: Array
+
+    title = "Newton-Euler table"
+    heading = "x, y and z of each vector, in the axes of its link"
+
+    def _torques(self) -> Mapping[str, Array]:
+        return {TORQUES: self.tau}
+
+
+@dataclass(frozen=True, repr=False)
+class RneaTable(LinkTable):
+    """The recursion in twists and wrenches: V_i, dV_i/dt and F_i of each link in its own frame, (..., links, 6)."""
+
+    V: Array
+    V_dot: Array
+    F: Array
+    tau: Array
+    """Torques (..., n): A_i . F_i and those of rotors, springs and friction."""
+    drives: Array
+    """The part of rotors, springs and friction (..., n); zero where a robot has none."""
+    T: Array
+    """T_{i,p}: the pose of the parent's frame in the link's, (..., links, 4, 4)."""
+    A: Array
+    """The screw of each degree of freedom, in the frame of the link that its joint moves: (..., n, 6)."""
+    V_dot_0: Array
+    """The acceleration of the base, (0, -g): gravity. (6,)"""
+
+    title = "Twist-wrench recursion"
+    heading = "angular and linear part of each twist, moment and force of each wrench, in the frame of its link"
+
+    def _torques(self) -> Mapping[str, Array]:
+        if not np.any(self.drives):
+            return {TORQUES: self.tau}
+        return {"rotors, springs and friction, N m or N": self.drives, TORQUES: self.tau}
+
+    def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
+        yield "base, with gravity as an acceleration", "V_dot_0", self.V_dot_0, self.units["V_dot"]
+        yield from super()._lines()
