@@ -111,9 +111,10 @@ def add_configuration(model: Model, name: str, q: Sequence[float]) -> Model:
 
 def find_joint(model: Model, name: str) -> Joint:
     """The joint of this name."""
-    for joint in model.joints:
-        if joint.name == name:
-            return joint
+    if isinstance(name, str):
+        for joint in model.joints:
+            if joint.name == name:
+                return joint
     raise UnknownNameError.of("joint", name, (j.name for j in model.joints), f"robot {model.name!r}")
 
 

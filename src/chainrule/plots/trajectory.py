@@ -167,7 +167,8 @@ def drawn_row(trajectory: Trajectory, row: int | Sequence[int] | None = None) ->
     if row is None:
         place = tuple(0 for _ in trajectory.batch)
     else:
-        numbers = [row] if isinstance(row, int) or np.ndim(row) == 0 else as_list(row, "plot: row")
+        is_listed = isinstance(row, (list, tuple)) or getattr(row, "ndim", 0)
+        numbers = as_list(row, "plot: row") if is_listed else [row]
         place = tuple(whole_number(number, "plot: row") for number in numbers)
     if trajectory.batch and not np.prod(trajectory.batch):
         raise ShapeError("plot: this trajectory has no motions in its batch")
