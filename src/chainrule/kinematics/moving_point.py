@@ -42,13 +42,13 @@ def velocity_terms(
     ([0.0, 2.0, 0.0], [0.0, 2.0, 0.0], [0.0, 4.0, 0.0])
     """
     axes, name = one_of(ACCELERATION_FRAMES, frame, "frame of a velocity"), robot.link(link)
-    state = robot.read("velocity_terms", q=q, qd=qd)
+    q, qd = state = robot.read("velocity_terms", q=q, qd=qd)
     P, V, _ = _motion_of_point(
-        robot, "velocity_terms", name, point, (*state, 0.0 * state[1]), {"point_velocity": point_velocity}
+        robot, "velocity_terms", name, point, (*state, np.zeros_like(qd)), {"point_velocity": point_velocity}
     )
-    twist = velocity(robot, *state, name, axes)
+    twist = velocity(robot, q, qd, name, axes)
     vectors = {"q": twist[..., :3], "origin": twist[..., 3:], "point": P, "point_velocity": V}
-    R = _orientation(robot, state[0], name, axes)
+    R = _orientation(robot, q, name, axes)
     terms = _evaluate("velocity_terms", algorithm.velocity_terms, R, vectors)
     return VelocityTerms(_describe(name, point), axes, **terms)
 
@@ -141,9 +141,9 @@ def _motion_of_point(
             f"{caller}: {link!r} does not carry {name!r}; name a link or frame further out, or give the point and its "
             "motion by three numbers each"
         )
-    scalars = [reference.scalars_of(x) for x in state]
+    q, qd, qdd = (reference.scalars_of(x) for x in state)
     with np.errstate(all="ignore"):
-        motion = algorithm.relative_motion(robot.model, *scalars, name, link)
+        motion = algorithm.relative_motion(robot.model, q, qd, qdd, name, link)
     P, V, V_dot = (reference.stack(list(v), state[0].shape[:-1], (3,)) for v in motion)
     return P, V, V_dot
 

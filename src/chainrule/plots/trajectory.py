@@ -167,7 +167,7 @@ def drawn_row(trajectory: Trajectory, row: int | Sequence[int] | None = None) ->
     if row is None:
         place = tuple(0 for _ in trajectory.batch)
     else:
-        is_listed = isinstance(row, (list, tuple)) or getattr(row, "ndim", 0)
+        is_listed = isinstance(row, (list, tuple)) or (isinstance(row, np.ndarray) and row.ndim > 0)
         numbers = as_list(row, "plot: row") if is_listed else [row]
         place = tuple(whole_number(number, "plot: row") for number in numbers)
     if trajectory.batch and not np.prod(trajectory.batch):
