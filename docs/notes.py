@@ -142,8 +142,7 @@ def same(value: Any, expected: Any, error: float = TOLERANCE) -> bool:
     """Whether two results are equal: expressions as expressions, numbers up to an error."""
     if isinstance(value, dict) or isinstance(expected, dict):
         return list(value) == list(expected) and all(same(value[key], expected[key], error) for key in expected)
-    if isinstance(value, (np.bool_, np.ndarray)) and value.shape == ():
-        value = value.item()
+    value, expected = _plain(value), _plain(expected)
     if isinstance(value, str) and isinstance(expected, str):
         return unicodedata.normalize("NFC", value) == unicodedata.normalize("NFC", expected)
     if isinstance(expected, (str, bool)) or isinstance(value, (str, bool)) or expected is None:
@@ -156,6 +155,14 @@ def same(value: Any, expected: Any, error: float = TOLERANCE) -> bool:
         ones, others = list(value), list(expected)
         return len(ones) == len(others) and all(same(a, b, error) for a, b in zip(ones, others, strict=True))
     return a.shape == b.shape and np.allclose(a, b, rtol=TOLERANCE, atol=error)
+
+
+def _plain(value: Any) -> Any:
+    """Spatial objects as arrays, and numbers of NumPy as those of Python."""
+    if hasattr(value, "__array__") and not isinstance(value, (sp.Basic, sp.MatrixBase)):
+        value = np.asarray(value)
+        return value.item() if value.ndim == 0 else value
+    return value
 
 
 def _same_expressions(value: Any, expected: Any) -> bool:
