@@ -426,4 +426,5 @@ def fingerprint(model: Model) -> str:
     """A digest of every number and name that shapes a model's motion: not of geometry, configurations and notes."""
     from chainrule.formats.native import to_json
 
-    return hashlib.sha256(to_json(edits.without_annotations(model)).encode()).hexdigest()
+    plain = edits.without_conventions(edits.without_annotations(model))
+    return hashlib.sha256(to_json(plain).encode()).hexdigest()

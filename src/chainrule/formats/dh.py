@@ -11,7 +11,7 @@ from typing import Any
 from chainrule.arguments import as_list, number
 from chainrule.display import tables as display
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, short_repr
-from chainrule.formats.exact import snap
+from chainrule.formats.exact import snap, without_rounding
 from chainrule.model import (
     Dof,
     Frame,
@@ -28,6 +28,12 @@ CONVENTIONS = ("standard", "modified")
 COLUMNS = ("a", "alpha", "d", "theta")
 UNITS = {"a": "m", "alpha": "rad", "d": "m", "theta": "rad"}
 X, Z = Vector(1.0, 0.0, 0.0), Vector(0.0, 0.0, 1.0)
+
+Row = tuple[float, float, float, float]
+"""The numbers a, alpha, d and theta of a joint."""
+
+ROW_TOLERANCE = 1e-12
+"""Largest difference of a transform from that of a row, for entries of the rotation and for lengths in m."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,28 @@ def link_transform(row: Sequence[float], convention: str) -> Transform:
     return _about(X, alpha) * _along(X, a) * _about(Z, theta) * _along(Z, d)
 
 
+def row_of(T: Transform, convention: str) -> Row | None:
+    """The row (a, alpha, d, theta) whose transform T_{i-1,i} is this one at q = 0; None if there is none.
+
+    >>> row_of(link_transform((0.4, math.pi / 2, 0.1, 0.0), "standard"), "standard")
+    (0.4, 1.5707963267948966, 0.1, 0.0)
+    """
+    (xx, xy, _), (yx, _, yz), (_, zy, zz) = ([float(x) for x in row] for row in T.rotation)
+    x, y, z = map(float, T.translation)
+    if convention == "standard":
+        alpha, theta = math.atan2(zy, zz), math.atan2(yx, xx)
+        a, d = x * math.cos(theta) + y * math.sin(theta), z
+    else:
+        alpha, theta = math.atan2(-yz, zz), math.atan2(-xy, xx)
+        a, d = x, z * math.cos(alpha) - y * math.sin(alpha)
+    size = max(map(abs, (x, y, z)))
+    row = (without_rounding(a, size), without_rounding(alpha), without_rounding(d, size), without_rounding(theta))
+    again = link_transform(row, convention)
+    turned = max(abs(p - q) for u, v in zip(again.rotation, T.rotation, strict=True) for p, q in zip(u, v, strict=True))
+    moved = max(abs(p - q) for p, q in zip(again.translation, T.translation, strict=True))
+    return row if turned < ROW_TOLERANCE and moved <= ROW_TOLERANCE * max(size, 1.0) else None
+
+
 def from_dh(
     name: str,
     rows: Sequence[Sequence[float] | Mapping[str, float]],
@@ -112,7 +140,7 @@ def from_dh(
         kind: Kind = inner if convention == "modified" else Moved(inner, T)
         place = T if convention == "modified" else Transform.identity()
         origin = base * place if i == 0 else place
-        joints.append(Joint(f"joint{i + 1}", above, link.name, kind, origin, (dof,)))
+        joints.append(Joint(f"joint{i + 1}", above, link.name, kind, origin, (dof,), dh=convention))
         above = link.name
     frames = [Frame("tool", above, tool)]
     return Model.build(name, [Link("base"), *links], joints, frames, end_effector="tool")
@@ -190,9 +218,6 @@ def to_dh(model: Model, tip: str, convention: str) -> DHTable:
         raise ModelError(f"{tip!r} does not move: there is no joint between it and the base")
     base, rows, last = (_standard_table if convention == "standard" else _modified_table)(axes, _normals(axes))
     return DHTable(tuple(rows), types, convention, base, last.inv * (T * offset))
-
-
-Row = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)

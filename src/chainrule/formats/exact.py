@@ -1,4 +1,4 @@
-"""Rotations from files, with the rounding errors of sines and cosines removed."""
+"""Numbers and rotations from files, with the errors of rounding removed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from chainrule.spatial import Rotation, Transform, Vector
 
 ROUNDING_TOLERANCE = 1e-14
 """Distance from 0 or 1 up to which an entry of a rotation is rounded to it."""
+
+ROUNDING_STEPS = 4
+"""Distances between neighboring floating-point numbers up to which a difference counts as rounding."""
 
 MIN_AXIS_LENGTH = 1e-100
 """Length below which, and above whose inverse, the direction of an axis is not trusted."""
@@ -26,6 +29,21 @@ def snap(R: Rotation) -> Rotation:
 def _snap_entry(x: float) -> float:
     nearest = round(x)
     return float(nearest) if abs(x - nearest) < ROUNDING_TOLERANCE else x
+
+
+def without_rounding(x: float, size: float = 0.0) -> float:
+    """The decimal number with up to 14 digits that x is but for rounding, or x itself if there is none.
+
+    `size` is that of the numbers whose sum or difference x is; their rounding is larger than that of x.
+
+    >>> without_rounding(0.1 + 0.05), without_rounding(10.1 - 10.0, 10.1), without_rounding(1 / 3)
+    (0.15, 0.1, 0.3333333333333333)
+    """
+    scale = max(abs(x), abs(size))
+    if not math.isfinite(scale) or not scale:
+        return x
+    nearest = round(x, 13 - math.floor(math.log10(scale)))
+    return nearest + 0.0 if abs(nearest - x) <= ROUNDING_STEPS * math.ulp(scale) else x
 
 
 def has_direction(axis: Vector) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chainrule.errors import FormatError, UnknownNameError
+from chainrule.formats.dh import CONVENTIONS
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import FilePath, folder_of, path_of, read, write
 from chainrule.model import (
@@ -53,8 +54,8 @@ DOF_KEYS = tuple(field.name for field in fields(Dof))
 PASSIVE = "passive"
 """The key that says that nothing drives a joint: passive = true is the same as effort = 0."""
 JOINT_KEYS = (
-    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "mimic", "dof", *DOF_KEYS,
-    PASSIVE,
+    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "dh", "mimic", "dof",
+    *DOF_KEYS, PASSIVE,
 )  # fmt: skip
 
 
@@ -364,9 +365,18 @@ def _joint(table: _Table) -> Joint:
     for entry in tables:
         entry.only(*DOF_KEYS, PASSIVE)
     dofs = tuple(_dof(entry) for entry in tables) or ((_dof(table),) if own else ())
-    return Joint(
-        table.text("name"), table.text("parent"), table.text("child"), kind, table.transform("origin"), dofs, mimic
-    )
+    names = (table.text(key) for key in ("name", "parent", "child"))
+    return Joint(*names, kind, table.transform("origin"), dofs, mimic, _convention(table))
+
+
+def _convention(table: _Table) -> str | None:
+    """The convention of the Denavit-Hartenberg table that a joint is a row of, if it is one."""
+    if "dh" not in table.entries:
+        return None
+    convention = table.text("dh")
+    if convention not in CONVENTIONS:
+        raise UnknownNameError.of("convention", convention, CONVENTIONS, f"{table.where}, dh: the format")
+    return convention
 
 
 def _kind(table: _Table) -> Kind:
@@ -523,6 +533,8 @@ def _joint_entry(joint: Joint) -> dict[str, Any]:
     if isinstance(kind, Moved):
         entry |= _origin_entry("offset", kind.offset) or {"offset": {}}
         kind = kind.inner
+    if joint.dh is not None:
+        entry["dh"] = joint.dh
     entry |= _axes_entry(kind)
     if joint.mimic:
         mimic = joint.mimic

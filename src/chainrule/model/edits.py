@@ -63,6 +63,13 @@ def without_annotations(model: Model) -> Model:
     return replace(model, geometries=(), configurations=(), notes=())
 
 
+def without_conventions(model: Model) -> Model:
+    """The model without the conventions in which its joints were described; its numbers are all there."""
+    if all(joint.dh is None for joint in model.joints):
+        return model
+    return replace(model, joints=tuple(replace(joint, dh=None) for joint in model.joints))
+
+
 def inertia_of(model: Model, link: str) -> Inertia:
     """Spatial inertia of a link, by its name."""
     return model.links[model.index_of[link]].spatial_inertia
@@ -302,7 +309,7 @@ def reverse(joint: Joint) -> Joint:
             f"joint {joint.name!r} is {joint.type}; the base can only be moved across fixed, revolute, prismatic and "
             "helical joints"
         )
-    turned = replace(joint, parent=joint.child, child=joint.parent)
+    turned = replace(joint, parent=joint.child, child=joint.parent, dh=None)
     if isinstance(joint.kind, Moved):
         back = Screw(-kind.angular, -kind.linear, kind.name) if isinstance(kind, Screw) else kind
         return replace(turned, kind=Moved(back, joint.origin.inverse()), origin=joint.kind.offset.inverse())

@@ -113,6 +113,8 @@ class Joint:
     origin: Transform = field(default=Transform.identity())
     dofs: tuple[Dof, ...] = ()
     mimic: Mimic | None = None
+    dh: str | None = field(default=None, compare=False)
+    """"standard" or "modified" if the joint is a row of a Denavit-Hartenberg table: its lengths are called a and d."""
 
     def __post_init__(self) -> None:
         if not self.dofs and self.kind.nv:

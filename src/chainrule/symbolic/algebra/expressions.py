@@ -5,6 +5,7 @@ SymPy's parser runs whatever Python code it is given, so that no text is handed 
 
 from __future__ import annotations
 
+import re
 from numbers import Number
 from typing import Any
 
@@ -30,6 +31,22 @@ def expression_or_matrix(value: Any, what: str) -> Any:
     if isinstance(number, Number) or hasattr(type(number), "_sympy_"):  # no containers: SymPy evaluates text in them
         return sp.sympify(number, strict=True)
     raise ShapeError(f"{what} must be a SymPy expression, got {type(value).__name__}: {value!r:.60}")
+
+
+LETTERS_AND_INDEX = re.compile(r"(?P<letters>[^\W\d_]+)(?P<index>\w*)")
+"""The name of a coordinate, such as theta_1."""
+
+
+def with_dots(coordinate: sp.Symbol, dots: str) -> sp.Symbol:
+    """The symbol of the velocity ("dot") or acceleration ("ddot") of a coordinate, which prints with dots.
+
+    >>> with_dots(sp.Symbol("theta_1"), "ddot")
+    thetaddot_1
+    """
+    parts = LETTERS_AND_INDEX.fullmatch(coordinate.name)
+    if parts is None:
+        raise ShapeError(f"a coordinate's name is letters and then an index, such as theta_1, not {coordinate.name!r}")
+    return sp.Symbol(parts["letters"] + dots + parts["index"], real=True)
 
 
 def symbol(value: Any, what: str) -> sp.Symbol:

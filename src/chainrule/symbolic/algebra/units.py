@@ -113,9 +113,9 @@ def parameter_units(model: Model) -> dict[sp.Symbol, str]:
 
     def note(x: Any, text: str) -> Any:
         if isinstance(x, Element):
-            angle = text == "1"
+            angles = {angle for angle, _ in x.ring.frequencies.values()}
             for symbol in x.sympy().free_symbols:
-                found.setdefault(symbol, "rad" if angle else text.replace("*", " "))
+                found.setdefault(symbol, "rad" if symbol in angles else text.replace("*", " "))
         return x
 
     model.map(note)
