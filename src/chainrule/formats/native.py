@@ -365,8 +365,8 @@ def _joint(table: _Table) -> Joint:
     for entry in tables:
         entry.only(*DOF_KEYS, PASSIVE)
     dofs = tuple(_dof(entry) for entry in tables) or ((_dof(table),) if own else ())
-    names = (table.text(key) for key in ("name", "parent", "child"))
-    return Joint(*names, kind, table.transform("origin"), dofs, mimic, _convention(table))
+    name, parent, child = (table.text(key) for key in ("name", "parent", "child"))
+    return Joint(name, parent, child, kind, table.transform("origin"), dofs, mimic, _convention(table))
 
 
 def _convention(table: _Table) -> str | None:

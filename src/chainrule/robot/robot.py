@@ -271,11 +271,18 @@ class Robot(Mechanism):
 
         return dae(self, q, qd, tau, tip_wrench, wrenches, wrench_frame=wrench_frame)
 
-    def equations(self, parameters: str | Mapping[Any, Any] = "symbolic", *, simplify: bool = True) -> Equations:
+    def equations(
+        self,
+        parameters: str | Mapping[Any, Any] = "symbolic",
+        *,
+        symbols: Mapping[Any, Any] | None = None,
+        simplify: bool = True,
+    ) -> Equations:
         """The equations of motion in closed form: SymPy matrices M, C, g, tau and others.
 
         parameters: "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a
-        dictionary that gives some of the names numbers or other symbols. `simplify` factors coefficients.
+        dictionary that gives some of the names numbers or other symbols. symbols: your own, also for coordinates,
+        {"q_1": theta, "L_1": sympy.Symbol("a")}. `simplify` factors coefficients.
 
         >>> import chainrule as cr
         >>> print(cr.load("pendulum").equations().tau[0])
@@ -283,15 +290,20 @@ class Robot(Mechanism):
         """
         from chainrule.symbolic.closed_form.equations import equations
 
-        return equations(self, parameters, simplify=simplify)
+        return equations(self, parameters, symbols=symbols, simplify=simplify)
 
     def kinematic_equations(
-        self, link: str | None = None, frame: str = "world", parameters: str | Mapping[Any, Any] = "symbolic"
+        self,
+        link: str | None = None,
+        frame: str = "world",
+        parameters: str | Mapping[Any, Any] = "symbolic",
+        *,
+        symbols: Mapping[Any, Any] | None = None,
     ) -> KinematicEquations:
         """The pose T, the Jacobian J, its determinant and the singular postures of a link or frame, in closed form."""
         from chainrule.symbolic.closed_form.kinematics import kinematic_equations
 
-        return kinematic_equations(self, link, frame, parameters)
+        return kinematic_equations(self, link, frame, parameters, symbols=symbols)
 
     def derivation(
         self,
@@ -299,6 +311,7 @@ class Robot(Mechanism):
         *,
         parameters: str | Mapping[Any, Any] = "symbolic",
         state: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        symbols: Mapping[Any, Any] | None = None,
     ) -> Document:
         """The equations of motion derived step by step, with numbers for a sample state (q, qd, qdd) beside symbols.
 
@@ -307,7 +320,7 @@ class Robot(Mechanism):
         """
         from chainrule.symbolic.derivations.derivation import derive
 
-        return derive(self, method, parameters=parameters, state=state)
+        return derive(self, method, parameters=parameters, state=state, symbols=symbols)
 
     def plot(
         self,

@@ -203,7 +203,7 @@ def base_parameters(symbolic: SymbolicModel, terms: Terms) -> BaseParameters:
 
 def free_letter(symbolic: SymbolicModel, letters: Sequence[str] = ("p", "P", "base", "combination")) -> str:
     """The first of these letters that begins no name of the parameters."""
-    heads = {symbol.name.partition("_")[0] for symbol in symbolic.parameters}
+    heads = {symbol.name.partition("_")[0] for symbol in symbolic.symbols.values()}
     return next((letter for letter in letters if letter not in heads), letters[-1])
 
 
@@ -229,7 +229,7 @@ class _Separation:
 
     def __init__(self, symbolic: SymbolicModel) -> None:
         self.ring = ring = symbolic.ring
-        own = {s for s in symbolic.parameters if s != sp.Symbol("g", positive=True)}
+        own = {s for s in symbolic.parameters if s != symbolic.symbols.get("g")}
         self.lengths = [k for s, k in ring.digits.items() if s in own]
         self.angles = [k for k, (s, _) in ring.frequencies.items() if s in own]
 

@@ -37,7 +37,7 @@ class Choices:
         numbers = {name: finite_number(name, x) for name, x in given.items() if name not in chosen}
         if symbols is not None and not isinstance(symbols, Mapping):
             raise ShapeError(
-                f"symbols must be a dictionary of names and symbols, such as {{'q_1': theta}}, got {short_repr(symbols)}"
+                f"symbols must be a dictionary such as {{'q_1': theta, 'L_1': a}}, got {short_repr(symbols)}"
             )
         for name, symbol in _by_name(symbols or {}, "symbols").items():
             if name in given:
@@ -50,10 +50,17 @@ class Choices:
             chosen[name] = symbol
         return Choices(parameters == "numeric", numbers, {name: _check_name(name, x) for name, x in chosen.items()})
 
-    def replace(self, numbers: Mapping[str, Any], symbols: Mapping[str, str | sp.Symbol]) -> Choices:
-        """These choices with further ones, which take precedence."""
-        kept = {name: x for name, x in self.symbols.items() if name not in numbers}
-        return Choices(self.numeric, {**self.numbers, **numbers}, {**kept, **symbols})
+    def updated(self, given: Mapping[str, Any]) -> Choices:
+        """These choices with further numbers and symbols, which take precedence."""
+        for name, value in given.items():
+            if isinstance(value, sp.Basic) and not isinstance(value, sp.Symbol) and value.free_symbols:
+                raise ShapeError(
+                    f"{name!r} can be replaced by a number or a symbol, not by the expression {value!s:.60}; put that "
+                    f"into a term, such as equations.M.subs({name!r}, ...)"
+                )
+        new = Choices.of(given)
+        kept = {name: x for name, x in self.symbols.items() if name not in new.numbers}
+        return Choices(self.numeric, {**self.numbers, **new.numbers}, {**kept, **new.symbols})
 
 
 def finite_number(name: str, value: Any) -> float:
@@ -73,9 +80,11 @@ def check_parameter_symbol(symbol: sp.Symbol, name: str, value: float) -> None:
         "commutative": True, "real": True, "positive": value > 0, "negative": value < 0, "zero": value == 0,
         "nonnegative": value >= 0, "nonpositive": value <= 0, "integer": value.is_integer(),
     }  # fmt: skip
-    wrong = next((fact for fact, true in facts.items() if symbol.assumptions0.get(fact, true) != true), None)
-    if wrong is not None:
-        claim = wrong if symbol.assumptions0[wrong] else f"not {wrong}"
+    assumed = symbol.assumptions0
+    wrong = sorted((not assumed[fact], fact) for fact, true in facts.items() if assumed.get(fact, true) != true)
+    if wrong:
+        denied, fact = wrong[0]
+        claim = f"not {fact}" if denied else fact
         raise ShapeError(
             f"the symbol {symbol} is assumed to be {claim}, and the parameter {name!r} is {value!r}; make the symbol "
             f"without that assumption, sympy.Symbol({symbol.name!r})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import sympy as sp
 
@@ -15,6 +15,7 @@ from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters
 from chainrule.symbolic.closed_form.intermediate import Intermediate, intermediate
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.closed_form.summary import outline, summary
+from chainrule.symbolic.closed_form.symbol_table import NamedSymbol, SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.closed_form.terms import Terms
 
@@ -23,7 +24,11 @@ MAX_SHOWN_JOINTS = 3
 
 
 def equations(
-    robot: Mechanism, parameters: str | Mapping[Any, Any] = "symbolic", *, simplify: bool = True
+    robot: Mechanism,
+    parameters: str | Mapping[Any, Any] = "symbolic",
+    *,
+    symbols: Mapping[Any, Any] | None = None,
+    simplify: bool = True,
 ) -> Equations:
     """The equations of motion of a robot in closed form: SymPy matrices M, C, g, tau and others.
 
@@ -34,20 +39,24 @@ def equations(
     parameters
         "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a dictionary that
         replaces some of the names by numbers or by other names.
+    symbols
+        Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}. The rates of
+        theta are thetadot and thetaddot.
     simplify
         Factor the coefficients, which takes time if they are long.
     """
     if not robot.model.nv:
         raise ModelError(f"robot {robot.model.name!r} has no degrees of freedom, and so no equations of motion")
     robot.require("mass_matrix")
-    return Equations(robot, symbolic_model(robot.merged, parameters), simplify)
+    return Equations(robot, symbolic_model(robot.merged, parameters, symbols), simplify)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations(Matrices):
     """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction, as SymPy matrices.
 
-    q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values.
+    q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values; `symbols` is
+    the table of both by name. `subs` puts numbers or other symbols in for some.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r").equations()
@@ -67,7 +76,7 @@ class Equations(Matrices):
         """Equations in base parameters, the few combinations of parameters that the motion depends on."""
         self.refuse_long_terms("M", "g")
         base = base_parameters(self.symbolic, self.elements)
-        kept = self.spring.free_symbols | self.friction.free_symbols | {sp.Symbol("g", positive=True)}
+        kept = self.spring.free_symbols | self.friction.free_symbols | {self.symbols.get("g")}
         others = {s: value for s, value in self.symbolic.parameters.items() if s in kept}
         symbolic = replace(self.symbolic, parameters={**base.values, **others})
         terms = TermsInBaseParameters(self.symbolic, base)
@@ -119,6 +128,21 @@ class EquationsInBaseParameters(Equations):
         """Terms in canonical form, as elements of the ring."""
         assert self.terms is not None
         return self.terms
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """Symbols of the state, base parameters, and parameters of springs, friction and gravity, by name."""
+        own = [
+            entry for entry in self.symbolic.symbols.entries if entry.value is None or entry.symbol in self.parameters
+        ]
+        base = [
+            NamedSymbol(symbol.name, symbol, str(meaning), "", self.parameters[symbol]) for symbol, meaning in self.base
+        ]
+        return SymbolTable([*own, *base], f"robot {self.robot.model.name!r} in base parameters")
+
+    def subs(self, old: Any, new: Any = None) -> Self:
+        """Refused: base parameters are combinations of the symbols that could be replaced."""
+        raise ModelError("symbols are replaced before base parameters are made of them: equations.subs(...).grouped()")
 
     def refuse_long_terms(self, *names: str) -> None:
         """Refuse nothing: M and g are there."""

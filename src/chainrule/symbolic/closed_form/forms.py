@@ -5,15 +5,18 @@ from __future__ import annotations
 import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from keyword import iskeyword
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array, number, rows_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
+from chainrule.symbolic.closed_form.symbol_table import SymbolTable
+from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 from chainrule.symbolic.documents import printing
 from chainrule.symbolic.source_code.exports import Source, export
 
@@ -33,6 +36,25 @@ class Forms(ABC):
     """Term -> the terms that it is the sum of."""
 
     robot: Mechanism
+    symbolic: SymbolicModel
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """Symbols by name, such as symbols["L_2"]; shown as a table with the meaning, unit and number of each."""
+        return self.symbolic.symbols
+
+    def subs(self, old: Any, new: Any = None) -> Self:
+        """The same equations with numbers or other symbols for some of the symbols.
+
+        `subs("m_1", 2.0)`, or a dictionary. A symbol is given itself or by its name; a name that is none is refused.
+        """
+        table = self.symbols
+        chosen: dict[str, Any] = {}
+        for key, value in _pairs(old, new):
+            symbol = table.find(key).symbol
+            chosen |= {entry.name: value for entry in table.entries if entry.symbol == symbol}
+        choices = self.symbolic.choices.updated(chosen)
+        return replace(self, symbolic=symbolic_model(self.robot.merged, choices))  # type: ignore[type-var]
 
     @property
     @abstractmethod
@@ -85,11 +107,9 @@ class Forms(ABC):
         Terms of the equations of motion are functions of (q, qd, qdd), "tau" by default; those of kinematic equations
         of q, "T" by default. `parameters`, by symbol or name, replace values of the robot.
         """
-        values = {str(symbol): value for symbol, value in self.parameters.items()}
+        values = dict(self.parameters)
         for key, value in (parameters or {}).items():
-            if str(key) not in values:
-                raise UnknownNameError.of("parameter", str(key), values, self.SUBJECT)
-            values[str(key)] = number(value, f"the parameter {key}")
+            values[self._parameter(key)] = number(value, f"the parameter {key}")
         term = self._main(name)
         groups = self._state()
         symbols = [*(s for group in groups.values() for s in group), *self.parameters]
@@ -97,7 +117,7 @@ class Forms(ABC):
         entries = [x.xreplace(safe) for x in _as_matrix(term)]
         function = sp.lambdify([safe.get(s, s) for s in symbols], entries, modules="numpy", cse=True)
         n, shape = len(self.q), _shape(term)
-        order = [values[str(symbol)] for symbol in self.parameters]
+        order = [values[symbol] for symbol in self.parameters]
 
         def evaluate(q: Any, qd: Any = None, qdd: Any = None) -> Array:
             state = {"q": q, "qd": qd, "qdd": qdd}
@@ -111,6 +131,16 @@ class Forms(ABC):
             return evaluate(q)
 
         return evaluate if len(groups) > 1 else evaluate_position
+
+    def _parameter(self, key: Any) -> sp.Symbol:
+        """The parameter that is meant by a symbol or a name."""
+        shown = next((symbol for symbol in self.parameters if symbol.name == str(key)), None)
+        if shown is not None:
+            return shown
+        symbol = self.symbols[str(key)] if str(key) in self.symbols else None
+        if symbol not in self.parameters:
+            raise UnknownNameError.of("parameter", str(key), map(str, self.parameters), self.SUBJECT)
+        return symbol
 
     def source_code(self, language: str, names: Sequence[str] | None = None, *, prefix: str | None = None) -> str:
         """Source code of terms, one function for each; parameters are constants at the top of every function.
@@ -159,6 +189,17 @@ class Forms(ABC):
 
     def _main(self, name: str | None) -> Any:
         return self.term(self.MAIN_TERM if name is None else name)
+
+
+def _pairs(old: Any, new: Any) -> list[tuple[Any, Any]]:
+    """Old and new symbols, from two arguments, a dictionary or a list of pairs."""
+    if new is not None:
+        return [(old, new)]
+    if isinstance(old, Mapping):
+        return list(old.items())
+    if isinstance(old, (list, tuple)) and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in old):
+        return [(key, value) for key, value in old]
+    raise ShapeError(f"subs takes an old and a new symbol, or a dictionary of them, got {short_repr(old)}")
 
 
 def _as_matrix(term: Any) -> sp.Matrix:

@@ -31,7 +31,12 @@ MAX_SHOWN_JOINTS = 4
 
 
 def kinematic_equations(
-    robot: Mechanism, link: str | None = None, frame: str = "world", parameters: str | Mapping[Any, Any] = "symbolic"
+    robot: Mechanism,
+    link: str | None = None,
+    frame: str = "world",
+    parameters: str | Mapping[Any, Any] = "symbolic",
+    *,
+    symbols: Mapping[Any, Any] | None = None,
 ) -> KinematicEquations:
     """The pose T, the Jacobian J, its determinant and the singular postures of a link or frame, in closed form.
 
@@ -46,9 +51,11 @@ def kinematic_equations(
     parameters
         "symbolic", names for lengths and angles; "numeric", their numbers; or a dictionary that replaces some of the
         names by numbers or by other names.
+    symbols
+        Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}.
     """
     name = robot.link(link)
-    model = symbolic_model(robot.merged, parameters)
+    model = symbolic_model(robot.merged, parameters, symbols)
     return KinematicEquations(robot, model, name, one_of(jacobians.FRAMES, frame, "frame of a Jacobian"))
 
 

@@ -13,6 +13,7 @@ from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.closed_form.forms import Forms
+from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.terms import Terms
@@ -77,7 +78,7 @@ class Matrices(Forms):
     @cached_property
     def M(self) -> sp.ImmutableMatrix:
         """Mass matrix, rotors included, with its entries collected by masses: n by n."""
-        masses = [symbol for symbol in self.parameters if str(symbol).startswith("m_")]
+        masses = [symbol for name, symbol in self.symbolic.symbols.items() if name.startswith("m_")]
         M = self._matrix("M")
         M = M.applyfunc(lambda entry: sp.collect(entry, masses)) if masses and self.simplify else M
         return self._verify("M", M)
@@ -184,7 +185,7 @@ class Matrices(Forms):
     def _verify(self, name: str, found: Any) -> Any:
         """The term, if it agrees with the robot's own function at random states; refused otherwise."""
         check_term(name, found, self.symbolic, self._other_values)
-        return found
+        return NamedMatrix.of(found, self.symbols) if isinstance(found, sp.MatrixBase) else found
 
     @property
     def _other_values(self) -> dict[sp.Symbol, float]:

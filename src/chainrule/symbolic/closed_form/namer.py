@@ -7,7 +7,7 @@ carries. The frame of a link that is elsewhere gets a vector o_i of its own, whi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import sympy as sp
 
 from chainrule.errors import ShapeError, UnknownNameError, visible
-from chainrule.formats.dh import row_of
+from chainrule.formats.dh import Row, row_of
 from chainrule.formats.exact import snap, without_rounding
 from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
 from chainrule.model.joints import Kind
@@ -90,11 +90,13 @@ class Namer:
     def refuse_unknown_names(self) -> None:
         """Refuse names that a user wants to replace, and that are none."""
         for name in (*self.choices.numbers, *self.choices.symbols):
+            if self.choices.numeric and name not in self.entries:
+                raise ShapeError(
+                    f"{name!r} has no symbol where parameters are 'numeric', only coordinates have; take 'symbolic'"
+                )
             if name not in self.names and name not in self.entries:
                 known = sorted({*self.names, *self.entries})
                 raise UnknownNameError.of("parameter", name, known, f"robot {self.model.name!r}")
-            if self.choices.numeric and name not in self.entries:
-                raise ShapeError(f"{name!r} has no symbol if parameters are 'numeric'; take them as 'symbolic'")
 
     # --- coordinates ---
 
@@ -234,18 +236,14 @@ class Namer:
         self.points[joint.child] = ORIGIN
         if self.choices.numeric:
             return replace(joint, origin=_plain_pose(joint.origin), kind=_plain_kind(joint.kind), dofs=dofs)
-        row = None
-        if joint.dh is not None and _turns_or_slides_along_z(joint.kind):
-            place = joint.kind.offset if isinstance(joint.kind, Moved) else joint.origin
-            if isinstance(joint.kind, Moved) == (joint.dh == "standard"):
-                row = row_of(place, joint.dh)
-        if row is not None:
-            origin, kind = self.row_of_table(i, joint, row)
-        else:
+        row = _row(joint)
+        if row is None:
             origin, kind = self.joint_between_axes(i, joint)
+        else:
+            origin, kind = self.row_of_table(i, joint, row)
         return replace(joint, origin=origin, kind=kind, dofs=dofs)
 
-    def row_of_table(self, i: int, joint: Joint, row: tuple[float, float, float, float]) -> tuple[Transform, Kind]:
+    def row_of_table(self, i: int, joint: Joint, row: Row) -> tuple[Transform, Kind]:
         """Origin and kind of a joint that is a row of a Denavit-Hartenberg table."""
         parent = self.model.index_of[joint.parent]
         a, alpha, d, theta = row
@@ -278,17 +276,15 @@ class Namer:
 
     def joint_between_axes(self, i: int, joint: Joint) -> tuple[Transform, Kind]:
         """Origin and kind of a joint, by the way from a point on the parent's axis to a point on its own axis."""
-        inner, offset = joint.kind, Transform.identity()
-        if isinstance(inner, Moved):
-            inner, offset = inner.inner, inner.offset
+        inner, offset = _split(joint.kind)
         start = self.points[joint.parent]
         point = _point_on_axis(inner, joint.origin, start.numbers)
         origin, c = self.axis_from(i, joint, start, point)
+        if offset is None:
+            self.points[joint.child] = Point(point, c)
+            return origin, self.kind(inner, point, c)
         moved = self.rotation(offset.rotation, (f"alpha_{i}",), f"angle of the frame of link {i}")
         numbers = _clean(offset.inverse() * point, offset.translation, point)
-        if not isinstance(joint.kind, Moved):
-            self.points[joint.child] = Point(numbers, c)
-            return origin, self.kind(inner, point, c)
         own = self.own_point(i, joint.child, numbers)
         self.points[joint.child] = Point(numbers, own)
         return origin, Moved(self.kind(inner, point, c), Transform(moved, _add(c, -(moved * own))))
@@ -438,19 +434,32 @@ def _point_on_axis(kind: Kind, origin: Transform, start: Vector) -> Vector:
     return _clean(foot + w * (w.dot(toward - foot) / w.dot(w)), foot, toward)
 
 
-def _turns_or_slides_along_z(kind: Kind) -> bool:
-    inner = kind.inner if isinstance(kind, Moved) else kind
-    return isinstance(inner, Screw) and (inner.angular, inner.linear) in ((Z, ORIGIN.numbers), (ORIGIN.numbers, Z))
+def _split(kind: Kind) -> tuple[Kind, Transform | None]:
+    """A kind whose axis is in the joint's frame, and the pose of the link's frame after it, if that is another."""
+    return (kind.inner, kind.offset) if isinstance(kind, Moved) else (kind, None)
+
+
+def _row(joint: Joint) -> Row | None:
+    """The row of a Denavit-Hartenberg table that a joint is; None if it was never one, or is none any more."""
+    kind, offset = _split(joint.kind)
+    place = joint.origin if offset is None else offset
+    along_z = isinstance(kind, Screw) and (kind.angular, kind.linear) in ((Z, ORIGIN.numbers), (ORIGIN.numbers, Z))
+    if joint.dh is None or not along_z or (offset is not None) != (joint.dh == "standard"):
+        return None
+    return row_of(place, joint.dh)
 
 
 def _plain_kind(kind: Kind) -> Kind:
     """A kind with its numbers; whole ones are integers, which the algorithms fold away."""
-    plain: Callable[[Screw], Screw] = lambda s: Screw(_to_integers(s.angular), _to_integers(s.linear), s.name)
     if isinstance(kind, Moved):
         return Moved(_plain_kind(kind.inner), _plain_pose(kind.offset))
-    if isinstance(kind, Screw):
-        return plain(kind)
-    return replace(kind, parts=tuple(map(plain, kind.parts))) if isinstance(kind, Composite) else kind
+    if isinstance(kind, Composite):
+        return replace(kind, parts=tuple(map(_plain_screw, kind.parts)))
+    return _plain_screw(kind) if isinstance(kind, Screw) else kind
+
+
+def _plain_screw(screw: Screw) -> Screw:
+    return Screw(_to_integers(screw.angular), _to_integers(screw.linear), screw.name)
 
 
 def _plain_pose(T: Transform) -> Transform:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sympy as sp
 
-from chainrule.symbolic.algebra.units import parameter_units
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.documents.document import (
     Block,
@@ -61,13 +60,14 @@ def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
     blocks: list[Block] = [sum_of_terms(equations)]
     for name, words, matrix in terms:
         blocks += [Heading(words, 2), Equation((Formula(name), matrix))]
-    style = Style(shorthand=shorthand, reserved=frozenset(symbol.name for symbol in equations.parameters))
-    short = definitions((matrix for _, _, matrix in terms), style.reserved) if shorthand else []
+    reserved = frozenset(symbol.name for symbol in equations.parameters)
+    style = Style(shorthand=shorthand, reserved=reserved, coordinates=tuple(equations.q))
+    short = definitions((matrix for _, _, matrix in terms), reserved, equations.q) if shorthand else []
     if short:
         rows = tuple((name, Formula(latex(turned))) for name, turned in short)
         blocks += [Heading("Short names", 2), Table(("name", "stands for"), rows)]
     if equations.parameters:
-        units = parameter_units(equations.symbolic.model)
+        units = {entry.symbol: entry.unit for entry in equations.symbols.entries}
         used = set().union(*(matrix.free_symbols for _, _, matrix in terms))
         numbers = [
             (symbol, f"{value:.6g}", superscript_powers(units.get(symbol, "")))

@@ -33,7 +33,7 @@ class SymbolTable(Mapping[str, sp.Symbol]):
     >>> import chainrule as cr
     >>> table = cr.load("pendulum").equations().symbols
     >>> table["g"], table.entry("g").unit, table.entry("q_1").meaning
-    (g, 'm/s^2', 'coordinate of joint 1')
+    (g, 'm/s^2', 'coordinate of joint 1 (hinge)')
     """
 
     def __init__(self, entries: Iterable[NamedSymbol], owner: str) -> None:

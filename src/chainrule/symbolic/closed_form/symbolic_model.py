@@ -10,8 +10,8 @@ rotations by quarter turns stay as they are. The other parameters get names:
     k_i, q_0i  stiffness and rest of a spring        b_i, f_i      viscous and Coulomb friction
 
 A joint that is a row of a Denavit-Hartenberg table has the letters of that table: a_i, alpha_i, d_i and theta_i in the
-standard convention, a_{i-1}, alpha_{i-1}, d_i and theta_i in the modified one; theta_0i is what the angle of a joint that
-turns is at q_i = 0. A joint that was changed so that no row describes it any more has lengths again.
+standard convention, a_{i-1}, alpha_{i-1}, d_i and theta_i in the modified one. The angle theta of a joint that turns is
+q_i + theta_0i. A joint that was changed so that no row describes it any more has lengths again.
 
 A name stands for one number. Where a link has several lengths or angles of one kind, all but the first get one more
 index: L_1_3 and alpha_1_3 belong to joint 3 on link 1, L_1t2 and alpha_1t2 to the second frame there. Equal numbers
@@ -21,7 +21,7 @@ may share a name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np

@@ -31,6 +31,7 @@ def derive(
     method: str = "newton-euler",
     parameters: str | Mapping[Any, Any] = "symbolic",
     state: Any = None,
+    symbols: Mapping[Any, Any] | None = None,
 ) -> Document:
     """The equations of motion of a robot derived step by step, with numbers beside the symbols.
 
@@ -48,6 +49,8 @@ def derive(
         replaces some of the names by numbers.
     state
         The state (q, qd, qdd) of the numbers; by default one of round numbers within the limits.
+    symbols
+        Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}.
 
     >>> import chainrule as cr
     >>> print(derive(cr.load("pendulum"), "lagrange").title)
@@ -56,8 +59,9 @@ def derive(
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
     title, steps = METHODS[method]
-    problem = Problem.of(robot, parameters, state)
+    problem = Problem.of(robot, parameters, state, symbols)
     check_in_other_units(problem)
     blocks = (*introduction(problem), *problem.sample(), *steps(problem), *final_equations(problem))
-    style = Style(reserved=frozenset(symbol.name for symbol in problem.equations.parameters))
+    reserved = frozenset(symbol.name for symbol in problem.equations.parameters)
+    style = Style(reserved=reserved, coordinates=tuple(problem.equations.q))
     return Document(f"{title} of {robot.name}", blocks, style)

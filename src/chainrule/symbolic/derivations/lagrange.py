@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import sympy as sp
+
 from chainrule.algorithms.joint_forces import armature, spring_energy
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
@@ -23,9 +25,10 @@ MAX_TERMS = 3000
 MAX_TORQUE_TERMS = 6000
 """Terms of all torques; a robot with more is refused."""
 
-RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, \frac{\partial L}{\partial \dot{q}_{%s}}"
-MOMENTUM = r"\frac{\partial L}{\partial \dot{q}_{%s}}"
-SLOPE = r"\frac{\partial L}{\partial q_{%s}}"
+SLOPE = r"\frac{\partial L}{\partial %s}"
+"""The derivative of the Lagrangian by a coordinate or by a velocity."""
+
+RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, " + SLOPE
 
 
 def lagrange(problem: Problem) -> list[Block]:
@@ -101,7 +104,7 @@ def _derivatives(problem: Problem, L: Element) -> list[Block]:
     eqs = problem.equations
     friction = friction_torque(problem.robot, problem.state[1])
     tau = inverse_dynamics(problem.robot, *problem.state) - friction
-    rule = rf"{RATE % 'i'} - {SLOPE % 'i'}"
+    rule = RATE % r"\dot{q}_{i}" + " - " + SLOPE % "q_{i}"
     blocks: list[Block] = [
         Heading("Lagrange's equations"),
         Paragraph("For every coordinate, before friction, which does work that is in no energy:"),
@@ -114,10 +117,11 @@ def _derivatives(problem: Problem, L: Element) -> list[Block]:
             for a, b, v, w in zip(eqs.q, eqs.qd, *problem.symbols[1:], strict=True)
         )
         torque = Quantity(subscript(r"\tau", i + 1), to_sympy(change - slope), problem.torque_units[i], tau[i])
+        own, its_rate = sp.latex(symbol), sp.latex(rate)
         steps = [
-            Quantity(MOMENTUM % (i + 1), to_sympy(momentum), f"{problem.torque_units[i]} s"),
-            Quantity(RATE % (i + 1), to_sympy(change), problem.torque_units[i]),
-            Quantity(SLOPE % (i + 1), to_sympy(slope), problem.torque_units[i]),
+            Quantity(SLOPE % its_rate, to_sympy(momentum), f"{problem.torque_units[i]} s"),
+            Quantity(RATE % its_rate, to_sympy(change), problem.torque_units[i]),
+            Quantity(SLOPE % own, to_sympy(slope), problem.torque_units[i]),
         ]
         for step in steps:
             problem.check_units(step)

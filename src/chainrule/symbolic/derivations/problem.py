@@ -21,7 +21,6 @@ from chainrule.symbolic.algebra.units import (
     Unit,
     UnitError,
     has_numbers_with_units,
-    parameter_units,
     unit,
     unit_name,
     unit_of,
@@ -64,13 +63,18 @@ class Problem:
     state: tuple[Array, Array, Array]
 
     @staticmethod
-    def of(robot: Mechanism, parameters: str | Mapping[Any, Any], state: Any = None) -> Problem:
+    def of(
+        robot: Mechanism,
+        parameters: str | Mapping[Any, Any],
+        state: Any = None,
+        symbols: Mapping[Any, Any] | None = None,
+    ) -> Problem:
         """The problem of a robot; refused if its derivation would be too long to read."""
         merged = robot.merged
         longest = max((len(merged.ancestors(body.index)) for body in merged.bodies), default=0)
         if longest > MAX_JOINTS_IN_CHAIN:
             raise too_large(robot, f"{longest} joints in a row")
-        closed_form = equations(robot, parameters)
+        closed_form = equations(robot, parameters, symbols=symbols)
         sample = _read_state(robot, state)
         if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
             robot = Mechanism(closed_form.symbolic.numbers, robot.backend)
@@ -130,10 +134,7 @@ class Problem:
     @cached_property
     def units(self) -> dict[sp.Symbol, str]:
         """The unit of every symbol."""
-        found = parameter_units(self.equations.symbolic.model)
-        for symbols, per in ((self.equations.q, ""), (self.equations.qd, "/s"), (self.equations.qdd, "/s^2")):
-            found |= {s: f"{u}{per}" for s, u in zip(symbols, self.coordinate_units, strict=True)}
-        return found
+        return {entry.symbol: entry.unit for entry in self.equations.symbols.entries}
 
     @cached_property
     def is_symbolic(self) -> bool:

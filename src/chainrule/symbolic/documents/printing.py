@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,19 +17,22 @@ NUMBER, MASS, LENGTH, GRAVITY, COORDINATE, TRIGONOMETRIC, RATE, ACCELERATION = r
 """The order of factors in a product: 2 m l g q cos(q) qd qdd."""
 
 HEADS = {"m": MASS, "I": MASS, "J": MASS, "g": GRAVITY, "q": COORDINATE, "qdot": RATE, "qddot": ACCELERATION}
-COORDINATE_NAME = re.compile(r"q_(\d+)")
+COORDINATE_NAME = re.compile(r"[^\W\d_]+_?(\d+)")
+OWN_COORDINATE_NAME = re.compile(r"q_(\d+)")
 
 
 @dataclass(frozen=True)
 class Style:
     """Style of expressions: whether c_12 and s_12 stand for cosines and sines, and the number of digits.
 
-    `reserved` are names of parameters, which no cosine or sine gets.
+    `reserved` are names of parameters, which no cosine or sine gets. `coordinates` are those whose cosines and sines
+    are shortened; q_1, q_2 and so on by default.
     """
 
     shorthand: bool = False
     digits: int = 6
     reserved: frozenset[str] = frozenset()
+    coordinates: tuple[sp.Symbol, ...] | None = None
 
 
 PLAIN = Style()
@@ -62,11 +65,14 @@ def arrange(expression: Any, style: Style = PLAIN) -> Any:
     if isinstance(expression, sp.MatrixBase):
         return sp.Matrix(expression.rows, expression.cols, [arrange(x, style) for x in expression])
     whole = expression_or_matrix(expression, "what is printed")
-    return _arrange(abbreviate(whole, reserved=style.reserved) if style.shorthand else whole, style.digits)
+    short = abbreviate(whole, style.coordinates, style.reserved) if style.shorthand else whole
+    return _arrange(short, style.digits)
 
 
 def abbreviate(expression: Any, coordinates: Iterable[sp.Symbol] | None = None, reserved: Iterable[str] = ()) -> Any:
-    """Write c_12 for cos(q_1 + q_2) and s_1 for sin(q_1), of these coordinates or of all.
+    """Write c_12 for cos(q_1 + q_2) and s_1 for sin(q_1), of these coordinates or of all that are called q.
+
+    Coordinates of other names are shortened too where they are given and their indices differ: c_1 for cos(theta_1).
 
     >>> a, b = sp.symbols("q_1 q_2")
     >>> abbreviate(sp.cos(a + b) * sp.sin(a - b) + sp.cos(2 * a))
@@ -76,11 +82,14 @@ def abbreviate(expression: Any, coordinates: Iterable[sp.Symbol] | None = None, 
     return expression.xreplace({function: short for short, function in names.items()})
 
 
-def definitions(expressions: Iterable[Any], reserved: Iterable[str] = ()) -> list[tuple[sp.Symbol, sp.Expr]]:
+def definitions(
+    expressions: Iterable[Any], reserved: Iterable[str] = (), coordinates: Iterable[sp.Symbol] | None = None
+) -> list[tuple[sp.Symbol, sp.Expr]]:
     """The short names in these expressions and what they stand for, simplest first."""
     found: dict[sp.Symbol, sp.Expr] = {}
+    own = None if coordinates is None else tuple(coordinates)
     for expression in expressions:
-        found |= _short_names(expression, None, reserved)
+        found |= _short_names(expression, own, reserved)
     return sorted(found.items(), key=lambda pair: (len(pair[0].name), pair[0].name[1:], pair[0].name))
 
 
@@ -88,11 +97,11 @@ def _short_names(
     whole: Any, coordinates: Iterable[sp.Symbol] | None, reserved: Iterable[str]
 ) -> dict[sp.Symbol, sp.Expr]:
     taken = {symbol.name for symbol in whole.free_symbols} | set(reserved)
-    allowed = None if coordinates is None else set(coordinates)
+    index_of = _index_by_coordinate(whole.free_symbols if coordinates is None else coordinates, coordinates is None)
     names = {}
     for function in whole.atoms(sp.sin, sp.cos):
-        name = _indices(function.args[0])
-        if name is None or (allowed is not None and not function.free_symbols <= allowed):
+        name = _indices(function.args[0], index_of)
+        if name is None:
             continue
         letters = ("s", "S", "sin") if isinstance(function, sp.sin) else ("c", "C", "cos")
         free = next((short for letter in letters if (short := f"{letter}_{name}") not in taken), None)
@@ -101,16 +110,22 @@ def _short_names(
     return names
 
 
-def _indices(angle: sp.Expr) -> str | None:
+def _index_by_coordinate(symbols: Iterable[sp.Symbol], only_own: bool) -> dict[sp.Expr, int]:
+    """The index at the end of each coordinate's name; none where two coordinates have the same."""
+    pattern = OWN_COORDINATE_NAME if only_own else COORDINATE_NAME
+    found = {symbol: int(match[1]) for symbol in symbols if (match := pattern.fullmatch(symbol.name))}
+    return found if len({*found.values()}) == len(found) else {}
+
+
+def _indices(angle: sp.Expr, index_of: Mapping[sp.Expr, int]) -> str | None:
     """The indices of a sum of coordinates, 12 for q_1 + q_2 and 1-2 for q_1 - q_2; None for other sums."""
+    terms = [term.as_coeff_Mul() for term in sp.Add.make_args(angle)]
+    if any(symbol not in index_of or sign not in (1, -1) for sign, symbol in terms):
+        return None
     name = ""
-    for term in sorted(sp.Add.make_args(angle), key=_index):
-        sign, symbol = term.as_coeff_Mul()
-        match = COORDINATE_NAME.fullmatch(getattr(symbol, "name", ""))
-        if match is None or sign not in (1, -1):
-            return None
-        comma = "," if name and int(match[1]) > 9 else ""
-        name += f"{'-' if sign < 0 else comma}{match[1]}"
+    for sign, symbol in sorted(terms, key=lambda term: index_of[term[1]]):
+        comma = "," if name and index_of[symbol] > 9 else ""
+        name += f"{'-' if sign < 0 else comma}{index_of[symbol]}"
     return name or None
 
 
@@ -180,7 +195,7 @@ def _factor_key(x: sp.Basic) -> tuple[Any, ...]:
 
 def _term_key(x: sp.Basic) -> tuple[Any, ...]:
     """Sorts accelerations before velocities before other terms, and constants before sines and cosines."""
-    moving = {ACCELERATION: 0, RATE: 1}.get(_rank(x), 2)
+    moving = min((_order_of_motion(symbol) for symbol in x.free_symbols), default=2)
     factors = sp.Mul.make_args(x)
     angles = [f for f in factors if _rank(f) == TRIGONOMETRIC]
     rates = sorted(name for f in factors for name in _rates(f))
@@ -191,9 +206,12 @@ def _rates(factor: sp.Basic) -> list[str]:
     """The velocities or accelerations of a factor: a square has two, a sum only its first."""
     if isinstance(factor, sp.Pow):
         return _rates(factor.base) * (int(factor.exp) if factor.exp.is_Integer and factor.exp > 0 else 1)
-    return sorted(s.name for s in factor.free_symbols if _rank(s) in (RATE, ACCELERATION))[:1]
+    return sorted(s.name for s in factor.free_symbols if _order_of_motion(s) < 2)[:1]
 
 
-def _index(term: sp.Basic) -> tuple[int, str]:
-    match = COORDINATE_NAME.search(str(term))
-    return (int(match[1]) if match else 0, str(term))
+def _order_of_motion(symbol: sp.Symbol) -> int:
+    """0 for an acceleration, 1 for a velocity, 2 for any other symbol: thetaddot_1, thetadot_1, theta_1."""
+    head = symbol.name.partition("_")[0].rstrip("0123456789")
+    if len(head) == len("dot") or not head.endswith("dot"):
+        return 2
+    return 0 if head.endswith("ddot") and len(head) > len("ddot") else 1
