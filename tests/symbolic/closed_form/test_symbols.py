@@ -33,24 +33,31 @@ def test_equations_are_in_the_users_symbols(own, robot):
 
 
 def test_every_form_is_in_the_users_symbols(own, robot):
-    assert r"\theta" in own.latex() and r"\dot{\theta}" in own.latex("c")
-    assert "θ̈" in own.pretty() and "θ" in str(own)
-    assert "L_1" not in str(own) and "q₁" not in str(own)
+    assert r"\theta" in own.latex()
+    assert r"\dot{\theta}" in own.latex("c")
+    assert "θ̈" in own.pretty()
+    assert "θ" in str(own)
+    assert "L_1" not in str(own)
+    assert "q₁" not in str(own)
     for language in ("c", "numpy", "octave", "julia", "modelica"):
         code = own.source_code(language, ["tau"])
-        assert "L_1" not in code and "a = " in code.replace(":=", "=")
+        assert "L_1" not in code
+        assert "a = " in code.replace(":=", "=")
     space = {}
     exec(own.source_code("numpy", ["tau"]), space)
     np.testing.assert_allclose(space["planar_2r_tau"](*map(np.array, STATE)), robot.inverse_dynamics(*STATE))
     assert {A, THETA} & own.intermediate("mass_matrix").results["mass_matrix"].free_symbols
     grouped = own.grouped()
-    assert THETA in grouped.g.free_symbols and any(A in x.free_symbols for x in grouped.definitions.values())
+    assert THETA in grouped.g.free_symbols
+    assert any(A in x.free_symbols for x in grouped.definitions.values())
 
 
 @pytest.mark.parametrize("method", ["newton-euler", "lagrange", "closed-form"])
 def test_derivations_are_in_the_users_symbols(robot, method):
     text = robot.derivation(method, symbols=CHOSEN).latex()
-    assert r"\theta" in text and "L_{1}" not in text and "q_{1}" not in text.replace(r"\dot{q}_{1}", "")
+    assert r"\theta" in text
+    assert "L_{1}" not in text
+    assert "q_{1}" not in text.replace(r"\dot{q}_{1}", "")
     if method == "lagrange":
         assert r"\frac{\partial L}{\partial \dot{\theta}}" in text
 
@@ -62,22 +69,28 @@ def test_kinematic_equations_are_in_the_users_symbols(robot):
 
 def test_cosines_of_indexed_coordinates_are_shortened(robot):
     arms = robot.equations(symbols={"q_1": "theta_1", "q_2": "theta_2"})
-    assert "c_{12}" in arms.latex("g", shorthand=True) and r"\theta" not in arms.latex("g", shorthand=True)
+    assert "c_{12}" in arms.latex("g", shorthand=True)
+    assert r"\theta" not in arms.latex("g", shorthand=True)
     mixed = robot.equations(symbols={"q_1": "theta_1", "q_2": "phi_1"})
     assert "c_{1}" not in mixed.latex("g", shorthand=True)  # which of the two would it be?
 
 
 def test_symbols_are_found_by_name(own):
     table = own.symbols
-    assert table["L_1"] is A and table["a"] is A and table["q_1"] is THETA
-    assert list(table)[:3] == ["q_1", "qdot_1", "qddot_1"] and len(table) == len(list(table)) == 11
+    assert table["L_1"] is A
+    assert table["a"] is A
+    assert table["q_1"] is THETA
+    assert list(table)[:3] == ["q_1", "qdot_1", "qddot_1"]
+    assert len(table) == len(list(table)) == 11
     entry = table.entry("L_2")
     assert (entry.meaning, entry.unit, entry.value) == ("length of link 2", "m", 1.0)
-    assert "L_1 " in repr(table) and "length of link 1" in repr(table)
+    assert "L_1 " in repr(table)
+    assert "length of link 1" in repr(table)
     assert "<table" in table._repr_html_()
     with pytest.raises(UnknownNameError, match="no symbol named 'L_3'; did you mean 'L_2'"):
         table["L_3"]
-    assert "p_1" in own.grouped().symbols and own.grouped().symbols["q_1"] is THETA
+    assert "p_1" in own.grouped().symbols
+    assert own.grouped().symbols["q_1"] is THETA
 
 
 def test_every_symbol_has_a_meaning_and_the_unit_of_its_quantity():
