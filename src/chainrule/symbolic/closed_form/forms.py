@@ -137,7 +137,7 @@ class Forms(ABC):
         shown = next((symbol for symbol in self.parameters if symbol.name == str(key)), None)
         if shown is not None:
             return shown
-        symbol = self.symbols[str(key)] if str(key) in self.symbols else None
+        symbol = self.symbols.get(str(key))
         if symbol not in self.parameters:
             raise UnknownNameError.of("parameter", str(key), map(str, self.parameters), self.SUBJECT)
         return symbol
