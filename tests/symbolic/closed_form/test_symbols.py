@@ -89,6 +89,8 @@ def test_symbols_are_found_by_name(own):
     assert "<table" in table._repr_html_()
     with pytest.raises(UnknownNameError, match="no symbol named 'L_3'; did you mean 'L_2'"):
         table["L_3"]
+    assert table.get("L_3") is None
+    assert "L_3" not in table
     assert "p_1" in own.grouped().symbols
     assert own.grouped().symbols["q_1"] is THETA
 

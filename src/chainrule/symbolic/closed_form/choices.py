@@ -50,7 +50,7 @@ class Choices:
             chosen[name] = symbol
         return Choices(parameters == "numeric", numbers, {name: _check_name(name, x) for name, x in chosen.items()})
 
-    def updated(self, given: Mapping[str, Any]) -> Choices:
+    def with_others(self, given: Mapping[str, Any]) -> Choices:
         """These choices with further numbers and symbols, which take precedence."""
         for name, value in given.items():
             if isinstance(value, sp.Basic) and not isinstance(value, sp.Symbol) and value.free_symbols:

@@ -53,7 +53,7 @@ class Forms(ABC):
         for key, value in _pairs(old, new):
             symbol = table.find(key).symbol
             chosen |= {entry.name: value for entry in table.entries if entry.symbol == symbol}
-        choices = self.symbolic.choices.updated(chosen)
+        choices = self.symbolic.choices.with_others(chosen)
         return replace(self, symbolic=symbolic_model(self.robot.merged, choices))  # type: ignore[type-var]
 
     @property

@@ -335,21 +335,21 @@ class Namer:
         two = dof.coulomb != dof.coulomb_negative
         plus, minus = (" in positive direction", " in negative direction") if two else ("", "")
 
-        def named(letter: str, value: Scalar, unit: str, meaning: str, ending: str = "") -> Scalar:
+        def positive(letter: str, value: Scalar, unit: str, meaning: str, ending: str = "") -> Scalar:
             return self.number(f"{letter}_{tag}{ending}", value, unit, meaning, positive=True)
 
         return replace(
             dof,
-            viscous=named("b", dof.viscous, f"{effort} s/{unit}", f"viscous friction {whose}"),
-            coulomb=named("f", dof.coulomb, effort, f"Coulomb friction {whose}{plus}"),
-            coulomb_negative=named(
+            viscous=positive("b", dof.viscous, f"{effort} s/{unit}", f"viscous friction {whose}"),
+            coulomb=positive("f", dof.coulomb, effort, f"Coulomb friction {whose}{plus}"),
+            coulomb_negative=positive(
                 "f", dof.coulomb_negative, effort, f"Coulomb friction {whose}{minus}", "n" if two else ""
             ),
-            rotor=named(
+            rotor=positive(
                 "J", dof.armature, "kg m^2" if unit == "rad" else "kg", f"rotor inertia {whose}, on the joint's side"
             ),
             gear=1,
-            stiffness=named("k", dof.stiffness, f"{effort}/{unit}", f"stiffness of the spring {whose}"),
+            stiffness=positive("k", dof.stiffness, f"{effort}/{unit}", f"stiffness of the spring {whose}"),
             rest=self.number(f"q_0{tag}", dof.rest, unit, f"position {whose} where its spring rests"),
         )
 

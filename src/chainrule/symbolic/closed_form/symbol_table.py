@@ -52,13 +52,17 @@ class SymbolTable(Mapping[str, sp.Symbol]):
     def __contains__(self, name: object) -> bool:
         return name in self._entries
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The symbol of a name, or the default if there is none."""
+        return self._entries[name].symbol if name in self._entries else default
+
     def entry(self, name: str) -> NamedSymbol:
         """The entry of a name; that of the symbol which prints so if it is no name."""
         if name in self._entries:
             return self._entries[name]
         shown = [entry for entry in self.entries if entry.symbol.name == name]
         if not shown:
-            raise UnknownNameError.of("symbol", name, self._known(), self._owner)
+            raise UnknownNameError.of("symbol", name, self._names_and_symbols(), self._owner)
         return shown[0]
 
     @property
@@ -87,7 +91,7 @@ class SymbolTable(Mapping[str, sp.Symbol]):
             )
         return shown[0] if shown else self.entry(name)
 
-    def _known(self) -> list[str]:
+    def _names_and_symbols(self) -> list[str]:
         """Names, and symbols that print otherwise."""
         return [*self._entries, *(e.symbol.name for e in self.entries if e.symbol.name not in self._entries)]
 
