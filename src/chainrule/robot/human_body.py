@@ -1,9 +1,9 @@
 """Points of the body that the hand of an arm goes to, in the frame of its shoulder, from body height.
 
 Heights above the floor and breadths are fractions of body height after Drillis & Contini (D. A. Winter, Biomechanics
-and Motor Control of Human Movement, 4th ed. 2009, figure 4.1). What that figure lacks is from the means of the men in
-C. C. Gordon et al., 2012 Anthropometric Survey of U.S. Army Personnel, Natick/TR-15/007, over their mean stature.
-The body is upright, with the ear above the shoulder.
+and Motor Control of Human Movement, 4th ed. 2009, figure 4.1). What that figure lacks is from the means over the men and
+women of C. C. Gordon et al., 2012 Anthropometric Survey of U.S. Army Personnel, Natick/TR-15/007, divided by their mean
+stature of 1714.4 mm. The body is upright, with the ear above the shoulder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ SIDES = ("right", "left")
 
 SHOULDER_HEIGHT, CHIN_HEIGHT, EYE_HEIGHT, CHEST_HEIGHT = 0.818, 0.870, 0.936, 0.720
 SHOULDER_TO_MIDLINE, HIP_TO_MIDLINE = 0.129, 0.0955
-ELBOW_BELOW_SHOULDER, FOREARM_AND_HAND, THIGH_LENGTH = 0.186, 0.254, 0.245
+ELBOW_BELOW_SHOULDER, FOREARM_AND_HAND, HAND_LENGTH, THIGH_LENGTH = 0.186, 0.254, 0.108, 0.245
 """Fractions of height after Drillis & Contini."""
 
-HEAD_LENGTH, HEAD_BREADTH, EAR_HEIGHT, NAVEL_HEIGHT, TRUNK_DEPTH = 0.112, 0.087, 0.925, 0.60, 0.14
-THIGH_BELOW_SHOULDER, HAND_LENGTH, HAND_BREADTH = 0.245, 0.110, 0.050
-"""Fractions of height after Gordon et al.; the top of the thigh is that of a person who sits."""
+HEAD_LENGTH, HEAD_BREADTH, EAR_HEIGHT = 196.3 / 1714.4, 152.2 / 1714.4, 1 - 129.6 / 1714.4
+NAVEL_HEIGHT, TRUNK_DEPTH, HAND_BREADTH = 1031.5 / 1714.4, 251.7 / 1714.4, 84.95 / 1714.4
+THIGH_BELOW_SHOULDER = (898.1 - (1714.4 - 1406.2) - 176.3) / 1714.4
+"""Fractions of height after Gordon et al.: head length and breadth; tragion below the top of the head; height of the
+navel, depth of the chest, breadth of the hand; and of a person who sits, the top of the thigh below the acromion, from
+sitting height, stature, acromial height and thigh clearance."""
 
 MOUTH_BETWEEN_CHIN_AND_EYES = 0.4
 """The mouth's place on the way from the chin to the eyes: about 46 mm above the chin of a man of 1.75 m."""
@@ -64,7 +67,7 @@ def body_points(height: float = 1.75, side: str = "right") -> dict[str, Array]:
     "head_level", in front of the shoulder at the height of the eyes. A `human_arm` has them as frames of these names.
 
     >>> body_points(1.75)["mouth"].round(3).tolist()
-    [0.098, 0.226, 0.137]
+    [0.1, 0.226, 0.137]
     """
     size = positive(height, "body height", "a positive number in m", ModelError, "m")
     one_of(SIDES, side, "side", "a body")
