@@ -13,6 +13,7 @@ LAYERS = (
 
 UPWARD = {
     ("kinematics.workspace", "plots.workspace"): "Workspace.plot",
+    ("inverse_kinematics.history", "plots.inverse_kinematics"): "History.plot",
     ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
     ("simulation.trajectory", "plots.motion_planes"): "Trajectory.plot_torque_terms and its like",
     ("simulation.trajectory", "plots.cards"): "Trajectory as a notebook shows it",

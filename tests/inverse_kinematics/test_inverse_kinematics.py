@@ -189,18 +189,154 @@ def test_the_transpose_converges_slowly():
     assert answer.iterations > 10
 
 
-def test_newton_needs_a_square_jacobian(panda):
-    with pytest.raises(cr.ShapeError, match="as many joints as equations, and 7 joints meet 6"):
+def test_newton_needs_as_many_joints_as_independent_equations(panda):
+    with pytest.raises(cr.ShapeError, match="as many joints as independent equations, and 7 joints meet 6 of them"):
         panda.inverse_kinematics(np.eye(4), method="newton")
-
-
-def test_newton_on_a_planar_arm_asks_for_what_the_plane_has():
     arm = cr.load("planar_3r")
-    answer = arm.inverse_kinematics(
-        arm.pose([0.4, 0.5, 0.6]), [0.3, 0.6, 0.5], method="newton", weights=(0, 0, 1, 1, 1, 0), restarts=0
-    )
-    np.testing.assert_allclose(answer.q, [0.4, 0.5, 0.6], atol=1e-6)
+    with pytest.raises(cr.ShapeError, match="and 3 joints meet 2 of them; use method='pseudo_inverse'"):
+        arm.inverse_kinematics([1.0, 1.0, 0.0], method="newton", task="position")
+
+
+def test_newton_on_a_planar_arm_needs_no_weights():
+    arm = cr.load("planar_2r")
+    answer = arm.inverse_kinematics([0.0, 1.6, 0.0], [0.1, 1.0], method="newton", task="position", restarts=0)
     assert answer.success
+    np.testing.assert_allclose(answer.q, [np.arcsin(0.8), 1.287002217586], atol=1e-6)
+    assert (answer.rank, answer.equations) == (2, 3)
+    assert str(answer) == "solved; of the task's 3 equations, 2 are independent on this robot"
+    three = cr.load("planar_3r")
+    T = three.pose([0.4, 0.5, 0.6])
+    for weights in (None, (0, 0, 1, 1, 1, 0)):
+        answer = three.inverse_kinematics(T, [0.3, 0.6, 0.5], method="newton", weights=weights, restarts=0)
+        np.testing.assert_allclose(answer.q, [0.4, 0.5, 0.6], atol=1e-6)
+        assert answer.success
+        assert answer.rank == 3
+
+
+def test_a_target_beside_the_plane_of_an_arm_is_not_reached():
+    arm = cr.load("planar_2r")
+    answer = arm.inverse_kinematics([0.0, 1.6, 0.25], [0.1, 1.0], method="newton", task="position", restarts=0)
+    assert not answer.success
+    np.testing.assert_allclose(answer.error, [0.25, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("task", "rank", "equations"),
+    [("pose", 6, 6), ("position", 3, 3), ("orientation", 3, 3), ("axis", 5, 5), ("pointing", 2, 2)],
+)
+def test_tasks_have_the_rank_that_the_arm_has(panda, task, rank, equations):
+    answer = panda.inverse_kinematics(panda.pose(panda.home()), panda.home(), task=task)
+    assert (answer.rank, answer.equations) == (rank, equations)
+
+
+# --- every iterate ---
+
+
+def newton_of_the_notes(robot, x, q, tolerance):
+    """Newton and Raphson's iteration with the pseudo-inverse, as a textbook writes it."""
+    iterates = [q]
+    while np.linalg.norm(error := robot.pose(q)[:3, 3] - x) > tolerance:
+        q = q - np.linalg.pinv(robot.jacobian(q)[3:]) @ error
+        iterates.append(q)
+    return np.array(iterates)
+
+
+@pytest.mark.parametrize("method", ["newton", "pseudo_inverse"])
+def test_the_history_is_that_of_the_textbook(method):
+    arm, x, q0 = cr.load("planar_2r"), np.array([0.0, 1.6, 0.0]), np.array([0.1, 1.0])
+    answer = arm.inverse_kinematics(x, q0, method=method, task="position", history=True)
+    history = answer.history
+    expected = newton_of_the_notes(arm, x, q0, 0.9e-6)
+    np.testing.assert_allclose(history.q, expected, atol=1e-12)
+    np.testing.assert_allclose(history.step, np.diff(expected, axis=0), atol=1e-12)
+    distances = np.linalg.norm(arm.pose(expected)[:, :3, 3] - x, axis=-1)
+    np.testing.assert_allclose(history.error, np.stack([distances, 0 * distances], axis=1), atol=1e-12)
+    np.testing.assert_allclose(answer.q, history.q[-1], atol=1e-12)
+    np.testing.assert_allclose(answer.error, history.error[-1], atol=1e-12)
+    assert len(history) == len(expected) - 1
+
+
+@pytest.mark.parametrize("method", ["transpose", "lm"])
+def test_every_method_has_a_history(method):
+    arm = cr.load("planar_2r").reference
+    T = arm.pose([0.4, 0.5])
+    answer = arm.inverse_kinematics(T, [0.3, 0.6], method=method, history=True, max_iterations=200, tolerance=1e-5)
+    assert answer.success
+    np.testing.assert_array_equal(answer.history.q[0], [0.3, 0.6])
+    np.testing.assert_allclose(answer.history.error[-1], answer.error, atol=1e-12)
+    assert (answer.history.error[-1] <= 1e-5).all()
+    assert (answer.history.error[:-1] > 1e-6).any(axis=1).all()
+
+
+def test_a_history_without_a_start_begins_where_the_search_does(panda):
+    T = panda.pose(panda.home())
+    answer = panda.inverse_kinematics(T, history=True)
+    assert len(answer.history.q) <= 60
+    assert np.isfinite(answer.history.error).all()
+
+
+def test_a_history_is_a_table_and_a_figure(tmp_path):
+    arm = cr.load("planar_2r")
+    history = arm.inverse_kinematics(
+        [0.0, 1.6, 0.0], [0.1, 1.0], method="newton", task="position", history=True
+    ).history
+    lines = str(history).splitlines()
+    assert lines[0].split() == ["iteration", "error,", "m", "error,", "rad", "step", "joint1", "joint2"]
+    assert lines[1].split() == ["0", "1.57", "0", "1.78", "0.100000", "1.000000"]
+    assert len(lines) == len(history) + 2
+    assert "6 steps of newton" in history._repr_html_()
+    figure = history.plot(tmp_path / "newton.png")
+    assert (tmp_path / "newton.png").stat().st_size > 10_000
+    assert [axes.get_ylabel() for axes in figure.axes] == ["error", "size of the step", "q, rad or m"]
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), history.error[:, 0])
+    assert len(figure.axes[0].lines) == 1  # the orientation is free
+    with pytest.raises(cr.ShapeError, match="ax must be three axes"):
+        history.plot(ax=figure.axes[:2])
+
+
+def test_a_history_is_of_one_search():
+    arm = cr.load("planar_2r")
+    with pytest.raises(cr.ShapeError, match=r"history=True records one target and one start, got a batch \(2,\)"):
+        arm.inverse_kinematics([[1.0, 1.0, 0.0]] * 2, task="position", history=True)
+    with pytest.raises(cr.ShapeError, match="records the way to the target; leave out posture"):
+        arm.inverse_kinematics([1.0, 1.0, 0.0], task="position", history=True, posture="center")
+    with pytest.raises(cr.ShapeError, match="history must be True or False"):
+        arm.inverse_kinematics([1.0, 1.0, 0.0], task="position", history="yes")
+    nothing = arm.inverse_kinematics([np.nan, 1.0, 0.0], task="position", history=True)
+    assert nothing.reason == "not finite"
+    assert nothing.history is None
+
+
+# --- pose vectors ---
+
+
+def test_a_pose_vector_is_a_target():
+    arm = cr.load("ur5")
+    q = np.array([[0.3, -1.0, 1.2, -0.4, 1.0, 0.2], [0.1, -0.8, 1.0, -0.3, 1.2, 0.4]])
+    for vectors in (arm.pose_vector(q), arm.pose_vector(q).tolist(), [list(row) for row in arm.pose_vector(q)]):
+        answer = arm.inverse_kinematics(vectors, q + 0.05)
+        np.testing.assert_allclose(answer.q, q, atol=1e-5)
+    arm = arm.reference
+    point = arm.inverse_kinematics(arm.pose_vector(q[0]), q[0], task="position")
+    np.testing.assert_allclose(arm.pose(point.q)[:3, 3], arm.pose(q[0])[:3, 3], atol=1e-6)
+    turned = arm.inverse_kinematics(arm.pose_vector(q[0]), q[0] + 0.1, task="orientation")
+    np.testing.assert_allclose(arm.pose(turned.q)[:3, :3], arm.pose(q[0])[:3, :3], atol=1e-6)
+    path = arm.follow(arm.pose_vector(np.linspace(q[0], q[1], 5)), q[0])
+    assert path.success.all()
+
+
+def test_a_pose_vector_may_have_units():
+    pint = pytest.importorskip("pint")
+    u = pint.get_application_registry()
+    arm = cr.load("planar_2r")
+    target = [100 * u.cm, 1 * u.m, 0 * u.m, 0 * u.degree, 0 * u.degree, 90 * u.degree]
+    np.testing.assert_allclose(arm.inverse_kinematics(target, [0.1, 1.4]).q, [0, np.pi / 2], atol=1e-6)
+    with pytest.raises(cr.ShapeError, match=r"target.* yaw"):
+        arm.inverse_kinematics([*target[:5], 1 * u.m], [0.1, 1.4])
+    with pytest.raises(
+        cr.ShapeError, match=r"poses \(\.\.\., 4, 4\) or pose vectors \(\.\.\., 6\) for the task 'pose'"
+    ):
+        arm.inverse_kinematics(np.zeros(5))
 
 
 def test_errors_are_the_gradient_of_the_cost(panda, rng):

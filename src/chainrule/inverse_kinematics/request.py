@@ -18,13 +18,17 @@ from chainrule.arguments import (
     refuse_improper_rotations,
     refuse_nonfinite,
     rigid_transforms,
+    rows_of,
     whole_number,
 )
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
+from chainrule.functions.reference import stack
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import TASKS, Goal
 from chainrule.inverse_kinematics.methods import METHODS, Problem
+from chainrule.inverse_kinematics.task_rank import TaskRank, task_rank
+from chainrule.spatial import Rotation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,6 +43,10 @@ MAX_RESTARTS, MAX_ITERATIONS, MAX_SEED = 1_000_000, 1_000_000, 2**53
 """The largest numbers that a request may have: what goes beyond would not end."""
 MAX_TOLERANCE = 1e100
 """The largest tolerance, in m and rad, whose square is a number."""
+
+
+POSE_VECTOR_UNITS = (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad"))
+"""The name and the unit of each number of a pose vector."""
 
 
 class Tolerances(NamedTuple):
@@ -60,6 +68,8 @@ class Request:
     tolerances: Tolerances
     bounds: Bounds
     """The range of each coordinate of q."""
+    rank: TaskRank
+    """The equations of the goals, and how many of them are independent."""
     posture: Array | None = None
     """The configuration to approach (nq,), nan for coordinates that do not count; None if there is none."""
     restarts: int = 100
@@ -111,13 +121,20 @@ class Request:
         targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
         problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows)
         _refuse_immobile(problem, caller)
-        if method == "newton":
-            _refuse_not_square(problem, caller)
+        bounds = Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq)
+        rank = task_rank(robot, problem)
+        if method == "newton" and rank.rank != rank.mobility:
+            movers = "degrees of freedom" if problem.rows else "joints"
+            raise ShapeError(
+                f"{caller}: Newton's method needs as many {movers} as independent equations, and {rank.mobility} "
+                f"{movers} meet {rank.rank} of them; use method='pseudo_inverse' or 'lm', which take the smallest step"
+            )
         return Request(
             problem,
             targets,
             _tolerances(tolerance, caller),
-            Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq),
+            bounds,
+            rank,
             _posture(robot, posture, caller),
             whole_number(restarts, f"{caller}: restarts", 0, MAX_RESTARTS),
             whole_number(max_iterations, f"{caller}: max_iterations", 1, MAX_ITERATIONS),
@@ -214,8 +231,12 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
                 f"{what} is a Rotation, which has no position; give task='orientation', or a pair (point, rotation)"
             )
         value = value.as_matrix()
+    value = pose_matrices(value, what)
+    if _is_pose_vector(value):
+        T = _poses_of_vectors(rows_of(value, 6, what, "x, y, z, roll, pitch, yaw", POSE_VECTOR_UNITS).astype(float))
+        return goal.target_numbers(T[..., :3, :3], T[..., :3, 3])
     unit = "m" if goal.task == "position" else None
-    array = real_array(pose_matrices(value, what), what, unit).astype(float)
+    array = real_array(value, what, unit).astype(float)
     is_pose = array.shape[-2:] == (4, 4)
     if goal.task == "orientation" and array.shape[-2:] == (3, 3):
         refuse_improper_rotations(array, what)
@@ -226,11 +247,32 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
         other = {"position": " or points (..., 3)", "orientation": " or rotations (..., 3, 3)"}
         other["pointing"] = " or directions (..., 3)"
         raise ShapeError(
-            f"{what} must be poses (..., 4, 4){other.get(goal.task, '')} for the task {goal.task!r}, got shape "
-            f"{array.shape}"
+            f"{what} must be poses (..., 4, 4) or pose vectors (..., 6){other.get(goal.task, '')} for the task "
+            f"{goal.task!r}, got shape {array.shape}"
         )
     T = rigid_transforms(array, what, finite=False)
     return goal.target_numbers(_orthonormalize(T[..., :3, :3]), T[..., :3, 3])
+
+
+def _is_pose_vector(value: Any) -> bool:
+    """Whether the last dimension has six numbers: a position and three angles, as `pose_vector` gives them."""
+    shape = getattr(value, "shape", None)
+    while shape is None and isinstance(value, (list, tuple)) and value:
+        if not isinstance(value[0], (list, tuple)) and getattr(value[0], "ndim", 0) == 0:
+            return len(value) == len(POSE_VECTOR_UNITS)
+        value = value[0]
+        shape = getattr(value, "shape", None)
+    return isinstance(shape, tuple) and shape[-1:] == (len(POSE_VECTOR_UNITS),)
+
+
+def _poses_of_vectors(x: Array) -> Array:
+    """Poses (..., 4, 4) of positions and roll, pitch and yaw (..., 6)."""
+    T = np.zeros((*x.shape[:-1], 4, 4))
+    roll, pitch, yaw = (x[..., i] for i in (3, 4, 5))
+    T[..., :3, :3] = stack([list(row) for row in Rotation.from_rpy(roll, pitch, yaw)], x.shape[:-1], (3, 3))
+    T[..., :3, 3] = x[..., :3]
+    T[..., 3, 3] = 1.0
+    return T
 
 
 def _orthonormalize(R: Array) -> Array:
@@ -278,19 +320,6 @@ def _refuse_immobile(problem: Problem, caller: str) -> None:
             raise ModelError(
                 f"{caller}: no joint moves {goal.link!r}, so that it is where it is; name a link beyond a joint"
             )
-
-
-def _refuse_not_square(problem: Problem, caller: str) -> None:
-    rows = sum(
-        sum(w > 0 for w in goal.weights[:3]) * (goal.orientation is not None)
-        + sum(w > 0 for w in goal.weights[3:]) * goal.has_position
-        for goal in problem.goals
-    ) + len(problem.rows)
-    if rows != problem.n:
-        raise ShapeError(
-            f"{caller}: Newton's method needs as many joints as equations, and {problem.n} joints meet {rows} of them; "
-            "use method='pseudo_inverse' or 'lm', or weights that leave out what cannot be had"
-        )
 
 
 def _posture(robot: Mechanism, posture: Any, caller: str) -> Array | None:

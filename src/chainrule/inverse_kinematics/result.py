@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 from chainrule.display import tables as display
 from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.history import History
 
 Truths = NDArray[np.bool_]
 
@@ -43,6 +44,12 @@ class InverseKinematics:
     """The errors of each link that had a target."""
     names: tuple[str, ...] = field(default=(), repr=False)
     """The names of the numbers of q."""
+    rank: int = field(default=0, repr=False)
+    """How many equations of the task the robot can meet independently, in nearly every configuration."""
+    equations: int = field(default=0, repr=False)
+    """How many equations the task has: where they are more than the rank, targets must be where the robot can go."""
+    history: History | None = field(default=None, repr=False)
+    """Every iterate, where history=True asked for them."""
 
     def __str__(self) -> str:
         count, solved = np.size(self.success), int(np.sum(self.success))
@@ -50,6 +57,8 @@ class InverseKinematics:
         failures = sorted(set(np.ravel(self.reason).tolist()) - {""}) if np.ndim(self.success) else []
         for reason in failures:
             lines.append(f"{int(np.sum(np.asarray(self.reason) == reason))}: {REASONS[reason]}")
+        if self.rank < self.equations:
+            lines.append(f"of the task's {self.equations} equations, {self.rank} are independent on this robot")
         return "; ".join(lines)
 
     def _repr_html_(self) -> str:

@@ -59,7 +59,7 @@ class Search:
         rows = len(targets)
         best = BestSoFar.empty(rows, self.problem.model.nq)
         parameters = iteration_parameters(self.bounds, self.tolerances, targets)
-        first = self._random_starts(targets, None, 0) if q0 is None else q0
+        first = self.random_starts(targets, None, 0) if q0 is None else q0
         best.improve(np.arange(rows), self._iterate(first, parameters, self.max_iterations, patient=not self.restarts))
         tried = 1
         while tried <= self.restarts:
@@ -68,7 +68,7 @@ class Search:
                 return best
             count = min(MAX_STARTS_AT_ONCE, tried, self.restarts + 1 - tried)
             near = None if q0 is None else q0[unsolved]
-            starts = [self._random_starts(targets[unsolved], near, k) for k in range(tried, tried + count)]
+            starts = [self.random_starts(targets[unsolved], near, k) for k in range(tried, tried + count)]
             blocks = self._iterate(
                 np.concatenate(starts), np.tile(parameters[unsolved], (count, 1)), self.max_iterations
             )
@@ -80,7 +80,21 @@ class Search:
             best.improve(unsolved, self._iterate(best.q[unsolved], parameters[unsolved], longer, patient=True))
         return best
 
-    def _random_starts(self, targets: Array, near: Array | None, k: int) -> Array:
+    def record(self, target: Array, start: Array) -> Array:
+        """Every iterate (K + 1, nq) on the way to one target (numbers,) from one start (nq,), without restarts."""
+        nq = self.problem.model.nq
+        parameters = iteration_parameters(self.bounds, self.tolerances, target[None])
+        state, iterates = initial_state(self.problem, start[None]), []
+        for _ in range(self.max_iterations):
+            # the textbook's methods remember where the next step begins; the configuration of "lm" is there itself
+            place = state[0, nq + SUMMARY_SIZE :].copy()
+            self.iterate(state, parameters, 1)
+            iterates.append(state[0, :nq].copy() if self.problem.method == "lm" else place)
+            if Summary(*state[0, nq : nq + SUMMARY_SIZE]).miss <= 1:
+                break
+        return np.array(iterates)
+
+    def random_starts(self, targets: Array, near: Array | None, k: int) -> Array:
         """The k-th random start of each row; joints that move no link with a target stay."""
         q = np.tile(self.home, (len(targets), 1)) if near is None else near.copy()
         moved = list(self.problem.coordinates)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, flag
 from chainrule.compile import memory
 from chainrule.compile.backend import active
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.history import History
 from chainrule.inverse_kinematics.iterate import solver
 from chainrule.inverse_kinematics.periods import shift_by_periods
 from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
@@ -22,7 +23,7 @@ from chainrule.inverse_kinematics.request import Request, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths, measured_errors
 from chainrule.inverse_kinematics.search import BestSoFar, Search, iteration_parameters
 from chainrule.inverse_kinematics.seeds import Seeds
-from chainrule.kinematics.configurations import neutral
+from chainrule.kinematics.configurations import difference, neutral
 from chainrule.kinematics.poses import pose
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def inverse_kinematics(
     restarts: int = 100,
     max_iterations: int = 60,
     seed: int = 0,
+    history: bool = False,
 ) -> InverseKinematics:
     """Configurations that bring a link or frame to targets, with closed loops closed.
 
@@ -60,8 +62,8 @@ def inverse_kinematics(
     Parameters
     ----------
     target
-        Poses in the base frame (..., 4, 4), batched; or a dictionary of links and their targets, all to be reached by
-        one configuration.
+        Poses in the base frame (..., 4, 4), batched; or pose vectors (..., 6) as `pose_vector` gives them, x, y, z in m
+        and roll, pitch, yaw in rad; or a dictionary of links and their targets, all to be reached by one configuration.
     q0
         Configurations (..., nq) to start from, moved to the nearest place within the limits. Without it, iterations
         begin at the best of some random configurations.
@@ -69,7 +71,7 @@ def inverse_kinematics(
         The link or frame; the end-effector unless one is named.
     method
         "lm", Levenberg and Marquardt's method with the limits as bounds; or the steps of the textbooks, cut off at the
-        limits: "newton" (as many joints as equations), "pseudo_inverse" and "transpose".
+        limits: "newton" (as many joints as independent equations), "pseudo_inverse" and "transpose".
     limits
         Whether solutions must keep the joints' limits.
     task
@@ -92,11 +94,15 @@ def inverse_kinematics(
         Iterations from one start.
     seed
         Chooses the random configurations.
+    history
+        Whether every iterate is recorded, for one target: the result's `history` has configurations, errors and steps,
+        and draws them. There are no restarts then, so that what is recorded is all that was done.
 
     Returns
     -------
     InverseKinematics
-        `q` (..., nq), `success`, `error`, `iterations` and `reason`.
+        `q` (..., nq), `success`, `error`, `iterations` and `reason`; `rank`, how many of the task's `equations` are
+        independent on this robot.
 
     Examples
     --------
@@ -104,13 +110,41 @@ def inverse_kinematics(
     >>> arm = cr.load("planar_2r")
     >>> arm.inverse_kinematics([0.0, 1.6, 0.0], q0=[0.1, 1.0], task="position").q.round(6).tolist()
     [0.927295, 1.287002]
+    >>> newton = arm.inverse_kinematics([0.0, 1.6, 0.0], [0.1, 1.0], method="newton", task="position", history=True)
+    >>> len(newton.history), newton.history.error[:, 0].round(4).tolist()
+    (6, [1.5714, 1.2481, 1.1011, 0.435, 0.048, 0.0012, 0.0])
     """
     caller = "inverse_kinematics"
     request = Request.read(
         robot, caller, target, link, method, limits=limits, task=task, axis=axis, weights=weights,
         tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
     )  # fmt: skip
-    return solve(robot, request, None if q0 is None else _broadcast_starts(request, read_starts(robot, q0, caller)))
+    starts = None if q0 is None else _broadcast_starts(request, read_starts(robot, q0, caller))
+    if not flag(history, f"{caller}: history"):
+        return solve(robot, request, starts)
+    return _solve_with_history(robot, request, starts)
+
+
+def _solve_with_history(robot: Mechanism, request: Request, start: Array | None) -> InverseKinematics:
+    """The result of one search without restarts, and all its iterates."""
+    batch = request.targets.shape[:-1] if start is None else start.shape[:-1]
+    if batch:
+        raise ShapeError(f"inverse_kinematics: history=True records one target and one start, got a batch {batch}")
+    if request.posture is not None:
+        raise ShapeError("inverse_kinematics: history=True records the way to the target; leave out posture=...")
+    request = replace(request, restarts=0)
+    search = search_of(robot, request)
+    if not np.isfinite(request.targets).all() or (start is not None and not np.isfinite(start).all()):
+        return solve(robot, request, start)
+    if start is None:
+        start = search.random_starts(request.targets[None], None, 0)[0]
+    start = search.bounds.clip(start)
+    q = search.record(request.targets, start)
+    aims = np.tile(request.targets, (len(q), 1))
+    error = np.max(list(errors_by_link(robot, request.problem.goals, q, aims).values()), axis=0)
+    steps = difference(robot, q[:-1], q[1:])
+    history = History(request.problem.method, q, error, steps, robot.coordinate_names)
+    return replace(solve(robot, replace(request, max_iterations=len(q)), start), history=history)
 
 
 def _broadcast_starts(request: Request, starts: Array) -> Array:
@@ -138,7 +172,7 @@ def solve(robot: Mechanism, request: Request, starts: Array | None = None) -> In
         a.reshape((*batch, *a.shape[1:]))[()] for a in (q, reason == "", error, iterations, reason)
     )
     each = {name: e.reshape((*batch, 2)) for name, e in errors.items()}
-    return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names)
+    return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names, *request.rank[:2])
 
 
 def _solve_rows(

@@ -1,8 +1,8 @@
 """Points of the body that the hand of an arm goes to, in the frame of its shoulder, from body height.
 
 Heights above the floor and breadths are fractions of body height after Drillis & Contini (D. A. Winter, Biomechanics
-and Motor Control of Human Movement, 4th ed. 2009, figure 4.1). What that figure lacks is from the means over the men and
-women of C. C. Gordon et al., 2012 Anthropometric Survey of U.S. Army Personnel, Natick/TR-15/007, divided by their mean
+and Motor Control of Human Movement, 4th ed. 2009, figure 4.1). What that figure lacks is from the means over men and
+women in C. C. Gordon et al., 2012 Anthropometric Survey of U.S. Army Personnel, Natick/TR-15/007, divided by their mean
 stature of 1714.4 mm. The body is upright, with the ear above the shoulder.
 """
 

@@ -1,0 +1,68 @@
+"""The iterates of inverse kinematics: every configuration on the way, its errors and the steps between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.display import tables as display
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Every iterate of one search, from its start on; the last is the one that solved it, or the last allowed."""
+
+    method: str
+    q: Array
+    """Configurations (K + 1, nq), in rad and m; the first is the start."""
+    error: Array
+    """Errors of position and orientation at each, in m and rad: (K + 1, 2); zero for what the task leaves free."""
+    step: Array
+    """Steps between them (K, n), in rad and m. A step of "lm" that would not help is not taken, and zero here."""
+    names: tuple[str, ...] = field(repr=False)
+    """The names of the numbers of q."""
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.step)
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The columns of its table."""
+        return "iteration", "error, m", "error, rad", "step", *self.names
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Number, errors, size of the step to the next, and configuration of each iterate, as text."""
+        sizes = [*(f"{size:.3g}" for size in np.linalg.norm(self.step, axis=-1)), ""]
+        return [
+            (str(k), *(f"{x:.3g}" for x in self.error[k]), sizes[k], *(f"{x:.6f}" for x in self.q[k]))
+            for k in range(len(self.q))
+        ]
+
+    def __str__(self) -> str:
+        table = [self.header, *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return "\n".join("  ".join(x.rjust(n) for x, n in zip(row, widths, strict=True)) for row in table)
+
+    def _repr_html_(self) -> str:
+        """A table of the iterates: errors, size of the step that follows, configuration."""
+        return display.heading(f"{len(self)} steps of {self.method}") + display.table(self.header, self.rows())
+
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, ax: Any = None, size: Sequence[float] | None = None
+    ) -> Figure:
+        """Draw errors, steps and configurations over the iterations; written to a file if a path is given.
+
+        path: a .png, .pdf or .svg file. ax: three axes to draw on. size: width and height of the figure in inches.
+        """
+        from chainrule.plots.inverse_kinematics import figure
+
+        return figure(self, path, ax=ax, size=size)
