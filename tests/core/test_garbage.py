@@ -244,6 +244,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "from_mjcf": {"path_or_text": "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"},
     "from_native": {"path_or_text": "garbage.toml"},
     "static_torque": {"tip_wrench": np.zeros(6)},
+    "state_derivative": {"t": 0.0, "x": np.zeros(4)},
+    "with_friction": {"function": None},
     "from_mujoco": {"compiled": "no model"},
     "from_pinocchio": {"model": "no model"},
     "from_yourdfpy": {"urdf": "no model"},

@@ -1,20 +1,26 @@
-"""Torques along a joint's own axis: rotor, spring, friction and the stops at its limits."""
+"""Torques along a joint's own axis: rotor, spring and the stops at its limits; those of friction are in `friction`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+from chainrule.algorithms.friction import dry_friction, friction_torque
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import is_zero, maximum, where
 
 Scalars = Sequence[Scalar]
 
+__all__ = [
+    "armature", "drive_torque", "dry_friction", "friction_torque", "rotor_torque", "spring_energy", "spring_torque",
+    "stop_torque",
+]  # fmt: skip
+
 
 def drive_torque(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
     """Torques that rotors, springs and friction need together."""
-    parts = (rotor_torque(model, qdd), spring_torque(model, q), friction_torque(model, qd))
+    parts = (rotor_torque(model, qdd), spring_torque(model, q), friction_torque(model, q, qd))
     return [a + b + c for a, b, c in zip(*parts, strict=True)]
 
 
@@ -51,43 +57,6 @@ def spring_energy(model: Model, q: Scalars) -> Scalar:
             if not is_zero(dof.stiffness):
                 energy = energy + (x - dof.rest) * (x - dof.rest) * dof.stiffness / 2
     return energy
-
-
-def friction_torque(model: Model, qd: Scalars) -> list[Scalar]:
-    """Torques that overcome viscous and Coulomb friction; the latter is zero at rest."""
-    dry = dry_friction(model, qd)
-    return [a + b for a, b in zip(viscous_torque(model, qd), dry, strict=True)]
-
-
-def viscous_torque(model: Model, qd: Scalars) -> list[Scalar]:
-    """Torques that overcome the friction in proportion to the velocity."""
-    tau: list[Scalar] = [0] * model.nv
-    for body in model.bodies:
-        for (i, k, dof), rate in zip(body.dofs, body.rates(qd), strict=True):
-            if not is_zero(dof.viscous):
-                tau[i] = tau[i] + rate * dof.viscous * k
-    return tau
-
-
-def dry_friction(model: Model, direction: Scalars) -> list[Scalar]:
-    """Torques that overcome Coulomb friction in a motion with the signs of `direction`."""
-    return [
-        0 if is_zero(up) and is_zero(down) else where(d > 0, up, where(d < 0, -down, 0 * up))
-        for d, up, down in zip(direction, *coulomb_limits(model), strict=True)
-    ]
-
-
-def coulomb_limits(model: Model) -> tuple[list[Scalar], list[Scalar]]:
-    """Largest Coulomb friction of each velocity: against positive motion, and against negative motion."""
-    up: list[Scalar] = [0] * model.nv
-    down: list[Scalar] = [0] * model.nv
-    for body in model.bodies:
-        for i, k, dof in body.dofs:
-            if not (is_zero(dof.coulomb) and is_zero(dof.coulomb_negative)):
-                one, other = dof.coulomb, dof.coulomb_negative
-                up[i] = up[i] + where(k > 0, one, other) * abs(k)
-                down[i] = down[i] + where(k > 0, other, one) * abs(k)
-    return up, down
 
 
 def stop_torque(model: Model, q: Scalars, qd: Scalars, stiffness: Scalars, damping: Scalars) -> list[Scalar]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.joint_forces import friction_torque, rotor_torque, spring_torque
+from chainrule.algorithms.friction import friction_torque
+from chainrule.algorithms.joint_forces import rotor_torque, spring_torque
 from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.algorithms.loop_equations import Rows
@@ -50,7 +51,7 @@ def torque_terms(
         "centrifugal": centrifugal,
         "coriolis": [a - b for a, b in zip(both, centrifugal, strict=True)],
         "gravity": gravity_torque(model, q),
-        "friction": friction_torque(model, qd),
+        "friction": friction_torque(model, q, qd),
         "spring": spring_torque(model, q),
     }
     if wrenches:

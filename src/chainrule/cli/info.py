@@ -93,7 +93,9 @@ def _limits(velocity: Velocity, degrees: bool) -> dict[str, Any]:
         "unit": f"{_shown_unit(velocity.unit, degrees)}/s", "lower": dof.lower * scale, "upper": dof.upper * scale,
         "velocity": dof.velocity * scale, "effort": dof.effort, "effort_unit": _effort_unit(velocity.unit),
         "passive": dof.passive,
-        "viscous": dof.viscous, "coulomb": [dof.coulomb, dof.coulomb_negative], "armature": dof.armature,
+        "viscous": dof.viscous, "coulomb": [dof.coulomb, dof.coulomb_negative],
+        "static": [dof.static, dof.static_negative], "stribeck": dof.stribeck * scale,
+        "ripple": [dof.ripple, dof.ripple_waves, dof.ripple_phase], "armature": dof.armature,
     }  # fmt: skip
 
 

@@ -53,6 +53,15 @@ def _split(symbol: casadi.SX) -> list[casadi.SX]:
     return list(casadi.vertsplit(symbol)) if symbol.numel() else []
 
 
+def unsupported_operation(function: casadi.Function) -> str | None:
+    """The reason why a function of CasADi has no machine code; None where it has."""
+    try:
+        tape_of(function, tuple(function.numel_in(i) for i in range(function.n_in())))
+    except UnsupportedOperationError as error:
+        return str(error)
+    return None
+
+
 def tape_of(function: casadi.Function, lengths: tuple[int, ...]) -> Tape:
     """The instructions of a CasADi function, with its reused work entries turned into values that are set once."""
     instructions: list[Instruction] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -427,4 +428,8 @@ def fingerprint(model: Model) -> str:
     from chainrule.formats.native import to_json
 
     plain = edits.without_conventions(edits.without_annotations(model))
-    return hashlib.sha256(to_json(plain).encode()).hexdigest()
+    laws = [dof.friction_function for joint in model.joints for dof in joint.dofs]
+    if any(laws):
+        plain = edits.map_dofs(plain, lambda dof: replace(dof, friction_function=None))
+    texts = [law.text if law else "" for law in laws] if any(laws) else []
+    return hashlib.sha256("\n".join([to_json(plain), *texts]).encode()).hexdigest()

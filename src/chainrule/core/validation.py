@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -166,14 +167,14 @@ def _parallel(first: Screw, second: Screw) -> bool:
     return bool(first.angular.cross(second.angular).norm() < 1e-6 * first.angular.norm() * second.angular.norm())
 
 
-RESISTANCES = ("viscous", "coulomb", "coulomb_negative", "rotor", "stiffness")
+RESISTANCES = ("viscous", "coulomb", "coulomb_negative", "static", "static_negative", "rotor", "stiffness")
 """Properties of a joint that are never negative."""
 
 
 def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) -> Dof:
     """The properties with impossible ones left out or mended."""
     element = f"joint {joint.name!r}"
-    for name in (*RESISTANCES, "gear", "rest"):
+    for name in (*RESISTANCES, "stribeck", "ripple", "ripple_waves", "ripple_phase", "gear", "rest"):
         if not _require_finite(element, name, [getattr(dof, name)], problems):
             return dof
     for name in ("lower", "upper", "velocity", "effort"):
@@ -188,7 +189,12 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
         problems.append(
             _fatal(element, f": a {joint.type} joint cannot carry a spring; its coordinates are not angles")
         )
-    changes: dict[str, float] = {}
+    if dof.friction_depends_on_position and joint.kind.nq != joint.kind.nv:
+        message = (
+            f": the friction of a {joint.type} joint cannot depend on its position; its coordinates are not angles"
+        )
+        problems.append(_fatal(element, message))
+    changes: dict[str, Any] = {}
 
     def mend(problem: Problem, taken: Mapping[str, float], repaired: Mapping[str, float]) -> None:
         problems.append(problem.mend() if repair and problem.repair else problem)
@@ -200,6 +206,7 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
             meaning, way = "It would drive the joint instead of resisting; it is taken as 0", f"{-value:g} is taken"
             problem = Problem(element, f": {name} must not be negative, got {value!r}", meaning, way)
             mend(problem, {name: 0.0}, {name: -value})
+    _inspect_dry_friction(dof, element, mend)
     for name in ("velocity", "effort"):
         value = getattr(dof, name)
         if value < 0:
@@ -216,6 +223,33 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
         message = f": the lower limit {lower!r} is above the upper limit {upper!r}; swap them"
         mend(Problem(element, message, NO_LIMIT, "they are swapped"), none, {"lower": upper, "upper": lower})
     return replace(dof, **changes) if changes else dof
+
+
+def _inspect_dry_friction(
+    dof: Dof, element: str, mend: Callable[[Problem, Mapping[str, float], Mapping[str, float]], None]
+) -> None:
+    """Problems of dry friction that changes with speed and position."""
+    for moving, resting in (("coulomb", "static"), ("coulomb_negative", "static_negative")):
+        least, given = getattr(dof, moving), getattr(dof, resting)
+        if 0 < given < least:
+            problem = Problem(
+                element,
+                f": {resting}, the friction at rest, is {given!r}, below {moving}, that in motion, {least!r}",
+                "It is taken as that in motion; give a larger one, or 0 for the same",
+            )
+            mend(problem, {resting: 0.0}, {resting: 0.0})
+    if dof.stribeck < 0:
+        message = f": stribeck, a speed, must not be negative, got {dof.stribeck!r}"
+        way = f"{-dof.stribeck:g} is taken"
+        mend(Problem(element, message, "It is taken as 0", way), {"stribeck": 0.0}, {"stribeck": -dof.stribeck})
+    if dof.stribeck > 0 and not (dof.static or dof.static_negative):
+        message = ": stribeck says how friction falls from static to coulomb, and there is no static; give it too"
+        mend(Problem(element, message, "It is left out"), {"stribeck": 0.0}, {"stribeck": 0.0})
+    if not 0 <= dof.ripple <= 1:
+        message = f": ripple, a share of dry friction, must be from 0 to 1, got {dof.ripple!r}"
+        mend(
+            Problem(element, message, "It is taken as 0: more would drive the joint"), {"ripple": 0.0}, {"ripple": 0.0}
+        )
 
 
 def _inspect_link(link: Link, physics: bool, repair: bool, problems: list[Problem]) -> Link:

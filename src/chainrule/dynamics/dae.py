@@ -23,7 +23,8 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from chainrule.algorithms import loop_equations as loops
-from chainrule.algorithms.joint_forces import armature, friction_torque, spring_torque
+from chainrule.algorithms.friction import friction_torque
+from chainrule.algorithms.joint_forces import armature, spring_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of
@@ -227,7 +228,7 @@ def assemble(
             system.add(size + at, 2 * size + i, -np.array([list(S)], dtype=float).T)
             system.add(2 * size + i, size + at, [list(S)])
     system.add(2 * size, 2 * size, np.diag(np.array(armature(model), dtype=float)))
-    drives = [t - s - f for t, s, f in zip(tau, spring_torque(model, q), friction_torque(model, qd), strict=True)]
+    drives = [t - s - f for t, s, f in zip(tau, spring_torque(model, q), friction_torque(model, q, qd), strict=True)]
     system.load(2 * size, drives)
     gamma = loops.velocity_terms(model, q, qd)
     for k, place in enumerate(chosen):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from chainrule.algorithms.terms import term_names
-from chainrule.arguments import Array
+from chainrule.arguments import Array, flag
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
@@ -74,6 +74,7 @@ def forward_dynamics(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    stick: bool = False,
     units: bool = False,
 ) -> Array:
     """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
@@ -81,9 +82,30 @@ def forward_dynamics(
     The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches in the same wrench_frame.
     With closed loops, M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
 
-    units=True makes the result a quantity of pint, or several by name where units differ.
+    Parameters
+    ----------
+    q, qd, tau
+        Configurations (..., nq), velocities and torques (..., n).
+    tip_wrench, wrenches, wrench_frame
+        As in inverse_dynamics.
+    stick
+        Whether dry friction holds joints at rest. Without it, dry friction counts as zero at a speed of exactly zero,
+        as in inverse_dynamics. With stick=True, joints whose speed is exactly zero stay at rest as long as their dry
+        friction, up to its break-away level, can hold them: the accelerations with which `simulate` starts.
+    units
+        Whether the result is a quantity of pint, or several by name where units differ.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_friction(coulomb=30.0)
+    >>> rest = [0.0, 0.0]
+    >>> arm.forward_dynamics(rest, rest, rest).round(2).tolist()
+    [-9.81, 0.0]
+    >>> arm.forward_dynamics(rest, rest, rest, stick=True).round(2).tolist()
+    [0.0, 0.0]
     """
     loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
+    if flag(stick, "forward_dynamics: stick"):
+        return robot.evaluate("sticking_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
     return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
 
 
@@ -130,11 +152,15 @@ def gravity_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Ar
 
 
 @quantities_on_request
-def friction_torque(robot: Mechanism, qd: ArrayLike, *, units: bool = False) -> Array:
-    """Torques that overcome friction; Coulomb friction counts as zero at rest: (..., n).
+def friction_torque(robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None, *, units: bool = False) -> Array:
+    """Torques that overcome friction; dry friction counts as zero at rest: (..., n).
+
+    q is needed where friction depends on the position: with a ripple, or a function of the user's own.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
+    if q is not None:
+        return robot.evaluate("friction_torque_at", qd=qd, q=q)
     return robot.evaluate("friction_torque", qd=qd)
 
 

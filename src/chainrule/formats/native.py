@@ -39,6 +39,7 @@ from chainrule.model import (
     Spherical,
 )
 from chainrule.model.geometry import ROLES, SHAPES, Color, Shape, objection
+from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 FORMAT = "chainrule 1"
@@ -50,7 +51,7 @@ GEOMETRY: dict[str, tuple[str, ...]] = {
 """Types of joints, and the keys for the geometry of each."""
 SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
 """Types of joints that can have the key `screw` instead."""
-DOF_KEYS = tuple(field.name for field in fields(Dof))
+DOF_KEYS = DOF_NUMBERS
 PASSIVE = "passive"
 """The key that says that nothing drives a joint: passive = true is the same as effort = 0."""
 JOINT_KEYS = (
@@ -437,9 +438,8 @@ def _unit(table: _Table, key: str) -> Vector:
 
 
 def _dof(table: _Table) -> Dof:
-    values = {key: table.number(key) for key in DOF_KEYS if key in table.entries}
-    if "coulomb" in values:
-        values.setdefault("coulomb_negative", values["coulomb"])
+    values: dict[str, Any] = {key: table.number(key) for key in DOF_KEYS if key in table.entries}
+    values = with_both_directions(values)
     if PASSIVE in table.entries:
         passive = table.entries[PASSIVE]
         if not isinstance(passive, bool):
@@ -541,6 +541,11 @@ def _joint_entry(joint: Joint) -> dict[str, Any]:
         entry["mimic"] = {
             "joint": mimic.joint, "multiplier": float(mimic.multiplier), "offset": float(mimic.offset)
         }  # fmt: skip
+    if any(dof.friction_function for dof in joint.dofs):
+        raise FormatError(
+            f"joint {joint.name!r} has a friction function of its own, which cannot be written to a file: it is Python "
+            "code. Save robot.without_friction(), and call with_friction(function=...) again after loading"
+        )
     dofs = [_dof_entry(dof) for dof in joint.dofs]
     if any(dofs):
         entry |= dofs[0] if len(dofs) == 1 else {"dof": dofs}
@@ -572,10 +577,12 @@ def _axes_entry(kind: Kind) -> dict[str, Any]:
 
 def _dof_entry(dof: Dof) -> dict[str, float]:
     entry = {key: float(getattr(dof, key)) for key in DOF_KEYS if getattr(dof, key) != getattr(Dof(), key)}
-    if dof.coulomb and dof.coulomb == dof.coulomb_negative:
-        del entry["coulomb_negative"]
-    elif dof.coulomb:
-        entry["coulomb_negative"] = float(dof.coulomb_negative)
+    for key in ("coulomb", "static"):  # the other direction is the same where it is not written
+        forth, back = getattr(dof, key), getattr(dof, f"{key}_negative")
+        if forth and forth == back:
+            del entry[f"{key}_negative"]
+        elif forth:
+            entry[f"{key}_negative"] = float(back)
     return entry
 
 

@@ -421,6 +421,8 @@ def _unsupported_properties(joint: Joint) -> list[str]:
             lost.append("a spring")
         if dof.coulomb != dof.coulomb_negative:
             lost.append("friction that differs with direction")
+        if dof.static or dof.static_negative or dof.stribeck or dof.ripple or dof.friction_function is not None:
+            lost.append("friction that changes with speed or position")
         if math.isfinite(dof.lower) != math.isfinite(dof.upper):
             lost.append("a limit on one side only")
         if dof != joint.dofs[0]:

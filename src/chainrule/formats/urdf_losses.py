@@ -56,6 +56,11 @@ def _with_equal_friction(dof: Dof) -> Dof:
 CHANGES: tuple[tuple[Callable[[Dof], bool], Callable[[Dof], Dof], str], ...] = (
     (lambda dof: bool(dof.rotor), lambda dof: replace(dof, rotor=0, gear=1), "rotors (armature) are left out"),
     (lambda dof: bool(dof.stiffness), lambda dof: replace(dof, stiffness=0, rest=0), "springs are left out"),
+    (lambda dof: bool(dof.static or dof.static_negative or dof.stribeck or dof.ripple),
+     lambda dof: replace(dof, static=0, static_negative=0, stribeck=0, ripple=0, ripple_waves=0, ripple_phase=0),
+     "friction at rest is that in motion, without Stribeck effect and ripple"),
+    (lambda dof: dof.friction_function is not None, lambda dof: replace(dof, friction_function=None),
+     "friction functions, which are Python code, are left out"),
     (lambda dof: dof.coulomb != dof.coulomb_negative, _with_equal_friction,
      "friction that differs with direction becomes the larger, both ways"),
     (_is_one_sided, _with_both_sides, f"a limit on one side gets one of {PRACTICALLY_UNLIMITED:g} on the other"),

@@ -22,6 +22,7 @@ from chainrule.algorithms import (
     coriolis,
     crba,
     energy,
+    friction,
     jacobians,
     joint_forces,
     kinematics,
@@ -31,6 +32,7 @@ from chainrule.algorithms import (
     manipulability,
     rnea,
     statics,
+    sticking,
     terms,
     vector_form,
 )
@@ -245,6 +247,12 @@ def per_joint_and_body(times: float = 1.0) -> Cost:
     return lambda model: times * model.nv * len(model.bodies)
 
 
+def _per_sticking_pass(model: Model) -> float:
+    """Visits of bodies that take about as long as the passes which find the joints that stick."""
+    k = len(sticking.joints_with_dry_friction(model))
+    return len(model.bodies) + sticking.sticking_passes(k) * k**3 / 60
+
+
 def always(model: Model) -> bool:
     """For every robot."""
     return True
@@ -348,6 +356,12 @@ def _forward_dynamics(
     if model.constraints:
         return loop_dynamics.constrained_dynamics(model, q, qd, tau, wrenches, **loops)[0]
     return aba.forward_dynamics(model, q, qd, tau, wrenches)
+
+
+def _sticking_dynamics(
+    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, rows: Any = (), rank: Any = None
+) -> list[Scalar]:
+    return sticking.forward_dynamics(model, q, qd, tau, wrenches, tuple(rows), rank)
 
 
 def _inverse_dynamics(
@@ -546,6 +560,19 @@ FUNCTIONS: dict[str, Function] = {
         loops=_ROWS,
         answer="accelerations of {accelerations}",
     ),
+    "sticking_dynamics": Function(
+        _with_named_wrenches(_sticking_dynamics),
+        (Q, QD, TAU),
+        (N,),
+        _LOADS,
+        needs=Needs.INVERTIBLE_MASS,
+        cost=_per_sticking_pass,
+        loaded=True,
+        loops=_ROWS,
+        is_direct=never,
+        method="forward_dynamics",
+        answer="accelerations of {accelerations}, with joints at rest held by dry friction",
+    ),
     "bias": Function(
         _with_named_wrenches(_bias),
         (Q, QD),
@@ -582,10 +609,19 @@ FUNCTIONS: dict[str, Function] = {
         answer="torques or forces against gravity of {torques}",
     ),
     "friction_torque": Function(
-        joint_forces.friction_torque,
+        lambda m, qd: friction.friction_torque(m, None, qd),
         (QD,),
         (N,),
         needs=_NOTHING,
+        answer="torques or forces that overcome friction of {torques}",
+    ),
+    "friction_torque_at": Function(
+        lambda m, qd, q: friction.friction_torque(m, q, qd),
+        (QD, Q),
+        (N,),
+        needs=_NOTHING,
+        is_direct=never,
+        method="friction_torque",
         answer="torques or forces that overcome friction of {torques}",
     ),
     "spring_torque": Function(

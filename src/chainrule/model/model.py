@@ -212,6 +212,11 @@ class Model:
         return any(joint.mimic for joint in self.joints)
 
     @cached_property
+    def friction_depends_on_position(self) -> bool:
+        """Whether the friction of some joint is not the same everywhere."""
+        return any(dof.friction_depends_on_position for joint in self.joints for dof in joint.dofs)
+
+    @cached_property
     def rows(self) -> tuple[Constraint, ...]:
         """The constraint that each equation of all constraints belongs to, in order."""
         return tuple(constraint for constraint in self.constraints for _ in range(constraint.size))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
+from chainrule.model.friction import FrictionFunction
 from chainrule.model.joints import Fixed, Kind
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
@@ -14,6 +17,10 @@ from chainrule.spatial import (
     Transform,
     Vector,
 )
+from chainrule.spatial.scalar import is_zero
+
+SHARE = "1/1"
+"""The unit of a share, where "1" is that of an angle or a direction."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,15 @@ class Link:
 class Dof:
     """Properties of a joint along one of its degrees of freedom, all on the joint's side of the gear.
 
-    Limits are in rad or m, rad/s or m/s, N m or N. Friction opposes the velocity: `viscous` times it (N m s/rad or
-    N s/m), plus `coulomb` when it is positive and `coulomb_negative` when it is negative (both as positive numbers).
+    Limits are in rad or m, rad/s or m/s, N m or N. Friction opposes the velocity. It is the sum of `viscous` times the
+    velocity (N m s/rad or N s/m), of dry friction, and of `friction_function`, a law of the user's own.
+
+    Dry friction is `coulomb` when the velocity is positive and `coulomb_negative` when it is negative (both as positive
+    numbers). At rest it holds up to `static`, or `static_negative` in the other direction; 0 stands for the same as in
+    motion. It falls to its value in motion at once, or with the Stribeck speed v_s (rad/s or m/s) as
+    coulomb + (static - coulomb) exp(-(qd / v_s)^2). All of it is multiplied by
+    1 + ripple sin(ripple_waves q + ripple_phase), with ripple_waves in waves a turn or rad/m.
+
     The rotor, with its own inertia (kg m^2), turns `gear` times as fast as the joint. A spring of `stiffness` pulls
     towards `rest`. A joint whose effort limit is 0 is passive: nothing drives it.
     """
@@ -60,10 +74,17 @@ class Dof:
     viscous: Scalar = 0
     coulomb: Scalar = 0
     coulomb_negative: Scalar = 0
+    static: Scalar = 0
+    static_negative: Scalar = 0
+    stribeck: Scalar = 0
+    ripple: Scalar = 0
+    ripple_waves: Scalar = 0
+    ripple_phase: Scalar = 0
     rotor: Scalar = 0
     gear: Scalar = 1
     stiffness: Scalar = 0
     rest: Scalar = 0
+    friction_function: FrictionFunction | None = None
 
     @property
     def armature(self) -> Scalar:
@@ -75,8 +96,26 @@ class Dof:
         """Whether nothing drives it: its effort limit is 0."""
         return bool(self.effort == 0)
 
+    @property
+    def has_dry_friction(self) -> bool:
+        """Whether friction holds it at rest."""
+        levels = (self.coulomb, self.coulomb_negative, self.static, self.static_negative)
+        jumps = self.friction_function is not None and self.friction_function.jumps
+        return jumps or not all(is_zero(level) for level in levels)
+
+    @property
+    def friction_depends_on_position(self) -> bool:
+        """Whether its friction is not the same everywhere."""
+        return self.friction_function is not None or not is_zero(self.ripple)
+
     def without_friction(self) -> Dof:
-        return replace(self, viscous=0, coulomb=0, coulomb_negative=0)
+        return replace(self.without_dry_friction(), viscous=0, friction_function=None)
+
+    def without_dry_friction(self) -> Dof:
+        """The same without what holds it at rest; a law of the user's own that does so is left out as a whole."""
+        law = self.friction_function
+        smooth = None if law is not None and law.jumps else law
+        return replace(self, **dict.fromkeys(DRY_FRICTION, 0), friction_function=smooth)
 
     def map(self, f: Lift, unit: str) -> Dof:
         turns = unit == "rad"
@@ -86,11 +125,36 @@ class Dof:
             viscous=f(self.viscous, f"{effort}*s/{unit}"),
             coulomb=f(self.coulomb, effort),
             coulomb_negative=f(self.coulomb_negative, effort),
+            static=f(self.static, effort),
+            static_negative=f(self.static_negative, effort),
+            stribeck=f(self.stribeck, f"{unit}/s"),
+            ripple=f(self.ripple, SHARE),
+            ripple_waves=f(self.ripple_waves, f"1/{unit}"),
+            ripple_phase=f(self.ripple_phase, "1"),
             rotor=f(self.rotor, "kg*m^2"),
             gear=f(self.gear, "1" if turns else "1/m"),
             stiffness=f(self.stiffness, f"{effort}/{unit}"),
             rest=f(self.rest, unit),
         )
+
+
+DOF_NUMBERS = tuple(field.name for field in fields(Dof) if field.name != "friction_function")
+"""The properties along a degree of freedom that are numbers."""
+
+DRY_FRICTION = (
+    "coulomb", "coulomb_negative", "static", "static_negative", "stribeck", "ripple", "ripple_waves", "ripple_phase",
+)  # fmt: skip
+
+FRICTION_NUMBERS = ("viscous", *DRY_FRICTION)
+
+
+def with_both_directions(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Properties of joints; dry friction in the negative direction is that in the other one unless it is given."""
+    completed = dict(properties)
+    for name in ("coulomb", "static"):
+        if name in completed:
+            completed.setdefault(f"{name}_negative", completed[name])
+    return completed
 
 
 @dataclass(frozen=True)

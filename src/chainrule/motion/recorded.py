@@ -333,7 +333,9 @@ def _torques(
     bare = tau
     if loads:
         tau = inverse_dynamics(robot, q, qd, qdd, loads.tip_wrench, loads.wrenches, wrench_frame=loads.frame)
-    friction = np.broadcast_to(friction_torque(robot, qd), qd.shape)
+    friction = np.broadcast_to(
+        friction_torque(robot, qd, q if robot.model.friction_depends_on_position else None), qd.shape
+    )
     power = np.stack([(torque * qd).sum(axis=-1) for torque in (tau, friction, bare - tau)], axis=-1)
     steps = np.diff(t)[:, None] * (power[..., 1:, :] + power[..., :-1, :]) / 2
     work = np.concatenate([np.zeros_like(power[..., :1, :]), np.cumsum(steps, axis=-2)], axis=-2)

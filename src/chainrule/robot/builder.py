@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import flag, number, positive, real_array, vector, word
@@ -32,6 +32,7 @@ from chainrule.model import (
     Screw,
     Spherical,
 )
+from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.robot.bodies import RigidBody, rigid_body, turn_z_to
 from chainrule.robot.placing import direction, place
 from chainrule.robot.robot import Robot
@@ -40,7 +41,7 @@ from chainrule.spatial import Transform, Vector
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-ANGLES = ("lower", "upper", "velocity", "rest")
+ANGLES = ("lower", "upper", "velocity", "rest", "stribeck", "ripple_phase")
 """Properties of a turning joint that are angles or their rates."""
 
 
@@ -195,8 +196,9 @@ class Builder:
         xyz, rpy
             The same as a place (m) and roll, pitch, yaw about fixed axes (rad); with rpy alone it stays at the end of
             the parent.
-        lower, upper, velocity, effort, viscous, coulomb, coulomb_negative, rotor, gear, stiffness, rest
-            Limits, friction, rotor and spring, as of `robot.with_joint`.
+        lower, upper, velocity, effort, viscous, coulomb, static, stribeck, rotor, gear, stiffness, rest
+            Limits, friction (these and the other numbers of `robot.with_friction`), rotor and spring, as of
+            `robot.with_joint`.
         follows, multiplier, offset
             The joint that this one follows: q = multiplier * (the other's) + offset.
         """
@@ -263,7 +265,7 @@ class Builder:
                 f"it moves, .link(...), with no mass where it has none"
             )
         known = [
-            "parent", "origin", "xyz", "rpy", "follows", "multiplier", "offset", *(entry.name for entry in fields(Dof)),
+            "parent", "origin", "xyz", "rpy", "follows", "multiplier", "offset", *DOF_NUMBERS,
         ]  # fmt: skip
         for key in options:
             if key not in known:
@@ -313,8 +315,7 @@ class Builder:
             return ()
         if not kind.nv:
             raise ModelError(f"{here}: a fixed joint has no {', '.join(numbers)}")
-        if "coulomb" in numbers:
-            numbers.setdefault("coulomb_negative", numbers["coulomb"])
+        numbers = with_both_directions(numbers)
         dofs = [Dof()] * kind.nv
         for key, value in numbers.items():
             array = real_array(value, f"{here}: {key}")
@@ -322,8 +323,9 @@ class Builder:
                 raise ShapeError(f"{here}: {key} must be one number, or {kind.nv}, got shape {array.shape}")
             row = array.tolist() if array.ndim else [float(array)] * kind.nv
             for k, (x, unit) in enumerate(zip(row, kind.units, strict=True)):
-                turned = math.radians(x) if self.degrees and unit == "rad" and key in ANGLES else x
-                dofs[k] = replace(dofs[k], **{key: turned})
+                turned: Any = math.radians(x) if self.degrees and unit == "rad" and key in ANGLES else x
+                change: dict[str, Any] = {key: turned}
+                dofs[k] = replace(dofs[k], **change)
         return tuple(dofs)
 
     # --- the rest ---

@@ -294,7 +294,8 @@ def from_dh(
     if coulomb is not None:
         forward, backward = _coulomb_both_ways(coulomb, n)
         columns_of |= {"coulomb": forward, "coulomb_negative": backward}
-    dofs = [Dof(**{key: column[i] for key, column in columns_of.items()}) for i in range(n)]
+    properties: list[dict[str, Any]] = [{key: column[i] for key, column in columns_of.items()} for i in range(n)]
+    dofs = [Dof(**own) for own in properties]
     model = dh.from_dh(
         name, table, word(convention, "convention"), types, as_list(columns, "columns"),
         _links(n, masses, coms, inertias), dofs, placement(base, "base"), placement(tool, "tool"), bool(degrees),

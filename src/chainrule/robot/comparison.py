@@ -13,6 +13,7 @@ from chainrule.arguments import Array, as_list, names, number, one_of, whole_num
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, ShapeError, short_repr, visible
 from chainrule.model import Constraint, Frame, Joint, Link, Model
+from chainrule.model.parts import FRICTION_NUMBERS
 from chainrule.robot.parts import short, table, tuple_text, units_of
 from chainrule.spatial import Transform
 from chainrule.spatial.vector import Symmetric
@@ -26,8 +27,8 @@ IGNORABLE = ("configurations", "frames", "friction", "geometry", "limits")
 """What a comparison can leave out."""
 
 IGNORED_WITH = {
-    "lower": "limits", "upper": "limits", "velocity": "limits", "effort": "limits", "viscous": "friction",
-    "coulomb": "friction", "coulomb_negative": "friction",
+    "lower": "limits", "upper": "limits", "velocity": "limits", "effort": "limits",
+    **dict.fromkeys(FRICTION_NUMBERS, "friction"),
 }  # fmt: skip
 
 
@@ -282,18 +283,25 @@ class _Collector:
             effort, viscous, spring = units_of(unit)
             units = {
                 "lower": unit, "upper": unit, "velocity": f"{unit}/s", "effort": effort, "viscous": viscous,
-                "coulomb": effort, "coulomb_negative": effort, "rotor": "kg m^2", "gear": "", "stiffness": spring,
-                "rest": unit,
+                "coulomb": effort, "coulomb_negative": effort, "static": effort, "static_negative": effort,
+                "stribeck": f"{unit}/s", "ripple": "", "ripple_waves": f"1/{unit}", "ripple_phase": "rad",
+                "rotor": "kg m^2", "gear": "", "stiffness": spring, "rest": unit,
             }  # fmt: skip
             for name, its in units.items():
                 if IGNORED_WITH.get(name) in self.ignore:
                     continue
                 words = {"velocity": "velocity limit", "effort": "effort limit", "lower": "lower limit",
                          "upper": "upper limit", "viscous": "viscous friction", "coulomb": "Coulomb friction",
-                         "coulomb_negative": "Coulomb friction backwards"}.get(name, name)  # fmt: skip
+                         "coulomb_negative": "Coulomb friction backwards", "static": "static friction",
+                         "static_negative": "static friction backwards", "stribeck": "Stribeck speed",
+                         "ripple": "ripple of friction", "ripple_waves": "waves of friction",
+                         "ripple_phase": "phase of friction"}.get(name, name)  # fmt: skip
                 label = f"{words} of {part}" if part else words
                 least = 1.0 if name in ("lower", "upper", "rest") else 0.0
                 self.quantity(element, label, float(getattr(x, name)), float(getattr(y, name)), its, least)
+            if "friction" not in self.ignore and x.friction_function != y.friction_function:
+                laws = [ABSENT if dof.friction_function is None else repr(dof.friction_function) for dof in (x, y)]
+                self.add(element, f"friction function of {part}" if part else "friction function", laws)
 
     def _screw(self, element: str, name: str, s: list[float], t: list[float]) -> None:
         """Two screws: the direction, and the moment of the axis about the link's origin or its pitch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,13 +19,16 @@ from chainrule.arguments import (
     vector,
     word,
 )
+from chainrule.compile.trace import unsupported_operation
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.problems import Check, check_mode, report
 from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ModelWarning, ShapeError, UnknownNameError, short_repr, warn_user
 from chainrule.model import Constraint, Dof, Model, Quantity, edits
+from chainrule.model.friction import FrictionFunction
 from chainrule.model.layout import UNITS
+from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.quantities import Units
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.spatial.physical import objection
@@ -194,30 +197,113 @@ def with_gravity(robot: R, gravity: ArrayLike) -> R:
 
 
 def with_joint_properties(robot: R, **properties: Any) -> R:
-    """Other numbers along the joints: limits (lower, upper, velocity, effort), friction (viscous, coulomb,
-    coulomb_negative), rotor and gear, spring (stiffness, rest).
+    """Other numbers along the joints: limits (lower, upper, velocity, effort), friction (see with_friction), rotor and
+    gear, spring (stiffness, rest).
 
     Each is one number for all, one for each degree of freedom, or a dictionary of joint names and numbers. Unless
-    coulomb_negative is given as well, coulomb counts in both directions.
+    coulomb_negative or static_negative is given as well, coulomb and static count in both directions.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r").with_joint_properties(viscous=0.1, coulomb={"joint2": 0.5})
     >>> arm.friction_torque([1.0, 1.0]).round(3).tolist()
     [0.1, 0.6]
     """
-    known = [field.name for field in fields(Dof)]
     for name in properties:
-        if name not in known:
-            raise UnknownNameError.of("joint property", name, known, "with_joint_properties")
-    if "coulomb" in properties:
-        properties.setdefault("coulomb_negative", properties["coulomb"])
-    numbers = {name: _for_dofs(robot, value, name) for name, value in properties.items()}
+        if name not in DOF_NUMBERS:
+            raise UnknownNameError.of("joint property", name, DOF_NUMBERS, "with_joint_properties")
+    completed = with_both_directions(properties)
+    numbers = {name: _for_dofs(robot, value, name) for name, value in completed.items()}
     changed: dict[str, list[Dof]] = {}
     for velocity in robot.layout.velocities:
-        new = {name: float(values[velocity.index]) for name, values in numbers.items() if velocity.index in values}
+        new: dict[str, Any] = {
+            name: float(values[velocity.index]) for name, values in numbers.items() if velocity.index in values
+        }
         changed.setdefault(velocity.joint, []).append(replace(velocity.dof, **new))
     joints = [replace(joint, dofs=tuple(changed.get(joint.name, joint.dofs))) for joint in robot.model.joints]
     return _validate_numbers(robot, replace(robot.model, joints=tuple(joints)))
+
+
+def with_friction(
+    robot: R,
+    *,
+    viscous: Any = None,
+    coulomb: Any = None,
+    coulomb_negative: Any = None,
+    static: Any = None,
+    static_negative: Any = None,
+    stribeck: Any = None,
+    ripple: Any = None,
+    ripple_waves: Any = None,
+    ripple_phase: Any = None,
+    function: Any = None,
+) -> R:
+    """Other friction in the joints; what is not given stays as it is.
+
+    Each is one number for all joints, one for each degree of freedom, or a dictionary of joint names and numbers.
+    Friction is viscous qd + dry friction + function(q, qd). Dry friction opposes the motion; at rest it holds the joint
+    up to its break-away level, in `simulate` and in `forward_dynamics(..., stick=True)`.
+
+    Parameters
+    ----------
+    viscous
+        Friction in proportion to the velocity, in N m s/rad or N s/m.
+    coulomb, coulomb_negative
+        Dry friction in motion, in N m or N; in the other direction the same unless given.
+    static, static_negative
+        Dry friction at rest, the break-away level, at least that in motion; 0 for the same.
+    stribeck
+        The Stribeck speed v_s, in rad/s or m/s: dry friction is coulomb + (static - coulomb) exp(-(qd / v_s)^2).
+        With 0 it falls at once when the joint breaks away.
+    ripple, ripple_waves, ripple_phase
+        Dry friction is multiplied by 1 + ripple sin(ripple_waves q + ripple_phase), with a ripple from 0 to 1 and the
+        waves in a turn (rad/m where the joint slides).
+    function
+        A function of (q, qd) of one joint, its position and rate, or a dictionary of joint names and functions (None
+        for none): the torque that overcomes further friction, in plain arithmetic, with functions of NumPy and
+        `chainrule.spatial.scalar.where` in place of `if`. It is traced once, here. If it jumps at qd = 0, it holds the
+        joint at rest as dry friction does. It cannot be saved to a file.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_friction(viscous=0.5, coulomb=2.0, static=3.0, stribeck=0.1)
+    >>> arm.friction_torque([0.1, 0.1]).round(4).tolist()
+    [2.4179, 2.4179]
+    >>> own = arm.without_friction().with_friction(function={"joint2": lambda q, qd: 0.3 * qd**3})
+    >>> own.friction_torque([1.0, 2.0], [0.0, 0.0]).round(4).tolist()
+    [0.0, 2.4]
+    """
+    given = {
+        "viscous": viscous, "coulomb": coulomb, "coulomb_negative": coulomb_negative, "static": static,
+        "static_negative": static_negative, "stribeck": stribeck, "ripple": ripple, "ripple_waves": ripple_waves,
+        "ripple_phase": ripple_phase,
+    }  # fmt: skip
+    numbers = {name: value for name, value in given.items() if value is not None}
+    if function is not None:
+        robot = _with_friction_functions(robot, function)
+    return with_joint_properties(robot, **numbers) if numbers else robot
+
+
+def _with_friction_functions(robot: R, value: Any) -> R:
+    """The robot with friction functions, one for all joints or one for each that is named."""
+    by_joint = dict(value) if isinstance(value, Mapping) else dict.fromkeys(robot.joint_names, value)
+    for name in by_joint:
+        if name not in robot.layout.by_joint:
+            raise UnknownNameError.of("joint", name, robot.joint_names, f"robot {robot.name!r}")
+    joints = []
+    for joint in robot.model.joints:
+        if joint.name in by_joint:
+            own = by_joint[joint.name]
+            law = None if own is None else _friction_function(own, f"with_friction: function of joint {joint.name!r}")
+            joint = replace(joint, dofs=tuple(replace(dof, friction_function=law) for dof in joint.dofs))
+        joints.append(joint)
+    return _validate_numbers(robot, replace(robot.model, joints=tuple(joints)))
+
+
+def _friction_function(value: Any, what: str) -> FrictionFunction:
+    """A law of friction that can be compiled."""
+    law = value if isinstance(value, FrictionFunction) else FrictionFunction(value, what)
+    if (operation := unsupported_operation(law.traced)) is not None:
+        raise ShapeError(f"{what} cannot be compiled: {operation}")
+    return law
 
 
 def with_passive(robot: R, joints: Sequence[str]) -> R:
@@ -254,7 +340,7 @@ def _for_dofs(robot: R, value: Any, name: str) -> dict[int, float]:
 
 
 def without_friction(robot: R) -> R:
-    """No viscous and no Coulomb friction."""
+    """No friction at all."""
     return type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_friction()))
 
 
@@ -341,6 +427,9 @@ PROPERTY_QUANTITIES: Mapping[str, Quantity] = {
     "effort": "effort",
     "coulomb": "effort",
     "coulomb_negative": "effort",
+    "static": "effort",
+    "static_negative": "effort",
+    "stribeck": "velocity",
 }
 """What is measured by the properties of joints whose unit is that of a state or a torque."""
 

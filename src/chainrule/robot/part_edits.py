@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -13,8 +13,9 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.formats.exact import pose
-from chainrule.model import Composite, Dof, Joint, Kind, Model, Moved, Screw, edits
+from chainrule.model import Composite, Joint, Kind, Model, Moved, Screw, edits
 from chainrule.model.lengths import link_length, stretch_link
+from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.robot.placing import direction
 from chainrule.spatial import Transform
 from chainrule.spatial.physical import objection
@@ -119,9 +120,9 @@ def with_joint(
     xyz, rpy
         The place (m) or the orientation (roll, pitch, yaw about fixed axes, rad) alone; the other stays.
     properties
-        lower, upper (rad or m), velocity (rad/s or m/s), effort (N m or N), viscous, coulomb, coulomb_negative, rotor,
-        gear, stiffness, rest: one number, or one for each degree of freedom. `robot.with_joint_properties` changes
-        them for several joints.
+        lower, upper (rad or m), velocity (rad/s or m/s), effort (N m or N), the numbers of friction as in
+        `robot.with_friction`, rotor, gear, stiffness, rest: one number, or one for each degree of freedom.
+        `robot.with_joint_properties` changes them for several joints.
 
     Examples
     --------
@@ -178,7 +179,7 @@ def _with_axis(kind: Kind, axis: Any, what: str) -> Kind:
 
 def _with_properties(joint: Joint, properties: Mapping[str, Any], what: str) -> Joint:
     """The joint with other limits, friction, rotor or spring."""
-    known = [field.name for field in fields(Dof)]
+    known = DOF_NUMBERS
     for key in properties:
         if key not in known:
             raise UnknownNameError.of("property", key, ["axis", "origin", "xyz", "rpy", *known], "with_joint")
@@ -186,19 +187,17 @@ def _with_properties(joint: Joint, properties: Mapping[str, Any], what: str) -> 
         return joint
     if not joint.dofs:
         raise ModelError(f"{what} is fixed, so it has no {quoted(properties)}")
-    given = dict(properties)
-    if "coulomb" in given:
-        given.setdefault("coulomb_negative", given["coulomb"])
+    given = with_both_directions(properties)
     columns = {key: _per_dof(value, len(joint.dofs), f"{what}: {key}") for key, value in given.items()}
     dofs = (replace(dof, **{key: x[k] for key, x in columns.items()}) for k, dof in enumerate(joint.dofs))
     return replace(joint, dofs=tuple(dofs))
 
 
-def _per_dof(value: Any, count: int, what: str) -> list[float]:
+def _per_dof(value: Any, count: int, what: str) -> list[Any]:
     array = real_array(value, what)
     if array.shape not in ((), (count,)):
         raise ShapeError(f"{what} must be one number{f', or {count}' if count > 1 else ''}, got shape {array.shape}")
-    numbers: list[float] = np.broadcast_to(array, (count,)).tolist()
+    numbers: list[Any] = np.broadcast_to(array, (count,)).tolist()
     return numbers
 
 

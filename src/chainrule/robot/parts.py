@@ -354,7 +354,7 @@ def _places(name: str, places: slice) -> str:
 
 def _dof_lines(dof: Dof, unit: str) -> list[str]:
     """Limits, friction, rotor and spring along one degree of freedom."""
-    effort, viscous, spring = units_of(unit)
+    effort, _, spring = units_of(unit)
     lower, upper = float(dof.lower), float(dof.upper)
     text = f"{limit(lower, unit)} to {limit(upper, unit)}"
     if unit == "rad" and (math.isfinite(lower) or math.isfinite(upper)):
@@ -363,11 +363,8 @@ def _dof_lines(dof: Dof, unit: str) -> list[str]:
         text = "none"
     most = f"velocity {limit(dof.velocity, f'{unit}/s')}, effort {limit(dof.effort, effort)}"
     lines = [f"limits    {text}; {most}"]
-    if dof.viscous or dof.coulomb or dof.coulomb_negative:
-        dry = short(dof.coulomb)
-        if dof.coulomb != dof.coulomb_negative:
-            dry += f" forwards, {short(dof.coulomb_negative)} backwards"
-        lines.append(f"friction  viscous {short(dof.viscous)} {viscous}, Coulomb {dry} {effort}")
+    if dof.viscous or dof.has_dry_friction or dof.friction_function is not None:
+        lines.append(f"friction  {_friction_text(dof, unit)}")
     if dof.rotor:
         gear = "" if dof.gear == 1 else f", gear {short(dof.gear)}"
         at_joint = f" ({short(dof.armature)} {'kg m^2' if unit == 'rad' else 'kg'} at the joint)" if gear else ""
@@ -375,6 +372,26 @@ def _dof_lines(dof: Dof, unit: str) -> list[str]:
     if dof.stiffness:
         lines.append(f"spring    {short(dof.stiffness)} {spring}, at rest at {short(dof.rest)} {unit}")
     return lines
+
+
+def _friction_text(dof: Dof, unit: str) -> str:
+    """Friction along one degree of freedom, in words and with units."""
+    effort, viscous, _ = units_of(unit)
+
+    def both_ways(forth: float, back: float) -> str:
+        same = forth == back
+        return f"{short(forth)} {effort}" if same else f"{short(forth)} forwards, {short(back)} backwards {effort}"
+
+    parts = [f"viscous {short(dof.viscous)} {viscous}", f"Coulomb {both_ways(dof.coulomb, dof.coulomb_negative)}"]
+    if dof.static or dof.static_negative:
+        parts.append(f"static {both_ways(dof.static, dof.static_negative)}")
+    if dof.stribeck:
+        parts.append(f"Stribeck speed {short(dof.stribeck)} {unit}/s")
+    if dof.ripple:
+        parts.append(f"ripple {short(dof.ripple)} sin({short(dof.ripple_waves)} q + {short(dof.ripple_phase)})")
+    if dof.friction_function is not None:
+        parts.append(repr(dof.friction_function))
+    return ", ".join(parts)
 
 
 def axes_of(joint: Joint) -> list[list[float]]:

@@ -40,6 +40,7 @@ from chainrule.robot import building, comparison, edits, part_edits, parts
 from chainrule.robot.units import units as with_units
 from chainrule.simulation import stepping
 from chainrule.simulation.simulate import simulate as simulate_motion
+from chainrule.simulation.state_derivative import state_derivative as derivative_of_state
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,6 +121,7 @@ class Robot(Mechanism):
     with_end_effector = edits.with_end_effector
     with_gravity = edits.with_gravity
     with_joint_properties = edits.with_joint_properties
+    with_friction = edits.with_friction
     with_passive = edits.with_passive
     without_friction = edits.without_friction
     without_rotors = edits.without_rotors
@@ -234,9 +236,10 @@ class Robot(Mechanism):
     loop_forces = forces.loop_forces
     loop_torques = forces.loop_torques
 
-    # --- simulation: simulation/simulate.py, stepping.py ---
+    # --- simulation: simulation/simulate.py, stepping.py, state_derivative.py ---
     simulate = simulate_motion
     simulation = stepping.simulation
+    state_derivative = derivative_of_state
 
     # --- source code of kernels: core/export.py ---
     export = export

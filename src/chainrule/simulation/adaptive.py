@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.algorithms.sticking import ROUNDING, Slip
 from chainrule.arguments import Array
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import SimulationError
@@ -20,10 +21,10 @@ from chainrule.functions.reference import scalars_of
 from chainrule.loops.closure import constraint_residual
 from chainrule.simulation import guards
 from chainrule.simulation.events import Event, EventRecord, find_root
-from chainrule.simulation.friction import ROUNDING, find_slip, sticking_ranges
+from chainrule.simulation.friction import find_slip, sticking_ranges
 from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import AdaptiveStep
-from chainrule.simulation.plant import Plant, Rates, Slip
+from chainrule.simulation.plant import Plant, Rates
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request
 from chainrule.simulation.sampled import sample_sources

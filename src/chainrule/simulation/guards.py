@@ -186,23 +186,24 @@ def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
 def refuse_excess_friction(request: Request, motion: Trajectory) -> None:
     """An error where recorded friction is more than a joint has."""
     plant = request.plant
-    up, down = plant.coulomb
     beyond_stops = {limit.velocity for limit in plant.limits} if plant.stops else set()
+    if not plant.has_friction:
+        return
+    smooth, up, down = plant.friction_levels(motion.q, motion.qd)
     for i in plant.has_friction:
         if i in beyond_stops:
             continue
-        viscous = plant.viscous_torque(motion.qd)[i]
-        dry = motion.friction[..., i] - viscous
-        slack = FRICTION_SLACK * (up[i] + down[i] + np.abs(viscous))
+        dry = motion.friction[..., i] - smooth[i]
+        slack = FRICTION_SLACK * (up[i] + down[i] + np.abs(smooth[i]))
         with np.errstate(invalid="ignore"):
             wrong = (dry > up[i] + slack) | (dry < -down[i] - slack)
         if wrong.any():
             place = np.argwhere(wrong)[0]
             raise SimulationError(
                 f"simulate: joint {request.robot.velocity_names[i]!r} holds {dry[tuple(place)]:.4g} by dry friction at "
-                f"t = {motion.t[place[-1]]:.6g} s, and has {up[i]:.4g} upwards and {down[i]:.4g} downwards: which "
-                "joints stick was not found. Take method='dop853', or give friction to fewer joints; the error's "
-                ".trajectory holds the motion",
+                f"t = {motion.t[place[-1]]:.6g} s, and has {np.max(up[i]):.4g} upwards and {np.max(down[i]):.4g} "
+                "downwards: which joints stick was not found. Take method='dop853', or friction at fewer joints; the "
+                "error's .trajectory holds the motion",
                 motion,
             )
 

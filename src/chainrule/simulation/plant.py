@@ -7,37 +7,26 @@ loop in Python.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from chainrule.algorithms import aba, configuration, joint_forces, loop_projection
+from chainrule.algorithms import aba, configuration, friction, joint_forces, loop_projection, sticking
 from chainrule.algorithms.kinematics import twists_of
 from chainrule.algorithms.loads import on_links
-from chainrule.algorithms.loop_dynamics import ConstrainedSystem, constrained_dynamics, equations_of_motion
-from chainrule.algorithms.loop_equations import row_scales
+from chainrule.algorithms.loop_dynamics import constrained_dynamics
+from chainrule.algorithms.sticking import Slip
 from chainrule.arguments import Array
 from chainrule.lazy import cached_property
-from chainrule.model import Dof, Model, edits
+from chainrule.model import Model, edits
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Force, Scalar
-from chainrule.spatial.linear import Factors, dot
 from chainrule.spatial.scalar import where
 
 Scalars = Sequence[Scalar]
-SHARING = 1e-10
-"""In loops: the part of W's diagonal that is added to it, so that joints share what they hold evenly."""
 WORKS = 3
 """The number of works, in J, at the end of x: done by torques, taken by friction and stops, done by wrenches."""
-
-
-@dataclass(frozen=True)
-class Slip:
-    """The direction in which each joint slips during a step, 1 or -1; 0 where it sticks, and is_free is 0 as well."""
-
-    direction: Scalars
-    is_free: Scalars
 
 
 @dataclass(frozen=True)
@@ -135,17 +124,26 @@ class Plant:
     @cached_property
     def frictionless(self) -> Model:
         """The model without friction and joint springs: their torques are added separately."""
-        return edits.map_dofs(self.model, _without_friction_and_spring)
+        return sticking.without_friction_and_springs(self.model)
 
     @cached_property
-    def coulomb(self) -> tuple[Array, Array]:
-        """The limits of dry friction at each joint, upwards and downwards."""
-        up, down = joint_forces.coulomb_limits(self.model)
-        return np.array(up, dtype=float), np.array(down, dtype=float)
+    def breaks_suddenly(self) -> bool:
+        """Whether some friction falls at once when a joint breaks away."""
+        return sticking.breaks_suddenly(self.model)
 
-    def viscous_torque(self, v: Array) -> list[Array]:
-        """The torque of viscous friction at each joint, for velocities (..., n)."""
-        return joint_forces.viscous_torque(self.model, list(np.moveaxis(v, -1, 0)))
+    def breakaway_levels(self, q: Scalars) -> friction.Levels:
+        """The limits of dry friction at rest at each joint, upwards and downwards."""
+        return friction.breakaway_levels(self.model, q)
+
+    def friction_levels(self, q: Array, v: Array) -> tuple[Scalars, Scalars, Scalars]:
+        """Smooth friction, and the largest dry friction upwards and downwards, at states (..., nq) and (..., n)."""
+        places, rates = list(np.moveaxis(q, -1, 0)), list(np.moveaxis(v, -1, 0))
+        smooth = friction.smooth_friction(self.model, places, rates)
+        sliding, resting = friction.sliding_levels(self.model, places, rates), self.breakaway_levels(places)
+        up, down = (
+            [np.maximum(a, b) for a, b in zip(*pair, strict=True)] for pair in zip(sliding, resting, strict=True)
+        )
+        return smooth, up, down
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
@@ -159,7 +157,7 @@ class Plant:
     @cached_property
     def has_friction(self) -> tuple[int, ...]:
         """Places in qd of the joints with dry friction."""
-        return tuple(int(i) for i in np.flatnonzero((self.coulomb[0] > 0) | (self.coulomb[1] > 0)))
+        return sticking.joints_with_dry_friction(self.model)
 
     @cached_property
     def can_stick(self) -> tuple[int, ...]:
@@ -176,33 +174,19 @@ class Plant:
 
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, slip: Slip | None) -> Rates:
         """Rates of the state (q, v, x) for signals s and parameters p, with the joints slipping as given."""
-        model, n = self.model, self.model.nv
-        tau, friction, net, wrenches, further = self._loads(q, v, x, s, p, slip)
+        n = self.model.nv
+        tau, taken, net, wrenches, further = self._loads(q, v, x, s, p, slip)
         is_free = slip.is_free if slip else None
-        if self.rows and is_free is not None:
-            feedback = self._feedback_rates(p)
-            system, qdd = self._free_motion(self.frictionless, q, v, net, wrenches, feedback)
-            qdd, excess = self._hold(system, qdd, is_free)
-        elif self.rows or model.has_mimics:
-            qdd, _, excess = constrained_dynamics(
-                self.frictionless,
-                q,
-                v,
-                net,
-                wrenches,
-                rows=self.rows,
-                is_free=is_free,
-                feedback=self._feedback_rates(p),
-                rank=self.rank,
-            )
-        else:
-            qdd, excess = aba.hybrid_dynamics(self.frictionless, q, v, net, wrenches, is_free)
+        qdd, excess = sticking.held_dynamics(
+            self.frictionless, q, v, net, wrenches, is_free, self.can_stick, self.rows, self.rank,
+            self._feedback_rates(p),
+        )  # fmt: skip
         if is_free is None:
             excess = [0] * n
         else:
-            friction = [t + e * (1 - f) for t, e, f in zip(friction, excess, is_free, strict=True)]
-        power = [_dot(tau, v), _dot(friction, v), self._power(q, v, wrenches)]
-        return Rates(qdd, [*further, *power], tau, friction, excess)
+            taken = [t + e * (1 - f) for t, e, f in zip(taken, excess, is_free, strict=True)]
+        power = [_dot(tau, v), _dot(taken, v), self._power(q, v, wrenches)]
+        return Rates(qdd, [*further, *power], tau, taken, excess)
 
     def _loads(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, slip: Slip | None
@@ -211,14 +195,14 @@ class Plant:
         model, n = self.model, self.model.nv
         values, further = self._evaluate_sources(q, v, x, s, p)
         tau = self._saturate(values[0])
-        viscous = joint_forces.viscous_torque(model, v)
-        dry = joint_forces.dry_friction(model, slip.direction) if slip else [0] * n
+        smooth = friction.smooth_friction(model, q, v)
+        dry = friction.dry_friction(model, q, v, slip.direction) if slip else [0] * n
         stop: Scalars = [0] * n
         if self.stops == "spring":
             stop = joint_forces.stop_torque(model, q, v, p[:n], p[n : 2 * n])
-        friction = [a + b + c for a, b, c in zip(viscous, dry, stop, strict=True)]
-        net = [t - f - k for t, f, k in zip(tau, friction, joint_forces.spring_torque(model, q), strict=True)]
-        return tau, friction, net, on_links(model, self.wrenches, values[1:], q, self.wrench_frame), further
+        taken = [a + b + c for a, b, c in zip(smooth, dry, stop, strict=True)]
+        net = [t - f - k for t, f, k in zip(tau, taken, joint_forces.spring_torque(model, q), strict=True)]
+        return tau, taken, net, on_links(model, self.wrenches, values[1:], q, self.wrench_frame), further
 
     def _feedback_rates(self, p: Scalars) -> tuple[Scalar, Scalar] | None:
         """Baumgarte's rates."""
@@ -227,61 +211,11 @@ class Plant:
     def sticking_problem(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, direction: Scalars
     ) -> list[Scalar]:
-        """Accelerations of the joints that can stick if those at rest had no dry friction, then W, row by row.
-
-        W gives the accelerations that unit torques at these joints cause, loops staying closed: S P S^T, with P the
-        inverse of the mass matrix on the motions that the loops leave.
-        """
+        """`sticking.sticking_problem` in a state, with joints slipping in the given directions."""
         _, _, net, wrenches, _ = self._loads(q, v, x, s, p, Slip(direction, []))
-        system, acceleration = self._free_motion(self.frictionless, q, v, net, wrenches, self._feedback_rates(p))
-        responses = self._responses(system)
-        return [
-            *(acceleration[i] for i in self.can_stick),
-            *(response[i] for response in responses for i in self.can_stick),
-        ]
-
-    def _free_motion(
-        self,
-        model: Model,
-        q: Scalars,
-        v: Scalars,
-        net: Scalars,
-        wrenches: Mapping[int, Force] | None = None,
-        feedback: tuple[Scalar, Scalar] | None = None,
-    ) -> tuple[ConstrainedSystem, Scalars]:
-        """The equations of motion, factored, and the accelerations with no joint held."""
-        M, G, load, target = equations_of_motion(model, q, v, net, wrenches, self.rows, feedback)
-        system = ConstrainedSystem(M, G, None, row_scales(model, self.rows), self.rank)
-        return system, system.solve(load, target)[0]
-
-    def _responses(self, system: ConstrainedSystem) -> list[Scalars]:
-        """The accelerations that a unit torque at each joint that can stick causes, loops staying closed."""
-        n, still = self.model.nv, [0] * len(self.rows)
-        return [system.solve([1 if j == i else 0 for j in range(n)], still)[0] for i in self.can_stick]
-
-    def _hold(
-        self, system: ConstrainedSystem, x: Scalars, is_free: Scalars, prescribed: Scalars | None = None
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """The motion with joints of loops held, and the torques that friction and stops take for it.
-
-        Joints may share what holds a loop in many ways: this is the even one, as in `friction.sticking_pass`.
-        """
-        places, responses = self.can_stick, self._responses(system)
-        sticks = [1 - is_free[i] for i in places]
-        W = [[response[i] for response in responses] for i in places]
-        factors = Factors(shared_matrix(W, sticks, SHARING))
-        goal: Scalars = [0] * self.model.nv if prescribed is None else prescribed
-        held: list[Scalar] = [0] * len(places)
-        for _ in range(2):
-            left = [x[i] - dot(row, held) - goal[i] for i, row in zip(places, W, strict=True)]
-            more = factors.solve([f * y for f, y in zip(sticks, left, strict=True)])
-            held = [a + f * b for a, f, b in zip(held, sticks, more, strict=True)]
-        motion = [y - dot(held, [response[i] for response in responses]) for i, y in enumerate(x)]
-        torque: list[Scalar] = [0] * self.model.nv
-        for k, i in enumerate(places):
-            motion[i] = where(sticks[k] > 0, goal[i] + 0 * motion[i], motion[i])
-            torque[i] = held[k]
-        return motion, torque
+        feedback = self._feedback_rates(p)
+        system, free = sticking.free_motion(self.frictionless, q, v, net, wrenches, self.rows, self.rank, feedback)
+        return sticking.sticking_problem(system, free, self.can_stick, len(self.rows))
 
     def _evaluate_sources(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars
@@ -319,8 +253,8 @@ class Plant:
         rest: Scalars = [0] * self.model.nv
         if self.rows:
             weightless = edits.with_gravity(self.frictionless, self.model.gravity * 0)
-            system, still = self._free_motion(weightless, q, rest, rest)
-            jumps, impulses = self._hold(system, still, is_free, prescribed)
+            system, still = sticking.free_motion(weightless, q, rest, rest, None, self.rows, self.rank)
+            jumps, impulses = sticking.hold(system, still, is_free, self.can_stick, len(self.rows), prescribed)
         elif self.model.has_mimics:
             weightless = edits.with_gravity(self.frictionless, self.model.gravity * 0)
             jumps, _, impulses = constrained_dynamics(
@@ -360,16 +294,6 @@ class Plant:
         return self.displace(q, [0] * self.model.nv) if self.model.quaternions else q
 
 
-def shared_matrix(W: Sequence[Scalars], sticks: Scalars, sharing: float) -> list[list[Scalar]]:
-    """W of the joints that stick, its diagonal larger by the share given; rows of the others are of the identity."""
-    k = len(W)
-    matrix = [[sticks[i] * sticks[j] * W[i][j] for j in range(k)] for i in range(k)]
-    for i in range(k):
-        counts = where(W[i][i] > 0, sticks[i], 0 * sticks[i])
-        matrix[i][i] = counts * W[i][i] * (1 + sharing) + (1 - counts)
-    return matrix
-
-
 class Calls(Protocol):
     """The functions of a plant that a step evaluates: in place, or by calls of compiled code."""
 
@@ -380,7 +304,7 @@ class Calls(Protocol):
         """`Plant.sticking_problem` for parameters that stay the same."""
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
-        """`friction.sticking_pass`."""
+        """`sticking.sticking_pass`."""
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
@@ -390,10 +314,6 @@ class Calls(Protocol):
 
     def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
         """`Plant.consistent_velocity`."""
-
-
-def _without_friction_and_spring(dof: Dof) -> Dof:
-    return replace(dof.without_friction(), stiffness=0, rest=0)
 
 
 def _clamp(t: Scalar, limit: Scalar) -> Scalar:

@@ -343,7 +343,7 @@ class SourceReader:
         driven = set(self.robot.actuated) if flag(within_limits, "torque_limits") else set(range(self.robot.nv))
         undriven = [i for i in range(self.robot.nv) if i not in driven]
         if is_controller(value):
-            _refuse_other_robot(value, self.robot)
+            refuse_other_robot(value, self.robot)
             return Controlled(value, self.robot.nv)
         if isinstance(value, Sampled):
             return self._sampled_source(value, self.torque(value.law, within_limits))
@@ -436,12 +436,12 @@ def is_controller(value: Any) -> bool:
     return hasattr(value, "torque") and hasattr(value, "signals") and not isinstance(value, type)
 
 
-def _refuse_other_robot(controller: Any, robot: Mechanism) -> None:
+def refuse_other_robot(controller: Any, robot: Mechanism, caller: str = "simulate") -> None:
     """An error where a controller was made for a robot with other joints."""
     theirs = controller.robot
     if theirs.joint_names != robot.joint_names or theirs.nq != robot.nq or theirs.nv != robot.nv:
         raise ShapeError(
-            f"simulate: the {type(controller).__name__} was made for robot {theirs.name!r} with the joints "
+            f"{caller}: the {type(controller).__name__} was made for robot {theirs.name!r} with the joints "
             f"{', '.join(theirs.joint_names[:8])}, and robot {robot.name!r} has {', '.join(robot.joint_names[:8])}; "
             "make the controller for a robot with the same joints"
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from chainrule.algorithms.sticking import Slip
 from chainrule.simulation.friction import resolve_sticking, stop_reversed_joints
 from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import FixedStep, scale
-from chainrule.simulation.plant import Calls, Plant, Rates, Scalars, Slip
+from chainrule.simulation.plant import Calls, Plant, Rates, Scalars
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from chainrule.algorithms.sticking import Slip, loop_sticking_pass, sticking_pass
 from chainrule.arguments import Array
 from chainrule.compile.backend import (
     INTERPRETED,
@@ -24,9 +25,9 @@ from chainrule.compile.backend import (
     columns,
 )
 from chainrule.functions.reference import scalars_of
-from chainrule.simulation.friction import loop_sticking_pass, resolve_sticking, sticking_pass
+from chainrule.simulation.friction import resolve_sticking
 from chainrule.simulation.integrators import FixedStep, scheme_key
-from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars, Slip
+from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars
 from chainrule.simulation.sampled import sample_sources, samples_in_steps
 from chainrule.simulation.step import Signals, StepResult, step
 from chainrule.spatial import Scalar
@@ -121,7 +122,7 @@ class PlantCalls:
         return self.plant.sticking_problem(*arguments)
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
-        """`friction.sticking_pass`."""
+        """`sticking.sticking_pass`."""
         text = loop_sticking_pass if self.plant.rows else sticking_pass
         return self.call("sticking_pass", text, *problem)
 

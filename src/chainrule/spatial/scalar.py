@@ -18,6 +18,10 @@ from typing import Any, NamedTuple, TypeAlias
 Scalar: TypeAlias = Any
 
 
+def _without_exponential(x: Scalar) -> Scalar:
+    raise TypeError(f"no exponential function serves scalars of the class {type(x).__name__}")
+
+
 class Functions(NamedTuple):
     """The functions that serve one class of scalars."""
 
@@ -26,6 +30,7 @@ class Functions(NamedTuple):
     sqrt: Callable[[Scalar], Scalar]
     atan2: Callable[[Scalar, Scalar], Scalar]
     where: Callable[[Scalar, Scalar, Scalar], Scalar]
+    exp: Callable[[Scalar], Scalar] = _without_exponential
 
 
 def _choose(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -37,8 +42,18 @@ def _or_nan(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda x: function(x) if math.isfinite(x) else math.nan
 
 
+def _exponential(x: float) -> float:
+    """exp(x), infinite where it overflows, as in an array."""
+    return math.exp(x) if not x > 709.0 else math.inf
+
+
 _FLOAT = Functions(
-    _or_nan(math.sin), _or_nan(math.cos), lambda x: math.sqrt(x) if x >= 0 else math.nan, math.atan2, _choose
+    _or_nan(math.sin),
+    _or_nan(math.cos),
+    lambda x: math.sqrt(x) if x >= 0 else math.nan,
+    math.atan2,
+    _choose,
+    _exponential,
 )
 
 
@@ -87,7 +102,7 @@ def _fraction() -> Functions:
 
 def _numpy() -> Functions:
     np = import_module("numpy")
-    return Functions(np.sin, np.cos, np.sqrt, np.arctan2, np.where)
+    return Functions(np.sin, np.cos, np.sqrt, np.arctan2, np.where, np.exp)
 
 
 def _pint() -> Functions:
@@ -96,17 +111,17 @@ def _pint() -> Functions:
 
 def _casadi() -> Functions:
     ca = import_module("casadi")
-    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else)
+    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp)
 
 
 def _sympy() -> Functions:
     sp = import_module("sympy")
-    return Functions(sp.sin, sp.cos, sp.sqrt, sp.atan2, lambda c, a, b: sp.Piecewise((a, c), (b, True)))
+    return Functions(sp.sin, sp.cos, sp.sqrt, sp.atan2, lambda c, a, b: sp.Piecewise((a, c), (b, True)), sp.exp)
 
 
 def _jax() -> Functions:
     jnp = import_module("jax.numpy")
-    return Functions(jnp.sin, jnp.cos, jnp.sqrt, jnp.arctan2, jnp.where)
+    return Functions(jnp.sin, jnp.cos, jnp.sqrt, jnp.arctan2, jnp.where, jnp.exp)
 
 
 def _torch() -> Functions:
@@ -121,6 +136,7 @@ def _torch() -> Functions:
         torch.sqrt,
         lambda y, x: torch.atan2(tensor(y), tensor(x)),
         lambda c, a, b: torch.where(c, tensor(a), tensor(b)),
+        torch.exp,
     )
 
 
@@ -190,6 +206,10 @@ def cos(x: Scalar) -> Scalar:
 
 def sqrt(x: Scalar) -> Scalar:
     return functions_of(type(x)).sqrt(x)
+
+
+def exp(x: Scalar) -> Scalar:
+    return functions_of(type(x)).exp(x)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:

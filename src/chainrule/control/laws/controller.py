@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -152,5 +151,5 @@ class Controller(ABC):
 
 
 def without_dry_friction(model: Model) -> Model:
-    """The model without Coulomb friction, whose sign would flip with every change of a measured velocity."""
-    return edits.map_dofs(model, lambda dof: replace(dof, coulomb=0, coulomb_negative=0))
+    """The model without dry friction, whose sign would flip with every change of a measured velocity."""
+    return edits.map_dofs(model, lambda dof: dof.without_dry_friction())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.algorithms.joint_forces import dry_friction
+from chainrule.algorithms.friction import dry_friction
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.control.laws.controller import Controller, without_dry_friction
 from chainrule.control.laws.gains import JointGains, joint_gains, refuse_unused_bandwidth
@@ -222,7 +222,7 @@ class ComputedTorque(Controller):
 
     With an exact model, every joint's error obeys e'' + Kd e' + Kp e = 0.
 
-    Viscous friction is compensated at the measured velocity, Coulomb friction at the velocity of the reference. The
+    Viscous friction is compensated at the measured velocity, dry friction at the state of the reference. The
     sign of a measured velocity flips at every crossing of zero, which chatters at rest, and pushes the robot along
     wherever friction is less than the model says. `robot.without_friction()` compensates no friction.
 
@@ -277,7 +277,9 @@ class ComputedTorque(Controller):
         if self.passive:
             qdd = with_passive_accelerations(self._smooth, q, qd, qdd, self.passive, mass_matrix(self.model, q))
         tau = inverse_dynamics(self._smooth, q, qd, qdd)
-        return self.project([t + f for t, f in zip(tau, dry_friction(self.model, qd_ref), strict=True)]), []
+        return self.project(
+            [t + f for t, f in zip(tau, dry_friction(self.model, q_ref, qd_ref, qd_ref), strict=True)]
+        ), []
 
 
 def with_passive_accelerations(

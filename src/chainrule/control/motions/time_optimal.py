@@ -20,7 +20,7 @@ from chainrule.control.motions.curves import Curve
 from chainrule.control.motions.jerk_limits import limit_jerk
 from chainrule.control.motions.profiles import Rows, interval_rows, law_of_time
 from chainrule.dynamics.dynamics import inverse_dynamics
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.model import Dof, edits
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def sample_path(robot: Mechanism, path: Curve, grid: Array, *, has_torques: bool
 
 def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> Torques:
     rest, dofs = np.zeros_like(d1), robot.layout.dofs
+    _refuse_changing_friction(robot)
     plain = type(robot)(edits.map_dofs(robot.model, Dof.without_friction))
     hold = inverse_dynamics(plain, q, rest, rest)
     a = inverse_dynamics(plain, q, rest, d1) - hold
@@ -142,6 +143,18 @@ def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> Torques:
     near[1, 0], near[2, -1] = dry[0], dry[-1]
     viscous = np.array([float(dof.viscous) for dof in dofs]) * d1
     return Torques(a, b, hold + near.max(axis=0), hold + near.min(axis=0), viscous)
+
+
+def _refuse_changing_friction(robot: Mechanism) -> None:
+    """An error where torques are not linear in u and x, or in sqrt(x): dry friction changes along the motion."""
+    names = [joint.name for joint in robot.model.joints
+             if any(dof.stribeck or dof.friction_depends_on_position for dof in joint.dofs)]  # fmt: skip
+    if names:
+        raise ModelError(
+            f"time_optimal: the friction of joints {quoted(names)} changes with speed or position, by a Stribeck "
+            "speed, a ripple or a function, and torques along a path are found for viscous and Coulomb friction alone; "
+            "plan with robot.without_friction().with_friction(viscous=..., coulomb=...)"
+        )
 
 
 def constraint_rows(sampled: SampledPath, bounds: Bounds, x_guess: Array | None) -> Rows:

@@ -18,6 +18,13 @@ COMPARISONS = {sp.StrictGreaterThan: np.greater, sp.StrictLessThan: np.less, sp.
                sp.LessThan: np.less_equal}  # fmt: skip
 
 
+SMOOTH_FUNCTIONS = {
+    sp.exp: np.exp, sp.tanh: np.tanh, sp.sinh: np.sinh, sp.cosh: np.cosh, sp.tan: np.tan, sp.log: np.log,
+    sp.atan: np.arctan, sp.Abs: np.abs,
+}  # fmt: skip
+"""Functions in laws of friction."""
+
+
 class Evaluator:
     """Values of expressions for given numbers of their symbols, each subexpression once.
 
@@ -66,6 +73,9 @@ class Evaluator:
             return value, 1.0
         if isinstance(x, sp.sign):
             return np.sign(self(x.args[0])[0]), 1.0
+        if x.func in SMOOTH_FUNCTIONS:
+            value = SMOOTH_FUNCTIONS[x.func](self(x.args[0])[0])
+            return value, np.abs(value)
         if isinstance(x, sp.Piecewise):
             return self._cases(x)
         raise ModelError(f"the number of {x.func.__name__} in {x!s:.60} cannot be found")

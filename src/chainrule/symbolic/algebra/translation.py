@@ -1,8 +1,8 @@
-"""Translation of SymPy expressions to CasADi graphs, which are compiled to machine code."""
+"""Translation of SymPy expressions to CasADi graphs, which are compiled to machine code, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -10,6 +10,7 @@ import casadi
 import sympy as sp
 
 from chainrule.errors import ModelError
+from chainrule.symbolic.algebra.ring import exact
 
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     sp.sin: casadi.sin, sp.cos: casadi.cos, sp.tan: casadi.tan, sp.asin: casadi.asin, sp.acos: casadi.acos,
@@ -71,6 +72,45 @@ class Translator:
             return self(base) ** self(exponent)
         product = _power_by_squaring(root, abs(whole))
         return product if whole > 0 else 1 / product
+
+
+def _operations() -> dict[int, Callable[..., Any]]:
+    """CasADi's operations in SymPy."""
+    one_or_zero: Callable[[Any], Any] = lambda condition: sp.Piecewise((1, condition), (0, True))  # noqa: E731
+    return {
+        casadi.OP_ADD: lambda a, b: a + b, casadi.OP_SUB: lambda a, b: a - b, casadi.OP_MUL: lambda a, b: a * b,
+        casadi.OP_DIV: lambda a, b: a / b, casadi.OP_NEG: lambda a: -a, casadi.OP_SQ: lambda a: a**2,
+        casadi.OP_TWICE: lambda a: 2 * a, casadi.OP_INV: lambda a: 1 / a, casadi.OP_POW: lambda a, b: a**b,
+        casadi.OP_CONSTPOW: lambda a, b: a**b, casadi.OP_SQRT: sp.sqrt, casadi.OP_SIN: sp.sin, casadi.OP_COS: sp.cos,
+        casadi.OP_TAN: sp.tan, casadi.OP_ATAN: sp.atan, casadi.OP_EXP: sp.exp, casadi.OP_LOG: sp.log,
+        casadi.OP_TANH: sp.tanh, casadi.OP_SINH: sp.sinh, casadi.OP_COSH: sp.cosh, casadi.OP_FABS: sp.Abs,
+        casadi.OP_SIGN: sp.sign, casadi.OP_ASSIGN: lambda a: a, casadi.OP_LT: lambda a, b: one_or_zero(a < b),
+        casadi.OP_LE: lambda a, b: one_or_zero(a <= b), casadi.OP_NOT: lambda a: 1 - a,
+        casadi.OP_IF_ELSE_ZERO: lambda condition, a: condition * a,
+    }  # fmt: skip
+
+
+def expression_of_graph(function: Any, arguments: Sequence[Any]) -> sp.Expr:
+    """The SymPy expression of a CasADi function of scalars with one result.
+
+    >>> x, y = casadi.SX.sym("x"), sp.Symbol("y")
+    >>> expression_of_graph(casadi.Function("f", [x], [casadi.tanh(x / 2) + 1]), [y])
+    tanh(y/2) + 1
+    """
+    operations, work, result = _operations(), {}, sp.S.Zero
+    for k in range(function.n_instructions()):
+        code, into, of = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+        if code == casadi.OP_INPUT:
+            work[into[0]] = arguments[of[0]]
+        elif code == casadi.OP_CONST:
+            work[into[0]] = exact(function.instruction_constant(k))
+        elif code == casadi.OP_OUTPUT:
+            result = work[of[0]]
+        elif code in operations:
+            work[into[0]] = operations[code](*(work[i] for i in of))
+        else:
+            raise ModelError("a function of CasADi has an operation for which there is no formula")
+    return result
 
 
 def _power_by_squaring(x: Any, exponent: int) -> Any:

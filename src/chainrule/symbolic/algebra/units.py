@@ -11,6 +11,7 @@ import sympy as sp
 
 from chainrule.errors import ChainruleError
 from chainrule.model import Model
+from chainrule.model.parts import SHARE
 from chainrule.symbolic.algebra.ring import Element
 
 Unit = tuple[Fraction, Fraction, Fraction]
@@ -74,6 +75,12 @@ def unit_of(expression: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
         return _common_unit(expression, [piece for piece, _ in expression.args], units)
     if isinstance(expression, sp.sign):
         return DIMENSIONLESS
+    if isinstance(expression, sp.Abs):
+        return unit_of(expression.args[0], units)
+    if isinstance(expression, (sp.exp, sp.tanh)):
+        if unit_of(expression.args[0], units) not in (DIMENSIONLESS, None):
+            raise UnitError(f"the argument of {expression} has a unit, and must be a plain number")
+        return DIMENSIONLESS
     if isinstance(expression, (sp.sin, sp.cos)):
         if unit_of(expression.args[0], units) not in (DIMENSIONLESS, None):
             raise UnitError(f"the argument of {expression} has a unit; only angles have a sine")
@@ -115,7 +122,7 @@ def parameter_units(model: Model) -> dict[sp.Symbol, str]:
         if isinstance(x, Element):
             angles = {angle for angle, _ in x.ring.frequencies.values()}
             for symbol in x.sympy().free_symbols:
-                found.setdefault(symbol, "rad" if symbol in angles else text.replace("*", " "))
+                found.setdefault(symbol, "rad" if symbol in angles else "1" if text == SHARE else text.replace("*", " "))
         return x
 
     model.map(note)
@@ -131,11 +138,12 @@ def has_numbers_with_units(model: Model) -> bool:
     found = []
 
     def note(x: Any, text: str) -> Any:
-        found.append(text not in ("1", "1/m") and not isinstance(x, Element) and x != 0)
+        found.append(text not in ("1", "1/m", SHARE) and not isinstance(x, Element) and x != 0)
         return x
 
     model.map(note)
-    return any(found)
+    laws = [dof.friction_function for joint in model.joints for dof in joint.dofs]
+    return any(found) or any(laws)  # the numbers in a friction function have units that nobody knows
 
 
 def rescale_model(model: Model, factors: tuple[float, float, float]) -> Model:

@@ -157,10 +157,14 @@ class Forms(ABC):
         self.refuse_long_terms(*(part for name in chosen for part in self.PARTS.get(name, (name,))))
         groups = self._state()
         sources = {
-            name: Source(_as_matrix(self.term(name)), {group: groups[group] for group in self.ARGUMENTS[name]})
+            name: Source(_as_matrix(self.term(name)), {group: groups[group] for group in self.arguments_of(name)})
             for name in chosen
         }
         return export(sources, language, self.parameters, prefix or self.robot.model.name)
+
+    def arguments_of(self, name: str) -> tuple[str, ...]:
+        """The arguments of a term, among q, qd and qdd."""
+        return self.ARGUMENTS[name]
 
     def _state(self) -> dict[str, list[sp.Symbol]]:
         """The symbols of each part of the state that any term depends on."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import casadi
@@ -61,7 +61,7 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
     for name in functions:
         arguments = [[graph[str(s)] for s in state[a]] for a in FUNCTIONS[name].arguments]
         options = robot.options(name, {})
-        found = list(leaves(FUNCTIONS[name].compute(_without_coulomb_friction(model), *arguments, **options)))
+        found = list(leaves(FUNCTIONS[name].compute(_without_dry_friction(model), *arguments, **options)))
         results += found
         sizes.append(len(found))
     outputs = casadi.cse([casadi.vertcat(*(casadi.SX(x) for x in results))])
@@ -74,7 +74,7 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
 
 def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> None:
     """Refuse intermediate variables whose results differ from the functions of the model."""
-    model = _without_coulomb_friction(symbolic.numbers)
+    model = _without_dry_friction(symbolic.numbers)
     state = random_states(model)
     evaluator = Evaluator(numbers_of(symbolic, state))
     with np.errstate(all="ignore"):
@@ -87,9 +87,9 @@ def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> No
             compare(function, values, sizes, expected.reshape(STATES, -1), model, size_of_terms(model, state))
 
 
-def _without_coulomb_friction(model: Model) -> Model:
-    """The model without Coulomb friction, which has a case for each direction and is no formula."""
-    return edits.map_dofs(model, lambda dof: replace(dof, coulomb=0, coulomb_negative=0))
+def _without_dry_friction(model: Model) -> Model:
+    """The model without dry friction, which has a case for each direction and is no formula."""
+    return edits.map_dofs(model, lambda dof: dof.without_dry_friction())
 
 
 def _graph_of(x: Any, graph: dict[str, Any]) -> Any:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import sympy as sp
 
+from chainrule.algorithms import friction
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
+from chainrule.model import Dof, edits
+from chainrule.model.friction import FrictionFunction
+from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.algebra.translation import expression_of_graph
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
@@ -27,6 +32,17 @@ ARGUMENTS = {
     "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
 }  # fmt: skip
 """Term of the equations of motion -> its arguments."""
+
+
+class SymbolicLaw(FrictionFunction):
+    """A friction function of SymPy's symbols, written as it is, jumps included."""
+
+    def __init__(self, law: FrictionFunction) -> None:
+        self.law, self.jumps, self.text = law, False, law.text
+
+    def __call__(self, q: Any, qd: Any) -> sp.Expr:
+        """The law as an expression."""
+        return expression_of_graph(self.law.traced, (q, qd))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,14 +131,29 @@ class Matrices(Forms):
 
     @cached_property
     def friction(self) -> sp.ImmutableMatrix:
-        """Torques of viscous and Coulomb friction: n by 1."""
+        """Torques of friction, dry friction being zero at rest: n by 1."""
+        model = edits.map_dofs(self.symbolic.model, self._dof_in_symbols)
+        smooth = friction.smooth_friction(model, self.q, self.qd)
+        levels = friction.sliding_levels(model, self.q, self.qd)
         rows = []
-        for v, up, down, rate in zip(self.elements.viscous, *self.elements.coulomb, self.qd, strict=True):
-            plus, minus = to_sympy(up, self._shape), to_sympy(down, self._shape)
+        for v, up, down, rate in zip(smooth, *levels, self.qd, strict=True):
+            plus, minus = sp.sympify(up), sp.sympify(down)
             by_direction = sp.Piecewise((plus, rate > 0), (-minus, rate < 0), (0, True))
             dry = plus * sp.sign(rate) if plus == minus else by_direction
-            rows.append([to_sympy(v, self._shape) + dry])
+            rows.append([sp.sympify(v) + dry])
         return self._verify("friction", sp.ImmutableMatrix(rows))
+
+    def arguments_of(self, name: str) -> tuple[str, ...]:
+        """The arguments of a term, among q, qd and qdd."""
+        if name == "friction" and self.symbolic.model.friction_depends_on_position:
+            return ("q", "qd")
+        return super().arguments_of(name)
+
+    def _dof_in_symbols(self, dof: Dof) -> Dof:
+        """Properties of a joint as SymPy expressions; zeros of the structure stay plain."""
+        law = dof.friction_function and SymbolicLaw(dof.friction_function)
+        known = dof.map(lambda x, _: x if is_zero(x) else to_sympy(x, self._shape), "rad")
+        return replace(known, friction_function=law)
 
     @cached_property
     def kinetic_energy(self) -> sp.Expr:

@@ -332,19 +332,18 @@ class Namer:
         unit = joint.kind.units[k]
         effort = "N m" if unit == "rad" else "N"
         whose = f"of joint {tag}"
-        two = dof.coulomb != dof.coulomb_negative
-        plus, minus = (" in positive direction", " in negative direction") if two else ("", "")
-
-        def positive(letter: str, value: Scalar, unit: str, meaning: str, ending: str = "") -> Scalar:
-            return self.number(f"{letter}_{tag}{ending}", value, unit, meaning, positive=True)
+        def positive(letter: str, value: Scalar, unit: str, meaning: str) -> Scalar:
+            return self.number(f"{letter}_{tag}", value, unit, meaning, positive=True)
 
         return replace(
             dof,
             viscous=positive("b", dof.viscous, f"{effort} s/{unit}", f"viscous friction {whose}"),
-            coulomb=positive("f", dof.coulomb, effort, f"Coulomb friction {whose}{plus}"),
-            coulomb_negative=positive(
-                "f", dof.coulomb_negative, effort, f"Coulomb friction {whose}{minus}", "n" if two else ""
-            ),
+            **self.both_ways(f"f_{tag}", dof, "coulomb", effort, f"Coulomb friction {whose}"),
+            **self.both_ways(f"f_s{tag}", dof, "static", effort, f"static friction {whose}"),
+            stribeck=self.number(f"v_s{tag}", dof.stribeck, f"{unit}/s", f"Stribeck speed {whose}", positive=True),
+            ripple=positive("r", dof.ripple, "1", f"ripple of the friction {whose}"),
+            ripple_waves=self.number(f"w_{tag}", dof.ripple_waves, f"1/{unit}", f"waves of the friction {whose}"),
+            ripple_phase=self.number(f"phi_{tag}", dof.ripple_phase, "rad", f"phase of the friction {whose}"),
             rotor=positive(
                 "J", dof.armature, "kg m^2" if unit == "rad" else "kg", f"rotor inertia {whose}, on the joint's side"
             ),
@@ -352,6 +351,15 @@ class Namer:
             stiffness=positive("k", dof.stiffness, f"{effort}/{unit}", f"stiffness of the spring {whose}"),
             rest=self.number(f"q_0{tag}", dof.rest, unit, f"position {whose} where its spring rests"),
         )
+
+    def both_ways(self, name: str, dof: Dof, key: str, unit: str, meaning: str) -> dict[str, Any]:
+        """A level of dry friction in both directions, with one name where they are the same."""
+        forth, back = getattr(dof, key), getattr(dof, f"{key}_negative")
+        plus, minus, n = ("", "", "") if forth == back else (" in positive direction", " in negative direction", "n")
+        return {
+            key: self.number(name, forth, unit, meaning + plus, positive=True),
+            f"{key}_negative": self.number(name + n, back, unit, meaning + minus, positive=True),
+        }
 
     # --- frames, links, gravity ---
 

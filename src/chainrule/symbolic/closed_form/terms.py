@@ -77,16 +77,6 @@ class Terms:
         return [prune(x) for x in joint_forces.spring_torque(self.symbolic.model, self.q)]
 
     @cached_property
-    def viscous(self) -> list[Any]:
-        """Torques of viscous friction."""
-        return joint_forces.viscous_torque(self.symbolic.model, self.qd)
-
-    @cached_property
-    def coulomb(self) -> tuple[list[Any], list[Any]]:
-        """Torques of Coulomb friction in positive and in negative direction, both positive."""
-        return joint_forces.coulomb_limits(self.symbolic.model)
-
-    @cached_property
     def kinetic(self) -> Any:
         """Kinetic energy."""
         return prune(energy.kinetic_energy(self.symbolic.model, self.q, self.qd))

@@ -70,7 +70,7 @@ def _velocity_torques(model: Model, state: State) -> Array:
 EXPECTED: dict[str, Callable[[Model, State], Array]] = {
     "M": _function("mass_matrix", "q"), "C": _function("coriolis_matrix", "q", "qd"), "c": _velocity_torques,
     "centrifugal": _term(1), "coriolis": _term(2), "g": _function("gravity_torque", "q"),
-    "spring": _function("spring_torque", "q"), "friction": _function("friction_torque", "qd"),
+    "spring": _function("spring_torque", "q"), "friction": _function("friction_torque_at", "qd", "q"),
     "tau": _function("inverse_dynamics", "q", "qd", "qdd"), "kinetic_energy": _function("kinetic_energy", "q", "qd"),
     "potential_energy": _function("potential_energy", "q"),
 }  # fmt: skip

@@ -102,7 +102,7 @@ def _link_energies(problem: Problem, kinetic: Sequence[Any], potential: Sequence
 
 def _derivatives(problem: Problem, L: Element) -> list[Block]:
     eqs = problem.equations
-    friction = friction_torque(problem.robot, problem.state[1])
+    friction = friction_torque(problem.robot, problem.state[1], problem.state[0])
     tau = inverse_dynamics(problem.robot, *problem.state) - friction
     rule = RATE % r"\dot{q}_{i}" + " - " + SLOPE % "q_{i}"
     blocks: list[Block] = [

@@ -12,7 +12,9 @@ from typing import Any, Protocol
 
 import sympy as sp
 
+from chainrule.algorithms.friction import sliding_level
 from chainrule.errors import ModelError, ShapeError
+from chainrule.model import Dof
 from chainrule.symbolic.algebra.expressions import matrix
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
 from chainrule.symbolic.lagrange.coordinates import Coordinates, expression_of, vector_of
@@ -105,15 +107,29 @@ class Spring:
 
 @dataclass(frozen=True)
 class Friction:
-    """Friction of a coordinate: viscous * qd + coulomb * sign(qd), in N s/m and N, or N m s/rad and N m."""
+    """Friction of a coordinate: viscous * qd + coulomb * sign(qd), in N s/m and N, or N m s/rad and N m.
+
+    With the friction at rest, `static`, and the Stribeck speed v_s, in place of coulomb:
+    coulomb + (static - coulomb) exp(-(qd / v_s)^2).
+
+    >>> f_c, f_s, v_s, v = sp.symbols("f_c f_s v_s v")
+    >>> Friction(coulomb=f_c, static=f_s, stribeck=v_s).force(v)
+    (f_c + (-f_c + f_s)*exp(-v**2/v_s**2))*sign(v)
+    """
 
     viscous: Any = 0
     coulomb: Any = 0
+    static: Any = 0
+    stribeck: Any = 0
 
     def force(self, velocity: sp.Symbol) -> sp.Expr:
         """The force that overcomes the friction."""
-        viscous, dry = expression_of(self.viscous, "viscous friction"), expression_of(self.coulomb, "Coulomb friction")
-        return viscous * velocity + dry * sp.sign(velocity)
+        words = {"viscous": "viscous friction", "coulomb": "Coulomb friction", "static": "static friction",
+                 "stribeck": "the Stribeck speed"}  # fmt: skip
+        given: dict[str, Any] = {name: expression_of(getattr(self, name), what) for name, what in words.items()}
+        numbers: dict[str, Any] = {name: 0 if value == 0 else value for name, value in given.items()}
+        dof = Dof(**numbers)
+        return given["viscous"] * velocity + sliding_level(dof, 0, velocity, 1) * sp.sign(velocity)
 
 
 def angular_velocity(rotation: Any, own: Coordinates) -> sp.Matrix:

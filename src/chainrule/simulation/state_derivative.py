@@ -1,0 +1,152 @@
+"""The rate of a robot's state, for an ODE solver of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import Array, flag, number, positive, rows_of
+from chainrule.core.mechanism import Mechanism
+from chainrule.dynamics.dynamics import forward_dynamics, friction_torque
+from chainrule.errors import ModelError, ShapeError, quoted
+from chainrule.loops.closure import constraint_residual
+from chainrule.model import edits
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+MAX_OPENING = 1e-3
+"""The residual of loops, in m or without unit, beyond which a state is none of the robot."""
+
+
+def state_derivative(
+    robot: Mechanism,
+    t: float,
+    x: ArrayLike,
+    torque: Any = None,
+    *,
+    smoothing: float | None = None,
+    torque_limits: bool = True,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrench_frame: str = "body",
+) -> Array:
+    """The rate dx/dt of the state x = (q, qd), for any ODE solver: (dq/dt, qdd), (..., nq + n).
+
+    `solve_ivp(robot.state_derivative, (0.0, 2.0), x0, args=(torque,))` integrates a motion with SciPy. `simulate` does
+    more: it holds joints by dry friction, keeps loops closed to rounding, knows stops, and runs as machine code.
+
+    Parameters
+    ----------
+    t
+        The time, in s.
+    x
+        The state (..., nq + n): q, then qd. Quaternions in q may have any length but zero; dq/dt leaves it as it is.
+    torque
+        None, numbers (..., n), by name too, cr.Samples, a function of (t, q, qd), or a controller without internal
+        states.
+    smoothing
+        With dry friction: the speed, in rad/s or m/s, within which it rises from nothing, as tanh(|qd| / smoothing).
+        Joints then creep instead of sticking. With 0 it jumps, and holds joints whose speed is exactly zero: a solver
+        takes very small steps where a joint turns back. Without it, robots with dry friction are refused.
+    torque_limits
+        Torques saturate at the joints' effort limits, as in simulate.
+    tip_wrench, wrenches, wrench_frame
+        Constant wrenches, as in forward_dynamics.
+
+    With closed loops, the accelerations keep them closed; a solver lets them come open slowly, as its tolerance says.
+    A state whose loops are open is refused.
+
+    >>> import numpy as np
+    >>> from scipy.integrate import solve_ivp
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> motion = solve_ivp(arm.state_derivative, (0.0, 0.5), np.zeros(4), rtol=1e-9, atol=1e-9)
+    >>> bool(np.allclose(motion.y[:2, -1], arm.simulate([0.0, 0.0], None, 0.5).q[-1], atol=1e-6))
+    True
+    """
+    nq, n = robot.nq, robot.nv
+    state = rows_of(x, nq + n, "state_derivative: x", "q and qd")
+    q, qd = state[..., :nq], state[..., nq:]
+    if robot.model.quaternions:
+        robot.refuse_zero_quaternions(q, "state_derivative: x")
+        q = robot.evaluate("integrate", q=q, v=np.zeros(n))
+    if robot.model.constraints:
+        _refuse_open_loops(robot, q)
+    time = t if type(t) is float else number(t, "state_derivative: t", "s")
+    tau = _torque(robot, time, q, qd, torque)
+    if flag(torque_limits, "state_derivative: torque_limits"):
+        tau = _saturate(robot, tau)
+    qdd = _accelerations(robot, q, qd, tau, smoothing, tip_wrench, wrenches, wrench_frame)
+    rates = robot.evaluate("coordinate_rates", q=q, v=qd) if nq != n else qd
+    return np.concatenate([np.broadcast_to(rates, (*qdd.shape[:-1], nq)), qdd], axis=-1)
+
+
+def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing: float | None, *wrenches: Any) -> Array:
+    """Forward dynamics with dry friction as is asked for."""
+    tip_wrench, on_links, wrench_frame = wrenches
+    loads: dict[str, Any] = {}
+    if tip_wrench is not None or on_links is not None:
+        loads = {"tip_wrench": tip_wrench, "wrenches": on_links, "wrench_frame": wrench_frame}
+    rubbing = robot.remember("joints with dry friction", lambda: _names_with_dry_friction(robot))
+    if not rubbing or smoothing == 0:
+        single: Callable[..., Array] = getattr(robot, "forward_dynamics", None) or (
+            lambda *state, **options: forward_dynamics(robot, *state, **options)
+        )  # on one state the method of a robot is machine code
+        return single(q, qd, tau, **loads, stick=True) if rubbing else single(q, qd, tau, **loads)
+    if smoothing is None:
+        raise ModelError(
+            f"state_derivative: joints {quoted(rubbing)} of robot {robot.name!r} have dry friction, which jumps where "
+            "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s within "
+            "which friction rises, use robot.simulate, which holds joints at rest, or smoothing=0 for the jump as it is"
+        )
+    width = positive(smoothing, "state_derivative: smoothing")
+    smooth = robot.remember(
+        "without dry friction",
+        lambda: type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_dry_friction()), robot.backend),
+    )
+    position = q if robot.model.friction_depends_on_position else None
+    rest = q if smooth.model.friction_depends_on_position else None
+    dry = friction_torque(robot, qd, position) - friction_torque(smooth, qd, rest)
+    return forward_dynamics(smooth, q, qd, tau - dry * np.tanh(np.abs(qd) / width), **loads)
+
+
+def _names_with_dry_friction(robot: Mechanism) -> tuple[str, ...]:
+    return tuple(joint.name for joint in robot.model.joints if any(dof.has_dry_friction for dof in joint.dofs))
+
+
+def _refuse_open_loops(robot: Mechanism, q: Array) -> None:
+    """An error where the loops of a state are open."""
+    gap = np.abs(constraint_residual(robot, q)).max(initial=0.0)
+    if gap > MAX_OPENING:
+        raise ShapeError(
+            f"state_derivative: the loops of robot {robot.name!r} are open by {gap:.2g} (m, or without unit for "
+            "directions); start from q = robot.close(q) and qd = robot.consistent_velocity(q, qd), and tighten the "
+            "solver's tolerances, or use robot.simulate, which keeps loops closed"
+        )
+
+
+def _saturate(robot: Mechanism, tau: Array) -> Array:
+    """Torques cut off at the effort limits; a torque where nothing can act is refused."""
+    effort = robot.limits.effort
+    passive = (effort == 0) & (tau != 0)
+    if passive.any():
+        name = robot.velocity_names[int(np.argwhere(passive)[0][-1])]
+        raise ShapeError(
+            f"state_derivative: joint {name!r} has an effort limit of 0, so that no torque can act there; give it none, "
+            "or pass torque_limits=False"
+        )
+    return np.clip(tau, -effort, effort) if np.isfinite(effort).any() else tau
+
+
+def _torque(robot: Mechanism, t: float, q: Array, qd: Array, torque: Any) -> Array:
+    """The torques in a state, from all that a user may pass."""
+    if torque is None:
+        return np.zeros(robot.nv)
+    if isinstance(torque, (np.ndarray, list)):
+        return robot.read_one("state_derivative", "tau", torque)
+    from chainrule.simulation.state_torque import torque_of  # controllers and samples are heavy to import
+
+    return torque_of(robot, t, q, qd, torque)
