@@ -99,8 +99,8 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
     if smoothing is None:
         raise ModelError(
             f"state_derivative: joints {quoted(rubbing)} of robot {robot.name!r} have dry friction, which jumps where "
-            "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s within "
-            "which friction rises, use robot.simulate, which holds joints at rest, or smoothing=0 for the jump as it is"
+            "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s in "
+            "which friction rises, or smoothing=0 for the jump itself; or use robot.simulate, which holds joints at rest"
         )
     width = positive(smoothing, "state_derivative: smoothing")
     smooth = robot.remember(
@@ -135,8 +135,8 @@ def _saturate(robot: Mechanism, tau: Array) -> Array:
     if passive.any():
         name = robot.velocity_names[int(np.argwhere(passive)[0][-1])]
         raise ShapeError(
-            f"state_derivative: joint {name!r} has an effort limit of 0, so that no torque can act there; give it none, "
-            "or pass torque_limits=False"
+            f"state_derivative: joint {name!r} has an effort limit of 0, so that no torque can act there; give it "
+            "none, or pass torque_limits=False"
         )
     return np.clip(tau, -effort, effort) if np.isfinite(effort).any() else tau
 
