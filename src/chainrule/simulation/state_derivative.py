@@ -100,7 +100,7 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
         raise ModelError(
             f"state_derivative: joints {quoted(rubbing)} of robot {robot.name!r} have dry friction, which jumps where "
             "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s in "
-            "which friction rises, or smoothing=0 for the jump itself; or use robot.simulate, which holds joints at rest"
+            "which friction rises, or smoothing=0 for the jump itself; or use robot.simulate, which holds joints"
         )
     width = positive(smoothing, "state_derivative: smoothing")
     smooth = robot.remember(

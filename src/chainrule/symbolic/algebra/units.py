@@ -122,7 +122,9 @@ def parameter_units(model: Model) -> dict[sp.Symbol, str]:
         if isinstance(x, Element):
             angles = {angle for angle, _ in x.ring.frequencies.values()}
             for symbol in x.sympy().free_symbols:
-                found.setdefault(symbol, "rad" if symbol in angles else "1" if text == SHARE else text.replace("*", " "))
+                found.setdefault(
+                    symbol, "rad" if symbol in angles else "1" if text == SHARE else text.replace("*", " ")
+                )
         return x
 
     model.map(note)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sympy as sp
 
@@ -332,6 +332,7 @@ class Namer:
         unit = joint.kind.units[k]
         effort = "N m" if unit == "rad" else "N"
         whose = f"of joint {tag}"
+
         def positive(letter: str, value: Scalar, unit: str, meaning: str) -> Scalar:
             return self.number(f"{letter}_{tag}", value, unit, meaning, positive=True)
 

@@ -8,6 +8,7 @@ rotations by quarter turns stay as they are. The other parameters get names:
     I_ixx, ..  its inertia about that                o_i           the origin of its frame, if not on its joint's axis
     g          gravity                               J_i           rotor inertia on the joint's side
     k_i, q_0i  stiffness and rest of a spring        b_i, f_i      viscous and Coulomb friction
+    r_i, w_i, phi_i  ripple of friction              f_si, v_si    static friction, Stribeck speed
 
 A joint that is a row of a Denavit-Hartenberg table has the letters of that table: a_i, alpha_i, d_i and theta_i in the
 standard convention, a_{i-1}, alpha_{i-1}, d_i and theta_i in the modified one. The angle theta of a joint that turns is
