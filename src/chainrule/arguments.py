@@ -31,6 +31,11 @@ WRENCH_UNITS = (("mx", "N m"), ("my", "N m"), ("mz", "N m"), ("fx", "N"), ("fy",
 """The name and the unit of each number of a wrench."""
 TWIST_UNITS = (("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s"), ("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s"))
 """The name and the unit of each number of a twist."""
+ACCELERATION_UNITS = (
+    *((name, "rad/s^2") for name in ("alpha_x", "alpha_y", "alpha_z")),
+    *((name, "m/s^2") for name in ("ax", "ay", "az")),
+)
+"""The name and the unit of each number of an acceleration."""
 MAX_STATES = 2**56
 """States that a batch may have: more numbers than any memory holds."""
 

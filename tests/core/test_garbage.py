@@ -246,6 +246,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "static_torque": {"tip_wrench": np.zeros(6)},
     "state_derivative": {"t": 0.0, "x": np.zeros(4)},
     "with_friction": {"function": None},
+    "resolved_acceleration": {"acceleration": np.zeros(6)},
     "from_mujoco": {"compiled": "no model"},
     "from_pinocchio": {"model": "no model"},
     "from_yourdfpy": {"urdf": "no model"},

@@ -75,8 +75,17 @@ def test_newton_s_method_counts_the_equations_of_the_loops():
     T = robot.pose(robot.home())
     T[0, 3] += 0.05
     assert robot.inverse_kinematics(T, q0=robot.home(), method="newton").success
-    with pytest.raises(cr.ShapeError, match="4 joints meet 5 of them"):
-        cr.load("five_bar").inverse_kinematics([0.0, 0.4, 0.0], task="position", method="newton")
+    five_bar = cr.load("five_bar")
+    planar = five_bar.inverse_kinematics([0.0, 0.4, 0.0], five_bar.home(), task="position", method="newton")
+    assert planar.success
+    assert (planar.rank, planar.equations) == (2, 3)
+    four_bar = cr.load("four_bar").reference
+    link = four_bar.link_names[-1]
+    with pytest.raises(
+        cr.ShapeError, match=r"as many degrees of freedom as .*, and 2 degrees of freedom meet 1 of them"
+    ):
+        five_bar.inverse_kinematics([0.0, 1.0, 0.0], task="pointing", axis=(1, 0, 0), method="newton")
+    assert four_bar.inverse_kinematics(four_bar.pose(four_bar.home(), link), four_bar.home(), link).rank == 1
 
 
 def test_a_path_is_followed_with_the_loops_closed():

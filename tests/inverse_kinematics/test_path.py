@@ -47,6 +47,72 @@ def test_the_beginning_is_the_configuration_for_the_first_pose(panda, rng):
     np.testing.assert_array_equal(panda.follow(poses).q, panda.follow(poses, start).q)
 
 
+def test_a_motion_of_the_hand_gives_q_qd_and_qdd(panda):
+    start = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.7])
+    end = start + np.array([0.5, 0.4, 0.3, 0.2, 0.1, -0.3, 0.2])
+    t = np.linspace(0, 2, 801)
+    motion = cr.plan_pose(np.stack([panda.pose(start), panda.pose(end)]), times=2.0)
+    path = panda.follow(motion, start, times=t)
+    T, V, A = motion(t)
+    assert path.success.all()
+    np.testing.assert_allclose(panda.pose(path.q), T, atol=1e-6)
+    np.testing.assert_allclose(panda.velocity(path.q, path.qd), V, atol=1e-9)
+    np.testing.assert_allclose(panda.acceleration(path.q, path.qd, path.qdd), A, atol=1e-9)
+    # they are each other's derivatives, along the null space of the seven joints too
+    np.testing.assert_allclose(np.gradient(path.q, t, axis=0)[2:-2], path.qd[2:-2], atol=2e-3)
+    np.testing.assert_allclose(np.gradient(path.qd, t, axis=0)[2:-2], path.qdd[2:-2], atol=5e-3)
+    same = panda.follow(T, start, times=t, velocities=V, accelerations=A)
+    np.testing.assert_array_equal(same.qdd, path.qdd)
+
+
+def test_poses_alone_give_velocities_by_a_spline():
+    arm = cr.load("planar_2r")
+    t = np.linspace(0, 1, 101)
+    q = np.stack([0.3 + 0.5 * np.sin(2 * t), 0.9 + 0.4 * t**2], axis=-1)
+    path = arm.follow(arm.pose(q)[:, :3, 3], q[0], times=t, task="position", tolerance=1e-12)
+    np.testing.assert_allclose(path.qd, np.stack([np.cos(2 * t), 0.8 * t], axis=-1), atol=1e-6)
+    np.testing.assert_allclose(path.qdd, np.stack([-2 * np.sin(2 * t), 0.8 + 0 * t], axis=-1), atol=1e-3)
+    circle = arm.follow(arm.pose(q)[:, :3, 3], q[0], task="position")
+    with pytest.raises(cr.ShapeError, match=r"without times=.* there are no velocities"):
+        circle.qd
+    one = arm.follow(arm.pose(q[:1]), q[0], times=[0.0])
+    assert one.qd.tolist() == [[0.0, 0.0]]
+
+
+def test_hand_velocities_of_a_planar_arm_by_position():
+    arm = cr.load("planar_2r").reference
+    motion = cr.plan_pose(arm.pose([[0.3, 0.9], [0.8, 1.2]]), times=1.0)
+    t = np.linspace(0, 1, 11)
+    path = arm.follow(motion, [0.3, 0.9], times=t, task="position")
+    np.testing.assert_allclose(arm.velocity(path.q, path.qd)[:, 3:], motion(t)[1][:, 3:], atol=1e-9)
+    np.testing.assert_allclose(arm.acceleration(path.q, path.qd, path.qdd)[:, 3:], motion(t)[2][:, 3:], atol=1e-9)
+
+
+def test_wrong_motions_are_refused():
+    arm = cr.load("planar_2r").reference
+    motion = cr.plan_pose(arm.pose([[0.3, 0.9], [0.8, 1.2]]), times=1.0)
+    t = np.linspace(0, 1, 5)
+    T, V, A = motion(t)
+    for call, message in (
+        (lambda: arm.follow(motion, [0.3, 0.9]), "give times=.*, at which the motion is followed"),
+        (lambda: arm.follow(motion, [0.3, 0.9], times=t, velocities=V), "a motion has its own velocities"),
+        (lambda: arm.follow(lambda t: 3.0, [0.3, 0.9], times=t), "a motion gives poses, velocities and accelerations"),
+        (lambda: arm.follow(T, [0.3, 0.9], times=t, velocities=V), "accelerations=.* and times=.* go together"),
+        (lambda: arm.follow(T, [0.3, 0.9], velocities=V, accelerations=A), "and times=.* go together"),
+        (lambda: arm.follow(T, [0.3, 0.9], times=t, velocities=V[:3], accelerations=A), "must be one for each pose"),
+        (
+            lambda: arm.follow(T, [0.3, 0.9], times=t, velocities=V * np.nan, accelerations=A),
+            "velocities must be finite",
+        ),
+        (lambda: arm.follow(motion, [0.3, 0.9], times=t, task="axis"), "for the tasks 'pose', 'position' and"),
+    ):
+        with pytest.raises(cr.ShapeError, match=message):
+            call()
+    floating = arm.floating()
+    with pytest.raises(cr.ShapeError, match="the numbers of q are not those of qd"):
+        floating.follow(floating.pose(np.stack([floating.neutral()] * 3)), floating.neutral(), times=[0.0, 1.0, 2.0]).qd
+
+
 def test_velocities_of_a_floating_robot_have_names(rng):
     robot = cr.load("quadruped")
     foot = robot.model.tips[0]

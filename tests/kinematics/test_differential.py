@@ -61,6 +61,66 @@ def test_resolved_rate_makes_the_twist_and_the_null_space_does_not_disturb_it(fr
     assert np.abs(beside - plain).max() > 0.01
 
 
+@pytest.mark.parametrize("frame", ["space", "body", "world"])
+def test_resolved_acceleration_is_the_way_back_from_acceleration(frame):
+    robot, q = some("panda")
+    robot = robot.reference
+    rng = np.random.default_rng(2)
+    qd, A, z = rng.normal(size=(6, 7)), rng.normal(size=(6, 6)), rng.normal(size=(6, 7))
+
+    def made(qdd):
+        if frame != "space":
+            return robot.acceleration(q, qd, qdd, frame=frame)
+        Jd = robot.jacobian_derivative(q, qd, frame="space")
+        return np.einsum("kij,kj->ki", robot.jacobian(q, frame="space"), qdd) + np.einsum("kij,kj->ki", Jd, qd)
+
+    plain = robot.resolved_acceleration(q, qd, A, frame=frame)
+    beside = robot.resolved_acceleration(q, qd, A, frame=frame, null_acceleration=z)
+    assert_allclose(made(plain), A, atol=1e-8)
+    assert_allclose(made(beside), A, atol=1e-8)
+    assert_allclose(np.einsum("ij,ij->i", plain, beside - plain), 0, atol=1e-8)
+    assert np.abs(beside - plain).max() > 0.01
+
+
+def test_resolved_acceleration_of_a_planar_arm_by_hand():
+    """J qdd = a - dJ/dt qd, with the Jacobian of the lecture notes for links of length one."""
+    arm = cr.load("planar_2r").reference
+    q, qd, a = np.array([0.3, 0.9]), np.array([1.0, -2.0]), np.array([0.5, 2.0])
+    s1, c1, s12, c12 = np.sin(q[0]), np.cos(q[0]), np.sin(q.sum()), np.cos(q.sum())
+    J = np.array([[-s1 - s12, -s12], [c1 + c12, c12]])
+    w1, w12 = qd[0], qd.sum()
+    centripetal = -np.array([c1 * w1**2 + c12 * w12**2, s1 * w1**2 + s12 * w12**2])
+    qdd = arm.resolved_acceleration(q, qd, [*a, 0.0], part="translational")
+    assert_allclose(qdd, np.linalg.solve(J, a - centripetal), rtol=1e-12)
+    damped = arm.resolved_acceleration(q, qd, [*a, 0.0], part="translational", damping=0.1)
+    assert_allclose(damped, np.linalg.solve(J.T @ J + 0.01 * np.eye(2), J.T @ (a - centripetal)), rtol=1e-9)
+    alpha = arm.resolved_acceleration(q, qd, [0.0, 0.0, 3.0], part="rotational")
+    assert_allclose(alpha.sum(), 3.0)
+    assert_allclose(alpha[0], alpha[1])  # the smallest of those
+
+
+def test_resolved_acceleration_keeps_loops_closed():
+    bar = cr.load("four_bar").reference
+    q = bar.random_state(np.random.default_rng(0), (4,))
+    qd = bar.consistent_velocity(q, np.random.default_rng(1).normal(size=(4, bar.nv)))
+    wanted = bar.acceleration(q, qd, bar.consistent_acceleration(q, qd, np.ones((4, bar.nv))))
+    qdd = bar.resolved_acceleration(q, qd, wanted)
+    closing = (bar.constraint_jacobian(q) @ qdd[..., None])[..., 0] + bar.constraint_velocity_terms(q, qd)
+    assert_allclose(closing, 0, atol=1e-8)
+    assert_allclose(bar.acceleration(q, qd, qdd), wanted, atol=1e-7)
+
+
+def test_resolved_acceleration_takes_names_and_units():
+    pint = pytest.importorskip("pint")
+    u = pint.get_application_registry()
+    arm = cr.load("planar_2r").reference
+    q = {"joint2": 0.9, "joint1": 17.18873385 * u.degree}
+    a = [50 * u.cm / u.s**2, 2 * u.m / u.s**2, 0 * u.m / u.s**2]
+    qdd = arm.resolved_acceleration(q, [0.0, 0.0], a, part="translational", units=True)
+    plain = arm.resolved_acceleration([0.3, 0.9], [0.0, 0.0], [0.5, 2.0, 0.0], part="translational")
+    assert_allclose(qdd.to("rad/s^2").magnitude, plain, rtol=1e-7)
+
+
 def test_null_space_is_a_projector_that_moves_nothing():
     robot, q = some("panda")
     N = robot.null_space(q)
@@ -343,6 +403,10 @@ def test_batches_are_loops_and_bad_rows_stay_alone():
         (lambda r: r.velocity(np.zeros(7), np.zeros(7), frame="tool"), "no frame of a Jacobian named 'tool'"),
         (lambda r: r.resolved_rate(np.zeros(7), np.zeros(3)), r"twist must have 6 numbers"),
         (lambda r: r.resolved_rate(np.zeros(7), np.zeros(6), damping=-1), "damping must not be negative"),
+        (lambda r: r.resolved_acceleration(*np.zeros((2, 7)), np.zeros(3)), r"acceleration must have 6 numbers"),
+        (lambda r: r.resolved_acceleration(*np.zeros((2, 7)), np.zeros(6), damping=-1), "damping must not be negative"),
+        (lambda r: r.resolved_acceleration(*np.zeros((2, 7)), np.zeros(6), frame="tool"), "named 'tool'"),
+        (lambda r: r.resolved_acceleration(*np.zeros((2, 3, 7)), np.zeros((2, 6))), "do not fit together"),
         (lambda r: r.is_singular(np.zeros(7), tolerance=2), "tolerance must be at least 0"),
         (lambda r: r.singularity(np.zeros((2, 7))), "takes one configuration"),
         (lambda r: r.manipulability_ellipsoid(np.zeros(7), "speed"), "no kind of ellipsoid named 'speed'"),

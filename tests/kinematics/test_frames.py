@@ -61,7 +61,10 @@ def test_a_lazy_jacobian_has_the_same_default():
 
 
 def test_every_function_with_a_frame_has_the_same_default():
-    for name in ("jacobian", "jacobian_derivative", "velocity", "resolved_rate", "balanced_wrench", "wrench_capacity"):
+    for name in (
+        "jacobian", "jacobian_derivative", "velocity", "resolved_rate", "resolved_acceleration", "balanced_wrench",
+        "wrench_capacity",
+    ):  # fmt: skip
         assert inspect.signature(getattr(cr.Robot, name)).parameters["frame"].default == "world", name
     for name, function in FUNCTIONS.items():
         if "frame" in function.options and not function.loaded:

@@ -21,6 +21,7 @@ JOINT_RESULTS: dict[str, Quantity] = {
     "random_state": "position",
     "qd": "velocity",
     "resolved_rate": "velocity",
+    "resolved_acceleration": "acceleration",
     "forward_dynamics": "acceleration",
     "tau": "effort",
     "inverse_dynamics": "effort",

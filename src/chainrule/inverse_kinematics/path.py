@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array, refuse_nonfinite
+from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, real_array, refuse_nonfinite, rows_of
 from chainrule.compile.backend import Caller, LoopShape, active
 from chainrule.errors import ShapeError, quoted
+from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.iterate import iteration_cost
 from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, iteration, unknown_summary
 from chainrule.inverse_kinematics.request import Request, read_starts
@@ -18,6 +19,9 @@ from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.search import iteration_parameters
 from chainrule.inverse_kinematics.solve import errors_by_link, solve
 from chainrule.kinematics.configurations import difference
+from chainrule.kinematics.differential import resolved_acceleration, resolved_rate
+from chainrule.kinematics.poses import jacobian_derivative
+from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, rows_of_part
 from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
 
@@ -30,6 +34,8 @@ Scalars = Sequence[Scalar]
 
 ITERATIONS_PER_POSE = 12
 """Iterations for each pose of a path."""
+SPLINE_DEGREE = 5
+"""The degree of the curve through configurations whose derivatives are velocities and accelerations."""
 DAMPING_SHARE_ON_PATHS = 0.01
 """The ratio of damping and cost at the beginning, near the configuration before."""
 
@@ -52,6 +58,38 @@ class FollowedPath:
     """Speed limits of the joints (n,), in rad/s and m/s."""
     velocity_names: tuple[str, ...]
     """The name of each degree of freedom."""
+    resolved: tuple[Array, Array] | None = None
+    """Joint velocities and accelerations (..., T, n) that make those of the link, where these were given."""
+
+    @cached_property
+    def qd(self) -> Array:
+        """Joint velocities (..., T, n), in rad/s and m/s.
+
+        Those that make the velocity of the link, the smallest of a redundant arm; or, where poses alone were given, the
+        derivative of the smooth curve through q, a spline of fifth degree.
+        """
+        return self._derivative(1) if self.resolved is None else self.resolved[0]
+
+    @cached_property
+    def qdd(self) -> Array:
+        """Joint accelerations (..., T, n), in rad/s^2 and m/s^2: the rates of `qd`."""
+        return self._derivative(2) if self.resolved is None else self.resolved[1]
+
+    def _derivative(self, order: int) -> Array:
+        if self.times is None:
+            raise ShapeError("follow: without times=... there are no velocities; give the time of each pose")
+        if self.q.shape[-1] != len(self.velocity_names):
+            raise ShapeError(
+                "follow: the numbers of q are not those of qd (quaternions), so that velocities do not come from poses "
+                "alone; give the motion of the link, such as cr.plan_pose(...), or velocities and accelerations"
+            )
+        from scipy.interpolate import make_interp_spline
+
+        degree = min(SPLINE_DEGREE, len(self.times) - 1)
+        if degree < order:
+            return np.zeros_like(self.q)
+        curve = make_interp_spline(self.times, self.q, k=degree, axis=-2)
+        return np.asarray(curve.derivative(order)(self.times))
 
     @property
     def largest_step(self) -> float:
@@ -84,11 +122,13 @@ class FollowedPath:
 
 def follow(
     robot: Mechanism,
-    poses: ArrayLike,
+    poses: ArrayLike | Callable[[Array], tuple[Array, Array, Array]],
     q0: ArrayLike | None = None,
     link: str | None = None,
     *,
     times: ArrayLike | None = None,
+    velocities: ArrayLike | None = None,
+    accelerations: ArrayLike | None = None,
     limits: bool = True,
     task: str = "pose",
     axis: ArrayLike = (0.0, 0.0, 1.0),
@@ -96,14 +136,15 @@ def follow(
     tolerance: float | tuple[float, float] = 1e-6,
     seed: int = 0,
 ) -> FollowedPath:
-    """Configurations along a path of poses, each found from the one before, on the same branch.
+    """Configurations along a path of poses, each found from the one before, on the same branch; with times, qd and qdd.
 
     Poses that are not reached are marked, and the path goes on from the nearest configuration found.
 
     Parameters
     ----------
     poses
-        A path of T poses in the base frame (..., T, 4, 4); or of what else the task takes.
+        A path of T poses in the base frame (..., T, 4, 4); or of what else the task takes. Or a motion of the link,
+        such as `cr.plan_pose` gives: a function from times to poses, velocities and accelerations.
     q0
         The configuration (..., nq) at the beginning. Without it, the path begins at a configuration for its first
         pose.
@@ -111,7 +152,10 @@ def follow(
         The link or frame; the end-effector unless one is named.
     times
         The time of each pose (T,), in s: gives the mean speeds between the poses, to be compared with the joints'
-        limits.
+        limits, and `qd` and `qdd`.
+    velocities, accelerations
+        Those of the link at each pose (..., T, 6), in the frame "world" as of `velocity` and `acceleration`, both or
+        none. With a motion they come from it; from poses alone, `qd` and `qdd` are derivatives of a spline through q.
     limits, task, axis, weights, tolerance
         As in `inverse_kinematics`.
     seed
@@ -120,8 +164,19 @@ def follow(
     Returns
     -------
     FollowedPath
-        `q` (..., T, nq), `success`, `error`, `steps`, and with times also `speeds` and `too_fast`.
+        `q` (..., T, nq), `success`, `error`, `steps`, and with times also `qd`, `qdd`, `speeds` and `too_fast`.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> motion = cr.plan_pose(arm.pose([[0.3, 0.9], [0.8, 1.2]]), times=1.0)
+    >>> path = arm.follow(motion, [0.3, 0.9], times=[0.0, 0.5, 1.0], task="position")
+    >>> path.q.shape, path.qd.shape, path.qdd.shape
+    ((3, 2), (3, 2), (3, 2))
     """
+    if callable(poses):
+        poses, velocities, accelerations = _sample_motion(poses, times, velocities, accelerations)
     if isinstance(poses, Mapping):
         raise ShapeError("follow: poses must be the path of one link, an array; name the link with link=...")
     request = Request.read(
@@ -156,10 +211,73 @@ def follow(
     q = q.reshape((*batch, count, nq))
     steps = difference(robot, q[..., :-1, :], q[..., 1:, :])
     shape = (*batch, count)
+    rates = _read_rates(velocities, accelerations, when, shape)
     return FollowedPath(
         q, success.reshape(shape), error.reshape((*shape, 2)), steps, when, robot.limits.velocity,
-        robot.layout.velocity_names,
+        robot.layout.velocity_names, None if rates is None else _resolve(robot, request.problem.goals[0], q, *rates),
     )  # fmt: skip
+
+
+PARTS_OF_TASKS = {"pose": "all", "position": "translational", "orientation": "rotational"}
+"""The part of the link's motion that a task prescribes; other tasks prescribe less than a part."""
+
+
+def _sample_motion(motion: Callable[..., Any], times: Any, velocities: Any, accelerations: Any) -> tuple[Any, Any, Any]:
+    """Poses, velocities and accelerations of a motion at the given times."""
+    if velocities is not None or accelerations is not None:
+        raise ShapeError("follow: a motion has its own velocities and accelerations; leave them out, or give poses")
+    if times is None:
+        raise ShapeError("follow: give times=..., at which the motion is followed, in s")
+    try:
+        T, V, A = motion(real_array(times, "follow: times", "s").astype(float))
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            f"follow: a motion gives poses, velocities and accelerations for times, as cr.plan_pose does: {error}"
+        ) from error
+    return T, V, A
+
+
+def _read_rates(
+    velocities: Any, accelerations: Any, times: Array | None, shape: tuple[int, ...]
+) -> tuple[Array, Array] | None:
+    """Velocities and accelerations of the link (..., T, 6), checked; None where none were given."""
+    if velocities is None and accelerations is None:
+        return None
+    if velocities is None or accelerations is None or times is None:
+        raise ShapeError("follow: velocities=..., accelerations=... and times=... go together")
+    found = []
+    for what, value, units in (
+        ("velocities", velocities, TWIST_UNITS),
+        ("accelerations", accelerations, ACCELERATION_UNITS),
+    ):
+        array = rows_of(value, 6, f"follow: {what}", "angular and linear", units).astype(float)
+        if array.shape != (*shape, 6):
+            raise ShapeError(f"follow: {what} must be one for each pose, {(*shape, 6)}, got shape {array.shape}")
+        refuse_nonfinite(array, f"follow: {what}")
+        found.append(array)
+    return found[0], found[1]
+
+
+def _resolve(robot: Mechanism, goal: Goal, q: Array, V: Array, A: Array) -> tuple[Array, Array]:
+    """Joint velocities and accelerations for those of the link.
+
+    The velocities are J^+ V, and the accelerations their rates: besides J^+ (A - dJ/dt qd), in the null space
+    (dJ/dt)^T (J^+)^T qd, from the rate of J^+.
+    """
+    if goal.task not in PARTS_OF_TASKS or not all(goal.weights):
+        raise ShapeError(
+            "follow: velocities of the link tell those of the joints for the tasks 'pose', 'position' and "
+            "'orientation' without weights of zero; give poses alone, motion(t)[0], for others"
+        )
+    part = PARTS_OF_TASKS[goal.task]
+    rows = list(rows_of_part(part))
+    qd = resolved_rate(robot, q, V[..., rows], goal.link, part=part)
+    if robot.model.constraints:
+        return qd, resolved_acceleration(robot, q, qd, A[..., rows], goal.link, part=part)
+    J = jacobian_rows(robot, q, goal.link, part)
+    Jd = jacobian_derivative(robot, q, qd, goal.link)[..., rows, :]
+    z = np.swapaxes(Jd, -1, -2) @ (np.swapaxes(pseudo_inverse(J), -1, -2) @ qd[..., None])
+    return qd, resolved_acceleration(robot, q, qd, A[..., rows], goal.link, part=part, null_acceleration=z[..., 0])
 
 
 def _read_times(times: ArrayLike | None, count: int) -> Array | None:

@@ -1,4 +1,4 @@
-"""Velocities and accelerations of a frame, and the joint velocities that make a given velocity.
+"""Velocities and accelerations of a frame, and the joint velocities and accelerations that make given ones.
 
 Closed loops count: only motions that keep them closed are taken into account.
 """
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import TWIST_UNITS, Array, number, rows_of, together
+from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, number, rows_of, together
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
 from chainrule.errors import ShapeError
-from chainrule.kinematics.poses import pose
+from chainrule.kinematics.poses import jacobian_derivative, pose
 from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_part
 
 if TYPE_CHECKING:
@@ -119,21 +119,106 @@ def resolved_rate(
     units
         Whether the result is a quantity of pint, or several by name where units differ.
     """
-    (q,) = robot.read("resolved_rate", q=q)
-    rows = rows_of_part(part)
-    of = "angular and linear velocity" if part == "all" else part
-    V = rows_of(twist, len(rows), "resolved_rate: twist", of, [TWIST_UNITS[i] for i in rows])
-    z = np.zeros(robot.nv) if null_velocity is None else null_velocity
-    z = robot.read_joints(z, "velocity", "resolved_rate: null_velocity")
-    together({"q": q, "twist": V, "null_velocity": z}, "resolved_rate")  # refuses batches that do not fit
-    strength = number(damping, "resolved_rate: damping")
-    if strength < 0:
-        raise ShapeError(f"resolved_rate: damping must not be negative, got {damping!r}")
+    caller = "resolved_rate"
+    (q,) = robot.read(caller, q=q)
+    V = _read_motion(twist, part, f"{caller}: twist", "angular and linear velocity", TWIST_UNITS)
+    z = None if null_velocity is None else robot.read_joints(null_velocity, "velocity", f"{caller}: null_velocity")
+    given = {"q": q, "twist": V} | ({} if z is None else {"null_velocity": z})
+    together(given, caller)  # refuses batches that do not fit
     J = loop_jacobian(robot, q, link, part, frame)
-    qd = (pseudo_inverse(J, strength) @ V[..., None])[..., 0]
-    if null_velocity is None:
-        return qd
-    return qd + (_null_projector(robot, q, J) @ z[..., None])[..., 0]
+    return _smallest(robot, q, J, V, _read_damping(damping, caller), z)
+
+
+@quantities_on_request
+def resolved_acceleration(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    acceleration: ArrayLike,
+    link: str | None = None,
+    frame: str = "world",
+    *,
+    part: str = "all",
+    damping: float = 0.0,
+    null_acceleration: ArrayLike | None = None,
+    units: bool = False,
+) -> Array:
+    """The joint accelerations that come nearest to an acceleration: qdd = J^+ (A - dJ/dt qd) + N z, (..., n).
+
+    The way back from `acceleration`, as `resolved_rate` is from `velocity`. Closed loops stay closed.
+
+    Parameters
+    ----------
+    q, qd
+        Configurations (..., nq) and velocities (..., n).
+    acceleration
+        A, (..., 6), the angular acceleration and that of the origin, in rad/s^2 and m/s^2; (..., 3) for a part.
+    link
+        A link or frame, the end-effector unless one is named.
+    frame
+        The frame of A: "world" or "body", as of `acceleration`; "space", the rate of the twist at the base's origin.
+    part
+        "all"; or "translational" or "rotational", where A has three numbers and the rest of the motion is free.
+    damping
+        In units of J, as of `resolved_rate`.
+    null_acceleration
+        z, (..., n): the acceleration besides, N being the null space's projector.
+    units
+        Whether the result is a quantity of pint, or several by name where units differ.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> q, qd = [0.3, 0.9], [1.0, -2.0]
+    >>> qdd = arm.resolved_acceleration(q, qd, [0.5, 2.0, 0.0], part="translational")
+    >>> arm.acceleration(q, qd, qdd)[3:].round(9).tolist()
+    [0.5, 2.0, 0.0]
+    """
+    caller = "resolved_acceleration"
+    q, qd = robot.read(caller, q=q, qd=qd)
+    of = "angular acceleration and acceleration of the origin"
+    A = _read_motion(acceleration, part, f"{caller}: acceleration", of, ACCELERATION_UNITS)
+    what = f"{caller}: null_acceleration"
+    z = None if null_acceleration is None else robot.read_joints(null_acceleration, "acceleration", what)
+    given = {"q": q, "qd": qd, "acceleration": A} | ({} if z is None else {"null_acceleration": z})
+    together(given, caller)  # refuses batches that do not fit
+    strength = _read_damping(damping, caller)
+    J = jacobian_rows(robot, q, link, part, frame)
+    A = A - velocity_acceleration(robot, q, qd, link, frame)[..., rows_of_part(part)]
+    if not robot.model.constraints:
+        return _smallest(robot, q, J, A, strength, z)
+    G = robot.evaluate("constraint_jacobian", q=q)
+    gamma = robot.evaluate("constraint_velocity_terms", q=q, qd=qd)  # of the loops: G qdd + gamma = 0
+    closing = -(pseudo_inverse(G) @ gamma[..., None])
+    J_closed = J @ loop_projector(robot, q)
+    return closing[..., 0] + _smallest(robot, q, J_closed, A - (J @ closing)[..., 0], strength, z)
+
+
+def velocity_acceleration(robot: Mechanism, q: Array, qd: Array, link: str | None, frame: str) -> Array:
+    """dJ/dt qd: the acceleration of a link or frame at qdd = 0, in a frame of `resolved_acceleration`: (..., 6)."""
+    if frame == "space":
+        return (jacobian_derivative(robot, q, qd, link, frame) @ qd[..., None])[..., 0]
+    return robot.evaluate("acceleration", q=q, qd=qd, qdd=np.zeros(robot.nv), link=link, frame=frame)
+
+
+def _read_motion(value: ArrayLike, part: str, what: str, of: str, units: tuple[tuple[str, str], ...]) -> Array:
+    """The numbers of a part of a motion (..., k), in the given units."""
+    rows = rows_of_part(part)
+    return rows_of(value, len(rows), what, of if part == "all" else part, [units[i] for i in rows])
+
+
+def _read_damping(damping: float, caller: str) -> float:
+    strength = number(damping, f"{caller}: damping")
+    if strength < 0:
+        raise ShapeError(f"{caller}: damping must not be negative, got {damping!r}")
+    return strength
+
+
+def _smallest(robot: Mechanism, q: Array, J: Array, wanted: Array, damping: float, z: Array | None) -> Array:
+    """The smallest joint numbers x with J x nearest to what is wanted, and z in the null space besides: (..., n)."""
+    x = (pseudo_inverse(J, damping) @ wanted[..., None])[..., 0]
+    return x if z is None else x + (_null_projector(robot, q, J) @ z[..., None])[..., 0]
 
 
 def null_space(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str = "all") -> Array:

@@ -171,6 +171,7 @@ class Robot(Mechanism):
     velocity_terms = moving_point.velocity_terms
     acceleration_terms = moving_point.acceleration_terms
     resolved_rate = differential.resolved_rate
+    resolved_acceleration = differential.resolved_acceleration
     null_space = differential.null_space
 
     # --- singularities and manipulability: kinematics/tasks.py, singularities.py, reduced.py, manipulability.py ---
