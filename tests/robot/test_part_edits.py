@@ -357,3 +357,8 @@ def test_another_name_for_the_robot():
 def test_published_inertias_that_no_body_has_stay_as_published():
     puma = cr.load("puma560")  # whose first link has no mass and one moment only
     assert puma.with_link("link1", com=(0.0, 0.0, 0.1)).links["link1"].inertia[1, 1] == 0.35
+
+
+def test_a_function_of_names_that_fails_is_named():
+    with pytest.raises(cr.ModelError, match="rename: the function of names fails for 'base': "):
+        cr.load("planar_2r").rename(int)

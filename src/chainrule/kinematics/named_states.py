@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ def to_pandas(robot: Mechanism, values: ArrayLike | Mapping[str, ArrayLike]) -> 
     names = list(_names(robot, array.shape[-1] if array.ndim else -1, "to_pandas"))
     if array.ndim == 1:
         return pandas.Series(array, index=names)
-    return pandas.DataFrame(array.reshape(-1, array.shape[-1]), columns=names)
+    return pandas.DataFrame(array.reshape(math.prod(array.shape[:-1]), array.shape[-1]), columns=names)
 
 
 def to_xarray(robot: Mechanism, values: ArrayLike) -> Any:

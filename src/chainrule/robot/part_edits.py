@@ -238,8 +238,7 @@ def rename(
     hinges = [joint.name for joint in model.joints]
     ties = [constraint.name for constraint in model.constraints]
     if callable(names):
-        change = names
-        body, hinge, tie = ({old: change(old) for old in group} for group in (bodies, hinges, ties))
+        body, hinge, tie = ({old: _change_name(names, old) for old in group} for group in (bodies, hinges, ties))
     else:
         given = _names(names, "names")
         for old in given:
@@ -267,6 +266,14 @@ def rename(
                 f"rename: the new name of {old!r} must be a string that is not empty, got {short_repr(new)}"
             )
     return type(robot)(edits.rename(model, body, hinge, tie))
+
+
+def _change_name(change: Callable[[str], str], old: str) -> str:
+    """The new name that a user's function gives."""
+    try:
+        return change(old)
+    except Exception as error:
+        raise ModelError(f"rename: the function of names fails for {old!r}: {error}") from error
 
 
 def _names(value: Any, what: str) -> dict[str, str]:
