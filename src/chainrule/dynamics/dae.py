@@ -1,20 +1,12 @@
 """The equations of motion before anything is eliminated: one sparse system of differential-algebraic equations.
 
-Every moving link has its acceleration dV, every joint its wrench W and its qdd, every constraint its lambda, all in
-link frames, angular part first (lecture 15 of SCE 594, "Dynamics of Fixed-base Manipulators": parent-child dynamics).
-With J the joint's relative twist S qd:
-
-    Newton-Euler    I dV - W + (the wrenches of the children) = -V x* I V + (what acts from outside)
-    joint           dV - Ad dV_parent - S qdd = V x J + dS/dt qd
-    torque          S^T W + rotors qdd = tau - springs - friction
-    constraint      F_b^T dV_b + F_a^T dV_a = -(velocity terms)
-
-Gravity is the acceleration -g of the base, so that dV is what an accelerometer would feel.
+The equations are those of `algorithms/parent_child.py`, in rates: every moving link has its acceleration dV, every
+joint its wrench W and its qdd, every constraint its lambda.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,15 +15,14 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from chainrule.algorithms import loop_equations as loops
-from chainrule.algorithms.friction import friction_torque
-from chainrule.algorithms.joint_forces import armature, spring_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
+from chainrule.algorithms.parent_child import equations_in_rates
 from chainrule.arguments import Array, one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.model import Model
-from chainrule.spatial import Force, Motion
+from chainrule.spatial import Force
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -202,67 +193,15 @@ def assemble(
     chosen: Sequence[int],
 ) -> DAE:
     """The system for a state, with wrenches on links by index, and the chosen equations of the constraints."""
-    bodies, n = model.at(q), model.nv
-    size = 6 * len(bodies)
-    V, drift = outward(bodies, qd, [0.0] * n, Motion.zero())
-    base = gravity_as_base_acceleration(model)
-    _, felt = outward(bodies, [0.0] * n, [0.0] * n, base)
-    system = _System(2 * size + n + len(chosen))
-    for body in bodies:
-        at, above = 6 * (body.index - 1), 6 * (body.parent - 1)
-        inward = np.array(body.T.inverse().adjoint(), dtype=float)
-        system.add(at, at, body.inertia.matrix())
-        system.add(at, size + at, -np.eye(6))
-        Vi, VJ = V[body.index], body.along(qd)
-        carried = Vi.cross(VJ) + body.velocity_product(qd)
-        if body.parent:
-            system.add(above, size + at, inward.T)
-            system.add(size + at, above, -inward)
-        else:
-            carried = carried + body.T.inv * base
-        push = wrenches.get(body.index, Force.zero()) - Vi.cross(body.inertia * Vi)
-        system.load(at, push)
-        system.load(size + at, carried)
-        system.add(size + at, at, np.eye(6))
-        for i, S in body.S:
-            system.add(size + at, 2 * size + i, -np.array([list(S)], dtype=float).T)
-            system.add(2 * size + i, size + at, [list(S)])
-    system.add(2 * size, 2 * size, np.diag(np.array(armature(model), dtype=float)))
-    drives = [t - s - f for t, s, f in zip(tau, spring_torque(model, q), friction_torque(model, q, qd), strict=True)]
-    system.load(2 * size, drives)
-    gamma = loops.velocity_terms(model, q, qd)
-    for k, place in enumerate(chosen):
-        row, moved = 2 * size + n + k, 0.0
-        for index, F in loops.loop_wrenches(model, q, [1.0], [place]).items():
-            moved += drift[index].dot(F)
-            if index:
-                system.add(row, 6 * (index - 1), [list(F)])
-                system.add(6 * (index - 1), row, -np.array([list(F)], dtype=float).T)
-            else:
-                system.load(row, [-base.dot(F)])
-        system.load(row, [moved - gamma[place]])
+    size, n = 6 * len(model.bodies), model.nv
+    system = equations_in_rates(model, q, qd, tau, wrenches, chosen)
+    _, felt = outward(model.at(q), [0.0] * n, [0.0] * n, gravity_as_base_acceleration(model))
     names = _names(model, size, chosen)
-    gravity = np.array([list(A) for A in felt[1:]], dtype=float).reshape(-1, 6)
-    matrix = sparse.csc_matrix(system.matrix)
-    load = np.array(tau, dtype=float)
-    return DAE(model, tuple(q), *names, matrix, system.rhs, gravity, load, tuple(chosen))
-
-
-class _System:
-    """A matrix and a right side that blocks are added to."""
-
-    def __init__(self, size: int) -> None:
-        self.matrix = sparse.lil_matrix((size, size))
-        self.rhs = np.zeros(size)
-
-    def add(self, row: int, column: int, block: object) -> None:
-        entries = np.array(block, dtype=float)
-        for i, j in zip(*np.nonzero(entries), strict=True):
-            self.matrix[row + i, column + j] += entries[i, j]
-
-    def load(self, row: int, values: Iterable[float]) -> None:
-        for i, value in enumerate(values):
-            self.rhs[row + i] += value
+    gravity = np.array(felt[1:], dtype=float).reshape(-1, 6)
+    places = np.array(list(system.entries), dtype=int).reshape(-1, 2).T
+    matrix = sparse.csc_matrix((np.array(list(system.entries.values()), dtype=float), places), (len(system.rhs),) * 2)
+    rhs, load = (np.array(values, dtype=float) for values in (system.rhs, tau))
+    return DAE(model, tuple(q), *names, matrix, rhs, gravity, load, tuple(chosen))
 
 
 def _names(model: Model, size: int, chosen: Sequence[int]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:

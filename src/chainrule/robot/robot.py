@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
     from chainrule.dynamics.dae import DAE
     from chainrule.plots.animation import Animation
+    from chainrule.simulation.dae_residual import DAEResidual
+    from chainrule.simulation.maximal import MaximalMotion
     from chainrule.symbolic.closed_form.equations import Equations
     from chainrule.symbolic.closed_form.kinematics import KinematicEquations
     from chainrule.symbolic.documents.document import Document
@@ -274,6 +276,56 @@ class Robot(Mechanism):
         from chainrule.dynamics.dae import dae
 
         return dae(self, q, qd, tau, tip_wrench, wrenches, wrench_frame=wrench_frame)
+
+    def dae_residual(
+        self,
+        torque: ArrayLike | Callable[[Any, Any, Any], Any] | None = None,
+        tip_wrench: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        wrench_frame: str = "body",
+        index: int = 1,
+    ) -> DAEResidual:
+        """The equations of motion with nothing eliminated as F(x, dx/dt, t) = 0, for an integrator of DAEs.
+
+        x = (q, qd, V, W, lambda). The result has F, its sparse Jacobian, a consistent start, the index (1, 2 or, for
+        loops, 3) and an integration by IDAS. torque: numbers, or a function of (t, q, qd) in plain arithmetic.
+
+        >>> import chainrule as cr
+        >>> F = cr.load("planar_2r").dae_residual()
+        >>> start = F.start([0.3, 0.4], [1.0, 0.0])
+        >>> bool(abs(F(start.x, start.x_dot)).max() < 1e-12)
+        True
+        """
+        from chainrule.simulation.dae_residual import dae_residual
+
+        return dae_residual(self, torque, tip_wrench, wrenches, wrench_frame=wrench_frame, index=index)
+
+    def simulate_maximal(
+        self,
+        q0: ArrayLike,
+        qd0: ArrayLike | None = None,
+        duration: float = 1.0,
+        torque: ArrayLike | Callable[[float, Any, Any], Any] | None = None,
+        dt: float = 1e-3,
+        *,
+        stabilization: str = "projection",
+        record_every: int = 1,
+    ) -> MaximalMotion:
+        """The motion in maximal coordinates: each link's pose and twist as the state, joints as constraints.
+
+        stabilization: "projection" after every step, "baumgarte", or "none", which shows the drift. `compare()` of the
+        result runs the reduced simulation beside it.
+
+        >>> import chainrule as cr
+        >>> motion = cr.load("planar_2r").simulate_maximal([0.3, 0.4], None, 0.1, dt=0.01)
+        >>> motion.twists.shape
+        (11, 2, 6)
+        """
+        from chainrule.simulation.maximal import simulate_maximal
+
+        options: Any = {"stabilization": stabilization, "record_every": record_every}
+        return simulate_maximal(self, q0, qd0, duration, torque, dt, **options)
 
     def equations(
         self,
