@@ -25,7 +25,7 @@ def pencil_index(F, x, x_dot):
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 def test_on_trees_of_every_joint_kind_it_is_zero_for_forward_dynamics(seed):
-    robot = tree(seed).with_joint_properties(coulomb=0.0).reference
+    robot = tree(seed).without_friction().reference
     q, qd, tau = state(robot, seed)
     loads = {"tip_wrench": np.arange(6.0), "wrenches": {"link3": np.ones(6)}, "wrench_frame": "world"}
     F = robot.dae_residual(tau, **loads)
@@ -136,7 +136,7 @@ def test_higher_indices_are_integrated_by_backward_differences(name, index):
 
 
 def test_joints_with_quaternions():
-    robot = tree(6, ["spherical", "revolute"], mimic=False).with_joint_properties(coulomb=0.0).reference
+    robot = tree(6, ["spherical", "revolute"], mimic=False).without_friction().reference
     q, qd, tau = state(robot, 3)
     F = robot.dae_residual(tau)
     x = F.integrate(q, qd, [0.0, 0.01])

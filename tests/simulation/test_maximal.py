@@ -40,9 +40,17 @@ def test_without_stabilization_it_drifts_and_with_feedback_less_and_converges():
     assert drift["baumgarte", 2.5e-3] < drift["none", 2.5e-3]
 
 
-@pytest.mark.parametrize("seed", [0, 4])
-def test_every_joint_kind_with_torques_springs_and_viscous_friction(seed):
-    robot = tree(seed).with_joint_properties(coulomb=0.0, viscous=0.1).reference
+@pytest.mark.parametrize(
+    ("seed", "kinds"),
+    [(6, ["spherical", "revolute"]), (7, ["universal", "prismatic"]), pytest.param(4, None, marks=pytest.mark.slow)],
+)
+def test_every_joint_kind_with_torques_springs_and_viscous_friction(seed, kinds):
+    robot = (
+        (tree(seed) if kinds is None else tree(seed, kinds, mimic=False))
+        .without_friction()
+        .with_joint_properties(viscous=0.1)
+        .reference
+    )
     q, qd, tau = state(robot, seed)
     motion = robot.simulate_maximal(q, qd, 0.02, tau, 2e-3)
     comparison = motion.compare()
