@@ -17,7 +17,6 @@ F(x, dx/dt), and `maximal_equations` the same where the links' poses are unknown
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from chainrule.algorithms.configuration import coordinate_rates
@@ -221,10 +220,11 @@ def residual(
 def split(model: Model, x: Scalars, rows: Rows = None) -> tuple[Scalars, Scalars, Scalars, Scalars, Scalars]:
     """The parts q, qd, V, W and lambda of x."""
     links, n, m = sizes(model, rows)
-    ends = [0]
+    parts, at = [], 0
     for length in (model.nq, n, links, links, m):
-        ends.append(ends[-1] + length)
-    q, qd, V, W, multipliers = (x[a:b] for a, b in pairwise(ends))
+        parts.append(x[at : at + length])
+        at += length
+    q, qd, V, W, multipliers = parts
     return q, qd, V, W, multipliers
 
 
