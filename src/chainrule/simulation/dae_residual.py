@@ -153,7 +153,7 @@ class DAEResidual:
         qd1 = consistent_velocity(robot, q1, wanted[1])
         moved = max(np.abs(np.subtract(a, b)).max(initial=0.0) for a, b in zip((q1, qd1), wanted, strict=True))
         state, rates = q1.tolist(), qd1.tolist()
-        tau = self._driven(number(t, "start: t"), q1, qd1)
+        tau = self._torque_at(number(t, "start: t"), q1, qd1)
         system = dae.assemble(model, state, rates, tau, self._wrenches(state), self.rows_in_use)
         solution = system.solve()
         V = parent_child.start_poses(model, state, rates)[1]
@@ -277,7 +277,7 @@ class DAEResidual:
             return self._torque.compute(q, qd, [], [t], [])[0]
         return [float(x) for x in self._torque]
 
-    def _driven(self, t: float, q: Array, qd: Array) -> list[float]:
+    def _torque_at(self, t: float, q: Array, qd: Array) -> list[float]:
         """The torques at one time and state."""
         if isinstance(self._torque, Traced):
             values = np.asarray(self._torque.function(t, q, qd), dtype=float)

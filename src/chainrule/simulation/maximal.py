@@ -251,13 +251,13 @@ def _read_torque(robot: Mechanism, torque: Any) -> Torque:
             raise ShapeError(f"simulate_maximal: torque must be {robot.nv} numbers, got shape {numbers.shape}")
         return lambda t, q, qd: numbers
 
-    def called(t: float, q: Array, qd: Array) -> Array:
+    def call(t: float, q: Array, qd: Array) -> Array:
         values = real_array(torque(t, q, qd), "simulate_maximal: torque")
         if values.shape not in ((), (robot.nv,)):
             raise ShapeError(f"simulate_maximal: torque must return {robot.nv} numbers, got {short_repr(values)}")
         return np.broadcast_to(values, (robot.nv,))
 
-    return called
+    return call
 
 
 class _State(NamedTuple):
@@ -320,9 +320,9 @@ class _Run:
         """The state with unit quaternions."""
         poses = state.poses.reshape(-1, 7).copy()
         poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
-        return state._replace(poses=poses.ravel(), q=self._moved(state.q, np.zeros(self.model.nv)))
+        return state._replace(poses=poses.ravel(), q=self._integrate(state.q, np.zeros(self.model.nv)))
 
-    def _moved(self, q: Array, change: Array) -> Array:
+    def _integrate(self, q: Array, change: Array) -> Array:
         return np.array(integrate(self.model, q.tolist(), change.tolist()), dtype=float)
 
     def _project(self, state: _State) -> _State:
@@ -332,7 +332,7 @@ class _Run:
             at = self.equations(*state)
             change = self.equations.correction(at, at.position_errors)
             poses = parent_child.move(self.model, state.poses.tolist(), change[:links].tolist())
-            state = state._replace(poses=np.array(poses, dtype=float), q=self._moved(state.q, change[links:]))
+            state = state._replace(poses=np.array(poses, dtype=float), q=self._integrate(state.q, change[links:]))
         at = self.equations(*state)
         return state._replace(twists=state.twists + self.equations.correction(at, at.velocity_errors)[:links])
 
