@@ -82,7 +82,7 @@ class DAEStart:
     moved: float
     """By how much q and qd were moved so that loops are closed and stay so."""
     differential: Array
-    """Of each unknown, whether its rate is in the equations."""
+    """True for each unknown whose rate is in the equations: (size,)."""
 
     def __str__(self) -> str:
         count = int(self.differential.sum())
@@ -132,7 +132,7 @@ class DAEResidual:
 
     @cached_property
     def differential(self) -> Array:
-        """Of each unknown, whether its rate is in the equations."""
+        """True for each unknown whose rate is in the equations: (size,)."""
         present = np.zeros(self.size, dtype=bool)
         _, columns = self._functions[1].sparsity_out(1).get_triplet()
         present[list(columns)] = True
@@ -181,7 +181,7 @@ class DAEResidual:
         return errors
 
     def drift(self, x: ArrayLike) -> DAEDrift:
-        """How far x, or a batch of them, is from what holds along every motion."""
+        """Largest errors of x, or of a batch of them, in what holds along every motion."""
         flat = rows_of(x, self.size, "drift: x", PARTS).reshape(-1, self.size)
         errors = np.abs(np.array(self._functions[2].map(len(flat))(flat.T), dtype=float))
         joints, positions, velocities = np.split(errors, np.cumsum([self.sizes.links, self.sizes.loops]))

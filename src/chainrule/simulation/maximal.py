@@ -165,7 +165,7 @@ class MaximalComparison:
     velocity_difference: Array
 
     def rows(self) -> list[tuple[str, float, str]]:
-        """What is compared, the largest number of it, and its unit."""
+        """Rows of the comparison: the quantity, its largest number, its unit."""
         return [
             ("drift of joints and loops", float(self.maximal.position_drift.max()), "m, rad"),
             ("drift of their velocities", float(self.maximal.velocity_drift.max()), "m/s, rad/s"),
