@@ -1,0 +1,90 @@
+"""Gravity against dynamics: does the torque of gravity exceed all dynamic terms together, and up to which pace?
+
+Inertial, centrifugal and Coriolis torques of a motion that is played k times as fast are k^2 times as large, that of
+gravity stays. So the pace at which they are equal is the root of their ratio, without another simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chainrule.arguments import one_of
+from chainrule.study.statistics import JointStatistics
+
+MEASURES = ("peak", "rms")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Gravity and dynamics of one joint in one activity."""
+
+    joint: str
+    activity: str
+    gravity: float
+    dynamic: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether gravity exceeds the dynamic terms."""
+        return self.gravity > self.dynamic
+
+    @property
+    def critical_pace(self) -> float:
+        """The factor of speed at which both would be equal: infinite for a joint that does not move."""
+        return float(np.sqrt(self.gravity / self.dynamic)) if self.dynamic else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Whether gravity exceeds all dynamic terms together in every joint and activity."""
+
+    measure: str
+    comparisons: tuple[Comparison, ...]
+    """Of every joint in every activity, the lowest critical pace first."""
+
+    @staticmethod
+    def of(cells: Sequence[JointStatistics], measure: str = "peak") -> Finding:
+        """The finding by peaks or by root mean squares."""
+        one_of(MEASURES, measure, "measure", "finding")
+        compared = (
+            Comparison(c.joint, c.activity, getattr(c["gravity"], measure), getattr(c["dynamic"], measure))
+            for c in cells
+        )
+        return Finding(measure, tuple(sorted(compared, key=lambda c: c.critical_pace)))
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is no exception."""
+        return all(c.holds for c in self.comparisons)
+
+    @property
+    def exceptions(self) -> tuple[Comparison, ...]:
+        """Joints in activities where the dynamic terms are larger, the largest excess first."""
+        return tuple(c for c in self.comparisons if not c.holds)
+
+    @property
+    def critical_pace(self) -> float:
+        """The factor of speed up to which it holds everywhere: below one where there are exceptions."""
+        return self.comparisons[0].critical_pace
+
+    def share_at(self, pace: float) -> float:
+        """The share of joints in activities where it holds when all motions are played at this pace."""
+        return float(np.mean([c.critical_pace > pace for c in self.comparisons]))
+
+    def __str__(self) -> str:
+        first, count = self.comparisons[0], len(self.comparisons)
+        place = f"joint {first.joint!r} in {first.activity!r}"
+        if self.holds:
+            return (
+                f"Gravity exceeds all dynamic terms together in every joint and activity ({count} compared by their "
+                f"{self.measure}). It would cease to at {self.critical_pace:.2g} times the pace, first in {place}."
+            )
+        return (
+            f"Gravity exceeds all dynamic terms together in {count - len(self.exceptions)} of {count} joints and "
+            f"activities, compared by their {self.measure}, not in all. The largest exception is {place}: "
+            f"{first.dynamic:.3g} N m against {first.gravity:.3g} N m. It would hold everywhere below "
+            f"{self.critical_pace:.2g} times the pace."
+        )

@@ -1,0 +1,145 @@
+"""A study: motions of subjects through the kernels into statistics, one activity after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.lazy import cached_property
+from chainrule.robot.robot import Robot
+from chainrule.simulation.progress import Progress
+from chainrule.study.finding import Finding
+from chainrule.study.motions import Motion
+from chainrule.study.statistics import Collector, JointStatistics, union
+from chainrule.study.subjects import Subject
+from chainrule.study.torques import MotionTorques, TorqueFunction
+
+POINTS_PER_ACTIVITY = 4000
+"""Operating points of each joint that are kept of an activity, about, besides the extreme ones."""
+
+EVERYTHING = "all activities"
+
+
+class Source(Protocol):
+    """Where motions come from. They are made or read one by one, so that memory stays bounded."""
+
+    @property
+    def activities(self) -> Mapping[str, str]:
+        """Titles by name."""
+
+    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
+        """The motions of an activity, the same ones at each call; the first one is shown as its example."""
+
+    def count(self, activity: str) -> int:
+        """The number of motions of an activity."""
+
+    def describe(self) -> list[str]:
+        """How the motions came about, in sentences for the report: seed, filter, what is synthetic."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Motions of subjects, to be computed."""
+
+    source: Source
+    prepare: Callable[[Subject], Subject] | None = None
+    """What is done to each subject before its torques are computed: motors added, another gravity."""
+
+    def torques(self, activity: str) -> Iterator[MotionTorques]:
+        """The motions of an activity with their torques, one by one."""
+        functions: dict[int, TorqueFunction] = {}
+        for subject, motion in self.source.motions(activity):
+            if self.prepare is not None:
+                subject = self.prepare(subject)
+            function = functions.setdefault(id(subject.base), TorqueFunction(subject.base))
+            yield function(subject, motion)
+
+    def run(self, progress: bool | None = None) -> Result:
+        """All motions computed, and their statistics.
+
+        progress: whether a bar is shown; on a terminal it is, after a second.
+        """
+        titles = self.source.activities
+        if not titles:
+            raise ShapeError("a study needs at least one motion, got none")
+        total, done = sum(self.source.count(name) for name in titles), 0
+        cells: list[JointStatistics] = []
+        examples: dict[str, MotionTorques] = {}
+        points: list[Array] = []
+        with Progress(total, progress, "computing torques", "motions") as bar:
+            for name in titles:
+                collector = Collector(name)
+                for torques in self.torques(name):
+                    if collector.motions == 0:
+                        examples[name] = torques
+                    collector.add(torques)
+                    points.append(_operating_points(torques, self.source.count(name)))
+                    done += 1
+                    bar.at(done)
+                cells += collector.finish(examples[name].subject.robot.layout.velocity_names)
+        return Result(self, dict(titles), examples, cells, np.concatenate(points))
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Statistics of a study, with an example of each activity."""
+
+    study: Study
+    titles: Mapping[str, str]
+    """Of the activities, by name."""
+    examples: Mapping[str, MotionTorques]
+    """The first motion of each activity, with its torques."""
+    cells: list[JointStatistics]
+    """Of every joint in every activity."""
+    points: Array
+    """Operating points (P, n, 3): torque, speed and acceleration of each joint, the extreme ones among them."""
+
+    @property
+    def robot(self) -> Robot:
+        """That of the first subject."""
+        return next(iter(self.examples.values())).subject.robot
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the degrees of freedom."""
+        return tuple(self.robot.layout.velocity_names)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str], JointStatistics]:
+        return {(cell.activity, cell.joint): cell for cell in self.cells}
+
+    def cell(self, activity: str, joint: str) -> JointStatistics:
+        """The statistics of a joint in an activity."""
+        if activity not in self.titles:
+            raise UnknownNameError.of("activity", activity, self.titles, "the study")
+        if joint not in self.joints:
+            raise UnknownNameError.of("joint", joint, self.joints, "the study")
+        return self._by_place[activity, joint]
+
+    @cached_property
+    def overall(self) -> dict[str, JointStatistics]:
+        """The statistics of each joint over all activities."""
+        return {
+            joint: union([self._by_place[activity, joint] for activity in self.titles], EVERYTHING)
+            for joint in self.joints
+        }
+
+    def finding(self, measure: str = "peak") -> Finding:
+        """Whether gravity exceeds all dynamic terms together, compared by "peak" or "rms"."""
+        return Finding.of(self.cells, measure)
+
+
+def _operating_points(torques: MotionTorques, motions: int) -> Array:
+    """Torque, speed and acceleration (P, n, 3): evenly spread in time, and where one of them or the power is extreme."""
+    motion = torques.motion
+    every = max(1, len(motion) * motions // POINTS_PER_ACTIVITY)
+    columns = np.stack([torques.total, motion.qd, motion.qdd], axis=-1)
+    watched = np.concatenate([columns, torques.power[..., None]], axis=-1)
+    extreme = np.concatenate([watched.argmax(axis=0), watched.argmin(axis=0)], axis=1).T  # (8, n) places in time
+    joints = np.arange(columns.shape[1])
+    return np.concatenate([columns[::every], columns[extreme, joints]]).astype(np.float32)

@@ -1,0 +1,118 @@
+"""Torques of subjects who differ in size and masses, by one kernel.
+
+A body whose lengths are s times those of another, with masses m, centers of mass s c and inertias s^2 I, moves by the
+same angles with the torques
+
+    tau(m, s c, s^2 I, g) = s^2 tau(m, c, I, g / s),
+
+for there are two lengths in kinetic energy and one in the energy of weight. So the kernel of one body serves another,
+with the numbers of the links and gravity as arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chainrule.algorithms.terms import term_names
+from chainrule.arguments import Array
+from chainrule.errors import ShapeError
+from chainrule.spatial import Inertia
+
+if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
+    from chainrule.study.motions import Motion
+    from chainrule.study.subjects import Subject
+
+DYNAMIC = ("inertial", "centrifugal", "coriolis")
+"""Terms that vanish at rest: the document draws them as one curve."""
+
+
+@dataclass(frozen=True, eq=False)
+class MotionTorques:
+    """A motion of a subject and the torques that it takes: arrays of (T, n), in SI units."""
+
+    subject: Subject
+    motion: Motion
+    terms: Mapping[str, Array]
+    """Torques by cause, as of `robot.torque_terms`, and "contact", what the hand's force on its surroundings adds."""
+
+    @property
+    def total(self) -> Array:
+        """The whole torque."""
+        return self.terms["total"]
+
+    @property
+    def gravity(self) -> Array:
+        """The torque that holds the links and what is in the hand."""
+        return self.terms["gravity"]
+
+    @cached_property
+    def dynamic(self) -> Array:
+        """The sum of inertial, centrifugal and Coriolis torques."""
+        return self.terms["inertial"] + self.terms["centrifugal"] + self.terms["coriolis"]
+
+    @cached_property
+    def power(self) -> Array:
+        """The power of each joint, in W: positive where the joint drives, negative where it is driven."""
+        return self.total * self.motion.qd
+
+
+class TorqueFunction:
+    """Torque terms of the subjects who share a base robot."""
+
+    def __init__(self, base: Robot) -> None:
+        self.base = base
+        self.names = term_names(base.merged)
+
+    def __call__(self, subject: Subject, motion: Motion) -> MotionTorques:
+        """The torques of one motion."""
+        changed = self._changed_links(subject, motion)
+        if changed or subject.scale != 1:
+            if self.base.model.constraints:
+                raise ShapeError(
+                    f"robot {self.base.name!r} has closed loops, where held objects and other masses are not added by "
+                    "a study; add them before, by robot.with_payload(...)"
+                )
+            kernel = self.base.kernel("torque_terms", parameters=("gravity", *(f"link:{name}" for name in changed)))
+            gravity = np.array([*subject.robot.model.gravity]) / subject.scale
+            values = kernel(motion.q, motion.qd, motion.qdd, gravity, *changed.values()) * subject.scale**2
+            terms = {name: values[..., k, :] for k, name in enumerate(self.names)}
+        else:
+            terms = dict(self.base.torque_terms(motion.q, motion.qd, motion.qdd))
+        if motion.contact is not None:
+            terms["contact"] = self._contact(subject, motion)
+            terms["total"] = terms["total"] + terms["contact"]
+        return MotionTorques(subject, motion, terms)
+
+    def _changed_links(self, subject: Subject, motion: Motion) -> dict[str, Array]:
+        """Ten numbers (10,) or (T, 10), of each link whose inertia differs from that in the kernel."""
+        changed = {}
+        hand, T_grip = subject.robot.merged.locate(subject.robot.link(None))
+        for i, (own, link) in enumerate(zip(self.base.merged.links, subject.robot.merged.links, strict=True)):
+            numbers = _numbers(link.spatial_inertia, subject.scale)
+            grasps = motion.grasps if i == hand else ()
+            for grasp in grasps:
+                together = link.spatial_inertia + grasp.body.spatial_inertia.moved_by(T_grip)
+                numbers = np.where(grasp.during[:, None], _numbers(together, subject.scale), numbers)
+            if i and (grasps or (link.mass and subject.scale != 1) or link != own):
+                changed[link.name] = numbers
+        return changed
+
+    def _contact(self, subject: Subject, motion: Motion) -> Array:
+        """J^T F of the wrench that the hand applies to its surroundings, in the axes of the base."""
+        J = self.base.jacobian(motion.q, frame="world")
+        wrench = motion.contact * np.repeat([1.0, subject.scale], 3)
+        return np.einsum("tij,ti->tj", J, wrench)
+
+
+def _numbers(body: Inertia, scale: float) -> Array:
+    """Mass, center of mass and inertia about it (10,), of a body drawn smaller by the scale."""
+    c, I = body.com, body.about_com()
+    lengths = np.array([c.x, c.y, c.z], dtype=float) / scale
+    areas = np.array([I.xx, I.yy, I.zz, I.xy, I.xz, I.yz], dtype=float) / scale**2
+    return np.concatenate([[float(body.mass)], lengths, areas])
