@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 
@@ -36,21 +37,27 @@ class Distribution:
     outlier_count: int
 
     @staticmethod
-    def of(samples: Array) -> Distribution:
-        """The distribution of finite samples (N,), which are sorted in place."""
+    def of(
+        samples: NDArray[np.float32], count: int, total: float, squares: float, low: float, high: float
+    ) -> Distribution:
+        """The distribution of finite samples (N,), which are sorted in place, and stand for `count` in all.
+
+        total, squares, low and high are the sum of all, the sum of their squares, and their extremes.
+        """
         samples.sort()
-        count = len(samples)
-        sketch = _between(samples, np.linspace(0, count - 1, SKETCH))
-        low, high = _fences(sketch)
-        first, last = np.searchsorted(samples, low, "left"), np.searchsorted(samples, high, "right")
+        sketch = _between(samples, np.linspace(0, len(samples) - 1, SKETCH))
+        sketch[0], sketch[-1] = low, high
+        fences = _fences(sketch)
+        first, last = np.searchsorted(samples, fences[0], "left"), np.searchsorted(samples, fences[1], "right")
+        whiskers = (float(samples[first]), float(samples[last - 1]))
         return Distribution(
             count,
-            float(samples.mean(dtype=float)),
-            float(np.sqrt(np.square(samples, dtype=float).mean())),
+            total / count,
+            float(np.sqrt(squares / count)),
             sketch,
-            (float(samples[first]), float(samples[last - 1])),
+            whiskers,
             np.concatenate([_some(samples[:first]), _some(samples[last:])]),
-            int(first + count - last),
+            round((first + len(samples) - last) * count / len(samples)),
         )
 
     @staticmethod
@@ -93,7 +100,7 @@ class Distribution:
     @property
     def peak(self) -> float:
         """The largest magnitude."""
-        return max(-self.minimum, self.maximum)
+        return max(abs(self.minimum), abs(self.maximum))
 
     @property
     def median(self) -> float:
@@ -113,7 +120,7 @@ def _fences(sketch: Array) -> tuple[float, float]:
     return float(q1 - reach), float(q3 + reach)
 
 
-def _between(ordered: Array, places: Array) -> Array:
+def _between(ordered: NDArray[np.floating], places: Array) -> Array:
     """Values at places that need not be whole, by linear interpolation."""
     below = np.minimum(places.astype(int), len(ordered) - 1)
     above = np.minimum(below + 1, len(ordered) - 1)
@@ -121,7 +128,7 @@ def _between(ordered: Array, places: Array) -> Array:
     return low + (places - below) * (ordered[above] - low)
 
 
-def _some(ordered: Array, most: int = MAX_OUTLIERS) -> Array:
+def _some(ordered: NDArray[np.floating], most: int = MAX_OUTLIERS) -> Array:
     """At most so many of sorted values, spread evenly, with both ends."""
     if len(ordered) <= most:
         return ordered.astype(float)

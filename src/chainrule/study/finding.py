@@ -16,6 +16,9 @@ from chainrule.study.statistics import JointStatistics
 
 MEASURES = ("peak", "rms")
 
+NEGLIGIBLE_NM = 1e-9
+"""Dynamic torques up to this one are rounding: gravity is not compared with them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -29,12 +32,12 @@ class Comparison:
     @property
     def holds(self) -> bool:
         """Whether gravity exceeds the dynamic terms."""
-        return self.gravity > self.dynamic
+        return self.gravity > self.dynamic or self.dynamic <= NEGLIGIBLE_NM
 
     @property
     def critical_pace(self) -> float:
         """The factor of speed at which both would be equal: infinite for a joint that does not move."""
-        return float(np.sqrt(self.gravity / self.dynamic)) if self.dynamic else np.inf
+        return float(np.sqrt(self.gravity / self.dynamic)) if self.dynamic > NEGLIGIBLE_NM else np.inf
 
 
 @dataclass(frozen=True, eq=False)

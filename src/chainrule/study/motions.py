@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +12,12 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
+from chainrule.errors import ShapeError
+from chainrule.simulation.trajectory import Trajectory
+from chainrule.study.subjects import Subject
 
 if TYPE_CHECKING:
     from chainrule.robot.bodies import RigidBody
-    from chainrule.simulation.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +54,9 @@ class Motion:
         """In s."""
         return float(self.t[-1] - self.t[0])
 
-    @staticmethod
-    def of(trajectory: Trajectory, activity: str, **options: object) -> Motion:
-        """A recorded or simulated trajectory."""
-        arrays = (trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd)
-        return Motion(activity, *arrays, notes=trajectory.notes, **options)  # type: ignore[arg-type]
-
 
 def sample(curve: Curve, rate: float) -> tuple[Array, Array, Array, Array]:
-    """Times, and a curve with its first two derivatives there, from its beginning to its end at `rate` samples a second.
+    """Times at `rate` samples a second, and a curve with its first two derivatives there.
 
     Piece by piece a table of powers times the coefficients, which is several times faster than a general evaluation.
     """
@@ -69,7 +67,7 @@ def sample(curve: Curve, rate: float) -> tuple[Array, Array, Array, Array]:
     degree, _, n = curve.c.shape
     powers = np.arange(degree - 1, -1, -1)
     out = np.empty((3, len(t), n))
-    for i, (a, b) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for i, (a, b) in enumerate(pairwise(bounds)):
         u = np.vander(t[a:b] - curve.x[i], degree)
         c, dc = curve.c[:, i], curve.c[:-1, i] * powers[:-1, None]
         ddc = dc[:-1] * powers[1:-1, None]
@@ -77,3 +75,43 @@ def sample(curve: Curve, rate: float) -> tuple[Array, Array, Array, Array]:
         out[1, a:b] = u[:, 1:] @ dc
         out[2, a:b] = u[:, 2:] @ ddc
     return (t, *out)
+
+
+class Recorded:
+    """Motions that were recorded or simulated, of one subject: each is an activity of its own, or one of several."""
+
+    def __init__(self, subject: Subject, motions: Mapping[str, Trajectory | Sequence[Trajectory]]) -> None:
+        self.subject = subject
+        self.recordings = {
+            name: [motion] if isinstance(motion, Trajectory) else list(motion) for name, motion in motions.items()
+        }
+        for name, several in self.recordings.items():
+            if not several or not all(isinstance(motion, Trajectory) for motion in several):
+                raise ShapeError(
+                    f"motion {name!r} must be a Trajectory or several, as of Trajectory.from_samples or Trajectory.load"
+                )
+            for motion in several:
+                if motion.robot.layout.velocity_names != subject.robot.layout.velocity_names or motion.batch:
+                    raise ShapeError(
+                        f"motion {name!r} must be one motion of the joints of {subject.name!r}, got {motion!r}"
+                    )
+
+    @property
+    def activities(self) -> Mapping[str, str]:
+        """The names are the titles."""
+        return {name: name for name in self.recordings}
+
+    def count(self, activity: str) -> int:
+        """The number of recordings."""
+        return len(self.recordings[activity])
+
+    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
+        """The recordings, one after the other."""
+        for recording in self.recordings[activity]:
+            arrays = (recording.t, recording.q, recording.qd, recording.qdd)
+            yield self.subject, Motion(activity, *arrays, notes=recording.notes)
+
+    def describe(self) -> list[str]:
+        """What was found in the recordings, and how they were smoothed."""
+        notes = [note for several in self.recordings.values() for motion in several for note in motion.notes]
+        return list(dict.fromkeys(notes))

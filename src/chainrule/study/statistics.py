@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.study.distributions import Distribution
@@ -16,6 +18,9 @@ QUANTITIES = ("angle", "speed", "acceleration", "torque", "gravity", "dynamic", 
 
 LOADED_SHARE = 0.1
 """A joint counts as loaded while its torque exceeds this share of its peak in the activity."""
+
+MAX_KEPT = 500_000
+"""Samples of an activity that are kept for its quantiles, evenly spread in time. Moments and extremes are of all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +38,7 @@ class JointStatistics:
     work: float
     """Positive work of a motion, in J: the mean over the motions."""
     regenerated: float
-    """Negative work of a motion, in J, as a positive number: what the joint is driven with and a drive could take back."""
+    """Negative work of a motion, in J, as a positive number: what a drive could take back."""
     duty_cycle: float
     """The share of the time in which the torque exceeds a tenth of its peak."""
     shares: Mapping[str, float]
@@ -55,18 +60,96 @@ class JointStatistics:
         return self["torque"].rms
 
 
+class Sums(NamedTuple):
+    """Sums over the motions of an activity, for each joint (n,)."""
+
+    motions: int
+    duration: float
+    work: Array
+    regenerated: Array
+    beyond: Array
+    terms: Mapping[str, Array]
+
+    @staticmethod
+    def of(torques: MotionTorques) -> Sums:
+        """Those of one motion."""
+        t, power = torques.motion.t, torques.power
+        return Sums(
+            1,
+            torques.motion.duration,
+            np.trapezoid(np.maximum(power, 0), t, axis=0),
+            -np.trapezoid(np.minimum(power, 0), t, axis=0),
+            (np.abs(torques.dynamic) > np.abs(torques.gravity)).sum(axis=0).astype(float),
+            {name: np.abs(term).sum(axis=0) for name, term in torques.terms.items() if name != "total"},
+        )
+
+    def plus(self, other: Sums) -> Sums:
+        """Both together."""
+        none = np.zeros_like(self.work)
+        terms = {
+            name: self.terms.get(name, none) + other.terms.get(name, none) for name in {**self.terms, **other.terms}
+        }
+        return Sums(
+            self.motions + other.motions,
+            self.duration + other.duration,
+            self.work + other.work,
+            self.regenerated + other.regenerated,
+            self.beyond + other.beyond,
+            terms,
+        )
+
+
+@dataclass
+class Samples:
+    """Samples of one quantity: moments and extremes of all, and those of evenly spread times."""
+
+    parts: list[NDArray[np.float32]] = field(default_factory=list)
+    count: int = 0
+    total: Array | float = 0.0
+    squares: Array | float = 0.0
+    low: Array | float = np.inf
+    high: Array | float = -np.inf
+
+    def add(self, values: Array, every: int) -> None:
+        """Take in the values (T, n) of a motion."""
+        self.parts.append(values[::every].astype(np.float32))
+        self.count += len(values)
+        self.total = self.total + values.sum(axis=0)
+        self.squares = self.squares + np.einsum("ij,ij->j", values, values)
+        self.low, self.high = np.minimum(self.low, values.min(axis=0)), np.maximum(self.high, values.max(axis=0))
+
+    def thin(self) -> None:
+        """Keep every other sample."""
+        self.parts = [part[::2].copy() for part in self.parts]
+
+    def columns(self) -> NDArray[np.float32]:
+        """The samples of each joint (n, N), which are given up here."""
+        parts, self.parts = self.parts, []
+        out = np.empty((parts[0].shape[1], sum(map(len, parts))), dtype=np.float32)
+        at = 0
+        for part in parts:
+            out[:, at : at + len(part)] = part.T
+            at += len(part)
+        return out
+
+    def distributions(self, columns: NDArray[np.float32]) -> list[Distribution]:
+        """One for each joint; the columns are sorted in place."""
+        sums = zip(*np.broadcast_arrays(self.total, self.squares, self.low, self.high), strict=True)
+        return [
+            Distribution.of(column, self.count, *map(float, moments))
+            for column, moments in zip(columns, sums, strict=True)
+        ]
+
+
 @dataclass
 class Collector:
-    """Samples of one activity, motion by motion."""
+    """Samples of one activity, motion by motion, in bounded memory."""
 
     activity: str
-    samples: dict[str, list[Array]] = field(default_factory=lambda: {name: [] for name in QUANTITIES})
-    terms: dict[str, Array] = field(default_factory=dict)
-    beyond: Array | float = 0.0
-    work: Array | float = 0.0
-    regenerated: Array | float = 0.0
-    duration: float = 0.0
-    motions: int = 0
+    samples: dict[str, Samples] = field(default_factory=lambda: {name: Samples() for name in QUANTITIES})
+    sums: Sums | None = None
+    every: int = 1
+    kept: int = 0
 
     def add(self, torques: MotionTorques) -> None:
         """Take in one motion."""
@@ -74,40 +157,44 @@ class Collector:
         angles = motion.q if motion.q.shape == motion.qd.shape else _angles(torques)
         values = (angles, motion.qd, motion.qdd, torques.total, torques.gravity, torques.dynamic, torques.power)
         for name, array in zip(QUANTITIES, values, strict=True):
-            self.samples[name].append(array.astype(np.float32))
-        for name, term in torques.terms.items():
-            if name != "total":
-                self.terms[name] = self.terms.get(name, 0.0) + np.abs(term).sum(axis=0)
-        self.beyond = self.beyond + (np.abs(torques.dynamic) > np.abs(torques.gravity)).sum(axis=0)
-        self.work = self.work + np.trapezoid(np.maximum(torques.power, 0), motion.t, axis=0)
-        self.regenerated = self.regenerated - np.trapezoid(np.minimum(torques.power, 0), motion.t, axis=0)
-        self.duration += motion.duration
-        self.motions += 1
+            self.samples[name].add(array, self.every)
+        self.kept += len(motion) // self.every
+        if self.kept > MAX_KEPT:
+            for samples in self.samples.values():
+                samples.thin()
+            self.every, self.kept = 2 * self.every, self.kept // 2
+        sums = Sums.of(torques)
+        self.sums = sums if self.sums is None else self.sums.plus(sums)
 
     def finish(self, joints: Sequence[str]) -> list[JointStatistics]:
-        """The statistics of each joint; the samples are given up."""
-        columns = {name: np.ascontiguousarray(np.concatenate(parts).T) for name, parts in self.samples.items()}
-        self.samples.clear()
-        torque = np.abs(columns["torque"])
-        peaks = torque.argmax(axis=1)
+        """The statistics of each joint; the samples are given up, one quantity after the other."""
+        assert self.sums is not None
         rows = np.arange(len(joints))
-        speeds = np.abs(columns["speed"][rows, peaks])
-        loaded = (torque > LOADED_SHARE * torque[rows, peaks][:, None]).mean(axis=1)
-        count = torque.shape[1]
-        sums = sum(self.terms.values())
+        torque, speed = self.samples["torque"].columns(), self.samples["speed"].columns()
+        magnitude = np.abs(torque)
+        peaks = magnitude.argmax(axis=1)
+        speeds = np.abs(speed[rows, peaks])
+        loaded = (magnitude > LOADED_SHARE * magnitude[rows, peaks][:, None]).mean(axis=1)
+        columns = {"torque": torque, "speed": speed}
+        found = {
+            name: samples.distributions(columns.pop(name) if name in columns else samples.columns())
+            for name, samples in self.samples.items()
+        }
+        motions, duration, work, regenerated, beyond, terms = self.sums
+        whole = np.sum(list(terms.values()), axis=0)
         return [
             JointStatistics(
                 joint,
                 self.activity,
-                self.motions,
-                self.duration,
-                {name: Distribution.of(column[j]) for name, column in columns.items()},
+                motions,
+                duration,
+                {name: found[name][j] for name in QUANTITIES},
                 float(speeds[j]),
-                float(self.work[j] / self.motions),
-                float(self.regenerated[j] / self.motions),
+                float(work[j] / motions),
+                float(regenerated[j] / motions),
                 float(loaded[j]),
-                {name: float(term[j] / sums[j]) if sums[j] else 0.0 for name, term in self.terms.items()},
-                float(self.beyond[j] / count),
+                {name: float(term[j] / whole[j]) if whole[j] else 0.0 for name, term in terms.items()},
+                float(beyond[j] / self.samples["torque"].count),
             )
             for j, joint in enumerate(joints)
         ]
@@ -121,22 +208,24 @@ def _angles(torques: MotionTorques) -> Array:
 
 def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:
     """One joint in several activities together."""
-    counts = np.array([part["torque"].count for part in parts], dtype=float)
-    motions = np.array([part.motions for part in parts])
     worst = max(parts, key=lambda part: part.peak_torque)
+    samples = [part["torque"].count for part in parts]
+    motions = [part.motions for part in parts]
     terms = sorted({name for part in parts for name in part.shares})
-    mean = lambda values, weights: float(np.average(values, weights=weights))  # noqa: E731
-    shares = {name: mean([part.shares.get(name, 0.0) for part in parts], counts) for name in terms}
     return JointStatistics(
         worst.joint,
         activity,
-        int(motions.sum()),
+        sum(motions),
         sum(part.duration for part in parts),
         {name: Distribution.union([part[name] for part in parts]) for name in QUANTITIES},
         worst.speed_at_peak_torque,
-        mean([part.work for part in parts], motions),
-        mean([part.regenerated for part in parts], motions),
-        mean([part.duty_cycle for part in parts], counts),
-        shares,
-        mean([part.dynamic_beyond_gravity for part in parts], counts),
+        _mean([part.work for part in parts], motions),
+        _mean([part.regenerated for part in parts], motions),
+        _mean([part.duty_cycle for part in parts], samples),
+        {name: _mean([part.shares.get(name, 0.0) for part in parts], samples) for name in terms},
+        _mean([part.dynamic_beyond_gravity for part in parts], samples),
     )
+
+
+def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    return float(np.average(values, weights=weights))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, positive, whole_number
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
 from chainrule.simulation.progress import Progress
+from chainrule.simulation.trajectory import Trajectory
+from chainrule.study.activities import Activities
+from chainrule.study.activities import activities as read_activities
 from chainrule.study.finding import Finding
-from chainrule.study.motions import Motion
+from chainrule.study.motions import Motion, Recorded
 from chainrule.study.statistics import Collector, JointStatistics, union
 from chainrule.study.subjects import Subject
+from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques, TorqueFunction
 
 POINTS_PER_ACTIVITY = 4000
@@ -75,7 +79,7 @@ class Study:
             for name in titles:
                 collector = Collector(name)
                 for torques in self.torques(name):
-                    if collector.motions == 0:
+                    if name not in examples:
                         examples[name] = torques
                     collector.add(torques)
                     points.append(_operating_points(torques, self.source.count(name)))
@@ -135,7 +139,7 @@ class Result:
 
 
 def _operating_points(torques: MotionTorques, motions: int) -> Array:
-    """Torque, speed and acceleration (P, n, 3): evenly spread in time, and where one of them or the power is extreme."""
+    """Torque, speed and acceleration (P, n, 3): evenly spread in time, and where one or the power is extreme."""
     motion = torques.motion
     every = max(1, len(motion) * motions // POINTS_PER_ACTIVITY)
     columns = np.stack([torques.total, motion.qd, motion.qdd], axis=-1)
@@ -143,3 +147,61 @@ def _operating_points(torques: MotionTorques, motions: int) -> Array:
     extreme = np.concatenate([watched.argmax(axis=0), watched.argmin(axis=0)], axis=1).T  # (8, n) places in time
     joints = np.arange(columns.shape[1])
     return np.concatenate([columns[::every], columns[extreme, joints]]).astype(np.float32)
+
+
+def run(
+    subjects: Subject | Robot | Sequence[Subject],
+    activities: str | int | Sequence[str | int] | Activities = "all",
+    *,
+    motions: Mapping[str, Trajectory | Sequence[Trajectory]] | Trajectory | None = None,
+    variants: int = 1,
+    rate: float = 1000.0,
+    pace: float = 1.0,
+    seed: int = 0,
+    variation: Variation | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """A study of subjects: torques of all motions, and their statistics.
+
+    Parameters
+    ----------
+    subjects
+        One or several of `Subject.human`, `percentile` or `population`; or a robot, which needs motions of its own.
+    activities
+        Names or numbers of the 24 activities of daily living, "all", or an `Activities` read from a file of the user.
+    motions
+        Recorded motions in place of activities: a Trajectory, or one or several by name.
+    variants
+        How often each subject does each activity, each time a little different; the first time as the file says.
+    rate
+        Samples a second of the synthetic motions.
+    pace
+        The factor of speed of the synthetic motions.
+    seed, variation
+        Choose the differences between variants.
+    progress
+        Whether a bar is shown; on a terminal it is, after a second.
+
+    Returns
+    -------
+    Result
+    """
+    several = [subjects] if isinstance(subjects, (Subject, Robot)) else list(subjects)
+    people = [Subject.of(one) if isinstance(one, Robot) else one for one in several]
+    if not people or not all(isinstance(one, Subject) for one in people):
+        raise ShapeError("subjects: give a Subject, a Robot, or a list of them")
+    if motions is not None:
+        if len(people) != 1:
+            raise ShapeError(f"recorded motions are those of one subject, got {len(people)} subjects")
+        named = {"motion": motions} if isinstance(motions, Trajectory) else dict(motions)
+        return Study(Recorded(people[0], named)).run(progress)
+    content = activities if isinstance(activities, Activities) else read_activities()
+    chosen = content.choose("all" if isinstance(activities, Activities) else activities)
+    source = Synthetic(
+        people, content, chosen,
+        variants=whole_number(variants, "variants", 1),
+        rate=positive(rate, "rate", "a positive number of samples a second", unit="Hz"),
+        pace=positive(pace, "pace", "a positive factor of speed"),
+        seed=whole_number(seed, "seed"), variation=variation,
+    )  # fmt: skip
+    return Study(source).run(progress)

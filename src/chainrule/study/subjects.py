@@ -4,12 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import truncnorm
+
+from chainrule.arguments import number, one_of, whole_number
+from chainrule.errors import ShapeError
 from chainrule.robot.bodies import RigidBody
+from chainrule.robot.human import human_arm
+from chainrule.robot.human_body import SIDES
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from chainrule.robot.robot import Robot
+
+BASE_MASS_KG, BASE_HEIGHT_M = 75.0, 1.75
+"""The body whose kernels serve all others of its table and side."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """A person, by what the anthropometric tables ask for: kg and m."""
+
+    mass: float
+    height: float
+    sex: str = "male"
+    side: str = "right"
+    table: str | None = None
+
+    def arm(self, name: str = "human_arm") -> Robot:
+        """The arm as a robot."""
+        return human_arm(self.mass, self.height, self.table, name, side=self.side, sex=self.sex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +51,131 @@ class Subject:
     base: Robot
     """A robot with the same joints, whose lengths are those of `robot` divided by the scale."""
     scale: float = 1.0
+    body: Body | None = None
 
     @staticmethod
     def of(robot: Robot) -> Subject:
         """A robot as it is."""
         return Subject(robot.name, robot, robot)
 
+    @staticmethod
+    def human(
+        mass: float = BASE_MASS_KG,
+        height: float = BASE_HEIGHT_M,
+        *,
+        sex: str = "male",
+        side: str = "right",
+        table: str | None = None,
+        exoskeleton: Mapping[str, RigidBody] | None = None,
+        gravity: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Subject:
+        """A human arm.
+
+        Parameters
+        ----------
+        mass, height
+            Of the body, in kg and m.
+        sex, side, table
+            As of `human_arm`: "male" or "female", "right" or "left", an anthropometric table.
+        exoskeleton
+            A rigid body for each link that carries a part of it, in the frame of the link: `chainrule.rigid_body`.
+        gravity
+            In the axes of the trunk (x forward, y to the left, z up), in m/s^2: (-9.81, 0, 0) for a person who lies on
+            the back. Downwards unless given.
+        name
+            In reports.
+        """
+        body = Body(number(mass, "body mass", "kg"), number(height, "body height", "m"), sex, side, table)
+        arm = body.arm()
+        if gravity is not None:
+            arm = arm.with_gravity(gravity)
+        label = name or f"{sex}, {body.mass:.3g} kg, {body.height:.3g} m, {side} arm"
+        base = _base_arm(table, sex, side)
+        return Subject(label, arm, base, body.height / BASE_HEIGHT_M, body).carrying(exoskeleton or {})
+
     def carrying(self, bodies: Mapping[str, RigidBody]) -> Subject:
         """The subject with a body fixed to each of the links named, given in the frame of the link."""
         robot = self.robot
         for link, body in bodies.items():
+            if not isinstance(body, RigidBody):
+                raise ShapeError(f"what link {link!r} carries must be a chainrule.rigid_body(...), got {body!r:.60}")
             robot = robot.with_payload(body.mass, body.com, body.inertia, link=link)
         return replace(self, robot=robot)
+
+
+@cache
+def _base_arm(table: str | None, sex: str, side: str) -> Robot:
+    """The arm that the kernels of a table and a side are made for."""
+    return human_arm(BASE_MASS_KG, BASE_HEIGHT_M, table, side=side, sex=sex)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Body height (m): mean and standard deviation. Body mass index (kg/m^2): median and deviation of its logarithm."""
+
+    height: tuple[float, float]
+    index: tuple[float, float]
+
+    def body(self, height: float, index: float) -> tuple[float, float]:
+        """Mass and height at numbers of standard deviations from the middle of both."""
+        tall = self.height[0] + height * self.height[1]
+        return float(self.index[0] * np.exp(index * self.index[1])) * tall**2, tall
+
+
+SURVEYS = {"male": Survey((1.756, 0.0686), (27.39, 0.146)), "female": Survey((1.628, 0.0642), (25.26, 0.135))}
+"""4082 men and 1986 women of the 2012 Anthropometric Survey of U.S. Army Personnel (ANSUR II, Natick/TR-15/007),
+computed from its public data. The index is nearly log-normal there, and hardly depends on height (correlations of 0.00
+and 0.06)."""
+
+MAX_DEVIATION = 2.5
+"""Draws are kept within so many standard deviations, where the survey has people."""
+
+
+def percentile(share: float, sex: str = "male", side: str = "right", **options: Any) -> Subject:
+    """The arm of a person who is at this percentile both of height and of body mass index.
+
+    Other options are those of `Subject.human`: table, exoskeleton, gravity.
+
+    >>> percentile(5, "female").name
+    'percentile 5, female, 47.2 kg, 1.52 m, right arm'
+    """
+    one_of(SURVEYS, sex, "sex", "the survey")
+    share = number(share, "percentile")
+    if not 0.1 <= share <= 99.9:
+        raise ShapeError(f"a percentile is between 0.1 and 99.9, got {share:g}")
+    z = float(ndtri(share / 100))
+    mass, height = SURVEYS[sex].body(z, z)
+    label = f"percentile {share:g}, {sex}, {mass:.3g} kg, {height:.3g} m, {side} arm"
+    return Subject.human(mass, height, sex=sex, side=side, name=label, **options)
+
+
+def population(count: int, *, sex: str = "both", side: str = "right", seed: int = 0, **options: Any) -> list[Subject]:
+    """Arms of so many people, drawn from the survey.
+
+    Parameters
+    ----------
+    count
+        How many. The first ones of a longer list are those of a shorter one.
+    sex
+        "male", "female" or "both", by turns.
+    side
+        "right", "left" or "both", by turns.
+    seed
+        The same seed draws the same people.
+    options
+        Those of `Subject.human`: table, exoskeleton, gravity.
+    """
+    count = whole_number(count, "population: count", 1)
+    sexes = list(SURVEYS) if one_of((*SURVEYS, "both"), sex, "sex", "the survey") == "both" else [sex]
+    sides = list(SIDES) if one_of((*SIDES, "both"), side, "side", "a body") == "both" else [side]
+    people = []
+    for k in range(count):
+        rng = np.random.default_rng([whole_number(seed, "seed"), k])
+        who = sexes[k % len(sexes)]
+        z = truncnorm.rvs(-MAX_DEVIATION, MAX_DEVIATION, size=2, random_state=rng)
+        mass, height = SURVEYS[who].body(*z)
+        of_side = sides[k // len(sexes) % len(sides)]
+        label = f"person {k + 1}, {who}, {mass:.3g} kg, {height:.3g} m, {of_side} arm"
+        people.append(Subject.human(mass, height, sex=who, side=of_side, name=label, **options))
+    return people

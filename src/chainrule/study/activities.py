@@ -1,0 +1,278 @@
+"""Activities: way-points of the hand and of the joints, read from a file that users may change.
+
+The file that comes with chainrule, `activities.toml`, says in its head what each word means.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from importlib.resources import files
+from os import PathLike
+from typing import Any, TypeVar
+
+from chainrule.arguments import file_path, flag, number, positive, real_array, refuse_nonfinite, whole_number, word
+from chainrule.errors import FormatError, ShapeError, UnknownNameError, quoted, short_repr
+
+Record = TypeVar("Record")
+Triple = tuple[float, float, float]
+
+FORMAT = 1
+"""The version of the file that this reader knows."""
+
+MAX_STROKES, MAX_REPEAT = 1000, 1000
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point that the hand goes to, in body heights: (forward, inward, up) from a point of the body."""
+
+    by: Triple = (0.0, 0.0, 0.0)
+    point: str | None = None
+    """The point of the body; the shoulder if none is named."""
+    reach: float | None = None
+    """How far the hand may be from that point, in body heights, when it has arrived."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that is held: a ball of this mass (kg) and radius (m) about the end of the hand."""
+
+    mass: float
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class WayPoint:
+    """A place or a posture on the way, and how it is reached. Times in s."""
+
+    to: str
+    seconds: float
+    pause: float = 0.0
+    near: str | None = None
+    """The posture that the arm stays near to where a place leaves it free."""
+    joints: Mapping[str, float] | None = None
+    """Angles of that posture that are different here, in degrees."""
+    grasp: bool = False
+    release: bool = False
+    push: Triple | None = None
+    """The force that the hand applies on the way there, in N: (forward, inward, up)."""
+    strokes: int = 0
+    stroke: Triple = (0.0, 0.0, 0.0)
+    stroke_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Way-points from a posture on."""
+
+    number: int
+    name: str
+    title: str
+    start: str
+    way: tuple[WayPoint, ...]
+    object: str | None = None
+    repeat: int = 1
+    """How often the way is gone through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Activities(Mapping[str, Activity]):
+    """Activities by name, with the postures, places and objects that they name."""
+
+    by_name: Mapping[str, Activity]
+    postures: Mapping[str, Mapping[str, float]]
+    """Angles of joints, in degrees; those not named are at zero."""
+    places: Mapping[str, Place]
+    objects: Mapping[str, Item]
+
+    def __getitem__(self, name: str) -> Activity:
+        if name not in self.by_name:
+            raise UnknownNameError.of("activity", name, self.by_name, "the file of activities")
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    def choose(self, names: str | int | Sequence[str | int]) -> list[Activity]:
+        """Activities by name or number, or "all"."""
+        if isinstance(names, str) and names == "all":
+            return list(self.values())
+        wanted = [names] if isinstance(names, (str, int)) else list(names)
+        if not wanted:
+            raise ShapeError("activities: name at least one, or 'all'")
+        by_number = {activity.number: activity for activity in self.values()}
+        chosen = []
+        for name in wanted:
+            key = int(name) if isinstance(name, str) and name.isdecimal() else name
+            if isinstance(key, int) and key not in by_number:
+                raise UnknownNameError(
+                    f"there is no activity number {key}; there are {min(by_number)} to {max(by_number)}"
+                )
+            activity = by_number[key] if isinstance(key, int) else self[key]
+            if activity not in chosen:
+                chosen.append(activity)
+        return chosen
+
+
+def activities(path: str | PathLike[str] | None = None) -> Activities:
+    """The activities of a file, the 24 of daily living if none is named.
+
+    >>> daily = activities()
+    >>> len(daily), daily["drink_with_cup"].title
+    (24, 'Drink with cup')
+    """
+    if path is None:
+        name, text = "activities.toml", files("chainrule.study").joinpath("activities.toml").read_text("utf-8")
+    else:
+        file = file_path(path, "activities")
+        try:
+            name, text = file.name, file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(f"the file of activities {file} cannot be read: {error}") from error
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{name} is not valid TOML: {error}") from error
+    return _read(table, name)
+
+
+def _read(table: Mapping[str, Any], file: str) -> Activities:
+    """The file's content, each word known and each number finite."""
+    _refuse_unknown(table, ("format", "postures", "places", "objects", "activity"), file)
+    if table.get("format") != FORMAT:
+        raise FormatError(f"{file}: format must be {FORMAT}, got {short_repr(table.get('format'))}")
+    postures = {
+        name: _angles(value, f"{file}: postures.{name}") for name, value in _table(table, "postures", file).items()
+    }
+    places = {
+        name: _record(Place, value, f"{file}: places.{name}", {"from": "point"})
+        for name, value in _table(table, "places", file).items()
+    }
+    objects = {
+        name: _record(Item, value, f"{file}: objects.{name}") for name, value in _table(table, "objects", file).items()
+    }
+    listed = table.get("activity", [])
+    if not isinstance(listed, list) or not listed:
+        raise FormatError(f"{file}: there must be at least one [[activity]]")
+    by_name: dict[str, Activity] = {}
+    for k, value in enumerate(listed, start=1):
+        activity = _record(Activity, value, f"{file}: activity {k}")
+        if activity.name in by_name or activity.number in {a.number for a in by_name.values()}:
+            raise FormatError(
+                f"{file}: activity {k}: name {activity.name!r} and number {activity.number} must be its own"
+            )
+        by_name[activity.name] = activity
+    both = sorted(postures.keys() & places.keys())
+    if both:
+        raise FormatError(f"{file}: {quoted(both)} names a posture and a place; give one of the two another name")
+    content = Activities(by_name, postures, places, objects)
+    for activity in by_name.values():
+        _refuse_missing(activity, content, file)
+    return content
+
+
+def _refuse_missing(activity: Activity, content: Activities, file: str) -> None:
+    """Refuse names that the file does not explain, and objects that are grasped twice or not at all."""
+    where = f"{file}: activity {activity.name!r}"
+    known = {**content.postures, **content.places}
+    named: list[tuple[str, Mapping[str, object], str]] = [(activity.start, content.postures, "posture")]
+    if activity.object is not None:
+        named.append((activity.object, content.objects, "object"))
+    for point in activity.way:
+        named.append((point.to, known, "place or posture"))
+        if point.near is not None:
+            named.append((point.near, content.postures, "posture"))
+        if point.to in content.places and point.near is None:
+            raise FormatError(
+                f"{where}: the way-point to {point.to!r} needs near = a posture that the arm stays near to"
+            )
+        if point.strokes and point.to not in content.places:
+            raise FormatError(f"{where}: strokes are made at a place, and {point.to!r} is a posture")
+        if point.strokes and not point.stroke_seconds > 0:
+            raise FormatError(f"{where}: strokes at {point.to!r} need stroke_seconds, a positive number")
+    for name, where_known, what in named:
+        if name not in where_known:
+            raise FormatError(str(UnknownNameError.of(what, name, where_known, where)))
+    grasps = [point.grasp for point in activity.way].count(True)
+    releases = [point.release for point in activity.way].count(True)
+    if (grasps, releases) not in ((0, 0), (1, 1)) or (grasps and activity.object is None):
+        raise FormatError(f"{where}: an object is named once, grasped at one way-point and released at another one")
+
+
+def _record(kind: Callable[..., Record], value: Any, where: str, renamed: Mapping[str, str] | None = None) -> Record:
+    """A record of a table whose keys are the record's fields, with the right types."""
+    if not isinstance(value, dict):
+        raise FormatError(f"{where} must be a table, got {short_repr(value)}")
+    names = {new: old for old, new in (renamed or {}).items()}
+    expected = {names.get(field.name, field.name): field for field in fields(kind)}  # type: ignore[arg-type]
+    _refuse_unknown(value, expected, where)
+    missing = [key for key, field in expected.items() if field.default is MISSING and key not in value]
+    if missing:
+        raise FormatError(f"{where} lacks {quoted(missing)}")
+    try:
+        return kind(
+            **{expected[key].name: READERS[expected[key].name](x, f"{where}: {key}") for key, x in value.items()}
+        )
+    except ShapeError as error:
+        raise FormatError(str(error)) from error
+
+
+def _table(table: Mapping[str, Any], key: str, file: str) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise FormatError(f"{file}: [{key}] must be a table, got {short_repr(value)}")
+    return value
+
+
+def _refuse_unknown(table: Mapping[str, Any], known: Any, where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise FormatError(str(UnknownNameError.of("key", key, known, where)))
+
+
+def _angles(value: Any, where: str) -> Mapping[str, float]:
+    """Degrees by joint."""
+    if not isinstance(value, dict):
+        raise FormatError(f"{where} must be a table of angles in degrees, got {short_repr(value)}")
+    return {joint: number(angle, f"{where}: {joint}") for joint, angle in value.items()}
+
+
+def _triple(value: Any, where: str) -> Triple:
+    array = real_array(value, where)
+    if array.shape != (3,):
+        raise FormatError(f"{where} must be three numbers: forward, inward, up; got {short_repr(value)}")
+    refuse_nonfinite(array, where)
+    return (float(array[0]), float(array[1]), float(array[2]))
+
+
+def _way(value: Any, where: str) -> tuple[WayPoint, ...]:
+    if not isinstance(value, list) or not value:
+        raise FormatError(f"{where} must be a list of way-points, got {short_repr(value)}")
+    return tuple(_record(WayPoint, point, f"{where} {k}") for k, point in enumerate(value, start=1))
+
+
+def _not_negative(value: Any, where: str) -> float:
+    x = number(value, where)
+    if not 0 <= x < float("inf"):
+        raise FormatError(f"{where} must not be negative, got {x:g}")
+    return x
+
+
+def _seconds(value: Any, where: str) -> float:
+    return positive(value, where, "a positive number of seconds", FormatError)
+
+
+READERS: Mapping[str, Callable[[Any, str], Any]] = {
+    "by": _triple, "point": word, "reach": _not_negative, "mass": _not_negative, "radius": _not_negative,
+    "to": word, "seconds": _seconds, "pause": _not_negative, "near": word, "joints": _angles, "grasp": flag,
+    "release": flag, "push": _triple, "strokes": lambda x, where: whole_number(x, where, 0, MAX_STROKES),
+    "stroke": _triple, "stroke_seconds": _seconds, "number": lambda x, where: whole_number(x, where, 1),
+    "name": word, "title": word, "start": word, "object": word, "way": _way,
+    "repeat": lambda x, where: whole_number(x, where, 1, MAX_REPEAT),
+}  # fmt: skip
+"""How the value of each key is read."""
