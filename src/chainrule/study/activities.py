@@ -5,17 +5,15 @@ The file that comes with chainrule, `activities.toml`, says in its head what eac
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any
 
-from chainrule.arguments import file_path, flag, number, positive, real_array, refuse_nonfinite, whole_number, word
+from chainrule.arguments import flag, number, positive, real_array, refuse_nonfinite, whole_number, word
 from chainrule.errors import FormatError, ShapeError, UnknownNameError, quoted, short_repr
+from chainrule.study.tables import Reader, listed, not_negative, read_toml, record, refuse_unknown, subtable
 
-Record = TypeVar("Record")
 Triple = tuple[float, float, float]
 
 FORMAT = 1
@@ -126,42 +124,32 @@ def activities(path: str | PathLike[str] | None = None) -> Activities:
     >>> len(daily), daily["drink_with_cup"].title
     (24, 'Drink with cup')
     """
-    if path is None:
-        name, text = "activities.toml", files("chainrule.study").joinpath("activities.toml").read_text("utf-8")
-    else:
-        file = file_path(path, "activities")
-        try:
-            name, text = file.name, file.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"the file of activities {file} cannot be read: {error}") from error
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"{name} is not valid TOML: {error}") from error
+    name, table = read_toml(path, "activities.toml", "activities")
     return _read(table, name)
 
 
 def _read(table: Mapping[str, Any], file: str) -> Activities:
     """The file's content, each word known and each number finite."""
-    _refuse_unknown(table, ("format", "postures", "places", "objects", "activity"), file)
+    refuse_unknown(table, ("format", "postures", "places", "objects", "activity"), file)
     if table.get("format") != FORMAT:
         raise FormatError(f"{file}: format must be {FORMAT}, got {short_repr(table.get('format'))}")
     postures = {
-        name: _angles(value, f"{file}: postures.{name}") for name, value in _table(table, "postures", file).items()
+        name: _angles(value, f"{file}: postures.{name}") for name, value in subtable(table, "postures", file).items()
     }
     places = {
-        name: _record(Place, value, f"{file}: places.{name}", {"from": "point"})
-        for name, value in _table(table, "places", file).items()
+        name: record(Place, value, f"{file}: places.{name}", READERS, {"from": "point"})
+        for name, value in subtable(table, "places", file).items()
     }
     objects = {
-        name: _record(Item, value, f"{file}: objects.{name}") for name, value in _table(table, "objects", file).items()
+        name: record(Item, value, f"{file}: objects.{name}", READERS)
+        for name, value in subtable(table, "objects", file).items()
     }
-    listed = table.get("activity", [])
-    if not isinstance(listed, list) or not listed:
+    written = listed(table, "activity", file)
+    if not written:
         raise FormatError(f"{file}: there must be at least one [[activity]]")
     by_name: dict[str, Activity] = {}
-    for k, value in enumerate(listed, start=1):
-        activity = _record(Activity, value, f"{file}: activity {k}")
+    for k, value in enumerate(written, start=1):
+        activity = record(Activity, value, f"{file}: activity {k}", READERS)
         if activity.name in by_name or activity.number in {a.number for a in by_name.values()}:
             raise FormatError(
                 f"{file}: activity {k}: name {activity.name!r} and number {activity.number} must be its own"
@@ -204,37 +192,6 @@ def _refuse_missing(activity: Activity, content: Activities, file: str) -> None:
         raise FormatError(f"{where}: an object is named once, grasped at one way-point and released at another one")
 
 
-def _record(kind: Callable[..., Record], value: Any, where: str, renamed: Mapping[str, str] | None = None) -> Record:
-    """A record of a table whose keys are the record's fields, with the right types."""
-    if not isinstance(value, dict):
-        raise FormatError(f"{where} must be a table, got {short_repr(value)}")
-    names = {new: old for old, new in (renamed or {}).items()}
-    expected = {names.get(field.name, field.name): field for field in fields(kind)}  # type: ignore[arg-type]
-    _refuse_unknown(value, expected, where)
-    missing = [key for key, field in expected.items() if field.default is MISSING and key not in value]
-    if missing:
-        raise FormatError(f"{where} lacks {quoted(missing)}")
-    try:
-        return kind(
-            **{expected[key].name: READERS[expected[key].name](x, f"{where}: {key}") for key, x in value.items()}
-        )
-    except ShapeError as error:
-        raise FormatError(str(error)) from error
-
-
-def _table(table: Mapping[str, Any], key: str, file: str) -> Mapping[str, Any]:
-    value = table.get(key, {})
-    if not isinstance(value, dict):
-        raise FormatError(f"{file}: [{key}] must be a table, got {short_repr(value)}")
-    return value
-
-
-def _refuse_unknown(table: Mapping[str, Any], known: Any, where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise FormatError(str(UnknownNameError.of("key", key, known, where)))
-
-
 def _angles(value: Any, where: str) -> Mapping[str, float]:
     """Degrees by joint."""
     if not isinstance(value, dict):
@@ -253,23 +210,16 @@ def _triple(value: Any, where: str) -> Triple:
 def _way(value: Any, where: str) -> tuple[WayPoint, ...]:
     if not isinstance(value, list) or not value:
         raise FormatError(f"{where} must be a list of way-points, got {short_repr(value)}")
-    return tuple(_record(WayPoint, point, f"{where} {k}") for k, point in enumerate(value, start=1))
-
-
-def _not_negative(value: Any, where: str) -> float:
-    x = number(value, where)
-    if not 0 <= x < float("inf"):
-        raise FormatError(f"{where} must not be negative, got {x:g}")
-    return x
+    return tuple(record(WayPoint, point, f"{where} {k}", READERS) for k, point in enumerate(value, start=1))
 
 
 def _seconds(value: Any, where: str) -> float:
     return positive(value, where, "a positive number of seconds", FormatError)
 
 
-READERS: Mapping[str, Callable[[Any, str], Any]] = {
-    "by": _triple, "point": word, "reach": _not_negative, "mass": _not_negative, "radius": _not_negative,
-    "to": word, "seconds": _seconds, "pause": _not_negative, "near": word, "joints": _angles, "grasp": flag,
+READERS: Mapping[str, Reader] = {
+    "by": _triple, "point": word, "reach": not_negative, "mass": not_negative, "radius": not_negative,
+    "to": word, "seconds": _seconds, "pause": not_negative, "near": word, "joints": _angles, "grasp": flag,
     "release": flag, "push": _triple, "strokes": lambda x, where: whole_number(x, where, 0, MAX_STROKES),
     "stroke": _triple, "stroke_seconds": _seconds, "number": lambda x, where: whole_number(x, where, 1),
     "name": word, "title": word, "start": word, "object": word, "way": _way,

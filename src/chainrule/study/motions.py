@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,8 @@ class Motion:
     synthetic: bool = False
     """Whether the motion was made from way-points, not measured."""
     notes: tuple[str, ...] = ()
+    even: NDArray[np.bool_] | None = None
+    """Of a motion with chosen samples, those that are evenly spread in time (T,); all of them if none are named."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -53,6 +55,19 @@ class Motion:
     def duration(self) -> float:
         """In s."""
         return float(self.t[-1] - self.t[0])
+
+    def at(self, places: NDArray[np.intp], even: NDArray[np.bool_]) -> Motion:
+        """The motion at some of its samples."""
+        return replace(
+            self,
+            t=self.t[places],
+            q=self.q[places],
+            qd=self.qd[places],
+            qdd=self.qdd[places],
+            grasps=tuple(replace(grasp, during=grasp.during[places]) for grasp in self.grasps),
+            contact=None if self.contact is None else self.contact[places],
+            even=even,
+        )
 
 
 def sample(curve: Curve, rate: float) -> tuple[Array, Array, Array, Array]:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from chainrule.arguments import Array, positive, whole_number
+from chainrule.arguments import positive, whole_number
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
@@ -23,8 +23,8 @@ from chainrule.study.subjects import Subject
 from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques, TorqueFunction
 
-POINTS_PER_ACTIVITY = 4000
-"""Operating points of each joint that are kept of an activity, about, besides the extreme ones."""
+STATES_PER_ACTIVITY = 4000
+"""States that are kept of an activity for the sizing of drives, about, besides the extreme ones."""
 
 EVERYTHING = "all activities"
 
@@ -74,7 +74,7 @@ class Study:
         total, done = sum(self.source.count(name) for name in titles), 0
         cells: list[JointStatistics] = []
         examples: dict[str, MotionTorques] = {}
-        points: list[Array] = []
+        kept: dict[str, list[tuple[Subject, Motion]]] = {name: [] for name in titles}
         with Progress(total, progress, "computing torques", "motions") as bar:
             for name in titles:
                 collector = Collector(name)
@@ -82,11 +82,31 @@ class Study:
                     if name not in examples:
                         examples[name] = torques
                     collector.add(torques)
-                    points.append(_operating_points(torques, self.source.count(name)))
+                    kept[name].append((torques.subject, _thin(torques, self.source.count(name))))
                     done += 1
                     bar.at(done)
                 cells += collector.finish(examples[name].subject.robot.layout.velocity_names)
-        return Result(self, dict(titles), examples, cells, np.concatenate(points))
+        return Result(self, dict(titles), examples, cells, Kept(dict(titles), kept))
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A source of the states that a study keeps."""
+
+    activities: Mapping[str, str]
+    states: Mapping[str, list[tuple[Subject, Motion]]]
+
+    def count(self, activity: str) -> int:
+        """The number of motions."""
+        return len(self.states[activity])
+
+    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
+        """The motions, with few samples each."""
+        return iter(self.states[activity])
+
+    def describe(self) -> list[str]:
+        """Nothing that the source of the study does not say."""
+        return []
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +120,114 @@ class Result:
     """The first motion of each activity, with its torques."""
     cells: list[JointStatistics]
     """Of every joint in every activity."""
-    points: Array
-    """Operating points (P, n, 3): torque, speed and acceleration of each joint, the extreme ones among them."""
+    kept: Kept
+    """Some states of every motion, the extreme ones among them, from which drives are sized."""
+
+    @property
+    def robot(self) -> Robot:
+        """That of the first subject."""
+        return next(iter(self.examples.values())).subject.robot
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the degrees of freedom."""
+        return tuple(self.robot.layout.velocity_names)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str], JointStatistics]:
+        return {(cell.activity, cell.joint): cell for cell in self.cells}
+
+    def cell(self, activity: str, joint: str) -> JointStatistics:
+        """The statistics of a joint in an activity."""
+        if activity not in self.titles:
+            raise UnknownNameError.of("activity", activity, self.titles, "the study")
+        if joint not in self.joints:
+            raise UnknownNameError.of("joint", joint, self.joints, "the study")
+        return self._by_place[activity, joint]
+
+    @cached_property
+    def overall(self) -> dict[str, JointStatistics]:
+        """The statistics of each joint over all activities."""
+        return {
+            joint: union([self._by_place[activity, joint] for activity in self.titles], EVERYTHING)
+            for joint in self.joints
+        }
+
+    def finding(self, measure: str = "peak") -> Finding:
+        """Whether gravity exceeds all dynamic terms together, compared by "peak" or "rms"."""
+        return Finding.of(self.cells, measure)
+
+
+def _thin(torques: MotionTorques, motions: int) -> Motion:
+    """Samples of a motion evenly spread in time, and those where torque, speed, power or their like are extreme."""
+    motion = torques.motion
+    even = np.zeros(len(motion), dtype=bool)
+    even[:: max(1, len(motion) * motions // STATES_PER_ACTIVITY)] = True
+    places = even.copy()
+    for array in (torques.total, motion.qd, motion.qdd, torques.power):
+        places[array.argmax(axis=0)] = places[array.argmin(axis=0)] = True
+    return motion.at(np.flatnonzero(places), even[places])
+
+
+def run(self, progress: bool | None = None) -> Result:
+    """All motions computed, and their statistics.
+
+    progress: whether a bar is shown; on a terminal it is, after a second.
+    """
+    titles = self.source.activities
+    if not titles:
+        raise ShapeError("a study needs at least one motion, got none")
+    total, done = sum(self.source.count(name) for name in titles), 0
+    cells: list[JointStatistics] = []
+    examples: dict[str, MotionTorques] = {}
+    kept: dict[str, list[tuple[Subject, Motion]]] = {name: [] for name in titles}
+    with Progress(total, progress, "computing torques", "motions") as bar:
+        for name in titles:
+            collector = Collector(name)
+            for torques in self.torques(name):
+                if name not in examples:
+                    examples[name] = torques
+                collector.add(torques)
+                kept[name].append((torques.subject, _thin(torques, self.source.count(name))))
+                done += 1
+                bar.at(done)
+            cells += collector.finish(examples[name].subject.robot.layout.velocity_names)
+    return Result(self, dict(titles), examples, cells, Kept(dict(titles), kept))
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A source of the states that a study keeps."""
+
+    activities: Mapping[str, str]
+    states: Mapping[str, list[tuple[Subject, Motion]]]
+
+    def count(self, activity: str) -> int:
+        """The number of motions."""
+        return len(self.states[activity])
+
+    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
+        """The motions, with few samples each."""
+        return iter(self.states[activity])
+
+    def describe(self) -> list[str]:
+        """Nothing that the source of the study does not say."""
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Statistics of a study, with an example of each activity."""
+
+    study: Study
+    titles: Mapping[str, str]
+    """Of the activities, by name."""
+    examples: Mapping[str, MotionTorques]
+    """The first motion of each activity, with its torques."""
+    cells: list[JointStatistics]
+    """Of every joint in every activity."""
+    kept: Kept
+    """Some states of every motion, the extreme ones among them, from which drives are sized."""
 
     @property
     def robot(self) -> Robot:
