@@ -1,0 +1,220 @@
+"""Drives: a motor and a gear, from a catalogue, and what they can deliver at a joint.
+
+At the joint, with the ratio N: the rotor and the gear's input have the inertia J N^2, and the gear's no-load torque
+acts as dry friction. Losses of the gear grow with the torque that it carries: the motor gives tau / (N eta) where the
+joint drives, and tau eta / N where it is driven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from chainrule.arguments import Array, number, positive, word
+from chainrule.errors import FormatError, UnknownNameError
+from chainrule.lazy import cached_property
+from chainrule.study.tables import Reader, listed, not_negative, read_toml, record, refuse_unknown
+
+FORMAT = 1
+"""The version of the file that this reader knows."""
+
+
+@dataclass(frozen=True)
+class Motor:
+    """A motor, in SI units."""
+
+    name: str
+    source: str
+    mass: float
+    voltage: float
+    torque_constant: float
+    """In N m/A, and in V s/rad."""
+    resistance: float
+    rotor_inertia: float
+    continuous_torque: float
+    peak_torque: float
+    max_speed: float
+    cost: float | None = None
+    gear: str | None = None
+    """The gear that is built in."""
+
+    def available_torque(self, speed: Array) -> Array:
+        """The largest driving torque at a speed (rad/s): what the voltage allows after the back-EMF, up to the peak."""
+        left = (self.voltage - self.torque_constant * np.abs(speed)) * self.torque_constant / self.resistance
+        return np.minimum(self.peak_torque, np.maximum(left, 0.0))
+
+
+@dataclass(frozen=True)
+class Gear:
+    """A gear, in SI units; torques at its output, inertia and no-load torque at its input."""
+
+    name: str
+    source: str
+    ratio: float
+    efficiency: float
+    mass: float
+    rated_torque: float
+    peak_torque: float
+    max_input_speed: float
+    inertia: float = 0.0
+    no_load_torque: float = 0.0
+    cost: float | None = None
+
+
+LIMITS = ("peak torque", "continuous torque", "speed", "voltage", "gear peak torque", "gear rated torque")
+"""What can limit a drive."""
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A motor with a gear."""
+
+    motor: Motor
+    gear: Gear
+
+    @property
+    def name(self) -> str:
+        """Both names, or that of the motor where the gear is built in."""
+        return self.motor.name if self.motor.gear else f"{self.motor.name} + {self.gear.name}"
+
+    @property
+    def mass(self) -> float:
+        """Of both, in kg."""
+        return self.motor.mass + self.gear.mass
+
+    @property
+    def cost(self) -> float | None:
+        """Of both; none where the catalogue lacks one."""
+        costs = (self.motor.cost, 0.0 if self.motor.gear else self.gear.cost)
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def inertia(self) -> float:
+        """That of the rotor and the gear's input as the joint feels it, in kg m^2."""
+        return (self.motor.rotor_inertia + self.gear.inertia) * self.gear.ratio**2
+
+    @property
+    def friction(self) -> float:
+        """Dry friction at the joint, in N m."""
+        return self.gear.no_load_torque * self.gear.ratio
+
+    def joint_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
+        """What the gear gives at its output for a torque on the link: the rotor's inertia and the friction added."""
+        return torque + self.inertia * acceleration + self.friction * np.sign(speed)
+
+    def motor_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
+        """The torque of the motor, at the motor."""
+        output = self.joint_torque(torque, speed, acceleration)
+        eta = self.gear.efficiency
+        return output / self.gear.ratio * np.where(output * speed >= 0, 1 / eta, eta)
+
+    def electric_power(self, torque: Array, speed: Array, acceleration: Array) -> Array:
+        """The power that the motor takes, in W: mechanical and lost as heat; negative where it feeds back."""
+        tau = self.motor_torque(torque, speed, acceleration)
+        current = tau / self.motor.torque_constant
+        return tau * speed * self.gear.ratio + self.motor.resistance * current**2
+
+    def peak_use(self, torque: Array, speed: Array, acceleration: Array) -> dict[str, float]:
+        """The largest use of each limit over states (P,), as a share: beyond one it is exceeded."""
+        motor, gear = self.motor, self.gear
+        tau = np.abs(self.motor_torque(torque, speed, acceleration))
+        output = self.joint_torque(torque, speed, acceleration)
+        omega = gear.ratio * np.abs(speed)
+        volts = np.where(output * speed >= 0, tau * motor.resistance / motor.torque_constant, 0.0)
+        return {
+            "peak torque": float(tau.max() / motor.peak_torque),
+            "speed": float(omega.max() / min(motor.max_speed, gear.max_input_speed)),
+            "voltage": float((volts + motor.torque_constant * omega).max() / motor.voltage),
+            "gear peak torque": float(np.abs(output).max() / gear.peak_torque),
+        }
+
+    def thermal_use(self, torque: Array, speed: Array, acceleration: Array) -> dict[str, float]:
+        """The use of what can be given for ever, over samples that are evenly spread in time (P,)."""
+        tau = self.motor_torque(torque, speed, acceleration)
+        output = self.joint_torque(torque, speed, acceleration)
+        return {
+            "continuous torque": _rms(tau) / self.motor.continuous_torque,
+            "gear rated torque": _rms(output) / self.gear.rated_torque,
+        }
+
+
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.square(x).mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """Motors and gears, and the drives that they make."""
+
+    name: str
+    motors: Mapping[str, Motor]
+    gears: Mapping[str, Gear]
+
+    @cached_property
+    def drives(self) -> list[Drive]:
+        """Every motor with every gear, but those with one built in, the lightest first."""
+        built_in = {motor.gear for motor in self.motors.values() if motor.gear}
+        free = [gear for gear in self.gears.values() if gear.name not in built_in]
+        made = [
+            Drive(motor, gear)
+            for motor in self.motors.values()
+            for gear in ([self.gears[motor.gear]] if motor.gear else free)
+        ]
+        return sorted(made, key=lambda drive: drive.mass)
+
+
+def drives(path: str | PathLike[str] | None = None) -> Catalogue:
+    """The motors and gears of a file, those that come with chainrule if none is named.
+
+    >>> lightest = drives().drives[0]
+    >>> lightest.mass < 0.3
+    True
+    """
+    file, table = read_toml(path, "drives.toml", "motors")
+    refuse_unknown(table, ("format", "motor", "gear"), file)
+    if table.get("format") != FORMAT:
+        raise FormatError(f"{file}: format must be {FORMAT}, got {table.get('format')!r:.60}")
+    motors = _by_name(Motor, table, "motor", file)
+    gears = _by_name(Gear, table, "gear", file)
+    for motor in motors.values():
+        if motor.gear is not None and motor.gear not in gears:
+            raise FormatError(str(UnknownNameError.of("gear", motor.gear, gears, f"{file}: motor {motor.name!r}")))
+        if motor.peak_torque < motor.continuous_torque:
+            raise FormatError(f"{file}: motor {motor.name!r}: peak_torque must not be less than continuous_torque")
+    if not motors or not gears:
+        raise FormatError(f"{file}: there must be at least one [[motor]] and one [[gear]]")
+    return Catalogue(file, motors, gears)
+
+
+def _by_name(kind: Callable[..., Any], table: Mapping[str, Any], key: str, file: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for k, value in enumerate(listed(table, key, file), start=1):
+        item = record(kind, value, f"{file}: {key} {k}", READERS)
+        if item.name in found:
+            raise FormatError(f"{file}: there are two {key}s named {item.name!r}")
+        found[item.name] = item
+    return found
+
+
+def _positive(value: Any, where: str) -> float:
+    return positive(value, where, "a positive number in SI units", FormatError)
+
+
+def _efficiency(value: Any, where: str) -> float:
+    x = number(value, where)
+    if not 0 < x <= 1:
+        raise FormatError(f"{where} must be above 0 and at most 1, got {x:g}")
+    return x
+
+
+READERS: Mapping[str, Reader] = {
+    "name": word, "source": word, "gear": word, "mass": not_negative, "cost": not_negative, "inertia": not_negative,
+    "no_load_torque": not_negative, "efficiency": _efficiency, "voltage": _positive, "torque_constant": _positive,
+    "resistance": _positive, "rotor_inertia": not_negative, "continuous_torque": _positive, "peak_torque": _positive,
+    "max_speed": _positive, "ratio": _positive, "rated_torque": _positive, "max_input_speed": _positive,
+}  # fmt: skip
+"""How the value of each key is read."""

@@ -1,0 +1,288 @@
+"""Sizing of drives: the lightest or cheapest drive for each joint that delivers what the motions ask for.
+
+A drive adds its own rotor inertia, friction and losses to what the joint needs, and its mass to what the joints before
+it carry. So drives are chosen, put on the arm, and chosen again, until the choice stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from chainrule.arguments import Array, one_of, positive
+from chainrule.errors import ModelError
+from chainrule.robot.bodies import RigidBody
+from chainrule.spatial import Inertia, Symmetric
+from chainrule.study.drives import Catalogue, Drive, drives
+from chainrule.study.study import Result, Study
+from chainrule.study.subjects import Subject
+
+MAX_ROUNDS = 12
+"""Choices after which the drives must have settled: in each one they stay or get heavier."""
+
+OBJECTIVES = ("mass", "cost")
+
+
+class States(NamedTuple):
+    """States of a joint (P,): the torque on its link, speed, acceleration and position."""
+
+    torque: Array
+    speed: Array
+    acceleration: Array
+    position: Array
+
+    def at(self, places: NDArray[np.intp] | NDArray[np.bool_]) -> States:
+        """Some of them."""
+        return States(*(array[places] for array in self))
+
+
+@dataclass(frozen=True)
+class Balancer:
+    """A spring that carries weight at a joint: a zero-free-length spring between a point off the axis and the link.
+
+    Its torque is sine * sin(q) + cosine * cos(q), whose amplitude is the stiffness times both distances from the axis
+    (the gravity equilibrator). At a sliding joint it is a constant force, given as the cosine's factor.
+    """
+
+    sine: float
+    cosine: float
+    slides: bool = False
+
+    @property
+    def strength(self) -> float:
+        """The largest torque, in N m, or the force, in N."""
+        return float(np.hypot(self.sine, self.cosine))
+
+    def torque(self, q: Array) -> Array:
+        """In N m, or N."""
+        return np.full_like(q, self.cosine) if self.slides else self.sine * np.sin(q) + self.cosine * np.cos(q)
+
+    @staticmethod
+    def fit(states: States, slides: bool) -> Balancer:
+        """The balancer that leaves the least mean square to the motor."""
+        if slides:
+            return Balancer(0.0, float(states.torque.mean()), slides)
+        shapes = np.column_stack([np.sin(states.position), np.cos(states.position)])
+        sine, cosine = np.linalg.lstsq(shapes, states.torque, rcond=1e-9)[0]
+        return Balancer(float(sine), float(cosine))
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What a joint needs."""
+
+    extreme: States
+    """States among which every extreme is."""
+    steady: Mapping[str, States]
+    """States evenly spread in time, by activity."""
+    balancer: Balancer | None = None
+
+    @staticmethod
+    def of(activities: Mapping[str, tuple[States, NDArray[np.bool_]]], balanced: bool, slides: bool) -> Load:
+        """The load of states, with marks where they are evenly spread in time, by activity."""
+        balancer = None
+        if balanced:
+            balancer = Balancer.fit(_joined(states.at(even) for states, even in activities.values()), slides)
+            activities = {
+                name: (states._replace(torque=states.torque - balancer.torque(states.position)), even)
+                for name, (states, even) in activities.items()
+            }
+        every = _joined(states for states, _ in activities.values())
+        return Load(_outermost(every), {name: states.at(even) for name, (states, even) in activities.items()}, balancer)
+
+
+def _joined(parts: Iterable[States]) -> States:
+    return States(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _outermost(states: States) -> States:
+    """The states at the corners of the hulls of those with one sign of the speed.
+
+    With that sign given, every use of a drive is a convex function of torque, speed and acceleration, so that the
+    largest ones are at corners.
+    """
+    chosen = []
+    for side in (states.speed >= 0, states.speed <= 0):
+        places = np.flatnonzero(side)
+        points = np.column_stack(states.at(places)[:3])
+        spread = np.ptp(points, axis=0) if len(points) else np.zeros(3)
+        if len(points) > 20 and (spread > 0).all():
+            with suppress(QhullError):  # where the points lie in a plane, all of them are kept
+                places = places[ConvexHull(points / spread).vertices]
+        chosen.append(places)
+    return states.at(np.unique(np.concatenate(chosen)))
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The drive of a joint, and how far it is used."""
+
+    joint: str
+    drive: Drive | None
+    """None where no drive of the catalogue is enough."""
+    uses: Mapping[str, float]
+    """The use of each limit, as a share of what the drive allows; of the strongest drive where none is enough."""
+    balancer: Balancer | None = None
+
+    @property
+    def limit(self) -> str:
+        """The limit that is used most."""
+        return max(self.uses, key=lambda name: self.uses[name])
+
+    @property
+    def use(self) -> float:
+        """Of that limit."""
+        return self.uses[self.limit]
+
+    @property
+    def margin(self) -> float:
+        """By which factor loads could grow, about: the inverse of the use."""
+        return 1 / self.use if self.use else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Sizing:
+    """A drive for each joint."""
+
+    choices: Mapping[str, Choice]
+    catalogue: Catalogue
+    objective: str
+    safety: float
+    rounds: int
+    """How often drives were chosen until they stayed."""
+    loads: Mapping[str, Load]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every joint has a drive."""
+        return all(choice.drive for choice in self.choices.values())
+
+    @property
+    def mass(self) -> float:
+        """Of all drives, in kg."""
+        return sum(choice.drive.mass for choice in self.choices.values() if choice.drive)
+
+    def subject(self, subject: Subject) -> Subject:
+        """A subject with the masses of the drives on its links."""
+        return with_drives(subject, {j: c.drive for j, c in self.choices.items() if c.drive})
+
+
+def size(
+    result: Result,
+    catalogue: Catalogue | None = None,
+    *,
+    objective: str = "mass",
+    safety: float = 1.2,
+    balanced: bool = False,
+    carried: bool = True,
+) -> Sizing:
+    """The drives of a study's joints.
+
+    Parameters
+    ----------
+    result
+        Of a study.
+    catalogue
+        Motors and gears, those that come with chainrule unless given.
+    objective
+        What is made least: "mass" or "cost".
+    safety
+        The factor between what a drive allows and what is asked of it.
+    balanced
+        Whether a spring at each joint carries a part of the weight: a gravity equilibrator, fitted by least squares.
+    carried
+        Whether the drives' masses are on the arm: each on the link before its joint, at the joint. Otherwise they
+        stand elsewhere, and pull at cables.
+
+    Returns
+    -------
+    Sizing
+    """
+    chosen = drives() if catalogue is None else catalogue
+    one_of(OBJECTIVES, objective, "objective", "sizing")
+    safety = positive(safety, "safety", "a positive factor")
+    candidates = _candidates(chosen, objective)
+    robot = result.robot
+    if robot.model.constraints or robot.nq != robot.nv:
+        raise ModelError(f"drives are sized for arms without closed loops and quaternions, which {robot.name!r} has")
+    first = dict.fromkeys(result.joints, 0)  # a joint's drive only gets heavier, so that the choice settles
+    mounted: dict[str, Drive] = {}
+    rounds = 0
+    while rounds < MAX_ROUNDS:
+        rounds += 1
+        loads = _loads(result, mounted if carried else {}, balanced)
+        choices = {joint: _choose(joint, load, candidates, first[joint], safety) for joint, load in loads.items()}
+        before, mounted = mounted, {joint: choice.drive for joint, choice in choices.items() if choice.drive}
+        if mounted == before or not carried:
+            break
+        first |= {joint: candidates.index(drive) for joint, drive in mounted.items()}
+    return Sizing(choices, chosen, objective, safety, rounds, loads)
+
+
+def _candidates(catalogue: Catalogue, objective: str) -> list[Drive]:
+    """The drives in the order in which they are wanted."""
+    if objective == "mass":
+        return catalogue.drives
+    priced = [drive for drive in catalogue.drives if drive.cost is not None]
+    if not priced:
+        raise ModelError(f"{catalogue.name} has no motor and gear with a cost; add cost = ... or size by mass")
+    return sorted(priced, key=lambda drive: (drive.cost, drive.mass))
+
+
+def _loads(result: Result, mounted: Mapping[str, Drive], balanced: bool) -> dict[str, Load]:
+    """The load of each joint with these drives on the arm."""
+    study = Study(result.kept, prepare=cache(lambda subject: with_drives(subject, mounted)))
+    found: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
+    for activity in result.titles:
+        parts, marks = [], []
+        for torques in study.torques(activity):
+            motion = torques.motion
+            parts.append(np.stack([torques.total, motion.qd, motion.qdd, motion.q]))
+            marks.append(np.ones(len(motion), dtype=bool) if motion.even is None else motion.even)
+        found[activity] = (np.concatenate(parts, axis=1), np.concatenate(marks))
+    slides = [place.unit == "m/s" for place in result.robot.layout.velocities]
+    return {
+        joint: Load.of({name: (States(*array[..., j]), even) for name, (array, even) in found.items()}, balanced, slide)
+        for j, (joint, slide) in enumerate(zip(result.joints, slides, strict=True))
+    }
+
+
+def uses(drive: Drive, load: Load) -> dict[str, float]:
+    """The use of each limit of a drive."""
+    steady = [drive.thermal_use(*states[:3]) for states in load.steady.values()]
+    return drive.peak_use(*load.extreme[:3]) | {name: max(use[name] for use in steady) for name in steady[0]}
+
+
+def _choose(joint: str, load: Load, candidates: Sequence[Drive], first: int, safety: float) -> Choice:
+    """The first candidate that is enough, from one of them on."""
+    nearest: dict[str, float] | None = None
+    for drive in candidates[first:]:
+        if nearest is not None:
+            least = max(drive.peak_use(*load.extreme[:3]).values())
+            if least * safety > 1 and least >= max(nearest.values()):
+                continue  # no need for the longer sums
+        found = uses(drive, load)
+        if max(found.values()) * safety <= 1:
+            return Choice(joint, drive, found, load.balancer)
+        if nearest is None or max(found.values()) < max(nearest.values()):
+            nearest = found
+    return Choice(joint, None, nearest or {}, load.balancer)
+
+
+def with_drives(subject: Subject, mounted: Mapping[str, Drive]) -> Subject:
+    """A subject that carries drives: each at its joint, on the link before."""
+    bodies: dict[str, Inertia] = {}
+    model = subject.robot.model
+    for joint in model.joints:
+        drive = mounted.get(joint.name)
+        if drive is not None and joint.parent != model.links[0].name:
+            body = Inertia.from_com(drive.mass, joint.origin.translation, Symmetric.zero())
+            bodies[joint.parent] = bodies[joint.parent] + body if joint.parent in bodies else body
+    return subject.carrying({link: RigidBody(body) for link, body in bodies.items()})
