@@ -1,0 +1,156 @@
+"""Position control on the chosen drives: activities followed in simulation, with friction, rotors and saturation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, PPoly
+
+from chainrule.arguments import Array, positive
+from chainrule.control.laws.joint_space import ComputedTorque
+from chainrule.control.motions.references import Reference, read_only
+from chainrule.errors import ModelError, UnknownNameError
+from chainrule.robot.robot import Robot
+from chainrule.simulation.sources import Samples
+from chainrule.simulation.trajectory import Trajectory
+from chainrule.study.motions import Motion
+from chainrule.study.sizing import Sizing
+from chainrule.study.study import Result
+
+BANDWIDTH_HZ = 8.0
+"""The natural frequency of the joints' control."""
+
+KNOT_S = 0.01
+"""The distance of the points between which a motion is a cubic for the controller."""
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """One activity followed by the drives."""
+
+    activity: str
+    motion: Motion
+    trajectory: Trajectory
+    errors: Array
+    """Of the joints (T, n), in rad or m: where they should be, less where they are."""
+    energy: Array
+    """Electric energy that each drive takes (n,), in J, with what it feeds back taken off."""
+    saturated: Array
+    """The share of the time in which each drive gives all that it can (n,)."""
+
+    @property
+    def rms_error(self) -> Array:
+        """Root mean square of each joint's error (n,)."""
+        return np.sqrt(np.square(self.errors).mean(axis=0))
+
+    @property
+    def peak_error(self) -> Array:
+        """The largest error of each joint (n,)."""
+        return np.abs(self.errors).max(axis=0)
+
+
+def follow(
+    result: Result,
+    sizing: Sizing,
+    activities: Sequence[str] | None = None,
+    *,
+    bandwidth: float = BANDWIDTH_HZ,
+    dt: float = 1e-3,
+) -> dict[str, Followed]:
+    """Activities followed in simulation by the drives that were chosen: the example of each.
+
+    The controller computes torques from the arm with its drives, but does not know their friction. What the hand holds
+    acts by its weight, and the controller does not know that either. Torques saturate where the drives do.
+
+    Parameters
+    ----------
+    result, sizing
+        Of a study, and of its drives. Every joint must have one.
+    activities
+        Names; all of them unless given.
+    bandwidth
+        The natural frequency of the joints' control, in Hz.
+    dt
+        The step of the simulation, in s.
+    """
+    if not sizing.complete:
+        missing = [joint for joint, choice in sizing.choices.items() if choice.drive is None]
+        raise ModelError(f"no drive of {sizing.catalogue.name} is enough for joints {missing}: nothing to simulate")
+    if any(choice.balancer for choice in sizing.choices.values()):
+        raise ModelError("drives sized beside balancing springs are not simulated; size them without, balanced=False")
+    positive(bandwidth, "bandwidth", "a positive number in Hz", unit="Hz")
+    names = list(result.titles) if activities is None else list(activities)
+    followed = {}
+    for name in names:
+        if name not in result.examples:
+            raise UnknownNameError.of("activity", name, result.titles, "the study")
+        example = result.examples[name]
+        arm = sizing.subject(example.subject).robot
+        followed[name] = _follow(name, arm, example.motion, sizing, bandwidth, dt)
+    return followed
+
+
+def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: float, dt: float) -> Followed:
+    drives = {joint: choice.drive for joint, choice in sizing.choices.items() if choice.drive}
+    strongest = {
+        joint: min(drive.motor.peak_torque * drive.gear.ratio * drive.gear.efficiency, drive.gear.peak_torque)
+        for joint, drive in drives.items()
+    }
+    driven = arm.with_joint_properties(
+        rotor={joint: drive.inertia for joint, drive in drives.items()},
+        gear=1.0,
+        coulomb={joint: drive.friction for joint, drive in drives.items()},
+        effort=strongest,
+    )
+    law = ComputedTorque(driven.without_friction(), _reference(motion), bandwidth=bandwidth)
+    trajectory = driven.simulate(
+        motion.q[0], motion.qd[0], motion.duration, law, dt=dt, tip_wrench=_hand_wrench(arm, motion),
+        wrench_frame="world", limits=False,
+    )  # fmt: skip
+    q = np.column_stack([np.interp(trajectory.t, motion.t - motion.t[0], column) for column in motion.q.T])
+    states = (trajectory.tau - trajectory.friction, trajectory.qd, trajectory.qdd)
+    power = np.column_stack([
+        drive.electric_power(
+            trajectory.tau[:, j] - drive.inertia * states[2][:, j] - drive.friction * np.sign(states[1][:, j]),
+            states[1][:, j],
+            states[2][:, j],
+        )
+        for j, drive in enumerate(drives.values())
+    ])  # fmt: skip
+    limits = np.array([strongest[joint] for joint in drives])
+    return Followed(
+        name,
+        motion,
+        trajectory,
+        q - trajectory.q,
+        np.asarray(np.trapezoid(power, trajectory.t, axis=0)),
+        (np.abs(trajectory.tau) >= limits * (1 - 1e-9)).mean(axis=0),
+    )
+
+
+def _reference(motion: Motion) -> Reference:
+    """The motion as a function of time, for a controller: a cubic between each two of some samples."""
+    step = max(1, round(KNOT_S / float(np.median(np.diff(motion.t)))))
+    places = np.unique(np.append(np.arange(0, len(motion), step), len(motion) - 1))
+    t, q, qd = motion.t[places] - motion.t[0], motion.q[places], motion.qd[places]
+    spline = CubicHermiteSpline(t, q, qd)
+    return Reference(read_only(t), read_only(q), PPoly(spline.c, spline.x))
+
+
+def _hand_wrench(arm: Robot, motion: Motion) -> Samples | None:
+    """The wrench that the hand applies to what it holds and to what it meets, in the axes of the base."""
+    if not motion.grasps and motion.contact is None:
+        return None
+    wrench = np.zeros((len(motion), 6)) if motion.contact is None else motion.contact.copy()
+    gravity = np.array([*arm.model.gravity], dtype=float)
+    for grasp in motion.grasps:
+        wrench[grasp.during, 3:] -= grasp.body.mass * gravity
+    return Samples(motion.t - motion.t[0], wrench)
+
+
+def mean_power(followed: Mapping[str, Followed]) -> Array:
+    """The electric power of each drive over all activities (n,), in W."""
+    energy = sum((one.energy for one in followed.values()), start=np.zeros(1))
+    return energy / sum(one.motion.duration for one in followed.values())
