@@ -83,6 +83,18 @@ class Distribution:
             round(float(weights[~inside].sum())),
         )
 
+    def scaled(self, factor: float) -> Distribution:
+        """The distribution in another unit, which is this many times smaller."""
+        return Distribution(
+            self.count,
+            self.mean * factor,
+            self.rms * factor,
+            self.sketch * factor,
+            (self.whiskers[0] * factor, self.whiskers[1] * factor),
+            self.outliers * factor,
+            self.outlier_count,
+        )
+
     def quantile(self, share: float) -> float:
         """The value that this share of the samples does not exceed."""
         return float(_between(self.sketch, np.array([share * (SKETCH - 1)]))[0])

@@ -247,7 +247,7 @@ def _loads(result: Result, mounted: Mapping[str, Drive], balanced: bool) -> dict
             parts.append(np.stack([torques.total, motion.qd, motion.qdd, motion.q]))
             marks.append(np.ones(len(motion), dtype=bool) if motion.even is None else motion.even)
         found[activity] = (np.concatenate(parts, axis=1), np.concatenate(marks))
-    slides = [place.unit == "m/s" for place in result.robot.layout.velocities]
+    slides = [place.unit == "m" for place in result.robot.layout.velocities]
     return {
         joint: Load.of({name: (States(*array[..., j]), even) for name, (array, even) in found.items()}, balanced, slide)
         for j, (joint, slide) in enumerate(zip(result.joints, slides, strict=True))
