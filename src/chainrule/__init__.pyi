@@ -1,4 +1,5 @@
 # The public names of chainrule: written here once, for type checkers, editors and `__init__.py`.
+from chainrule import study as study
 from chainrule import symbolic as symbolic
 from chainrule import wheels as wheels
 from chainrule.compile.load.threads import set_threads as set_threads

@@ -7,15 +7,21 @@
 """
 
 from chainrule.study.activities import Activities, Activity, activities
+from chainrule.study.drives import Catalogue, Drive, Gear, Motor, drives
 from chainrule.study.finding import Finding
 from chainrule.study.motions import Motion, Recorded
+from chainrule.study.report import write_report
+from chainrule.study.sizing import Balancer, Choice, Sizing, size
 from chainrule.study.statistics import JointStatistics
 from chainrule.study.study import Result, Study, run
 from chainrule.study.subjects import Body, Subject, percentile, population
 from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques
+from chainrule.study.tracking import Followed, follow
 
 __all__ = [
-    "Activities", "Activity", "Body", "Finding", "JointStatistics", "Motion", "MotionTorques", "Recorded", "Result",
-    "Study", "Subject", "Synthetic", "Variation", "activities", "percentile", "population", "run",
+    "Activities", "Activity", "Balancer", "Body", "Catalogue", "Choice", "Drive", "Finding", "Followed", "Gear",
+    "JointStatistics", "Motion", "MotionTorques", "Motor", "Recorded", "Result", "Sizing", "Study", "Subject",
+    "Synthetic", "Variation", "activities", "drives", "follow", "percentile", "population", "run", "size",
+    "write_report",
 ]  # fmt: skip

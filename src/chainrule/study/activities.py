@@ -12,7 +12,7 @@ from typing import Any
 
 from chainrule.arguments import flag, number, positive, real_array, refuse_nonfinite, whole_number, word
 from chainrule.errors import FormatError, ShapeError, UnknownNameError, quoted, short_repr
-from chainrule.study.tables import Reader, listed, not_negative, read_toml, record, refuse_unknown, subtable
+from chainrule.study.tables import Reader, not_negative, read_toml, record, refuse_unknown, subtable, tables_of
 
 Triple = tuple[float, float, float]
 
@@ -144,7 +144,7 @@ def _read(table: Mapping[str, Any], file: str) -> Activities:
         name: record(Item, value, f"{file}: objects.{name}", READERS)
         for name, value in subtable(table, "objects", file).items()
     }
-    written = listed(table, "activity", file)
+    written = tables_of(table, "activity", file)
     if not written:
         raise FormatError(f"{file}: there must be at least one [[activity]]")
     by_name: dict[str, Activity] = {}

@@ -83,7 +83,7 @@ class Distribution:
             round(float(weights[~inside].sum())),
         )
 
-    def scaled(self, factor: float) -> Distribution:
+    def times(self, factor: float) -> Distribution:
         """The distribution in another unit, which is this many times smaller."""
         return Distribution(
             self.count,

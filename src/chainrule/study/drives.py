@@ -17,7 +17,7 @@ import numpy as np
 from chainrule.arguments import Array, number, positive, word
 from chainrule.errors import FormatError, UnknownNameError
 from chainrule.lazy import cached_property
-from chainrule.study.tables import Reader, listed, not_negative, read_toml, record, refuse_unknown
+from chainrule.study.tables import Reader, not_negative, read_toml, record, refuse_unknown, tables_of
 
 FORMAT = 1
 """The version of the file that this reader knows."""
@@ -83,18 +83,18 @@ class Drive:
 
     @property
     def mass(self) -> float:
-        """Of both, in kg."""
+        """Mass of motor and gear, in kg."""
         return self.motor.mass + self.gear.mass
 
     @property
     def cost(self) -> float | None:
-        """Of both; none where the catalogue lacks one."""
+        """Cost of motor and gear; none where the catalogue lacks one."""
         costs = (self.motor.cost, 0.0 if self.motor.gear else self.gear.cost)
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
     @property
     def inertia(self) -> float:
-        """That of the rotor and the gear's input as the joint feels it, in kg m^2."""
+        """Inertia of the rotor and the gear's input as the joint feels it, in kg m^2."""
         return (self.motor.rotor_inertia + self.gear.inertia) * self.gear.ratio**2
 
     @property
@@ -103,7 +103,7 @@ class Drive:
         return self.gear.no_load_torque * self.gear.ratio
 
     def joint_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
-        """What the gear gives at its output for a torque on the link: the rotor's inertia and the friction added."""
+        """Torque at the gear's output for a torque on the link: rotor inertia and friction are added."""
         return torque + self.inertia * acceleration + self.friction * np.sign(speed)
 
     def motor_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
@@ -192,7 +192,7 @@ def drives(path: str | PathLike[str] | None = None) -> Catalogue:
 
 def _by_name(kind: Callable[..., Any], table: Mapping[str, Any], key: str, file: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for k, value in enumerate(listed(table, key, file), start=1):
+    for k, value in enumerate(tables_of(table, key, file), start=1):
         item = record(kind, value, f"{file}: {key} {k}", READERS)
         if item.name in found:
             raise FormatError(f"{file}: there are two {key}s named {item.name!r}")

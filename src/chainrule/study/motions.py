@@ -127,6 +127,6 @@ class Recorded:
             yield self.subject, Motion(activity, *arrays, notes=recording.notes)
 
     def describe(self) -> list[str]:
-        """What was found in the recordings, and how they were smoothed."""
+        """Notes of the recordings: what was found in them, how they were smoothed."""
         notes = [note for several in self.recordings.values() for motion in several for note in motion.notes]
         return list(dict.fromkeys(notes))

@@ -76,7 +76,7 @@ class Balancer:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What a joint needs."""
+    """States that the drive of a joint has to reach."""
 
     extreme: States
     """States among which every extreme is."""
@@ -89,16 +89,16 @@ class Load:
         """The load of states, with marks where they are evenly spread in time, by activity."""
         balancer = None
         if balanced:
-            balancer = Balancer.fit(_joined(states.at(even) for states, even in activities.values()), slides)
+            balancer = Balancer.fit(_join(states.at(even) for states, even in activities.values()), slides)
             activities = {
                 name: (states._replace(torque=states.torque - balancer.torque(states.position)), even)
                 for name, (states, even) in activities.items()
             }
-        every = _joined(states for states, _ in activities.values())
+        every = _join(states for states, _ in activities.values())
         return Load(_outermost(every), {name: states.at(even) for name, (states, even) in activities.items()}, balancer)
 
 
-def _joined(parts: Iterable[States]) -> States:
+def _join(parts: Iterable[States]) -> States:
     return States(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -138,7 +138,7 @@ class Choice:
 
     @property
     def use(self) -> float:
-        """Of that limit."""
+        """Share of that limit that is used."""
         return self.uses[self.limit]
 
     @property
@@ -166,7 +166,7 @@ class Sizing:
 
     @property
     def mass(self) -> float:
-        """Of all drives, in kg."""
+        """Mass of all drives, in kg."""
         return sum(choice.drive.mass for choice in self.choices.values() if choice.drive)
 
     def subject(self, subject: Subject) -> Subject:

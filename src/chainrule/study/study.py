@@ -30,7 +30,7 @@ EVERYTHING = "all activities"
 
 
 class Source(Protocol):
-    """Where motions come from. They are made or read one by one, so that memory stays bounded."""
+    """A source of motions, made or read one by one, so that memory stays bounded."""
 
     @property
     def activities(self) -> Mapping[str, str]:
@@ -43,7 +43,7 @@ class Source(Protocol):
         """The number of motions of an activity."""
 
     def describe(self) -> list[str]:
-        """How the motions came about, in sentences for the report: seed, filter, what is synthetic."""
+        """Sentences for the report about the motions: seed, filter, what is synthetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class Result:
 
     @property
     def robot(self) -> Robot:
-        """That of the first subject."""
+        """The robot of the first subject."""
         return next(iter(self.examples.values())).subject.robot
 
     @property

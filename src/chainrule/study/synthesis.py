@@ -32,7 +32,7 @@ POSITION_TOLERANCE_M = 1e-5
 
 @dataclass(frozen=True)
 class Variation:
-    """How motions of one activity differ from each other. The first one of each is as the file says."""
+    """Differences between motions of one activity. The first one of each is as the file says."""
 
     pace: float = 0.15
     """Standard deviation of the logarithm of the pace."""
@@ -88,11 +88,11 @@ class Synthetic:
         return {name: activity.title for name, activity in self.chosen.items()}
 
     def count(self, activity: str) -> int:
-        """Of each activity alike."""
+        """The number of motions, the same for each activity."""
         return len(self.subjects) * self.variants
 
     def describe(self) -> list[str]:
-        """How the motions are made."""
+        """Sentences about the way in which motions are made."""
         v = self.variation
         lines = [
             "The motions are synthetic: way-points of the hand and of the joints, solved by inverse kinematics and "

@@ -68,7 +68,7 @@ def subtable(table: Mapping[str, Any], key: str, file: str) -> Mapping[str, Any]
     return value
 
 
-def listed(table: Mapping[str, Any], key: str, file: str) -> list[Any]:
+def tables_of(table: Mapping[str, Any], key: str, file: str) -> list[Any]:
     """The tables of a key that is written [[key]], none if it is missing."""
     value = table.get(key, [])
     if not isinstance(value, list):

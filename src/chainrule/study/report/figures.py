@@ -29,7 +29,7 @@ MAX_OPERATING_POINTS = 1500
 """Points in a torque-speed plane."""
 
 
-def rounded(values: Array | Sequence[float], digits: int = 4) -> list[float | None]:
+def short_numbers(values: Array | Sequence[float], digits: int = 4) -> list[float | None]:
     """Numbers with few digits, which keep the page small; those that are not finite are left out."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in np.asarray(values, dtype=float)]
 
@@ -41,8 +41,8 @@ def histories(torques: MotionTorques, angular: Sequence[bool]) -> dict[str, Any]
     scale = np.where(angular, np.degrees(1.0), 1.0)
     curves = (motion.q * scale, motion.qd * scale, motion.qdd * scale, torques.gravity, torques.dynamic, torques.total)
     return {
-        "t": rounded(motion.t[places] - motion.t[0]),
-        "joints": [[rounded(curve[places, j]) for curve in curves] for j in range(len(angular))],
+        "t": short_numbers(motion.t[places] - motion.t[0]),
+        "joints": [[short_numbers(curve[places, j]) for curve in curves] for j in range(len(angular))],
     }
 
 
@@ -50,16 +50,16 @@ def boxes(names: Sequence[str], distributions: Sequence[Distribution], unit: str
     """Box plots: median, quartiles, whiskers at 1.5 interquartile ranges, outliers as crosses."""
     quartiles = [d.quartiles for d in distributions]
     box = {
-        "type": "box", "x": list(names), "q1": rounded([q[0] for q in quartiles]),
-        "median": rounded([d.median for d in distributions]), "q3": rounded([q[1] for q in quartiles]),
-        "lowerfence": rounded([d.whiskers[0] for d in distributions]),
-        "upperfence": rounded([d.whiskers[1] for d in distributions]),
+        "type": "box", "x": list(names), "q1": short_numbers([q[0] for q in quartiles]),
+        "median": short_numbers([d.median for d in distributions]), "q3": short_numbers([q[1] for q in quartiles]),
+        "lowerfence": short_numbers([d.whiskers[0] for d in distributions]),
+        "upperfence": short_numbers([d.whiskers[1] for d in distributions]),
         "line": {"color": color, "width": 1.2}, "fillcolor": "#e8eff5", "showlegend": False, "name": "",
     }  # fmt: skip
     crosses = {
         "type": "scatter", "mode": "markers", "hoverinfo": "y", "showlegend": False,
         "x": [name for name, d in zip(names, distributions, strict=True) for _ in d.outliers],
-        "y": rounded(np.concatenate([d.outliers for d in distributions]), 3),
+        "y": short_numbers(np.concatenate([d.outliers for d in distributions]), 3),
         "marker": {"symbol": "x-thin", "size": 4, "line": {"width": 0.7, "color": GREY}},
     }  # fmt: skip
     return {
@@ -75,7 +75,7 @@ def heat_map(result: Result, labels: Mapping[str, str]) -> Figure:
         "data": [
             {
                 "type": "heatmap", "x": list(result.titles.values()), "y": [labels[j] for j in result.joints],
-                "z": [rounded(row, 3) for row in values], "text": [[f"{x:.2g}" for x in row] for row in values],
+                "z": [short_numbers(row, 3) for row in values], "text": [[f"{x:.2g}" for x in row] for row in values],
                 "texttemplate": "%{text}", "textfont": {"size": 9}, "colorscale": "Cividis", "reversescale": True,
                 "colorbar": {"title": {"text": "N m"}, "thickness": 12},
             }
@@ -94,8 +94,8 @@ def pace_curve(result: Result) -> Figure:
         finding = result.finding(measure)
         shares = [100 * finding.share_at(pace) for pace in paces]
         curves.append({
-            "type": "scatter", "mode": "lines", "name": f"by {measure}", "x": rounded(paces), "y": rounded(shares),
-            "line": {"color": color},
+            "type": "scatter", "mode": "lines", "name": f"by {measure}", "x": short_numbers(paces),
+            "y": short_numbers(shares), "line": {"color": color},
         })  # fmt: skip
     return {
         "data": curves,
@@ -120,8 +120,8 @@ def torque_speed(choice: Choice, load: Load, title: str) -> Figure:
     drive = choice.drive
     needed = torque if drive is None else drive.motor_torque(torque, speed, acceleration) * drive.gear.ratio
     data: list[dict[str, Any]] = [{
-        "type": "scatter", "mode": "markers", "name": "operating points", "x": rounded(speed, 3),
-        "y": rounded(needed, 3), "marker": {"size": 3, "color": BLUE, "opacity": 0.5}, "hoverinfo": "x+y",
+        "type": "scatter", "mode": "markers", "name": "operating points", "x": short_numbers(speed, 3),
+        "y": short_numbers(needed, 3), "marker": {"size": 3, "color": BLUE, "opacity": 0.5}, "hoverinfo": "x+y",
     }]  # fmt: skip
     if drive is not None:
         ratio = drive.gear.ratio
@@ -132,15 +132,15 @@ def torque_speed(choice: Choice, load: Load, title: str) -> Figure:
         for sign, shown in ((1, True), (-1, False)):
             x = sign * omega / ratio
             data.append({
-                "type": "scatter", "mode": "lines", "name": "peak", "x": rounded(np.concatenate([x, x[::-1]])),
-                "y": rounded(np.concatenate([upper, -upper[::-1]])), "line": {"color": BLACK, "width": 1.4},
+                "type": "scatter", "mode": "lines", "name": "peak", "x": short_numbers(np.concatenate([x, x[::-1]])),
+                "y": short_numbers(np.concatenate([upper, -upper[::-1]])), "line": {"color": BLACK, "width": 1.4},
                 "showlegend": shown, "hoverinfo": "skip",
             })  # fmt: skip
         steady = drive.motor.continuous_torque * ratio
         for sign in (1, -1):
             data.append({
                 "type": "scatter", "mode": "lines", "name": "continuous",
-                "x": rounded([-fastest / ratio, fastest / ratio]), "y": rounded([sign * steady] * 2),
+                "x": short_numbers([-fastest / ratio, fastest / ratio]), "y": short_numbers([sign * steady] * 2),
                 "line": {"color": ORANGE, "dash": "dash", "width": 1.2}, "showlegend": sign > 0, "hoverinfo": "skip",
             })  # fmt: skip
     return {

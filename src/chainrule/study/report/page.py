@@ -97,13 +97,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], text: Sequenc
     kind = [' class="text"' if k in text else "" for k in range(len(header))]
     head = "".join(f"<th{kind[k]}>{escape(cell)}</th>" for k, cell in enumerate(header))
     lines = [
-        "<tr>" + "".join(f"<td{kind[k]}>{escape(_shown(cell))}</td>" for k, cell in enumerate(row)) + "</tr>"
+        "<tr>" + "".join(f"<td{kind[k]}>{escape(_cell_text(cell))}</td>" for k, cell in enumerate(row)) + "</tr>"
         for row in rows
     ]
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _shown(value: object) -> str:
+def _cell_text(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
@@ -129,8 +129,8 @@ def _joint_table(result: Result, labels: Mapping[str, str]) -> str:
         for joint, cell in result.overall.items()
     ]  # fmt: skip
     note = (
-        "Torques in N m, speeds in rad/s, power in W (of sliding joints N and m/s). Loaded: the share of the time with a "
-        "torque beyond a tenth of its peak."
+        "Torques in N m, speeds in rad/s, power in W (of sliding joints N and m/s). Loaded: the share of the time "
+        "with a torque beyond a tenth of its peak."
     )
     return table(header, rows) + f'<p class="note">{escape(note)}</p>'
 
@@ -179,7 +179,7 @@ def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> lis
     for quantity, unit in pairs:
         found = [every[joint][quantity] for joint in result.joints]
         if unit.startswith("deg"):
-            found = [one.scaled(float(np.degrees(1.0))) for one in found]
+            found = [one.times(float(np.degrees(1.0))) for one in found]
         parts.append(
             f"<h3>all activities: {quantity}</h3>" + page.plot(f"all-{quantity}", figures.boxes(names, found, unit))
         )
@@ -196,14 +196,14 @@ def _finding(page: Page, result: Result, labels: Mapping[str, str]) -> list[str]
         header = ("joint", "activity", "gravity, N m", "dynamic, N m", "pace at which both are equal")
         parts.append(table(header, rows, (0, 1)))
     note = (
-        "Inertial, centrifugal and Coriolis torques grow with the square of the pace, that of gravity stays: so the pace "
-        "at which both are equal follows from one run."
+        "Inertial, centrifugal and Coriolis torques grow with the square of the pace, that of gravity stays: so the "
+        "pace at which both are equal follows from one run."
     )
     return [*parts, page.plot("pace", figures.pace_curve(result)), f'<p class="note">{escape(note)}</p>']
 
 
 def _drives(page: Page, sizing: Sizing, balanced: Sizing | None, labels: Mapping[str, str]) -> list[str]:
-    def described(one: Sizing) -> str:
+    def drive_table(one: Sizing) -> str:
         rows = [
             (
                 labels[joint], "none is enough" if choice.drive is None else choice.drive.name,
@@ -216,12 +216,12 @@ def _drives(page: Page, sizing: Sizing, balanced: Sizing | None, labels: Mapping
         return table(header, rows, (0, 1, 4))
 
     note = (
-        f"Chosen by {sizing.objective} with a safety factor of {sizing.safety:g}; rotor inertia, friction and losses of "
-        f"the gears, and the drives' own mass on the arm, are in it; the choice stayed after {sizing.rounds} rounds."
+        f"Chosen by {sizing.objective} with a safety factor of {sizing.safety:g}; rotor inertia, friction and losses "
+        f"of the gears, and the drives' own mass on the arm, are in it; the choice stayed after {sizing.rounds} rounds."
     )
-    parts = [described(sizing), f'<p class="note">{escape(note)}</p>']
+    parts = [drive_table(sizing), f'<p class="note">{escape(note)}</p>']
     if balanced is not None:
-        parts += ["<h3>With springs that balance weight</h3>", described(balanced)]
+        parts += ["<h3>With springs that balance weight</h3>", drive_table(balanced)]
     planes = "".join(
         page.plot(f"plane-{j}", figures.torque_speed(choice, sizing.loads[joint], labels[joint]))
         for j, (joint, choice) in enumerate(sizing.choices.items())

@@ -42,8 +42,8 @@ def _loads(result: Result) -> str:
     rest = ", ".join(f"{name_of(cell.joint)} {cell.peak_torque:.2g}" for cell in order[1:])
     return (
         f"The largest torque is {most.peak_torque:.3g} N m in {name_of(most.joint)}, in "
-        f"{result.titles[where.activity]!r}; its root mean square over all activities is {most.rms_torque:.3g} N m, and "
-        f"{share:.0%} of its terms is gravity." + (f" The peaks of the others, in N m: {rest}." if rest else "")
+        f"{result.titles[where.activity]!r}; its root mean square over all activities is {most.rms_torque:.3g} N m, "
+        f"and {share:.0%} of its terms is gravity." + (f" The peaks of the others, in N m: {rest}." if rest else "")
     )
 
 
@@ -66,7 +66,7 @@ def _drives(sizing: Sizing | None, balanced: Sizing | None) -> str:
 
 
 def steps(result: Result, settings: Mapping[str, str]) -> list[str]:
-    """How the study was computed, in sentences."""
+    """Sentences about how the study was computed."""
     return [
         *result.study.source.describe(),
         "Torques are those of the recursive Newton-Euler algorithm, split into inertial, centrifugal, Coriolis and "
