@@ -18,6 +18,9 @@ help: ## this list
 
 demo: .venv/run ## a tour of a robot in seconds
 	$(BIN)/chainrule demo
+	@mkdir -p build
+	$(BIN)/chainrule study human-arm --activities 2,14,18 --rate 200 --report build/study.html
+	@echo "Open build/study.html in a browser: what the joints of an arm must deliver in three activities."
 
 fast: .venv/dev ## tests of what was changed and a smoke set, within a minute
 	$(BIN)/python .ci/fast.py
@@ -79,9 +82,10 @@ clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 
 # Exported C is compiled in the tests, by whatever gcc there is or else Debian's.
+# A compiler for exported C code, and a browser for the report's page: the tests use both.
 tools:
-	@command -v gcc > /dev/null || ! command -v apt-get > /dev/null || \
-	(apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev)
+	@(command -v gcc && command -v chromium) > /dev/null || ! command -v apt-get > /dev/null || \
+	(apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev chromium)
 
 .venv/run: requirements/run.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,61 @@
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import chainrule as cr
+from chainrule.cli import cli
+
+
+def call(*words):
+    return CliRunner().invoke(cli, ["study", *map(str, words)], catch_exceptions=True)
+
+
+def test_a_study_of_an_activity():
+    done = call("human-arm", "--activities", "2,wash_neck", "--rate", 100)
+    assert done.exit_code == 0, done.output
+    assert "shoulder_flexion" in done.stdout
+    assert "2 synthetic motions of male, 75 kg, 1.75 m, right arm in 2 activities" in done.stdout
+    assert "Gravity exceeds" in done.stdout
+
+
+def test_json_has_the_statistics_and_the_drives():
+    done = call("human_arm", "--activities", "shave", "--subjects", 3, "--sex", "both", "--rate", 100, "--json")
+    content = json.loads(done.stdout)
+    assert len(content["statistics"]) == 7
+    assert content["statistics"][0]["motions"] == 3
+    assert set(content["drives"]) == set(content["joints"])
+
+
+def test_recorded_motions_of_a_robot(tmp_path):
+    robot, t = cr.load("planar_2r"), np.linspace(0, 2, 201)
+    table = np.column_stack([t, 30 * np.sin(t), 40 * np.cos(t)])
+    path = tmp_path / "run.csv"
+    np.savetxt(path, table, delimiter=",", header="t," + ",".join(robot.joint_names), comments="")
+    report = tmp_path / "out.html"
+    done = call("planar_2r", "--motion", path, "--degrees", "--no-drives", "--report", report)
+    assert done.exit_code == 0, done.output
+    assert "recorded" in done.stdout
+    assert report.exists()
+    assert f"written: {report}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["panda"], "give --motion FILE"),
+        (["human-arm", "--activities", "drink"], "drink_with_cup"),
+        (["human-arm", "--sex", "both"], "--subjects"),
+        (["human-arm", "--subjects", 2, "--mass", 80], "leave out --mass"),
+        (["human-arm", "--cutoff", 5], "belong to --motion"),
+        (["human-arm", "--height", 175], "in cm"),
+        (["human-arm", "--motion", "none.csv", "--variants", 3], "belong to activities"),
+        (["human-arm", "--report", "out.txt"], ".html or .pdf"),
+        (["human-arm", "--activities", ","], "at least one"),
+    ],
+)
+def test_wrong_words_are_refused(words, told):
+    done = call(*words)
+    assert done.exit_code in (1, 2)
+    assert told in done.output + str(done.exception)

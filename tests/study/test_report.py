@@ -1,0 +1,139 @@
+import json
+import re
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import chainrule as cr
+from chainrule import study
+from chainrule.study.report import pdf
+from chainrule.study.report.data import facts
+
+pytest.importorskip("plotly")
+
+
+class Text(HTMLParser):
+    """Words, addresses and tags of a page, without its scripts."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.addresses, self.open = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(few, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "out.html"
+    sizing, balanced = study.size(few), study.size(few, balanced=True)
+    files = study.write_report(few, path, sizing=sizing, balanced=balanced, settings={"Command": "chainrule study"})
+    assert [file.suffix for file in files][:2] == [".html", ".json"]
+    return path
+
+
+def test_the_page_needs_no_network_and_says_what_was_found(page, few):
+    text = page.read_text()
+    parser = Text()
+    parser.feed(text)
+    assert all(address.startswith("#") for address in parser.addresses)
+    words = " ".join(parser.words)
+    for expected in (
+        "synthetic",
+        "shoulder flexion",
+        "Drink with cup",
+        "Gravity exceeds",
+        "How this was computed",
+        "Command",
+    ):
+        assert expected in words
+    peak = few.overall["elbow_flexion"].peak_torque
+    assert f"{peak:.3g}" in words
+
+
+def test_the_figures_hold_the_numbers_of_the_study(page, few):
+    content = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
+    assert set(content["histories"]) == set(few.titles)
+    torques = few.examples["drink_with_cup"]
+    curves = content["histories"]["drink_with_cup"]["joints"][3]
+    assert max(curves[5]) == pytest.approx(torques.total[:, 3].max(), rel=0.02)
+    assert max(curves[0]) == pytest.approx(np.degrees(torques.motion.q[:, 3].max()), rel=0.01)
+    np.testing.assert_allclose(np.add(curves[3], curves[4]), curves[5], atol=0.01)
+    box = content["figures"]["box-3"]["data"][0]
+    assert box["median"][1] == pytest.approx(few.cell("drink_with_cup", "elbow_flexion")["torque"].median, rel=1e-3)
+    assert {"heat", "pace", "plane-0"} <= set(content["figures"])
+
+
+def test_numbers_are_written_beside_it(page, few):
+    content = json.loads(page.with_suffix(".json").read_text())
+    assert content == json.loads(json.dumps(facts(few, study.size(few))))
+    rows = {(row["activity"], row["joint"]): row for row in content["statistics"]}
+    assert rows["open_door", "wrist_flexion"]["torque_peak"] == few.cell("open_door", "wrist_flexion").peak_torque
+    parquet = pytest.importorskip("pyarrow.parquet").read_table(page.with_suffix(".parquet"))
+    assert parquet.num_rows == 21
+    assert parquet["torque_peak"].to_pylist() == [row["torque_peak"] for row in content["statistics"]]
+
+
+def test_names_from_files_are_text_on_the_page(tmp_path):
+    robot = cr.load("pendulum").with_name("<script>alert(1)</script>")
+    swing = robot.simulate([0.5], [0.0], 0.2)
+    result = study.run(robot, motions={"<img src=x onerror=alert(2)>": swing})
+    path = tmp_path / "out.html"
+    study.write_report(result, path, title="</title><script>alert(3)</script>")
+    text = path.read_text()
+    for number in (1, 2, 3):
+        assert f"<script>alert({number})" not in text
+        assert f"<img src=x onerror=alert({number})>" not in text
+
+
+def test_wrong_paths_are_refused(few, tmp_path, monkeypatch):
+    with pytest.raises(cr.ShapeError, match=r"\.html or \.pdf"):
+        study.write_report(few, tmp_path / "out.docx")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(cr.ChainruleError, match="cannot be written"):
+        study.write_report(few, tmp_path / "file" / "out.html")
+    monkeypatch.setattr(pdf, "BROWSERS", ("no-such-browser",))
+    with pytest.raises(cr.ChainruleError, match="apt install"):
+        study.write_report(few, tmp_path / "out.pdf")
+
+
+@pytest.mark.skipif(pdf.browser() is None, reason="no browser is installed")
+@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
+def test_the_page_opens_in_a_browser(page, tmp_path, width):
+    """Everything is drawn, nothing is said to be wrong, and nothing is wider than the window."""
+    probe = page.read_text().replace(
+        "</body>",
+        "<script>window.addEventListener('load', () => setTimeout(() => { const wide = document.documentElement.scrollWidth;"
+        "const drawn = document.querySelectorAll('.plot .main-svg').length;"
+        "const empty = [...document.querySelectorAll('.plot')].filter(p => !p.querySelector('.main-svg')).length;"
+        "document.title = JSON.stringify({wide, drawn, empty, ready: document.documentElement.dataset.ready}); }, 500));"
+        "</script></body>",
+    )
+    path = tmp_path / "probe.html"
+    path.write_text(probe)
+    command = [
+        pdf.browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+        f"--window-size={width},900", "--virtual-time-budget=20000", "--dump-dom", path.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    seen = json.loads(re.search(r"<title>(\{.*?\})</title>", done.stdout).group(1))
+    assert seen["ready"] == "yes"
+    assert seen["empty"] == 0
+    assert seen["drawn"] > 40
+    assert seen["wide"] <= max(width, 500)  # a headless window is never narrower than 500
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(pdf.browser() is None, reason="no browser is installed")
+def test_the_page_is_printed(few, tmp_path):
+    path = tmp_path / "out.pdf"
+    study.write_report(few, path)
+    assert path.read_bytes().startswith(b"%PDF")
+    assert path.stat().st_size > 100_000

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+import chainrule as cr
+from chainrule import study
+
+
+def test_dynamic_torques_grow_with_the_square_of_the_pace_and_gravity_stays(person):
+    names = ["reach_head_level", "comb_hair"]
+    slow, fast = (study.run(person, names, rate=400 * pace, pace=pace) for pace in (1.0, 2.0))
+    for name in names:
+        for joint in slow.joints:
+            a, b = slow.cell(name, joint), fast.cell(name, joint)
+            assert b["gravity"].peak == pytest.approx(a["gravity"].peak, rel=1e-6, abs=1e-9)
+            assert b["dynamic"].peak == pytest.approx(4 * a["dynamic"].peak, rel=1e-6, abs=1e-9)
+    one = {(c.joint, c.activity): c.critical_pace for c in slow.finding().comparisons}
+    for c in fast.finding().comparisons:
+        assert c.critical_pace == pytest.approx(one[c.joint, c.activity] / 2, rel=1e-5)
+
+
+def test_the_finding_names_its_exceptions(few):
+    finding = few.finding()
+    worst = finding.comparisons[0]
+    assert finding.critical_pace == worst.critical_pace
+    assert finding.holds == (worst.dynamic <= worst.gravity)
+    assert all(c.dynamic > c.gravity for c in finding.exceptions)
+    assert finding.share_at(0.0) == 1.0
+    assert finding.share_at(1e9) < 0.1
+    assert ("not in all" in str(finding)) != finding.holds
+    with pytest.raises(cr.UnknownNameError, match="measure"):
+        few.finding("median")
+
+
+def test_a_finding_that_holds_says_up_to_which_pace(person):
+    calm = study.run(person, ["reach_head_level"], rate=200, pace=0.2)
+    assert calm.finding().holds
+    assert "It would cease to at" in str(calm.finding())
+
+
+def test_statistics_follow_from_the_motion(few):
+    torques = few.examples["open_door"]
+    t, power = torques.motion.t, torques.power
+    for j, joint in enumerate(few.joints):
+        cell = few.cell("open_door", joint)
+        assert cell.work == pytest.approx(np.trapezoid(np.maximum(power[:, j], 0), t))
+        assert cell.regenerated == pytest.approx(-np.trapezoid(np.minimum(power[:, j], 0), t))
+        assert sum(cell.shares.values()) == pytest.approx(1)
+        assert 0 <= cell.duty_cycle <= 1
+        beyond = (np.abs(torques.dynamic[:, j]) > np.abs(torques.gravity[:, j])).mean()
+        assert cell.dynamic_beyond_gravity == pytest.approx(beyond)
+    overall = few.overall["shoulder_flexion"]
+    assert overall.peak_torque == max(few.cell(name, "shoulder_flexion").peak_torque for name in few.titles)
+    assert overall.motions == 3
+
+
+def test_recorded_motions_of_any_robot_are_studied():
+    robot = cr.load("ur5")
+    plan = cr.plan(robot, [robot.home(), robot.home() + 0.5], times=2.0).sample(0.01)
+    motion = cr.Trajectory.from_samples(robot, plan.t, plan.q)
+    result = study.run(robot, motions={"lift": motion, "twice": [motion, motion]})
+    np.testing.assert_allclose(
+        result.examples["lift"].total, robot.inverse_dynamics(motion.q, motion.qd, motion.qdd), atol=1e-9
+    )
+    assert result.cell("twice", robot.joint_names[0]).motions == 2
+    assert any("smooth" in line.lower() or "spline" in line.lower() for line in result.study.source.describe())
+
+
+def test_wrong_questions_are_refused(few, person):
+    with pytest.raises(cr.UnknownNameError, match="did you mean 'drink_with_cup'"):
+        study.run(person, ["drink_with_cop"])
+    with pytest.raises(cr.UnknownNameError, match="no activity number 25"):
+        study.run(person, 25)
+    with pytest.raises(cr.ModelError, match="motions of its own"):
+        study.run(cr.load("ur5"))
+    with pytest.raises(cr.ShapeError, match="at least one"):
+        study.run(person, [])
+    with pytest.raises(cr.ShapeError, match="give a Subject"):
+        study.run([])
+    with pytest.raises(cr.ShapeError, match="one subject"):
+        study.run([person, person], motions={})
+    with pytest.raises(cr.ShapeError, match="at least one motion"):
+        study.run(person, motions={})
+    with pytest.raises(cr.ShapeError, match="must be a Trajectory"):
+        study.run(person, motions={"a": [1, 2]})
+    with pytest.raises(cr.ShapeError, match="joints of"):
+        study.run(person, motions=cr.load("pendulum").simulate([0.1], [0.0], 0.1))
+    with pytest.raises(cr.UnknownNameError, match="joint"):
+        few.cell("open_door", "elbow")
+    with pytest.raises(cr.UnknownNameError, match="activity"):
+        few.cell("open_dor", "elbow_flexion")
+    with pytest.raises(cr.ShapeError, match="rigid_body"):
+        person.carrying({"hand": 2.0})
+
+
+def test_populations_are_drawn_again_by_the_same_seed():
+    people = study.population(6, seed=3)
+    assert [p.name for p in people] == [p.name for p in study.population(6, seed=3)]
+    assert [p.name for p in people[:4]] == [p.name for p in study.population(4, seed=3)]
+    assert people[0].name != study.population(1, seed=4)[0].name
+    assert {p.body.sex for p in people} == {"male", "female"}
+    sides = [p.body.side for p in study.population(4, side="both")]
+    assert sorted(sides) == ["left", "left", "right", "right"]
+    heights = [p.body.height for p in study.population(300, sex="male")]
+    assert np.mean(heights) == pytest.approx(1.756, abs=0.015)
+    assert np.std(heights) == pytest.approx(0.0686, abs=0.01)
+    small, large = study.percentile(5, "female"), study.percentile(95, "male")
+    assert small.body.height == pytest.approx(1.628 - 1.645 * 0.0642, abs=1e-3)
+    assert small.body.mass < large.body.mass
+    with pytest.raises(cr.ShapeError, match=r"between 0\.1 and 99\.9"):
+        study.percentile(0)
+    with pytest.raises(cr.UnknownNameError, match="sex"):
+        study.population(2, sex="men")
