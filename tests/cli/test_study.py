@@ -59,3 +59,21 @@ def test_wrong_words_are_refused(words, told):
     done = call(*words)
     assert done.exit_code in (1, 2)
     assert told in done.output + str(done.exception)
+
+
+def test_markers_are_solved(tmp_path):
+    from study.test_markers import write_trc
+
+    from chainrule import study
+
+    person = study.Subject.human()
+    motion = study.run(person, ["shave"], rate=50).examples["shave"].motion
+    links = {"RSHO": "upper_arm", "RELB": "elbow", "RWRI": "wrist", "RFIN": "hand_tip"}
+    places = np.stack([person.robot.pose(motion.q, link)[:, :3, 3] for link in links.values()], axis=1)
+    path = write_trc(tmp_path / "shave.trc", study.Markers(tuple(links), motion.t, places))
+    done = call("human-arm", "--motion", path, "--no-drives", "--json")
+    assert done.exit_code == 0, done.output
+    assert "root mean square distance" in done.stderr
+    elbow = next(row for row in json.loads(done.stdout)["overall"] if row["joint"] == "elbow_flexion")
+    assert elbow["angle_max"] == pytest.approx(motion.q[:, 3].max(), abs=0.01)
+    assert "--trunk takes four" in call("human-arm", "--motion", path, "--trunk", "a,b").output

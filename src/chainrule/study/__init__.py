@@ -9,6 +9,7 @@
 from chainrule.study.activities import Activities, Activity, activities
 from chainrule.study.drives import Catalogue, Drive, Gear, Motor, drives
 from chainrule.study.finding import Finding
+from chainrule.study.markers import Markers, SolvedMarkers, Trunk, calibrate, read_markers, solve_markers
 from chainrule.study.motions import Motion, Recorded
 from chainrule.study.report import write_report
 from chainrule.study.sizing import Balancer, Choice, Sizing, size
@@ -21,7 +22,7 @@ from chainrule.study.tracking import Followed, follow
 
 __all__ = [
     "Activities", "Activity", "Balancer", "Body", "Catalogue", "Choice", "Drive", "Finding", "Followed", "Gear",
-    "JointStatistics", "Motion", "MotionTorques", "Motor", "Recorded", "Result", "Sizing", "Study", "Subject",
-    "Synthetic", "Variation", "activities", "drives", "follow", "percentile", "population", "run", "size",
-    "write_report",
+    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "Recorded", "Result", "Sizing", "SolvedMarkers",
+    "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate", "drives", "follow", "percentile",
+    "population", "read_markers", "run", "size", "solve_markers", "write_report",
 ]  # fmt: skip
