@@ -81,7 +81,6 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 
-# Exported C is compiled in the tests, by whatever gcc there is or else Debian's.
 # A compiler for exported C code, and a browser for the report's page: the tests use both.
 tools:
 	@(command -v gcc && command -v chromium) > /dev/null || ! command -v apt-get > /dev/null || \

@@ -28,11 +28,12 @@ from chainrule.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from chainrule.study import Result, Sizing, Subject
+    from chainrule.study import Result, Sizing, Subject, Trunk
 
 HUMAN = "human_arm"
 SEXES = ("male", "female", "both")
 SIDES = ("right", "left", "both")
+MARKER_FILES = (".trc", ".c3d", ".bvh")
 
 
 @command(
@@ -46,11 +47,13 @@ SIDES = ("right", "left", "both")
 @click.option("--activities", default="all", show_default=True, help="Names or numbers, with commas between, or all.")
 @click.option("--activities-file", type=click.Path(exists=True, dir_okay=False), help="Other activities than the 24.")
 @click.option(
-    "--motion", "motions", multiple=True, type=click.Path(dir_okay=False), help="A recorded motion; repeatable."
+    "--motion", "motions", multiple=True, type=click.Path(dir_okay=False), help="A recording, or markers; repeatable."
 )
 @click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
 @click.option("--constant", multiple=True, metavar="JOINT=NUMBER", help="A joint without column in --motion: rad or m.")
 @click.option("--cutoff", type=float, help="Frequency in Hz above which a recorded motion is noise; found if left out.")
+@click.option("--unit", type=OneOf("unit", ("m", "cm", "mm", "in")), help="Of markers in --motion, if it does not say.")
+@click.option("--trunk", metavar="LOW,HIGH,RIGHT,LEFT", help="Markers of the trunk's axis and shoulders in --motion.")
 @click.option("--mass", type=PositiveNumber("kg"), help="Body mass; 75 kg if left out.")
 @click.option("--height", type=PositiveNumber("m"), help="Body height; 1.75 m if left out.")
 @click.option("--sex", type=OneOf("sex", SEXES), default="male", show_default=True, help="both: with --subjects.")
@@ -115,6 +118,14 @@ def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
         subject = _person(options) if is_human else library.Subject.of(loading.load(robot))
         recorded = {}
         for path in options["motions"]:
+            if Path(path).suffix.lower() in MARKER_FILES:
+                markers = library.read_markers(path, unit=options["unit"])
+                trunk = _trunk(options["trunk"])
+                solved = library.solve_markers(subject, markers, trunk=trunk, cutoff=options["cutoff"])
+                for note in solved.notes:
+                    echo(f"note: {note}", err=True)
+                recorded[Path(path).name] = solved.trajectory
+                continue
             recording = Recording(
                 path, options["columns"], options["constant"], options["degrees"] or None, options["cutoff"], None
             )
@@ -138,6 +149,18 @@ def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
         seed=options["seed"],
     )  # fmt: skip
     return library.Study(source).run()
+
+
+def _trunk(names: str | None) -> Trunk | None:
+    """Four names of markers, with commas between."""
+    from chainrule.study import Trunk
+
+    if names is None:
+        return None
+    words = [word.strip() for word in names.split(",")]
+    if len(words) != 4 or not all(words):
+        raise click.UsageError(f"--trunk takes four markers, LOW,HIGH,RIGHT,LEFT, got {names!r}")
+    return Trunk(*words)
 
 
 def _person(options: dict[str, Any]) -> Subject:
