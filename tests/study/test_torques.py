@@ -17,7 +17,7 @@ def motion(seed=0, samples=50, **options):
 
 
 @given(
-    mass=st.floats(45, 100),
+    mass=st.floats(55, 90),
     height=st.floats(1.45, 2.0),
     side=st.sampled_from(["right", "left"]),
     gravity=st.sampled_from([None, (-9.81, 0, 0), (3.0, -4.0, -5.0)]),

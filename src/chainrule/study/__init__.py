@@ -3,7 +3,7 @@
 >>> from chainrule import study
 >>> result = study.run(study.Subject.human(mass=80, height=1.8), activities=["drink_with_cup", "comb_hair"])
 >>> round(result.overall["elbow_flexion"].peak_torque, 1)
-5.5
+5.2
 """
 
 from chainrule.study.activities import Activities, Activity, activities

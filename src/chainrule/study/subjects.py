@@ -138,7 +138,7 @@ def percentile(share: float, sex: str = "male", side: str = "right", **options: 
     Other options are those of `Subject.human`: table, exoskeleton, gravity.
 
     >>> percentile(5, "female").name
-    'percentile 5, female, 47.2 kg, 1.52 m, right arm'
+    'percentile 5, female, 46.9 kg, 1.52 m, right arm'
     """
     one_of(SURVEYS, sex, "sex", "the survey")
     share = number(share, "percentile")
