@@ -5,8 +5,8 @@ same angles with the torques
 
     tau(m, s c, s^2 I, g) = s^2 tau(m, c, I, g / s),
 
-for there are two lengths in kinetic energy and one in the energy of weight. So the kernel of one body serves another,
-with the numbers of the links and gravity as arguments.
+for there are two lengths in kinetic energy and one in the energy of weight. Torques are linear in the masses, so that
+s^2 goes into them: the kernel of one body serves another, with the numbers of the links and gravity as arguments.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class TorqueFunction:
                 )
             kernel = self.base.kernel("torque_terms", parameters=("gravity", *(f"link:{name}" for name in changed)))
             gravity = np.array([*subject.robot.model.gravity]) / subject.scale
-            values = kernel(motion.q, motion.qd, motion.qdd, gravity, *changed.values()) * subject.scale**2
+            values = kernel(motion.q, motion.qd, motion.qdd, gravity, *changed.values())
             terms = {name: values[..., k, :] for k, name in enumerate(self.names)}
         else:
             terms = dict(self.base.torque_terms(motion.q, motion.qd, motion.qdd))
@@ -111,8 +111,8 @@ class TorqueFunction:
 
 
 def _numbers(body: Inertia, scale: float) -> Array:
-    """Mass, center of mass and inertia about it (10,), of a body drawn smaller by the scale."""
+    """Mass, center of mass and inertia about it (10,), of a body drawn smaller by the scale, its mass times scale^2."""
     c, I = body.com, body.about_com()
-    lengths = np.array([c.x, c.y, c.z], dtype=float) / scale
-    areas = np.array([I.xx, I.yy, I.zz, I.xy, I.xz, I.yz], dtype=float) / scale**2
-    return np.concatenate([[float(body.mass)], lengths, areas])
+    return np.array(
+        [body.mass * scale**2, c.x / scale, c.y / scale, c.z / scale, I.xx, I.yy, I.zz, I.xy, I.xz, I.yz], dtype=float
+    )
