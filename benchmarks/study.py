@@ -9,6 +9,7 @@ import argparse
 import resource
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def kernel_seconds(person: study.Subject, states: int) -> float:
     return best * states / len(q)
 
 
-def _seconds(call) -> float:  # noqa: ANN001
+def _seconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
