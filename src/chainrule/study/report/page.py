@@ -172,7 +172,7 @@ def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> lis
     for j, joint in enumerate(result.joints):
         cells = [result.cell(activity, joint) for activity in result.titles]
         figure = figures.boxes(titles, [cell["torque"] for cell in cells], "N m")
-        parts.append(_titled(f"{labels[joint]}: torque", page.plot(f"box-{j}", figure)))
+        parts.append(_with_title(f"{labels[joint]}: torque", page.plot(f"box-{j}", figure)))
     every = result.overall
     names = [labels[joint] for joint in result.joints]
     pairs = (("angle", "deg"), ("speed", "deg/s"), ("gravity", "N m"), ("dynamic", "N m"))
@@ -181,12 +181,12 @@ def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> lis
         if unit.startswith("deg"):
             found = [one.times(float(np.degrees(1.0))) for one in found]
         parts.append(
-            _titled(f"all activities: {quantity}", page.plot(f"all-{quantity}", figures.boxes(names, found, unit)))
+            _with_title(f"all activities: {quantity}", page.plot(f"all-{quantity}", figures.boxes(names, found, unit)))
         )
     return parts
 
 
-def _titled(title: str, content: str) -> str:
+def _with_title(title: str, content: str) -> str:
     """A figure that stays with its title on paper."""
     return f'<div class="joint"><h3>{escape(title)}</h3>{content}</div>'
 
