@@ -231,3 +231,62 @@ def test_wrong_wrenches_are_refused(name):
         function(REST, REST, REST, None, {"nowhere": np.zeros(6)})
     with pytest.raises(cr.UnknownNameError, match="frame of a wrench"):
         function(REST, REST, REST, np.zeros(6), wrench_frame="space")
+
+
+# --- the closed matrix form ---
+
+
+@given(SEEDS)
+@few
+def test_stacked_vectors_solve_the_equations_of_all_links(seed):
+    robot = tree(seed).reference
+    q, qd, qdd = state(robot, seed)
+    loads = loads_of(robot, seed)
+    form = robot.matrix_form(q, qd, qdd, **loads)
+    table = robot.rnea_table(q, qd, qdd, **loads)
+    assert_allclose(form.V, table.V.ravel(), atol=1e-9)
+    assert_allclose(form.V, form.A @ form.V + form.S @ qd, atol=1e-9)
+    assert_allclose(form.V_dot, table.V_dot.ravel(), rtol=1e-9, atol=1e-8)
+    driven = form.A_dot @ form.V + form.S_dot @ qd + form.S @ qdd + form.V_dot_0
+    assert_allclose(form.V_dot, form.A @ form.V_dot + driven, rtol=1e-9, atol=1e-8)
+    assert_allclose(form.W, table.F.ravel(), rtol=1e-9, atol=1e-8)
+    drives = robot.friction_torque(qd) + robot.spring_torque(q)
+    assert_allclose(form.tau + drives, robot.inverse_dynamics(q, qd, qdd, **loads), rtol=1e-9, atol=1e-8)
+
+
+@given(SEEDS)
+@few
+def test_both_coriolis_matrices_give_the_same_torques_and_one_is_christoffels(seed):
+    robot = tree(seed).reference
+    q, qd, _ = state(robot, seed)
+    form = robot.matrix_form(q, qd)
+    assert_allclose(form.C_christoffel, robot.coriolis_matrix(q, qd), rtol=1e-10, atol=1e-10)
+    assert_allclose(form.C @ qd, form.C_christoffel @ qd, rtol=1e-9, atol=1e-8)
+
+
+def test_only_christoffels_matrix_makes_the_rate_of_m_skew():
+    arm = cr.load("planar_2r").reference
+    q, qd, h = np.array([0.3, 0.7]), np.array([1.0, 2.0]), 1e-6
+    form = arm.matrix_form(q, qd)
+    rate = (arm.mass_matrix(q + qd * h) - arm.mass_matrix(q - qd * h)) / (2 * h)
+
+    def symmetric_part(C):
+        return np.abs(rate - 2 * C + (rate - 2 * C).T).max()
+
+    assert symmetric_part(form.C_christoffel) < 1e-8
+    assert symmetric_part(form.C) > 0.1
+    assert abs(qd @ (rate - 2 * form.C) @ qd) < 1e-8
+
+
+def test_the_closed_form_without_accelerations_has_no_wrenches():
+    arm = cr.load("planar_2r").reference
+    form = arm.matrix_form(np.zeros((3, 2)), REST)
+    assert form.V.shape == (3, 12)
+    assert form.V_dot is form.W is form.tau is None
+    assert repr(form) == "<Closed matrix form of 2 links and 2 joints, a batch of shape (3,)>"
+    wide = arm.matrix_form(np.zeros((3, 2)), REST, REST, np.zeros((4, 1, 6)))
+    assert wide.W.shape == (4, 3, 12)
+    with pytest.raises(cr.ShapeError, match="which need qdd; give qdd as well"):
+        arm.matrix_form(REST, REST, tip_wrench=np.zeros(6))
+    with pytest.raises(cr.UnknownNameError, match="frame of a wrench"):
+        arm.matrix_form(REST, REST, REST, np.zeros(6), wrench_frame="space")

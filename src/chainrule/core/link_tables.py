@@ -144,3 +144,20 @@ class RneaTable(LinkTable):
     def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
         yield "base, with gravity as an acceleration", "V_dot_0", self.V_dot_0, self.units["V_dot"]
         yield from super()._lines()
+
+
+@dataclass(frozen=True, repr=False)
+class VelocityTable(LinkTable):
+    """Velocities from link to link: omega_i and v_i of each link, in its own axes and in those of the base."""
+
+    omega: Array
+    v: Array
+    omega_0: Array
+    v_0: Array
+    R: Array
+    """Rotations R_{p,i}: the axes of each link in those of its parent, (..., links, 3, 3)."""
+    P: Array
+    """Origins of the links in the frames of their parents, (..., links, 3), in m."""
+
+    title = "Velocities link by link"
+    heading = "x, y and z of each vector: omega and v in the axes of the link, omega_0 and v_0 in those of the base"

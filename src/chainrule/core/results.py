@@ -66,19 +66,49 @@ class Limits(LimitFields):
         return data_frame(self._asdict(), units, list(self.names) or None, "joint")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatrixForm:
     """The closed matrix form: stacked matrices with six rows for each moving link, and M, C, g made of them."""
 
     links: tuple[str, ...]
     S: Array
+    """Screws of the joints, (..., 6 links, n)."""
     A: Array
+    """Adjoints from parents to links, (..., 6 links, 6 links)."""
     A_dot: Array
+    """The rate of A."""
     L: Array
+    """(1 - A)^-1."""
     J: Array
+    """Jacobians of all links in their own frames, L S."""
     inertia: Array
+    """Spatial inertias of the links, in blocks."""
     ad_V: Array
+    """Brackets of the twists, in blocks."""
     rotors: Array
+    """Rotors on the joints' side, (..., n, n)."""
     M: Array
+    """J^T I J and the rotors."""
     C: Array
+    """J^T I L (dA/dt J + dS/dt) - J^T ad_V^T I J: C qd are the velocity torques."""
     g: Array
+    """Gravity torques, (..., n)."""
+    C_christoffel: Array
+    """Christoffel's matrix, another C with the same C qd; only with this one dM/dt - 2 C is skew-symmetric."""
+    S_dot: Array
+    """The rate of S, zero but for universal and planar joints."""
+    V: Array
+    """Twists of all links, stacked: (..., 6 links)."""
+    V_dot_0: Array
+    """The acceleration -g of the base, in the frames of the links on it: (..., 6 links)."""
+    V_dot: Array | None = None
+    """Rates of the twists, gravity included; None unless qdd is given."""
+    W: Array | None = None
+    """Wrenches through the joints, stacked; None unless qdd is given."""
+    tau: Array | None = None
+    """Torques S^T W and those of the rotors, without friction and springs; None unless qdd is given."""
+
+    def __repr__(self) -> str:
+        batch = self.M.shape[:-2]
+        of = f", a batch of shape {batch}" if batch else ""
+        return f"<Closed matrix form of {len(self.links)} links and {self.M.shape[-1]} joints{of}>"

@@ -10,12 +10,16 @@ import numpy as np
 
 from chainrule.algorithms import matrix_form as algorithm
 from chainrule.algorithms import rnea, vector_form
+from chainrule.algorithms.coriolis import coriolis_matrix
 from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration
+from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
+from chainrule.arguments import one_of, together
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.results import MatrixForm
 from chainrule.dynamics.dynamics import inverse_dynamics
+from chainrule.errors import ShapeError
 from chainrule.functions import reference
 from chainrule.spatial import Motion
 
@@ -89,23 +93,66 @@ def rnea_table(
     )
 
 
-def matrix_form(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> MatrixForm:
-    """The closed matrix form: S, A, L = (1 - A)^-1, J = L S, the block inertia, M = J^T I J and C.
+def matrix_form(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike | None = None,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
+) -> MatrixForm:
+    """The closed matrix form: S, A, L = (1 - A)^-1, J = L S, the block inertia, M = J^T I J, C and g, and stacked V.
 
-    M includes the rotors; tau = M qdd + C qd + g, to which friction and springs are added.
+    M includes the rotors; tau = M qdd + C qd + g, to which friction and springs are added. C is that of the matrices;
+    `C_christoffel`, that of coriolis_matrix, is another one with the same C qd. M, C and g are those of the tree where
+    there are closed loops.
+
+    Parameters
+    ----------
+    q, qd
+        Configurations (..., nq) and velocities (..., n).
+    qdd
+        Accelerations (..., n); with them come the stacked V_dot and W, and tau = S^T W with the rotors.
+    tip_wrench, wrenches, wrench_frame
+        As in inverse_dynamics; they are in W and tau, and need qdd.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> form = arm.matrix_form([0.0, 0.5], [1.0, 2.0], [0.0, 1.0])
+    >>> form.W.shape, bool(abs(form.tau - arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.0, 1.0])).max() < 1e-12)
+    ((12,), True)
     """
-    arrays = robot.read("matrix_form", q=q, qd=qd)
+    loads = robot.loads("matrix_form", tip_wrench, wrenches)
+    frame = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
+    if qdd is None and loads.links:
+        raise ShapeError("matrix_form: wrenches are in W and tau, which need qdd; give qdd as well")
+    state = {"q": q, "qd": qd} if qdd is None else {"q": q, "qd": qd, "qdd": qdd}
     robot.require("mass_matrix")
-    batch = arrays[0].shape[:-1]
+    vectors = dict(zip(state, robot.read("matrix_form", **state), strict=True))
+    arrays = together(vectors | dict(zip(loads.labels, loads.wrenches, strict=True)), "matrix_form")
+    scalars = [reference.scalars_of(a) for a in arrays]
+    model, motion = robot.merged, None
     with np.errstate(all="ignore"):
-        form = algorithm.matrix_form(robot.merged, *(reference.scalars_of(a) for a in arrays))
-    matrices = {field.name: getattr(form, field.name) for field in fields(form)}
-    widths = {"S": robot.n, "J": robot.n}
-    stacks = {
-        name: reference.stack(m, batch, (len(m), widths.get(name, len(m))) if name != "g" else (robot.n,))
-        for name, m in matrices.items()
-    }
+        form = algorithm.matrix_form(model, *scalars[:2])
+        christoffel = coriolis_matrix(model, *scalars[:2])
+        if qdd is not None:
+            on = on_links(model, loads.links, scalars[3:], scalars[0], frame)
+            motion = algorithm.stacked_motion(form, scalars[1], scalars[2], on)
+    found = {field.name: getattr(form, field.name) for field in fields(form)} | {"C_christoffel": christoffel}
+    if motion is not None:
+        found |= {field.name: getattr(motion, field.name) for field in fields(motion)}
+    batch = arrays[0].shape[:-1]
+    stacks = {name: reference.stack(x, batch, _shape(name, len(x), robot.nv)) for name, x in found.items()}
     return MatrixForm(_moving_links(robot), **stacks)
+
+
+def _shape(name: str, length: int, n: int) -> tuple[int, ...]:
+    """The shape of a part of the closed matrix form."""
+    if name in ("g", "V", "V_dot_0", "V_dot", "W", "tau"):
+        return (length,)
+    return (length, n) if name in ("S", "S_dot", "J") else (length, length)
 
 
 def _moving_links(robot: Mechanism) -> tuple[str, ...]:

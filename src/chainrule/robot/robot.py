@@ -34,6 +34,7 @@ from chainrule.kinematics import (
     tasks,
     workspace,
 )
+from chainrule.kinematics import textbook as kinematic_textbook
 from chainrule.loops import closure, forces, mobility, motion
 from chainrule.model import Model
 from chainrule.robot import building, comparison, edits, part_edits, parts
@@ -158,7 +159,7 @@ class Robot(Mechanism):
     reorder = orders.reorder
     order_of = orders.order_of
 
-    # --- poses, velocities, Jacobians: kinematics/poses.py, differential.py, moving_point.py ---
+    # --- poses, velocities, Jacobians: kinematics/poses.py, differential.py, textbook.py, moving_point.py ---
     pose = poses.pose
     twists = poses.twists
     accelerations = poses.accelerations
@@ -170,6 +171,8 @@ class Robot(Mechanism):
     poses = poses.poses
     velocity = differential.velocity
     acceleration = differential.acceleration
+    velocity_table = kinematic_textbook.velocity_table
+    exponential_table = kinematic_textbook.exponential_table
     velocity_terms = moving_point.velocity_terms
     acceleration_terms = moving_point.acceleration_terms
     resolved_rate = differential.resolved_rate
@@ -371,8 +374,8 @@ class Robot(Mechanism):
     ) -> Document:
         """The equations of motion derived step by step, with numbers for a sample state (q, qd, qdd) beside symbols.
 
-        method: "newton-euler", "lagrange" or "closed-form". The document can be written as LaTeX, Markdown, a Jupyter
-        notebook, or a page of HTML.
+        method: "newton-euler", "rnea", "lagrange", "closed-form"; "velocities" and "jacobians", which need no masses.
+        The document can be written as LaTeX, Markdown, a Jupyter notebook, or a page of HTML.
         """
         from chainrule.symbolic.derivations.derivation import derive
 

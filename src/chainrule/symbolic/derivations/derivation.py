@@ -1,29 +1,45 @@
-"""Derivations of a robot's equations of motion, as documents."""
+"""Derivations of a robot's equations of motion and velocities, as documents."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
 from chainrule.symbolic.derivations.final_equations import final_equations
-from chainrule.symbolic.derivations.introduction import introduction
+from chainrule.symbolic.derivations.introduction import geometry, introduction
+from chainrule.symbolic.derivations.jacobians import link_jacobians
 from chainrule.symbolic.derivations.lagrange import lagrange
 from chainrule.symbolic.derivations.matrix_form import closed_matrix_form
 from chainrule.symbolic.derivations.newton_euler import newton_euler
 from chainrule.symbolic.derivations.problem import Problem
+from chainrule.symbolic.derivations.recursion import recursion
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
+from chainrule.symbolic.derivations.velocities import velocities
 from chainrule.symbolic.documents.blocks import Block
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.printing import Style
 
-METHODS: dict[str, tuple[str, Callable[[Problem], list[Block]]]] = {
-    "newton-euler": ("The Newton-Euler equations", newton_euler),
-    "lagrange": ("Lagrange's equations", lagrange),
-    "closed-form": ("The equations of motion in closed matrix form", closed_matrix_form),
+
+class Method(NamedTuple):
+    """A kind of derivation: the title of its document, and the function that writes its sections."""
+
+    title: str
+    sections: Callable[[Problem], list[Block]]
+    has_masses: bool = True
+    """Whether it is about the equations of motion, which it then ends with; velocities need no masses."""
+
+
+METHODS: dict[str, Method] = {
+    "newton-euler": Method("The Newton-Euler equations", newton_euler),
+    "rnea": Method("The recursion in twists and wrenches", recursion),
+    "lagrange": Method("Lagrange's equations", lagrange),
+    "closed-form": Method("The equations of motion in closed matrix form", closed_matrix_form),
+    "velocities": Method("Velocities from link to link", velocities, has_masses=False),
+    "jacobians": Method("Jacobians by the product of exponentials", link_jacobians, has_masses=False),
 }
-"""Method -> title of its document, and the function that writes its sections."""
+"""Kinds of derivations, by the name that users give."""
 
 
 def derive(
@@ -33,7 +49,7 @@ def derive(
     state: Any = None,
     symbols: Mapping[Any, Any] | None = None,
 ) -> Document:
-    """The equations of motion of a robot derived step by step, with numbers beside the symbols.
+    """The equations of motion of a robot, or its velocities, derived step by step, with numbers beside the symbols.
 
     Numbers must agree with the robot's kernels, and units are checked.
 
@@ -42,8 +58,10 @@ def derive(
     robot
         The robot. Loops, joints with quaternions and long chains of joints are refused.
     method
-        "newton-euler", link by link outward and inward; "lagrange", from the energies; "closed-form", from the
-        Jacobians of the links.
+        "newton-euler", in vectors link by link outward and inward; "rnea", the same in twists and wrenches;
+        "lagrange", from the energies; "closed-form", from stacked matrices of all links; "velocities", from link to
+        link, up to the Jacobian; "jacobians", those of the links by the product of exponentials. The last two need no
+        masses.
     parameters
         "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a dictionary that
         replaces some of the names by numbers.
@@ -58,10 +76,11 @@ def derive(
     """
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
-    title, steps = METHODS[method]
-    problem = Problem.of(robot, parameters, state, symbols)
+    title, sections, has_masses = METHODS[method]
+    problem = Problem.of(robot, parameters, state, symbols, with_masses=has_masses)
     check_in_other_units(problem)
-    blocks = (*introduction(problem), *problem.sample(), *steps(problem), *final_equations(problem))
+    start = introduction(problem) if has_masses else geometry(problem)
+    blocks = (*start, *problem.sample(), *sections(problem), *(final_equations(problem) if has_masses else ()))
     reserved = frozenset(symbol.name for symbol in problem.equations.parameters)
     style = Style(reserved=reserved, coordinates=tuple(problem.equations.q))
     return Document(f"{title} of {robot.name}", blocks, style)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sympy as sp
 
 from chainrule.model import Body
@@ -9,7 +11,7 @@ from chainrule.model.joints import Kind, Moved, Screw
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import Problem, column, vector_text
+from chainrule.symbolic.derivations.problem import Problem, column, matrix, vector_text
 from chainrule.symbolic.documents.blocks import (
     Block,
     Equation,
@@ -24,18 +26,36 @@ ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
 def introduction(problem: Problem) -> list[Block]:
-    """The section about frames and parameters."""
-    model, robot = problem.model, problem.robot
-    gravity = Equation((Formula("g_{0}"), column(model.gravity).T), "m/s^2")
+    """The section about frames, masses and parameters."""
+    gravity = Equation((Formula("g_{0}"), column(problem.model.gravity).T), "m/s^2")
+    return [
+        *_overview(problem),
+        _links(problem),
+        *_parameters(problem, problem.equations.parameters),
+        Paragraph("Gravity, in the axes of the base:"),
+        gravity,
+        *_frames(problem, ("; the centre of mass is at ", Formula("P_{Ci}"))),
+    ]
+
+
+def geometry(problem: Problem) -> list[Block]:
+    """The section about frames and lengths, without masses."""
+    model = problem.model
+    places = [body.T for body in model.at(problem.symbols[0])] + [frame.origin for frame in model.frames]
+    used = set().union(*(matrix(T.rows()).free_symbols for T in places))
+    lengths = {symbol: value for symbol, value in problem.equations.parameters.items() if symbol in used}
+    return [*_overview(problem), *_parameters(problem, lengths), *_frames(problem)]
+
+
+def _overview(problem: Problem) -> list[Block]:
+    """The heading, the number of joints and links, and the table of joints."""
+    robot = problem.robot
     text = (
-        f"{robot.name}: {robot.n} degrees of freedom, {len(model.bodies)} moving links. Link i has the frame i, which "
-        "joint i moves in the frame of its parent; the base is 0. Every vector of a link is in the link's own frame. "
-        "SI units throughout."
+        f"{robot.name}: {robot.n} degrees of freedom, {len(problem.model.bodies)} moving links. Link i has the frame "
+        "i, which joint i moves in the frame of its parent; the base is 0. Every vector of a link is in the link's own "
+        "frame. SI units throughout."
     )
-    blocks: list[Block] = [Heading("Frames and parameters"), Paragraph(text), _joints(problem), _links(problem)]
-    if problem.equations.parameters:
-        blocks += [Paragraph("What the symbols stand for:"), _parameters(problem)]
-    return [*blocks, Paragraph("Gravity, in the axes of the base:"), gravity, *_frames(problem)]
+    return [Heading("Frames and parameters"), Paragraph(text), _joints(problem)]
 
 
 def _joints(problem: Problem) -> Table:
@@ -72,30 +92,31 @@ def _links(problem: Problem) -> Table:
     return Table(header, tuple(rows))
 
 
-def _parameters(problem: Problem) -> Table:
-    """The table of symbols, values and units, three parameters in each row."""
+def _parameters(problem: Problem, parameters: Mapping[sp.Symbol, float]) -> list[Block]:
+    """The table of symbols, values and units, three parameters in each row; nothing where there are none."""
     cells: list[tuple[object, ...]] = [
         (symbol, f"{value:.6g}", superscript_powers(problem.units.get(symbol, "")))
-        for symbol, value in problem.equations.parameters.items()
+        for symbol, value in parameters.items()
     ]
+    if not cells:
+        return []
     across = min(3, len(cells))
     cells += [("", "", "")] * (-len(cells) % across)
     down = len(cells) // across
     rows = tuple(tuple(x for k in range(across) for x in cells[k * down + i]) for i in range(down))
-    return Table(("symbol", "value", "unit") * across, rows)
+    return [Paragraph("What the symbols stand for:"), Table(("symbol", "value", "unit") * across, rows)]
 
 
-def _frames(problem: Problem) -> list[Block]:
+def _frames(problem: Problem, more: tuple[object, ...] = ()) -> list[Block]:
     """The pose of every frame in its parent's frame."""
     blocks: list[Block] = [
         Paragraph((
             "Where each frame is in its parent's: its axes are the columns of ", Formula("R_i"), ", its origin is ",
-            Formula("P_i"), "; the centre of mass is at ", Formula("P_{Ci}"), ".",
+            Formula("P_i"), *more, ".",
         ))
     ]  # fmt: skip
     for body in problem.model.at(problem.symbols[0]):
         i = body.index
-        rotation = sp.Matrix([[to_sympy(x) for x in line] for line in body.T.rotation])
-        blocks.append(Equation((Formula(subscript("R", i)), rotation)))
+        blocks.append(Equation((Formula(subscript("R", i)), matrix(body.T.rotation))))
         blocks.append(Equation((Formula(subscript("P", i)), column(body.T.translation)), "m"))
     return blocks

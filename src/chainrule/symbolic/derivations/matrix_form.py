@@ -1,60 +1,157 @@
-"""The derivation in closed matrix form: Jacobians of the links, mass matrix, Christoffel's symbols, gravity."""
+"""The derivation in closed matrix form: stacked matrices, Jacobians of the links, and both Coriolis matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
 
-from chainrule.algorithms.matrix_form import matrix_form
+from chainrule.algorithms.matrix_form import MatrixForm, matrix_form
+from chainrule.core import results
 from chainrule.dynamics import textbook
+from chainrule.dynamics.dynamics import coriolis_matrix
+from chainrule.model import Model
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import ZERO_TOLERANCE, Problem, count_terms, too_large
-from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.derivations.problem import (
+    Problem,
+    Quantity,
+    count_terms,
+    matrix,
+    number_list,
+    number_matrix,
+    too_large,
+)
+from chainrule.symbolic.derivations.rules import rule
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, Table
 
 MAX_TERMS = 6000
-"""Terms of all Jacobians, or of all Christoffel symbols; a robot with more is refused."""
+"""Terms of all stacked matrices, or of all Christoffel symbols; a robot with more is refused."""
 
 
 def closed_matrix_form(problem: Problem) -> list[Block]:
     """The sections from the stacked equations of all links to M, C and g."""
-    problem.refuse_many_terms("its Jacobians", lambda model, q, qd, _: matrix_form(model, q, qd).J, MAX_TERMS)
+    problem.refuse_many_terms("its stacked matrices", _entries_of_stacks, MAX_TERMS)
     problem.refuse_many_terms("its Christoffel symbols", QUANTITIES["C"], MAX_TERMS)
     form = matrix_form(problem.model, *problem.symbols[:2])
-    size = count_terms(x for row in form.J for x in row)
+    size = count_terms(_stacks(form))
     if size > MAX_TERMS:
-        raise too_large(problem.robot, f"its Jacobians have {size} terms")
-    return [*_stacked_equations(), *_jacobians(problem, form), *_christoffel(problem)]
+        raise too_large(problem.robot, f"its stacked matrices have {size} terms")
+    kernel = textbook.matrix_form(problem.frictionless, *problem.state)
+    return [
+        *_stacked_equations(form),
+        *_stacked_matrices(problem, form, kernel),
+        *_jacobians(problem, form, kernel),
+        *_vectors(problem, kernel),
+        *_coriolis(problem, form, kernel),
+        *_christoffel(problem),
+        *_difference(problem, form),
+    ]
 
 
-def _stacked_equations() -> list[Block]:
+def _entries_of_stacks(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any) -> list[Any]:
+    return _stacks(matrix_form(model, q, qd))
+
+
+def _stacks(form: MatrixForm) -> list[Any]:
+    """All entries of the matrices that are shown."""
+    return [x for rows in (form.L, form.A_dot, form.J, form.C) for row in rows for x in row]
+
+
+def _stacked_equations(form: MatrixForm) -> list[Block]:
+    moving = _varying_screws(form)
+    rate = r" + \dot{S} \dot{q}" if moving else ""
+    inner = r"\left(\dot{A} J + \dot{S}\right)" if moving else r"\dot{A} J"
     return [
         Heading("The equations of all links at once"),
         Paragraph((
             "Twists ", Formula("V = (\\omega, v)"), " and wrenches ", Formula("W = (m, f)"), " of all links in one "
             "column each, with the screws of the joints in ", Formula("S"), ", the adjoints from parents to links in ",
-            Formula("A"), ", and spatial inertias in ", Formula("G"), ":",
+            Formula("A"), ", and spatial inertias in ", Formula("G"), ". Gravity is the acceleration ",
+            Formula(r"\dot{V}_0"), " that the links on the base get from it:",
         )),
-        Equation((Formula("V"), Formula(r"A V + S \dot{q}"))),
-        Equation((Formula(r"\dot{V}"), Formula(r"A \dot{V} + \dot{A} V + S \ddot{q}"))),
-        Equation((Formula("W"), Formula(r"G \dot{V} - \mathrm{ad}_V^T G V + A^T W"))),
-        Equation((Formula(r"\tau"), Formula("S^T W"))),
+        rule("V", r"A V + S \dot{q}"),
+        rule(r"\dot{V}", rf"A \dot{{V}} + \dot{{A}} V + S \ddot{{q}}{rate} + \dot{{V}}_0"),
+        rule("W", r"G \dot{V} - \mathrm{ad}_V^T G V + A^T W"),
+        rule(r"\tau", "S^T W"),
         Paragraph((
-            "A link comes after its parent, so that ", Formula("1 - A"), " has the inverse ", Formula("\\Lambda"),
+            "A link comes after its parent, so that ", Formula("1 - A"), " has the inverse ", Formula("L"),
             ", and all but the joints can be eliminated:",
         )),
-        Equation((Formula("J"), Formula(r"\Lambda S"))),
-        Equation((Formula("M"), Formula("J^T G J"))),
-        Equation((Formula(r"\tau"), Formula(r"M \ddot{q} + C \dot{q} + g"))),
+        rule("V", r"L S \dot{q}"),
+        rule(r"\dot{V}", rf"L \left(\dot{{A}} V + S \ddot{{q}}{rate} + \dot{{V}}_0\right)"),
+        rule("W", r"L^T \left(G \dot{V} - \mathrm{ad}_V^T G V\right)"),
+        rule("J", "L S"),
+        rule("M", "J^T G J"),
+        rule("C", rf"J^T G L {inner} - J^T \mathrm{{ad}}_V^T G J"),
+        rule("g", r"J^T G L \dot{V}_0"),
+        rule(r"\tau", r"M \ddot{q} + C \dot{q} + g"),
+        Paragraph("Rotors, springs and friction are added to that: rotors on the diagonal of M."),
     ]  # fmt: skip
 
 
-def _jacobians(problem: Problem, form: Any) -> list[Block]:
+def _varying_screws(form: MatrixForm) -> bool:
+    """Whether the screws of some joint move in the frame of its link, as those of universal joints do."""
+    return any(not is_zero(x) and to_sympy(x) != 0 for row in form.S_dot for x in row)
+
+
+def _stacked_matrices(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
+    """The matrices S, A, L and A-dot in blocks, and the blocks in symbols."""
+    bodies, model = problem.model.bodies, problem.model
+    count = len(bodies)
+    joints = {places.joint.name: k for k, places in enumerate(model.layout.joints)}
+    columns = {body.index: joints[body.joint.mimic.joint if body.joint.mimic else body.joint.name] for body in bodies}
+    carriers = [(body.index, other.index) for body in bodies for other in model.ancestors(body.index)[:-1]]
+    parents = [(body.index, body.parent) for body in bodies if body.parent]
+    one = {(i, i): "1" for i in range(1, count + 1)}
+    for name in ("S", "A", "L", "A_dot"):
+        problem.check_number(name, matrix(getattr(form, name)), getattr(kernel, name))
+    blocks: list[Block] = [
+        Heading("The stacked matrices"),
+        Paragraph((
+            "In blocks, six rows for each link: ", Formula("S_i"), " has the screws of joint ", Formula("i"), " in the "
+            "frame of its link, ", Formula(r"\mathrm{Ad}_{i,j}"), " is the adjoint of the pose of frame ",
+            Formula("j"), " in frame ", Formula("i"), ".",
+        )),
+        _in_blocks("S", {(i, k + 1): subscript("S", i) for i, k in columns.items()}, count, len(joints)),
+        _in_blocks("A", {pair: _adjoint(*pair) for pair in parents}, count, count),
+        _in_blocks("L", one | {pair: _adjoint(*pair) for pair in carriers}, count, count),
+        _in_blocks(r"\dot{A}", {pair: _adjoint(*pair, dot=True) for pair in parents}, count, count),
+    ]  # fmt: skip
+    for body in bodies:
+        own = [row[body.first_v : body.first_v + body.joint.kind.nv] for row in form.S[_rows(body.index)]]
+        blocks.append(Equation((Formula(subscript("S", body.index)), matrix(own))))
+    for i, j in carriers:
+        blocks.append(Equation((Formula(_adjoint(i, j)), matrix(_block(form.L, i, j)))))
+    for i, j in parents:
+        blocks.append(Equation((Formula(_adjoint(i, j, dot=True)), matrix(_block(form.A_dot, i, j)))))
+    return blocks
+
+
+def _adjoint(i: int, j: int, *, dot: bool = False) -> str:
+    name = r"\mathrm{Ad}"
+    return rf"\dot{{{name}}}_{{{i},{j}}}" if dot else f"{name}_{{{i},{j}}}"
+
+
+def _rows(index: int) -> slice:
+    return slice(6 * (index - 1), 6 * index)
+
+
+def _block(rows: Sequence[Sequence[Any]], i: int, j: int) -> list[Sequence[Any]]:
+    return [row[_rows(j)] for row in rows[_rows(i)]]
+
+
+def _in_blocks(name: str, entries: Mapping[tuple[int, int], str], rows: int, columns: int) -> Equation:
+    """A matrix by the names of its blocks, counted from 1; zeros elsewhere."""
+    lines = (" & ".join(entries.get((i + 1, j + 1), "0") for j in range(columns)) for i in range(rows))
+    return rule(name, r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}")
+
+
+def _jacobians(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
     """The rows of J and the block of G of every link."""
-    kernel = textbook.matrix_form(problem.robot, *problem.state[:2])
     blocks: list[Block] = [
         Heading("Jacobians and inertias of the links"),
         Paragraph((
@@ -64,36 +161,72 @@ def _jacobians(problem: Problem, form: Any) -> list[Block]:
         )),
     ]  # fmt: skip
     for body in problem.model.bodies:
-        i, rows = body.index, slice(6 * (body.index - 1), 6 * body.index)
-        J = sp.Matrix([[to_sympy(x) for x in row] for row in form.J[rows]])
-        G = sp.Matrix([[to_sympy(x) for x in row[rows]] for row in form.inertia[rows]])
-        numbers = [(subscript("J", i), kernel.J[rows]), (subscript("G", i), kernel.inertia[rows, rows])]
-        for (name, values), matrix in zip(numbers, (J, G), strict=True):
-            problem.check_number(name, matrix, values)
+        i, rows = body.index, _rows(body.index)
+        J, G = matrix(form.J[rows]), matrix(_block(form.inertia, i, i))
+        problem.check_number(subscript("J", i), J, kernel.J[rows])
+        problem.check_number(subscript("G", i), G, kernel.inertia[rows, rows])
         blocks += [
             Heading(f"Link {i}: {body.link.name}", 2),
-            Equation((Formula(subscript("J", i)), J, _numbers(kernel.J[rows]))),
+            Equation((Formula(subscript("J", i)), J, number_matrix(kernel.J[rows]))),
             Equation((Formula(subscript("G", i)), G)),
         ]
     return blocks
 
 
-def _numbers(matrix: Any) -> sp.Matrix:
-    """A matrix of numbers, with rounding errors set to zero."""
-    return sp.Matrix([[0 if abs(x) < ZERO_TOLERANCE else float(x) for x in row] for row in matrix])
+def _vectors(problem: Problem, kernel: results.MatrixForm) -> list[Block]:
+    """The stacked vectors at the sample state, link by link."""
+    assert kernel.V_dot is not None  # the sample state has accelerations
+    assert kernel.W is not None
+    rows = tuple(
+        (
+            str(body.index),
+            body.link.name,
+            *(number_list(x[_rows(body.index)]) for x in (kernel.V, kernel.V_dot, kernel.W)),
+        )
+        for body in problem.model.bodies
+    )
+    header = ("link", "name", Formula("V"), Formula(r"\dot{V}"), Formula("W"))
+    return [Paragraph("The stacked vectors at the sample state, in the frames of the links:"), Table(header, rows)]
+
+
+def _coriolis(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
+    """The Coriolis matrix of the stacked matrices."""
+    quantities = _matrix_entries(problem, "C", form.C, kernel.C)
+    return [
+        Heading("The Coriolis matrix"),
+        Paragraph("From the stacked matrices:"),
+        Equation((Formula("C"), matrix(form.C))),
+        problem.numbers(quantities),
+    ]
+
+
+def _matrix_entries(problem: Problem, name: str, rows: Iterable[Iterable[Any]], kernel: Any) -> list[Quantity]:
+    lengths = [u == "m" for u in problem.coordinate_units]
+    units = {0: "kg m^2/s", 1: "kg m/s", 2: "kg/s"}
+    return [
+        Quantity(f"{name}_{{{i + 1}{j + 1}}}", to_sympy(x), units[lengths[i] + lengths[j]], kernel[i, j])
+        for i, row in enumerate(rows)
+        for j, x in enumerate(row)
+    ]
 
 
 def _christoffel(problem: Problem) -> list[Block]:
     """The Christoffel symbols that are not zero."""
-    rule = (
+    symbol = (
         r"\frac{1}{2} \left(\frac{\partial M_{ij}}{\partial q_k} + \frac{\partial M_{ik}}{\partial q_j}"
         r" - \frac{\partial M_{jk}}{\partial q_i}\right)"
     )
     blocks: list[Block] = [
         Heading("Christoffel's symbols"),
-        Paragraph("They make the Coriolis matrix from the mass matrix; those that are not listed are zero."),
-        Equation((Formula(r"\Gamma_{ijk}"), Formula(rule))),
-        Equation((Formula("C_{ij}"), Formula(r"\sum_k \Gamma_{ijk} \dot{q}_k"))),
+        Paragraph(
+            (
+                "They make another Coriolis matrix, ",
+                Formula(r"C_{\Gamma}"),
+                ", from the mass matrix; those that are not listed are zero.",
+            )
+        ),
+        rule(r"\Gamma_{ijk}", symbol),
+        rule(r"\left(C_{\Gamma}\right)_{ij}", r"\sum_k \Gamma_{ijk} \dot{q}_k"),
     ]
     symbols = problem.equations.elements.christoffel
     n = len(symbols)
@@ -107,3 +240,32 @@ def _christoffel(problem: Problem) -> list[Block]:
                     names = [f"\\Gamma_{{{i + 1}{a + 1}{b + 1}}}" for a, b in dict.fromkeys([(k, j), (j, k)])]
                     blocks.append(Equation((*(Formula(name) for name in names), to_sympy(x))))
     return blocks
+
+
+def _difference(problem: Problem, form: MatrixForm) -> list[Block]:
+    """Christoffel's matrix, and how the other one differs from it."""
+    q, qd, _ = problem.state
+    entries = problem.equations.elements.C
+    difference = matrix([[a - b for a, b in zip(*rows, strict=True)] for rows in zip(form.C, entries, strict=True)])
+    rates = sp.Matrix(problem.equations.qd)
+    name = r"\left(C_{\Gamma}\right)"
+    kernel = coriolis_matrix(problem.robot, q, qd)
+    for C in (matrix(form.C), problem.equations.C):
+        problem.check_number("C qd", C * rates, kernel @ qd)
+    blocks: list[Block] = [
+        Equation((Formula(r"C_{\Gamma}"), problem.equations.C)),
+        problem.numbers(_matrix_entries(problem, name, entries, kernel)),
+    ]
+    if difference.is_zero_matrix:
+        same = Paragraph("For this robot, that of the stacked matrices is the same one.")
+        return [*blocks, same, rule("C", r"C_{\Gamma}")]
+    return [
+        *blocks,
+        Paragraph((
+            "Both give the same torques ", Formula(r"C \dot{q} = C_{\Gamma} \dot{q}"), ", and so the same motion. They "
+            "are different matrices: only ", Formula(r"\dot{M} - 2 C_{\Gamma}"), " is skew-symmetric, which proofs of "
+            "stability use. Where they differ:",
+        )),
+        Equation((Formula(r"C - C_{\Gamma}"), difference)),
+        rule(r"\left(C - C_{\Gamma}\right) \dot{q}", "0"),
+    ]  # fmt: skip

@@ -9,11 +9,18 @@ from chainrule.algorithms import vector_form
 from chainrule.algorithms.vector_form import UNITS, LinkRow
 from chainrule.dynamics.textbook import newton_euler_table
 from chainrule.model import Body, Model
-from chainrule.model.joints import Screw
-from chainrule.spatial import Vector
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import link_quantity, subscript
 from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, too_large
+from chainrule.symbolic.derivations.rules import (
+    OTHER,
+    SLIDES,
+    TURNS,
+    kinds_of_motion,
+    link_section,
+    quantities_with_numbers,
+    rule,
+)
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
@@ -42,8 +49,7 @@ def newton_euler(problem: Problem) -> list[Block]:
         Quantity(subscript(r"\tau", i + 1), to_sympy(tau), unit, table.tau[i])
         for i, (tau, unit) in enumerate(zip(torques, problem.torque_units, strict=True))
     ]
-    blocks += [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
-    return [*blocks, problem.numbers(quantities)]
+    return [*blocks, *quantities_with_numbers(problem, quantities)]
 
 
 def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
@@ -58,8 +64,7 @@ def _link(problem: Problem, body: Body, row: LinkRow, table: object, names: Sequ
     for name in names:
         kernel = getattr(table, name)[i - 1]
         quantities.append(Quantity(link_quantity(name, i), column(getattr(row, name)), UNITS[name], kernel))
-    equations = [Equation((Formula(q.name), q.expression), q.unit) for q in quantities]
-    return [Heading(f"Link {i}: {body.link.name}", 2), *equations, problem.numbers(quantities)]
+    return link_section(problem, body, quantities)
 
 
 def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
@@ -75,24 +80,24 @@ def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
         )),
         Equation((Formula(r"\omega_0 = \dot{\omega}_0 = 0, \quad \dot{v}_0"), Formula("-g_0"))),
     ]  # fmt: skip
-    kinds = {_kind_of_motion(body) for body in bodies}
-    if "turns" in kinds:
+    kinds = kinds_of_motion(bodies)
+    if TURNS in kinds:
         turned = rf" + {carried} \times \hat{{z}}_i \dot{{q}}_i + \hat{{z}}_i \ddot{{q}}_i"
         blocks += [
             Paragraph(("A joint that turns about the axis ", Formula(r"\hat{z}_i"), ":")),
-            _rule(r"\omega_i", carried + r" + \hat{z}_i \dot{q}_i", "rad/s"),
-            _rule(r"\dot{\omega}_i", spun + turned, "rad/s^2"),
-            _rule(r"\dot{v}_i", moved, "m/s^2"),
+            rule(r"\omega_i", carried + r" + \hat{z}_i \dot{q}_i", "rad/s"),
+            rule(r"\dot{\omega}_i", spun + turned, "rad/s^2"),
+            rule(r"\dot{v}_i", moved, "m/s^2"),
         ]  # fmt: skip
-    if "slides" in kinds:
+    if SLIDES in kinds:
         slid = r" + 2 \omega_i \times \hat{z}_i \dot{q}_i + \hat{z}_i \ddot{q}_i"
         blocks += [
             Paragraph(("A joint that slides along the axis ", Formula(r"\hat{z}_i"), ":")),
-            _rule(r"\omega_i", carried, "rad/s"),
-            _rule(r"\dot{\omega}_i", spun, "rad/s^2"),
-            _rule(r"\dot{v}_i", moved + slid, "m/s^2"),
+            rule(r"\omega_i", carried, "rad/s"),
+            rule(r"\dot{\omega}_i", spun, "rad/s^2"),
+            rule(r"\dot{v}_i", moved + slid, "m/s^2"),
         ]
-    if "other" in kinds:
+    if OTHER in kinds:
         slid = r" + 2 \left(R_i^T \omega_p\right) \times v_J + \omega_J \times v_J + \dot{v}_J"
         blocks += [
             Paragraph((
@@ -103,17 +108,17 @@ def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
             Equation((
                 Formula(r"\left(\dot{\omega}_J, \dot{v}_J\right)"), Formula(r"S_i \ddot{q}_i + \dot{S}_i \dot{q}_i"),
             )),
-            _rule(r"\omega_i", carried + r" + \omega_J", "rad/s"),
-            _rule(r"\dot{\omega}_i", spun + rf" + {carried} \times \omega_J + \dot{{\omega}}_J", "rad/s^2"),
-            _rule(r"\dot{v}_i", moved + slid, "m/s^2"),
+            rule(r"\omega_i", carried + r" + \omega_J", "rad/s"),
+            rule(r"\dot{\omega}_i", spun + rf" + {carried} \times \omega_J + \dot{{\omega}}_J", "rad/s^2"),
+            rule(r"\dot{v}_i", moved + slid, "m/s^2"),
         ]  # fmt: skip
     com = r"\dot{\omega}_i \times P_{Ci} + \omega_i \times \left(\omega_i \times P_{Ci}\right) + \dot{v}_i"
     return [
         *blocks,
         Paragraph("Then the centre of mass, and what Newton and Euler say of it:"),
-        _rule(r"\dot{v}_{Ci}", com, "m/s^2"),
-        _rule("F_i", r"m_i \dot{v}_{Ci}", "N"),
-        _rule("N_i", r"I_i \dot{\omega}_i + \omega_i \times I_i \omega_i", "N m"),
+        rule(r"\dot{v}_{Ci}", com, "m/s^2"),
+        rule("F_i", r"m_i \dot{v}_{Ci}", "N"),
+        rule("N_i", r"I_i \dot{\omega}_i + \omega_i \times I_i \omega_i", "N m"),
     ]
 
 
@@ -127,35 +132,22 @@ def _inward_rule() -> list[Block]:
     )
     return [
         Paragraph(text),
-        _rule("f_i", r"F_i + \sum_k R_k f_k", "N"),
-        _rule("n_i", r"N_i + P_{Ci} \times F_i + \sum_k \left(R_k n_k + P_k \times R_k f_k\right)", "N m"),
+        rule("f_i", r"F_i + \sum_k R_k f_k", "N"),
+        rule("n_i", r"N_i + P_{Ci} \times F_i + \sum_k \left(R_k n_k + P_k \times R_k f_k\right)", "N m"),
     ]
 
 
 def _torque_rule(bodies: Sequence[Body]) -> list[Block]:
-    kinds = {_kind_of_motion(body) for body in bodies}
+    kinds = kinds_of_motion(bodies)
     text = (
         "The motor supplies what goes along the axis of its joint; rotors and springs add theirs, and friction follows "
         "below."
     )
     blocks: list[Block] = [Paragraph(text)]
-    if "turns" in kinds:
-        blocks.append(_rule(r"\tau_i", r"n_i \cdot \hat{z}_i", "N m, a joint that turns"))
-    if "slides" in kinds:
-        blocks.append(_rule(r"\tau_i", r"f_i \cdot \hat{z}_i", "N, a joint that slides"))
-    if "other" in kinds:
-        blocks.append(_rule(r"\tau_i", r"S_i^T \left(n_i, f_i\right)", "N m or N"))
+    if TURNS in kinds:
+        blocks.append(rule(r"\tau_i", r"n_i \cdot \hat{z}_i", "N m, a joint that turns"))
+    if SLIDES in kinds:
+        blocks.append(rule(r"\tau_i", r"f_i \cdot \hat{z}_i", "N, a joint that slides"))
+    if OTHER in kinds:
+        blocks.append(rule(r"\tau_i", r"S_i^T \left(n_i, f_i\right)", "N m or N"))
     return blocks
-
-
-def _rule(name: str, formula: str, unit_text: str) -> Equation:
-    return Equation((Formula(name), Formula(formula)), unit_text)
-
-
-def _kind_of_motion(body: Body) -> str:
-    kind = body.joint.kind
-    if not isinstance(kind, Screw) or body.joint.mimic:
-        return "other"
-    if not kind.turns:
-        return "slides"
-    return "turns" if kind.linear == Vector.zero() else "other"

@@ -25,9 +25,10 @@ from chainrule.symbolic.algebra.units import (
     unit_name,
     unit_of,
 )
-from chainrule.symbolic.closed_form.equations import Equations, equations
+from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, round_count
 from chainrule.symbolic.closed_form.size_estimate import count_terms as estimate_terms
+from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, Table
 from chainrule.symbolic.documents.printing import round_digits, superscript_powers
 
@@ -46,7 +47,10 @@ ZERO_TOLERANCE = 1e-14
 
 @dataclass(frozen=True)
 class Quantity:
-    """A result of a derivation: its name in LaTeX, its expression, its unit, and the number of the kernels."""
+    """A result of a derivation: its name in LaTeX, its expression, its unit, and the number of the kernels.
+
+    The unit of a twist or wrench is that of its angular and of its linear part: "rad/s, m/s".
+    """
 
     name: str
     expression: Any
@@ -68,17 +72,25 @@ class Problem:
         parameters: str | Mapping[Any, Any],
         state: Any = None,
         symbols: Mapping[Any, Any] | None = None,
+        *,
+        with_masses: bool = True,
     ) -> Problem:
-        """The problem of a robot; refused if its derivation would be too long to read."""
+        """The problem of a robot; refused if its derivation would be too long to read, or needs masses it lacks."""
         merged = robot.merged
         longest = max((len(merged.ancestors(body.index)) for body in merged.bodies), default=0)
         if longest > MAX_JOINTS_IN_CHAIN:
             raise too_large(robot, f"{longest} joints in a row")
-        closed_form = equations(robot, parameters, symbols=symbols)
+        if not merged.nv:
+            raise ModelError(f"robot {robot.name!r} has no degrees of freedom, and so nothing to derive")
+        if with_masses:
+            robot.require("mass_matrix")
+        closed_form = Equations(robot, symbolic_model(merged, parameters, symbols))
         sample = _read_state(robot, state)
         if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
             robot = Mechanism(closed_form.symbolic.numbers, robot.backend)
         problem = Problem(robot, closed_form, sample)
+        if not with_masses:
+            return problem
         problem.refuse_many_terms("its mass matrix", QUANTITIES["M"], MAX_MASS_MATRIX_TERMS)
         size = count_terms(x for row in closed_form.elements.M for x in row)
         if size > MAX_MASS_MATRIX_TERMS:
@@ -145,12 +157,12 @@ class Problem:
         """Refuse terms whose unit is not the quantity's. Nothing is checked where numbers stand for parameters."""
         if not self.is_symbolic:
             return
-        for entry in _entries(quantity.expression):
+        texts, entries = quantity.unit.split(", "), _entries(quantity.expression)
+        for i, entry in enumerate(entries):
+            expected = texts[i * len(texts) // len(entries)]
             found = unit_of(entry, self._powers)
-            if found is not None and found != unit(quantity.unit):
-                raise UnitError(
-                    f"{quantity.name} should be in {quantity.unit}, and {entry!s:.80} is in {unit_name(found)}"
-                )
+            if found is not None and found != unit(expected):
+                raise UnitError(f"{quantity.name} should be in {expected}, and {entry!s:.80} is in {unit_name(found)}")
 
     @cached_property
     def _powers(self) -> dict[sp.Symbol, Unit]:
@@ -217,6 +229,16 @@ class Problem:
 def column(vector: Iterable[Any]) -> sp.Matrix:
     """A vector of scalars as a column of expressions."""
     return sp.Matrix([to_sympy(x) for x in vector])
+
+
+def matrix(rows: Iterable[Iterable[Any]]) -> sp.Matrix:
+    """Rows of scalars as a matrix of expressions."""
+    return sp.Matrix([[to_sympy(x) for x in row] for row in rows])
+
+
+def number_matrix(values: Any) -> sp.Matrix:
+    """Numbers as a matrix, with rounding errors set to zero; one row of them as a column."""
+    return sp.Matrix(values).applyfunc(lambda x: sp.Integer(0) if abs(x) < ZERO_TOLERANCE else x)
 
 
 def vector_text(vector: Any) -> tuple[Any, ...]:

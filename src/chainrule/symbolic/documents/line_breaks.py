@@ -41,7 +41,7 @@ def display(equation: Equation, style: Style, page: float = PAGE_LETTERS) -> str
 
 def entries(name: str, matrix: Any) -> list[tuple[str, Any]]:
     """The names and values of entries that are not zero; of a symmetric matrix, those of the upper half."""
-    symmetric = matrix.rows > 1 and matrix.is_symmetric()
+    symmetric = matrix.rows > 1 and matrix.is_symmetric(simplify=False)
     places = [(i, j) for i in range(matrix.rows) for j in range(i if symmetric else 0, matrix.cols)]
     found = [(_entry_name(name, matrix.shape, i, j), matrix[i, j]) for i, j in places if matrix[i, j] != 0]
     return found or [(name, sp.Integer(0))]

@@ -1,0 +1,146 @@
+"""The derivation in twists and wrenches: forward iterations, backward iterations, torques."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from chainrule.algorithms import rnea
+from chainrule.algorithms.joint_forces import drive_torque
+from chainrule.algorithms.rnea import UNITS, LinkRow
+from chainrule.core.link_tables import RneaTable
+from chainrule.dynamics.textbook import rnea_table
+from chainrule.model import Body, Model, PosedBody
+from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.derivations.latex_names import subscript
+from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, matrix, too_large
+from chainrule.symbolic.derivations.rules import link_section, quantities_with_numbers, rule
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
+
+LETTERS = {"V": "V", "V_dot": r"\dot{V}", "F": "F"}
+MAX_TERMS = 6000
+"""Terms of all twists, accelerations and wrenches; a robot with more is refused."""
+
+
+def recursion(problem: Problem) -> list[Block]:
+    """The sections about screws, forward iterations, backward iterations, and torques."""
+    problem.refuse_many_terms("its twists and wrenches", _entries_of_rows, MAX_TERMS)
+    rows = rnea.recursion(problem.model, *problem.symbols)
+    size = sum(count_terms(getattr(row, name)) for row in rows for name in UNITS)
+    if size > MAX_TERMS:
+        raise too_large(problem.robot, f"its twists and wrenches have {size} terms")
+    table = rnea_table(problem.frictionless, *problem.state)
+    bodies = problem.model.at(problem.symbols[0])
+    blocks: list[Block] = [Heading("Screws, inertias and poses"), *_geometry_rule()]
+    for body in bodies:
+        blocks += _geometry(problem, body, table)
+    blocks += [Heading("Forward iterations: from the base to the tips"), *_forward_rule(problem)]
+    for body, row in zip(bodies, rows, strict=True):
+        blocks += _link(problem, body.body, row, table, ("V", "V_dot"))
+    blocks += [Heading("Backward iterations: from the tips to the base"), *_backward_rule()]
+    for body, row in list(zip(bodies, rows, strict=True))[::-1]:
+        blocks += _link(problem, body.body, row, table, ("F",))
+    return [*blocks, *_torques(problem, bodies, rows, table)]
+
+
+def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
+    """All entries of the twists, accelerations and wrenches."""
+    rows = rnea.recursion(model, q, qd, qdd)
+    return [x for row in rows for name in UNITS for x in getattr(row, name)]
+
+
+def _geometry_rule() -> list[Block]:
+    return [
+        Paragraph((
+            "Joint ", Formula("i"), " has the screw ", Formula("A_i"), " in the frame of its link ", Formula("i"),
+            ", whose spatial inertia about the origin of that frame is ", Formula("G_i"), "; the frame of the parent ",
+            Formula("p"), " has there the pose ", Formula("T_{i,p}"), ", which at home is ", Formula("M_{i,p}"), ":",
+        )),
+        rule("T_{i,p}", r"e^{-\left[A_i\right] q_i} \, M_{i,p}"),
+    ]  # fmt: skip
+
+
+def _geometry(problem: Problem, body: PosedBody, table: RneaTable) -> list[Block]:
+    """M, A, G and T of a link."""
+    i, p = body.index, body.parent
+    kind = body.body.joint.kind
+    home = body.body.joint.origin * kind.transform([0] * kind.nq)
+    T = matrix(body.T.inverse().rows())
+    problem.check_number(f"T_{{{i},{p}}}", T, table.T[i - 1])
+    screws = [column(S) for _, S in body.S]
+    blocks: list[Block] = [
+        Heading(f"Link {i}: {body.body.link.name}", 2),
+        Equation((Formula(f"M_{{{i},{p}}}"), matrix(home.inverse().rows()))),
+        Equation((Formula(subscript("A", i)), sp.Matrix.hstack(*screws))),
+        Equation((Formula(subscript("G", i)), matrix(body.inertia.matrix()))),
+        Equation((Formula(f"T_{{{i},{p}}}"), T)),
+    ]
+    return blocks
+
+
+def _forward_rule(problem: Problem) -> list[Block]:
+    acceleration = r"\mathrm{Ad}_{T_{i,p}} \dot{V}_p + \mathrm{ad}_{V_i} A_i \dot{q}_i + A_i \ddot{q}_i"
+    varying = any(any(map(_is_not_zero, body.S_rate(problem.symbols[1]))) for body in _posed(problem))
+    base = sp.Matrix([0, 0, 0, *(-to_sympy(x) for x in problem.model.gravity)])
+    return [
+        Paragraph((
+            "The base is at rest, and gravity is an acceleration ", Formula(r"\dot{V}_0 = \left(0, -g_0\right)"),
+            " of it. Twists and their rates are in the frames of the links, angular part first:",
+        )),
+        Equation((Formula(r"\dot{V}_0"), base), "rad/s^2, m/s^2"),
+        rule("V_i", r"\mathrm{Ad}_{T_{i,p}} V_p + A_i \dot{q}_i", "rad/s, m/s"),
+        rule(r"\dot{V}_i", acceleration + (r" + \dot{A}_i \dot{q}_i" if varying else ""), "rad/s^2, m/s^2"),
+    ]  # fmt: skip
+
+
+def _posed(problem: Problem) -> list[PosedBody]:
+    return problem.model.at(problem.symbols[0])
+
+
+def _is_not_zero(S: Any) -> bool:
+    return any(to_sympy(x) != 0 for x in S)
+
+
+def _backward_rule() -> list[Block]:
+    wrench = r"\sum_k \mathrm{Ad}_{T_{k,i}}^T F_k + G_i \dot{V}_i - \mathrm{ad}_{V_i}^T G_i V_i"
+    return [
+        Paragraph((
+            "Through joint ", Formula("i"), " goes the wrench that the motion of link ", Formula("i"), " takes, and "
+            "those of the links ", Formula("k"), " that it carries. An end-effector that applies the wrench ",
+            Formula(r"F_{\mathrm{tip}}"), " to its surroundings counts as one more such link, with ",
+            Formula(r"F_{n+1} = F_{\mathrm{tip}}"), "; here it is zero:",
+        )),
+        rule("F_i", wrench, "N m, N"),
+    ]  # fmt: skip
+
+
+def _link(problem: Problem, body: Body, row: LinkRow, table: RneaTable, names: Sequence[str]) -> list[Block]:
+    i = body.index
+    quantities = [
+        Quantity(subscript(LETTERS[name], i), column(getattr(row, name)), UNITS[name], getattr(table, name)[i - 1])
+        for name in names
+    ]
+    return link_section(problem, body, quantities)
+
+
+def _torques(problem: Problem, bodies: Sequence[PosedBody], rows: Sequence[LinkRow], table: RneaTable) -> list[Block]:
+    """Torques of the joints: wrenches along screws, with rotors and springs."""
+    tau = drive_torque(problem.model, *problem.symbols)
+    for body, row in zip(bodies, rows, strict=True):
+        for k, S in body.S:
+            tau[k] = tau[k] + S.dot(row.F)
+    quantities = [
+        Quantity(subscript(r"\tau", k + 1), to_sympy(x), unit, table.tau[k])
+        for k, (x, unit) in enumerate(zip(tau, problem.torque_units, strict=True))
+    ]
+    return [
+        Heading("Joint torques and forces"),
+        Paragraph(
+            "The power of a joint is that of its wrench, so that the motor supplies the part along the screw; rotors "
+            "and springs add theirs, and friction follows below."
+        ),
+        rule(r"\tau_i", "F_i^T A_i", "N m or N"),
+        *quantities_with_numbers(problem, quantities),
+    ]
