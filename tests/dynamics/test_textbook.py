@@ -250,7 +250,7 @@ def test_stacked_vectors_solve_the_equations_of_all_links(seed):
     driven = form.A_dot @ form.V + form.S_dot @ qd + form.S @ qdd + form.V_dot_0
     assert_allclose(form.V_dot, form.A @ form.V_dot + driven, rtol=1e-9, atol=1e-8)
     assert_allclose(form.W, table.F.ravel(), rtol=1e-9, atol=1e-8)
-    drives = robot.friction_torque(qd) + robot.spring_torque(q)
+    drives = robot.friction_torque(qd, q) + robot.spring_torque(q)
     assert_allclose(form.tau + drives, robot.inverse_dynamics(q, qd, qdd, **loads), rtol=1e-9, atol=1e-8)
 
 

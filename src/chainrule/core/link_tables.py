@@ -82,7 +82,6 @@ class LinkTable:
             return display.heading(str(self))
         lines = list(self._lines())
         parts = max((len(values) for _, _, values, _ in lines), default=3)
-        numbered = ("x", "y", "z") if parts == 3 else ("", "", "", "", "", "")
         rows = [
             (link, name, *(float(x) for x in values), *[""] * (parts - len(values)), unit)
             for link, name, values, unit in lines
@@ -91,7 +90,8 @@ class LinkTable:
             display.heading(what, ", ".join(display.figure_text(x) for x in values))
             for what, values in self._torques().items()
         )
-        return display.table(("link", "", *numbered, "unit"), rows, f"{self.title}: {self.heading}") + "".join(totals)
+        header = ("link", "", *"xyz" * (parts // 3), "unit")
+        return display.table(header, rows, f"{self.title}: {self.heading}") + "".join(totals)
 
 
 @dataclass(frozen=True, repr=False)

@@ -33,7 +33,7 @@ def recursion(problem: Problem) -> list[Block]:
         raise too_large(problem.robot, f"its twists and wrenches have {size} terms")
     table = rnea_table(problem.frictionless, *problem.state)
     bodies = problem.model.at(problem.symbols[0])
-    blocks: list[Block] = [Heading("Screws, inertias and poses"), *_geometry_rule()]
+    blocks: list[Block] = [Heading("Screws, inertias and poses"), *_geometry_rule(problem)]
     for body in bodies:
         blocks += _geometry(problem, body, table)
     blocks += [Heading("Forward iterations: from the base to the tips"), *_forward_rule(problem)]
@@ -51,7 +51,9 @@ def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Seq
     return [x for row in rows for name in UNITS for x in getattr(row, name)]
 
 
-def _geometry_rule() -> list[Block]:
+def _geometry_rule(problem: Problem) -> list[Block]:
+    several = any(body.joint.kind.nv > 1 for body in problem.model.bodies)
+    note = Paragraph("A joint with several coordinates has the product of such exponentials, the last one first.")
     return [
         Paragraph((
             "Joint ", Formula("i"), " has the screw ", Formula("A_i"), " in the frame of its link ", Formula("i"),
@@ -59,6 +61,7 @@ def _geometry_rule() -> list[Block]:
             Formula("p"), " has there the pose ", Formula("T_{i,p}"), ", which at home is ", Formula("M_{i,p}"), ":",
         )),
         rule("T_{i,p}", r"e^{-\left[A_i\right] q_i} \, M_{i,p}"),
+        *([note] if several else []),
     ]  # fmt: skip
 
 
