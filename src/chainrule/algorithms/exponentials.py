@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chainrule.errors import ModelError
 from chainrule.model import Body, Model
-from chainrule.model.joints import Composite, Fixed, Kind, Moved, Screw
 from chainrule.spatial import Motion, Scalar, Transform
 
 Scalars = Sequence[Scalar]
@@ -62,7 +60,7 @@ def exponentials(model: Model, q: Scalars) -> Exponentials:
     for body in model.bodies:
         H = home[body.parent] * body.joint.origin
         product = products[body.parent]
-        for k, (screw, theta) in enumerate(zip(_screws(body), body.coordinates(q), strict=True)):
+        for k, (screw, theta) in enumerate(zip(body.joint.screws, body.coordinates(q), strict=True)):
             S = H * Motion(screw.angular, screw.linear)
             exponential = H * screw.transform([theta]) * H.inverse()  # e^([Ad_H s] theta) = H e^([s] theta) H^-1
             column = product * S
@@ -71,19 +69,3 @@ def exponentials(model: Model, q: Scalars) -> Exponentials:
         home.append(H * body.joint.kind.transform(body.joint.kind.neutral()))
         products.append(product)
     return Exponentials(steps, home, products)
-
-
-def _screws(body: Body) -> Sequence[Screw]:
-    """The screws of a joint in its own frame, at home."""
-    kind: Kind = body.joint.kind
-    inner = kind.inner if isinstance(kind, Moved) else kind
-    if isinstance(inner, Screw):
-        return (inner,)
-    if isinstance(inner, Composite):
-        return inner.parts
-    if isinstance(inner, Fixed):
-        return ()
-    raise ModelError(
-        f"joint {body.joint.name!r} is {kind.name}, which is no product of exponentials of fixed screws; lock it with "
-        "robot.lock(...), or model it by three revolute joints"
-    )

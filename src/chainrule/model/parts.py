@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from chainrule.errors import ModelError
 from chainrule.model.friction import FrictionFunction
-from chainrule.model.joints import Fixed, Kind
+from chainrule.model.joints import Composite, Fixed, Kind, Moved, Screw
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
     Inertia,
@@ -187,6 +188,21 @@ class Joint:
     @property
     def type(self) -> str:
         return self.kind.name
+
+    @property
+    def screws(self) -> tuple[Screw, ...]:
+        """The screws whose exponentials make up the joint's motion, in its own frame, first to last."""
+        inner = self.kind.inner if isinstance(self.kind, Moved) else self.kind
+        if isinstance(inner, Screw):
+            return (inner,)
+        if isinstance(inner, Composite):
+            return inner.parts
+        if isinstance(inner, Fixed):
+            return ()
+        raise ModelError(
+            f"joint {self.name!r} is {self.type}, which is no product of exponentials of fixed screws; lock it with "
+            "robot.lock(...), or model it by three revolute joints"
+        )
 
     def map(self, f: Lift) -> Joint:
         mimic = self.mimic and Mimic(self.mimic.joint, f(self.mimic.multiplier, "1"), f(self.mimic.offset, "1"))
