@@ -36,7 +36,7 @@ def recursion(problem: Problem) -> list[Block]:
     blocks: list[Block] = [Heading("Screws, inertias and poses"), *_geometry_rule(problem)]
     for body in bodies:
         blocks += _geometry(problem, body, table)
-    blocks += [Heading("Forward iterations: from the base to the tips"), *_forward_rule(problem)]
+    blocks += [Heading("Forward iterations: from the base to the tips"), *_forward_rule(problem, bodies)]
     for body, row in zip(bodies, rows, strict=True):
         blocks += _link(problem, body.body, row, table, ("V", "V_dot"))
     blocks += [Heading("Backward iterations: from the tips to the base"), *_backward_rule()]
@@ -83,9 +83,9 @@ def _geometry(problem: Problem, body: PosedBody, table: RneaTable) -> list[Block
     return blocks
 
 
-def _forward_rule(problem: Problem) -> list[Block]:
+def _forward_rule(problem: Problem, bodies: Sequence[PosedBody]) -> list[Block]:
     acceleration = r"\mathrm{Ad}_{T_{i,p}} \dot{V}_p + \mathrm{ad}_{V_i} A_i \dot{q}_i + A_i \ddot{q}_i"
-    varying = any(any(map(_is_not_zero, body.S_rate(problem.symbols[1]))) for body in _posed(problem))
+    varying = any(any(map(_is_not_zero, body.S_rate(problem.symbols[1]))) for body in bodies)
     base = sp.Matrix([0, 0, 0, *(-to_sympy(x) for x in problem.model.gravity)])
     return [
         Paragraph((
@@ -96,10 +96,6 @@ def _forward_rule(problem: Problem) -> list[Block]:
         rule("V_i", r"\mathrm{Ad}_{T_{i,p}} V_p + A_i \dot{q}_i", "rad/s, m/s"),
         rule(r"\dot{V}_i", acceleration + (r" + \dot{A}_i \dot{q}_i" if varying else ""), "rad/s^2, m/s^2"),
     ]  # fmt: skip
-
-
-def _posed(problem: Problem) -> list[PosedBody]:
-    return problem.model.at(problem.symbols[0])
 
 
 def _is_not_zero(S: Any) -> bool:
