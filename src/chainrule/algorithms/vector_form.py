@@ -79,7 +79,7 @@ def newton_euler(
         v_dot.append(a)
         v_dot_com.append(a_com)
         F.append(a_com * link.mass)
-        N.append(euler_moment(I, K_link))
+        N.append(euler_moment(I, w, w_dot, K_link))
         K.append(K_link)
     f, n = [zero], [zero]
     for body in bodies:

@@ -238,13 +238,17 @@ def acceleration_matrix(w: Vector, w_dot: Vector) -> Matrix:
     )
 
 
-def euler_moment(I: Symmetric, K: Matrix) -> Vector:
-    """Moment I w_dot + w x I w of Euler's equation, as the integral of r x K r over the body: a quarter fewer products.
+def euler_moment(I: Symmetric, w: Vector, w_dot: Vector, K: Matrix) -> Vector:
+    """Moment I w_dot + w x I w of Euler's equation, written in the entries of K = acceleration_matrix(w, w_dot).
 
-    What it needs of the body is its second moment of mass, the integral of r r^T: tr(I)/2 1 - I.
+    Those have all products of velocities in them already, so that half of the products are left.
     """
-    x, y, z = Symmetric.scaled_identity(I.trace() / 2) - I
-    return Vector(K.c.dot(y) - K.b.dot(z), K.a.dot(z) - K.c.dot(x), K.b.dot(x) - K.a.dot(y))
+    x, y, z = w
+    return Vector(
+        I.xx * w_dot.x + (I.zz - I.yy) * (y * z) + I.xz * K.b.x - I.xy * K.c.x + I.yz * (K.b.y - K.c.z),
+        I.yy * w_dot.y + (I.xx - I.zz) * (x * z) + I.xy * K.c.y - I.yz * K.a.y + I.xz * (K.c.z - K.a.x),
+        I.zz * w_dot.z + (I.yy - I.xx) * (x * y) + I.yz * K.a.z - I.xz * K.b.z + I.xy * (K.a.x - K.b.y),
+    )
 
 
 def steiner(p: Vector, h: Vector) -> Symmetric:

@@ -235,8 +235,12 @@ def _safe_symbols(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, sp.Symbol]:
 
 
 def count_operations(expressions: Sequence[sp.Expr]) -> dict[str, int]:
-    """Numbers of additions, multiplications (divisions and powers included), sines and cosines in expressions."""
-    visual = sp.Add(*(sp.count_ops(e, visual=True) for e in expressions))
+    """Numbers of additions, multiplications (divisions and powers included), sines and cosines in expressions.
+
+    A fraction is one number: 8/5 x is one multiplication.
+    """
+    plain = [e.xreplace({x: sp.Dummy() for x in e.atoms(sp.Number) if not x.is_Integer}) for e in expressions]
+    visual = sp.Add(*(sp.count_ops(e, visual=True) for e in plain))
     found = {str(term.as_coeff_Mul()[1]): int(term.as_coeff_Mul()[0]) for term in sp.Add.make_args(visual)}
     found.pop("1", None)
     trigonometric = sum(found.pop(name, 0) for name in ("SIN", "COS"))
