@@ -41,7 +41,8 @@ def _on_axis(joint: Joint) -> tuple[Vector, Kind, Transform]:
         w, v = inner.angular, inner.linear
         square = w.dot(w)
         point = w.cross(v) / square
-        inner = Screw(w, w * (w.dot(v) / square), inner.name)
+        advance = w * (w.dot(v) / square)
+        inner = Screw(w, Vector.zero() if advance == Vector.zero() else advance, inner.name)
     elif offset is IDENTITY:
         return point, inner, IDENTITY
     R, t = offset.rotation, offset.translation - point

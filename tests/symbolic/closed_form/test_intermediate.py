@@ -18,3 +18,20 @@ def test_intermediate_variables_compute_the_same(name):
     assert np.abs(M - robot.mass_matrix(q)).max() < 1e-10
     g = np.array([float(x.subs(values)) for x in listed.results["gravity_torque"]])
     assert np.abs(g - robot.gravity_torque(q)).max() < 1e-9
+
+
+def test_robots_by_screws_are_as_short_as_others():
+    arm = cr.load("planar_3r")
+    lists = arm.to_screws()
+    robot = cr.Robot.from_screws(
+        home=lists.home, screws=lists.screws, frames=lists.frames, inertias=lists.inertias, gravity=[0, -9.81, 0]
+    )
+    by_screws, by_frames = (r.equations().intermediate("inverse_dynamics") for r in (robot, arm))
+    assert by_screws.operations == by_frames.operations
+    assert cr.load("modern_robotics_3r").equations().intermediate("inverse_dynamics").operations["total"] > 0
+
+
+def test_functions_of_frames_are_those_of_the_links_own_frames():
+    robot = cr.load("puma560")
+    listed = robot.equations().intermediate("pose")  # compared with the robot's own function
+    assert listed.results["pose"].shape == (16, 1)

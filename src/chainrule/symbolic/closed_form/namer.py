@@ -323,7 +323,7 @@ class Namer:
             w = kind.angular
             advance = w * (w.dot(kind.linear) / w.dot(w))
             pitch = Vector(*(0 if abs(x) < 1e-15 * max(1.0, w.norm()) else x for x in advance))
-            return Screw(_to_integers(w), c.cross(_to_integers(w)) + pitch, kind.name)
+            return Screw(_to_integers(w), _add(c.cross(_to_integers(w)), pitch), kind.name)
         return _plain_kind(kind)
 
     def dof(self, joint: Joint, i: int, k: int, dof: Dof) -> Dof:
