@@ -105,7 +105,7 @@ class Lines:
         for _ in range(len(self.sums)):
             before = dict(self.sums)
             self._inline()
-            for k in self._used():
+            for k in self._lines_in_use():
                 self.sums[k] = self._factor(self._merge_definitions(merge(self.sums[k])))
             if self.sums == before:
                 break
@@ -122,7 +122,7 @@ class Lines:
                 waiting += [line for line in used if line is not None]
         return found
 
-    def _used(self) -> list[int]:
+    def _lines_in_use(self) -> list[int]:
         return sorted(self.uses())
 
     def _inline(self) -> None:
@@ -218,12 +218,12 @@ class Lines:
     def count_operations(self) -> dict[str, int]:
         """Numbers of additions, multiplications, sines and cosines of the lines that are used."""
         additions = multiplications = trigonometric = 0
-        for k in self._used():
+        for k in self._lines_in_use():
             terms = self.sums[k]
             additions += max(len(terms) - 1, 0) + (bool(terms) and all(term.number < 0 for term in terms))
             for term in terms:
                 multiplications += max(len(term.factors) - (abs(term.number) == 1), 0)
-        functions = {f for k in self._used() for term in self.sums[k] for f in term.factors if f.kind in FUNCTIONS}
+        functions = {f for k in self._lines_in_use() for term in self.sums[k] for f in term.factors if f.kind in FUNCTIONS}
         trigonometric = len(functions)
         total = additions + multiplications + trigonometric
         return {
