@@ -223,7 +223,9 @@ class Lines:
             additions += max(len(terms) - 1, 0) + (bool(terms) and all(term.number < 0 for term in terms))
             for term in terms:
                 multiplications += max(len(term.factors) - (abs(term.number) == 1), 0)
-        functions = {f for k in self._lines_in_use() for term in self.sums[k] for f in term.factors if f.kind in FUNCTIONS}
+        functions = {
+            f for k in self._lines_in_use() for term in self.sums[k] for f in term.factors if f.kind in FUNCTIONS
+        }
         trigonometric = len(functions)
         total = additions + multiplications + trigonometric
         return {
