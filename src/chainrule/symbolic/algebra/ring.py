@@ -391,13 +391,24 @@ MAX_FACTORED_TERMS = 40
 """Terms of a coefficient up to which it is factored."""
 
 
+MAX_MULTIPLE = 16
+"""Multiples of the smallest of several decimals up to which that is taken out of a sum: 1.6 a + 0.8 b = 0.8 (2 a + b)."""
+
+
 def factor_coefficient(expression: sp.Expr) -> sp.Expr:
     """Factor a coefficient, if it is not too long."""
     if not isinstance(expression, sp.Add) or len(expression.args) > MAX_FACTORED_TERMS:
         return expression
-    if expression.has(sp.Float):
+    if not expression.has(sp.Float):
+        return with_distinct_order(sp.factor, expression)
+    parts = [term.as_coeff_Mul() for term in expression.args]
+    least = min((abs(number) for number, _ in parts), default=sp.S.One)
+    multiples = [float(number / least) for number, _ in parts]
+    if any(abs(x - round(x)) > ROUNDING * abs(x) or abs(x) > MAX_MULTIPLE for x in multiples):
         return sp.factor_terms(expression)
-    return with_distinct_order(sp.factor, expression)
+    whole = sp.Add(*(round(x) * rest for x, (_, rest) in zip(multiples, parts, strict=True)))
+    product = with_distinct_order(sp.factor, whole)
+    return sp.Mul(least, product, evaluate=False) if isinstance(product, sp.Add) else least * product
 
 
 TRAILING_NUMBER = re.compile(r"(.*?)(\d*)")

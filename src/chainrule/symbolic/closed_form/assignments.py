@@ -111,7 +111,7 @@ class Lines:
                 break
 
     def uses(self) -> Counter[int]:
-        """How often the value of each line is used, by results and by lines that are used themselves."""
+        """Number of uses of each line, by results and by lines that are used themselves."""
         found: Counter[int] = Counter()
         waiting = list(self.results)
         while waiting:

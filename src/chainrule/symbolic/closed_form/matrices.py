@@ -169,7 +169,7 @@ class Matrices(Forms):
     def tau(self) -> sp.ImmutableMatrix:
         """Torques, each ordered by accelerations, velocities, gravity, springs and friction: n by 1."""
         self.refuse_long_terms("M", "c", "g")
-        inertial = self.M * sp.Matrix(self.qdd)
+        inertial = [_times_accelerations(self.M.row(i), self.qdd) for i in range(len(self.q))]
         parts = (self.c, self.g, self.spring, self.friction)
         tau = sp.ImmutableMatrix([sum((p[i] for p in parts), start=inertial[i]) for i in range(len(self.q))])
         return self._verify("tau", tau)
@@ -227,3 +227,15 @@ class Matrices(Forms):
     def _shape(self) -> Callable[[sp.Expr], sp.Expr] | None:
         """The function that is applied to each coefficient: factoring by default, none without `simplify`."""
         return None if self.simplify else lambda coefficient: coefficient
+
+
+def _times_accelerations(row: sp.Matrix, qdd: Sequence[sp.Symbol]) -> sp.Expr:
+    """A row of the mass matrix times the accelerations; those with the same inertia are added up first."""
+    groups: dict[sp.Expr, list[sp.Symbol]] = {}
+    for inertia, acceleration in zip(row, qdd, strict=True):
+        groups.setdefault(inertia, []).append(acceleration)
+    return sp.Add(*(
+        inertia * group[0] if len(group) == 1 else sp.Mul(inertia, sp.Add(*group), evaluate=False)
+        for inertia, group in groups.items()
+        if inertia != 0
+    ))  # fmt: skip
