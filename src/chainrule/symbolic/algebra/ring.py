@@ -392,7 +392,7 @@ MAX_FACTORED_TERMS = 40
 
 
 MAX_MULTIPLE = 16
-"""Multiples of the smallest of several decimals up to which that is taken out of a sum: 1.6 a + 0.8 b = 0.8 (2 a + b)."""
+"""Largest multiple of the smallest decimal that is taken out of a sum: 1.6 a + 0.8 b = 0.8 (2 a + b)."""
 
 
 def factor_coefficient(expression: sp.Expr) -> sp.Expr:
