@@ -2,6 +2,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import chainrule as cr
 from chainrule import study
@@ -257,3 +259,38 @@ def test_joint_centers_are_found_by_their_names(moved, person):
         mk.solve_markers(person, cloud, {"nose": ("hand", (0, 0, 0))})
     with pytest.raises(cr.ShapeError, match="three numbers"):
         mk.solve_markers(person, cloud, {"RightArm": ("hand", (0, 0))})
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_damaged_files_are_read_or_refused(moved, tmp_path_factory, data):
+    """Whatever is in a file, it is read or refused by a FormatError."""
+    folder = tmp_path_factory.getbasetemp()
+    _, markers = moved
+    kind = data.draw(st.sampled_from(["bvh", "trc"]))
+    path = folder / f"damaged.{kind}"
+    if kind == "trc":
+        write_trc(path, mk.Markers(markers.names, markers.t[:6], markers.places[:6]))
+    text = BVH if kind == "bvh" else path.read_text()
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 40))
+        new = data.draw(
+            st.sampled_from(["", "\t", "\n", "nan", "inf", "-1e400", "{", "}", "9" * 30, "JOINT x {", "\x00"])
+        )
+        text = text[:at] + new + text[at + length :]
+    path.write_text(text)
+    try:
+        read = mk.read_markers(path, unit="mm")
+    except cr.FormatError:
+        return
+    assert read.places.shape == (len(read.t), len(read.names), 3)
+    read.findings()
+
+
+def test_large_files_are_refused(moved, tmp_path, monkeypatch):
+    from chainrule.study.markers import reading
+
+    _, markers = moved
+    monkeypatch.setattr(reading, "MAX_TEXT_BYTES", 100)
+    with pytest.raises(cr.FormatError, match="cut it into parts"):
+        mk.read_markers(write_trc(tmp_path / "a.trc", markers))

@@ -96,3 +96,16 @@ def test_robots_with_loops_take_no_objects_from_a_study():
     )
     with pytest.raises(cr.ShapeError, match=r"closed loops.*with_payload"):
         TorqueFunction(robot)(study.Subject.of(robot), there)
+
+
+def test_the_hand_s_force_and_the_joints_wrenches_belong_together(person):
+    ball = cr.rigid_body(mass=1.5)
+    there = motion(grasps=(Grasp("ball", ball, np.ones(50, bool)),), contact=np.tile([0, 0, 0, 4.0, 0, 0], (50, 1)))
+    found = TorqueFunction(person.base)(person, there)
+    wrenches = found.joint_wrenches()
+    axes = [joint.kind.angular for joint in person.robot.model.joints]
+    along = np.stack([wrenches[:, j, :3] @ np.array([*axis], dtype=float) for j, axis in enumerate(axes)], axis=1)
+    np.testing.assert_allclose(along, found.total, atol=1e-9)
+    still = Motion("still", there.t, there.q, 0 * there.qd, 0 * there.qdd, grasps=there.grasps)
+    held = TorqueFunction(person.base)(person, still).hand_force()
+    np.testing.assert_allclose(held, np.tile([0, 0, 1.5 * 9.81], (50, 1)), atol=1e-9)

@@ -56,6 +56,28 @@ class MotionTorques:
         """The sum of inertial, centrifugal and Coriolis torques."""
         return self.terms["inertial"] + self.terms["centrifugal"] + self.terms["coriolis"]
 
+    def joint_wrenches(self) -> Array:
+        """The whole wrench (moment, force) that each joint carries (T, joints, 6), as of `robot.joint_wrenches`.
+
+        What is in the hand, and what it meets, pull at the end-effector.
+        """
+        motion = self.motion
+        tip = np.concatenate([np.zeros_like(self.hand_force()), self.hand_force()], axis=1)
+        if motion.contact is not None:
+            tip[:, :3] = motion.contact[:, :3]
+        robot = self.subject.robot
+        return robot.joint_wrenches(motion.q, motion.qd, motion.qdd, tip, wrench_frame="world")
+
+    def hand_force(self) -> Array:
+        """The force of the hand on what it holds, as a point mass, and on what it meets, in base axes (T, 3), in N."""
+        motion, robot = self.motion, self.subject.robot
+        force = np.zeros((len(motion), 3)) if motion.contact is None else motion.contact[:, 3:].copy()
+        if motion.grasps:
+            lift = robot.acceleration(motion.q, motion.qd, motion.qdd)[:, 3:] - np.array([*robot.model.gravity])
+            for grasp in motion.grasps:
+                force[grasp.during] += grasp.body.mass * lift[grasp.during]
+        return force
+
     @cached_property
     def power(self) -> Array:
         """The power of each joint, in W: positive where the joint drives, negative where it is driven."""

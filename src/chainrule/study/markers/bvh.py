@@ -14,7 +14,7 @@ from chainrule.arguments import Array
 from chainrule.errors import FormatError
 
 AXES = {"X": 0, "Y": 1, "Z": 2}
-MAX_JOINTS = 2000
+MAX_JOINTS, MAX_FRAMES = 2000, 10**8
 
 
 @dataclass
@@ -69,7 +69,7 @@ def joint_places(text: str, file: str) -> tuple[list[str], Array, Array]:
     step = words.number()
     width = sum(len(bone.channels) for bone in bones)
     rest = words.words[words.place :]
-    if not (frames >= 2 and step > 0 and frames == int(frames)):
+    if not (2 <= frames < MAX_FRAMES and step > 0 and frames == int(frames)):
         raise FormatError(
             f"{file}: {frames:g} frames every {step:g} s: at least two, with time between them, are needed"
         )
@@ -104,7 +104,10 @@ def _skeleton(words: Words) -> list[Bone]:
             bones[parents[-1]].offset = np.array([words.number() for _ in range(3)])
         elif word == "CHANNELS" and parents:
             bone = bones[parents[-1]]
-            bone.channels, bone.first = [words.next() for _ in range(int(words.number()))], used
+            count = words.number()
+            if count not in range(7):
+                raise FormatError(f"{words.file}: joint {bone.name!r} has {count:g} channels; there are up to 6")
+            bone.channels, bone.first = [words.next() for _ in range(int(count))], used
             used += len(bone.channels)
             wrong = [
                 c for c in bone.channels if c[:1].upper() not in AXES or c[1:].lower() not in ("position", "rotation")

@@ -20,8 +20,8 @@ from chainrule.study.markers.cloud import Markers
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
 """Lengths in m."""
 
-MAX_TEXT_BYTES = 1_000_000_000
-"""The size of a file of text that is read."""
+MAX_TEXT_BYTES = 200_000_000
+"""The size of a file of text that is read: hours of a dozen markers."""
 
 
 def read_markers(path: str | PathLike[str], *, unit: str | None = None) -> Markers:
@@ -42,7 +42,7 @@ def read_markers(path: str | PathLike[str], *, unit: str | None = None) -> Marke
 
 def _text(file: Path) -> str:
     if file.stat().st_size > MAX_TEXT_BYTES:
-        raise FormatError(f"{file.name} has more than {MAX_TEXT_BYTES:,} bytes")
+        raise FormatError(f"{file.name} has more than {MAX_TEXT_BYTES:,} bytes; cut it into parts, or write it as .c3d")
     try:
         return file.read_text("utf-8-sig", errors="strict")
     except (OSError, UnicodeDecodeError) as error:
