@@ -36,8 +36,13 @@ def gains(value: ArrayLike, length: int, what: str, of: str) -> Array:
     return array
 
 
-def known_robot(robot: Mechanism, what: str, *, masses: bool = True, inverse: bool = False) -> Mechanism:
-    """The robot; refused without degrees of freedom, and without masses or an invertible mass matrix where needed."""
+def known_robot(
+    robot: Mechanism, what: str, *, masses: bool = True, inverse: bool = False, loops: bool = False
+) -> Mechanism:
+    """The robot; refused without degrees of freedom, and without masses or an invertible mass matrix where needed.
+
+    loops: whether the law that needs masses knows what to do with closed loops.
+    """
     if not isinstance(robot, Mechanism):
         raise ShapeError(f"{what}: the first argument must be a Robot, got {short_repr(robot)}")
     if not robot.nv:
@@ -48,10 +53,10 @@ def known_robot(robot: Mechanism, what: str, *, masses: bool = True, inverse: bo
             f"{what}: robot {robot.name!r} has no masses, so its dynamics is not known; give its links masses and "
             "inertias"
         )
-    if needs_masses and robot.model.constraints:
+    if needs_masses and robot.model.constraints and not loops:
         raise ModelError(
-            f"{what}: robot {robot.name!r} has closed loops, and this law knows of none; PD and PID with gravity=False "
-            "do without the dynamics"
+            f"{what}: robot {robot.name!r} has closed loops, and this law knows of none; GravityCompensation, PD, PID "
+            "and ComputedTorque do"
         )
     if inverse and robot.idle_joints:
         raise ModelError(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chainrule.arguments import Array
 from chainrule.core.closure import CLOSED_GAP
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import independent_rows, motions
@@ -68,6 +70,20 @@ def mobility(robot: Mechanism, q: ArrayLike | None = None) -> Mobility:
     redundant = tuple(owner for k, owner in enumerate(owners) if k not in rows)
     joints = tuple(robot.velocity_names[i] for i in chosen)
     return Mobility(Z.shape[1], len(rows), robot.nv, len(owners), redundant, joints)
+
+
+def leading_velocities(robot: Mechanism, q: Array, driven: Sequence[int], caller: str) -> tuple[int, ...]:
+    """Places in qd of driven velocities that together determine the motion at a closed q; refused where too few do."""
+    Z = motions(constraint_jacobian(robot, q))
+    chosen = independent_rows(Z, list(driven)) if Z.shape[1] else ()
+    if len(chosen) < Z.shape[1]:
+        names = quoted([robot.velocity_names[i] for i in driven]) if driven else "none"
+        raise ModelError(
+            f"{caller}: the joints with motors ({names}) determine {len(chosen)} of the {Z.shape[1]} degrees of "
+            f"freedom of robot {robot.name!r} here, so that they cannot hold it; give other joints an effort limit "
+            "that is not zero, or leave singular configurations"
+        )
+    return chosen
 
 
 def refuse_immobile(robot: Mechanism) -> None:

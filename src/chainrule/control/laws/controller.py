@@ -8,11 +8,12 @@ How to add a controller
    become the parameters p, which may vary over a batch. `target` is a `JointTarget` or a `PoseTarget`, or is left out.
    Other attributes may be read by the law as they are: a controller whose attributes differ is compiled by itself.
    `actuated` names the joints with motors; without it, they are all but free joints and those with an effort limit
-   of 0.
+   of 0. A law that uses the dynamics and knows of closed loops calls `self.close_loops(q)` then.
 3. Write `torque(q, qd, z, s, p)` over lists of scalars, without a branch on a value (use `where` of
    `chainrule.spatial.scalar`). `self.parts(p)` gives the arrays of step 2 back, in their order and the target's last;
    `target.at(s, numbers)` is the reference at this moment; `self.model` goes into the functions of
-   `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states). `self.project(tau)` leaves those of motors.
+   `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states). `self.project(tau)` leaves those of motors,
+   `self.distribute(q, tau)` lets motors do what torques at all joints would.
    With one more parameter, named t, it gets the time in s.
 4. For internal states z, such as an integral, set `self.states` to their number. They start at zero.
 5. That is all: `controller(t, q, qd)` evaluates it on arrays, and `robot.simulate(..., torque=controller)` compiles it
@@ -29,11 +30,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.control.laws.targets import Target
 from chainrule.control.laws.text import law_key, takes_time
 from chainrule.control.requirements import Actuated, driven_velocities
 from chainrule.functions.reference import scalars_of, stack
+from chainrule.loops.mobility import leading_velocities
 from chainrule.model import Model, edits
 from chainrule.spatial import Scalar
 
@@ -76,6 +79,12 @@ class Controller(ABC):
         self.model = robot.merged
         self.actuated = driven_velocities(robot, actuated, type(self).__name__)
         """The places in qd of the velocities that a motor drives."""
+        self.loop_rows: tuple[int, ...] = ()
+        """Equations of closed loops that count, for laws that know them."""
+        self.loop_rank = 0
+        """The number of independent ones among them."""
+        self.leading: tuple[int, ...] = ()
+        """Places in qd of the velocities, all with motors, that determine the others of a closed mechanism."""
         self.target = target
         self._structure = structure
         self._numbers = dict(numbers)
@@ -119,6 +128,22 @@ class Controller(ABC):
         """The places in qd of the velocities that no motor drives: the law gives them no torque."""
         driven = set(self.actuated)
         return tuple(i for i in range(self.model.nv) if i not in driven)
+
+    def close_loops(self, q: Array) -> None:
+        """Let the law count with closed loops, near a closed configuration q (nq,)."""
+        if self.robot.model.constraints:
+            self.leading = leading_velocities(self.robot, q, self.actuated, type(self).__name__)
+            self.loop_rows = self.robot.loop_rows
+            self.loop_rank = min(len(self.loop_rows), self.robot.closure.rank)
+
+    def distribute(self, q: Scalars, tau: Scalars) -> list[Scalar]:
+        """The torques of motors that do what torques tau at all joints would: through closed loops, if there are any.
+
+        Of several that would do, the smallest. Without loops, those of joints without motors are left out.
+        """
+        if not self.loop_rows:
+            return self.project(tau)
+        return actuated_torque(self.model, q, tau, self.loop_rows, self.actuated, self.loop_rank)[0]
 
     def project(self, tau: Scalars) -> list[Scalar]:
         """The torques, zero where there is no motor."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.friction import dry_friction
+from chainrule.algorithms.loop_projection import consistent_acceleration
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.control.laws.controller import Controller, without_dry_friction
 from chainrule.control.laws.gains import JointGains, joint_gains, refuse_unused_bandwidth
@@ -20,6 +21,7 @@ from chainrule.control.laws.targets import JointTarget
 from chainrule.control.motions.references import Reference
 from chainrule.control.requirements import Actuated, known_robot
 from chainrule.functions.table import FUNCTIONS
+from chainrule.kinematics.configurations import home
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import solve_symmetric
@@ -48,6 +50,8 @@ def holding_torque(model: Model, q: Scalars) -> list[Scalar]:
 class GravityCompensation(Controller):
     """tau = g(q) - D qd, with the torques of joint springs in g: the robot floats, and stays where it is put.
 
+    In closed loops, g(q) are torques of the driven joints that hold the whole mechanism; passive joints get none.
+
     Parameters
     ----------
     robot
@@ -70,14 +74,15 @@ class GravityCompensation(Controller):
     """
 
     def __init__(self, robot: Mechanism, damping: ArrayLike = 0.0, *, actuated: Actuated = None) -> None:
-        known_robot(robot, "GravityCompensation")
+        known_robot(robot, "GravityCompensation", loops=True)
         numbers = {"damping": joint_gains(robot, damping, "GravityCompensation: damping")}
         super().__init__(robot, numbers, actuated=actuated)
+        self.close_loops(home(robot))
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """g(q) - D qd."""
         (damping,) = self.parts(p)
-        hold = holding_torque(self.model, q)
+        hold = self.distribute(q, holding_torque(self.model, q))
         return self.project([g - d * v for g, d, v in zip(hold, damping, qd, strict=True)]), []
 
 
@@ -116,13 +121,15 @@ class PD(Controller):
         bandwidth: float | None = None,
         actuated: Actuated = None,
     ) -> None:
-        known_robot(robot, "PD", masses=gravity)
+        known_robot(robot, "PD", masses=gravity, loops=True)
         self.gravity = bool(gravity)
         self.goal = JointTarget(robot, target, "PD")
         refuse_unused_bandwidth(bandwidth, kp, "PD", "kp")
         chosen = JointGains(robot, self.goal.final, "PD", bandwidth)
         stiff = chosen.stiffness(kp)
         super().__init__(robot, {"kp": stiff, "kd": chosen.damping(kd, stiff)}, self.goal, actuated=actuated)
+        if self.gravity:
+            self.close_loops(self.goal.first)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """Kp e + Kd (qd_ref - qd) + g(q)."""
@@ -131,7 +138,8 @@ class PD(Controller):
         feedback = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         if not self.gravity:
             return self.project(feedback), []
-        return self.project([f + g for f, g in zip(feedback, holding_torque(self.model, q), strict=True)]), []
+        hold = self.distribute(q, holding_torque(self.model, q))
+        return self.project([f + g for f, g in zip(feedback, hold, strict=True)]), []
 
 
 def pd_term(
@@ -180,7 +188,7 @@ class PID(Controller):
         bandwidth: float | None = None,
         actuated: Actuated = None,
     ) -> None:
-        known_robot(robot, "PID", masses=gravity)
+        known_robot(robot, "PID", masses=gravity, loops=True)
         self.gravity, self.limited, self.states = bool(gravity), limit is not None, robot.nv
         self.goal = JointTarget(robot, target, "PID")
         refuse_unused_bandwidth(bandwidth, kp, "PID", "kp")
@@ -190,6 +198,8 @@ class PID(Controller):
         if limit is not None:
             numbers["limit"] = joint_gains(robot, limit, "PID: limit")
         super().__init__(robot, numbers, self.goal, actuated=actuated)
+        if self.gravity:
+            self.close_loops(self.goal.first)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """Kp e + Ki z + Kd (qd_ref - qd) + g(q), and e."""
@@ -203,7 +213,8 @@ class PID(Controller):
             integral = [clamp(i, most) for i, most in zip(integral, limit[0], strict=True)]
         tau = [t + i for t, i in zip(tau, integral, strict=True)]
         if self.gravity:
-            tau = [t + g for t, g in zip(tau, holding_torque(self.model, q), strict=True)]
+            hold = self.distribute(q, holding_torque(self.model, q))
+            tau = [t + g for t, g in zip(tau, hold, strict=True)]
         return self.project(tau), self.project(rates)
 
 
@@ -228,6 +239,9 @@ class ComputedTorque(Controller):
 
     Joints without motors move as the others make them: their accelerations are part of the solution, so that the errors
     of the others obey the same equation (partial feedback linearization). Nothing brings them to their targets.
+
+    In closed loops, the errors of as many driven joints as there are degrees of freedom obey it, and all other joints
+    follow; where more joints are driven, they share the torque so that it is smallest.
 
     Parameters
     ----------
@@ -257,15 +271,16 @@ class ComputedTorque(Controller):
         bandwidth: float | None = None,
         actuated: Actuated = None,
     ) -> None:
-        known_robot(robot, "ComputedTorque")
+        known_robot(robot, "ComputedTorque", loops=True)
         self.goal = JointTarget(robot, target, "ComputedTorque")
         refuse_unused_bandwidth(bandwidth, kp, "ComputedTorque", "kp")
         chosen = JointGains(robot, self.goal.final, "ComputedTorque", bandwidth)
         stiff = chosen.squared_frequencies(kp)
         damped = chosen.complete(kd, "kd", lambda: 2 * np.sqrt(stiff))
         super().__init__(robot, {"kp": stiff, "kd": damped}, self.goal, actuated=actuated)
+        self.close_loops(self.goal.first)
         if self.passive:
-            known_robot(robot, "ComputedTorque", inverse=True)
+            known_robot(robot, "ComputedTorque", inverse=True, loops=True)
         self._smooth = without_dry_friction(self.model)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
@@ -274,12 +289,13 @@ class ComputedTorque(Controller):
         q_ref, qd_ref, qdd_ref = self.goal.at(s, target)
         feedback = pd_term(self.model, q, qd, q_ref, qd_ref, kp, kd)
         qdd = [a + f for a, f in zip(qdd_ref, feedback, strict=True)]
-        if self.passive:
+        if self.loop_rows:
+            qdd = consistent_acceleration(self._smooth, q, qd, qdd, self.loop_rows, self.leading, self.loop_rank)
+        elif self.passive:
             qdd = with_passive_accelerations(self._smooth, q, qd, qdd, self.passive, mass_matrix(self.model, q))
         tau = inverse_dynamics(self._smooth, q, qd, qdd)
-        return self.project(
-            [t + f for t, f in zip(tau, dry_friction(self.model, q_ref, qd_ref, qd_ref), strict=True)]
-        ), []
+        dry = dry_friction(self.model, q_ref, qd_ref, qd_ref)
+        return self.distribute(q, [t + f for t, f in zip(tau, dry, strict=True)]), []
 
 
 def with_passive_accelerations(

@@ -62,12 +62,19 @@ class JointTarget(Target):
                 f"{what}: the reference has {target.nq} coordinates and robot {robot.name!r} has {robot.nq}; it was "
                 "planned for another robot"
             )
-        if robot.nq != robot.nv:
+        if robot.nq != robot.nv and not robot.model.constraints:
             raise ShapeError(
                 f"{what}: robot {robot.name!r} has quaternions in q (joint {robot.model.quaternions[0][0]!r}), along "
                 "which no moving reference is followed; give a constant configuration"
             )
         self.width = target.nq + 2 * target.nv
+
+    @property
+    def first(self) -> Array:
+        """A configuration (nq,) of the target: the constant, the first of a batch, or the start of the motion."""
+        if self._reference is not None:
+            return self._reference(0.0)[0]
+        return self.numbers.reshape(-1, self._nq)[0]
 
     @property
     def final(self) -> Array:

@@ -10,7 +10,7 @@ from chainrule.arguments import Array, flag, refuse_nonfinite
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.pose_paths import through_poses
-from chainrule.control.motions.references import Reference, read_only
+from chainrule.control.motions.references import Loops, Reference, read_only
 from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
 from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
 from chainrule.control.requirements import known_robot
@@ -18,12 +18,16 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.kinematics.configurations import difference
+from chainrule.loops.mobility import leading_velocities
 from chainrule.model import Quantity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.core.mechanism import Mechanism
+
+OPEN_WAYPOINT = 1e-6
+"""How far a loop may be open at a way-point, in m and rad."""
 
 
 def plan(
@@ -44,7 +48,8 @@ def plan(
     """A motion through configurations or through poses, at rest at both ends, within the robot's limits.
 
     A coordinate goes straight from one number to the next, a continuous joint too. Where configurations have
-    quaternions, every leg is a geodesic from rest to rest, by any method: the robot stops at each way-point.
+    quaternions, every leg is a geodesic from rest to rest, by any method: the robot stops at each way-point. In closed
+    loops, driven joints go so and the others follow, so that the loops stay closed.
 
     Parameters
     ----------
@@ -133,6 +138,11 @@ def _time_optimal(
     limits: bool,
 ) -> Reference:
     """The quickest motion along a spline through configurations; `stops` are the places of way-points among them."""
+    if robot.model.constraints:
+        raise ShapeError(
+            f"plan: robot {robot.name!r} has closed loops, along which method='time_optimal' knows no torques; give "
+            "times, or take another method"
+        )
     if robot.nq != robot.nv:
         raise ShapeError(
             f"plan: robot {robot.name!r} has quaternions in q (joint {robot.model.quaternions[0][0]!r}), along which "
@@ -182,7 +192,7 @@ def _by_shape(
     limits: bool,
 ) -> Reference:
     """A motion whose shape in time is that of its method, stretched to the limits."""
-    curved = robot.nq != robot.nv
+    curved, has_loops = robot.nq != robot.nv, bool(robot.model.constraints)
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
     speed = robot.limits.velocity if limits else unlimited
@@ -220,23 +230,25 @@ def _by_shape(
         warn_of_degrees(robot, points, "plan")
     if limits:
         refuse_positions(robot, points, when, curve)
-    return Reference(read_only(when), read_only(points), curve, robot if curved else None)
+    loops = Loops(robot, leading_velocities(robot, points[0], robot.actuated, "plan")) if has_loops else None
+    return Reference(read_only(when), read_only(points), curve, robot if curved else None, loops)
 
 
 def _waypoints(robot: Mechanism, waypoints: Any) -> Array:
     known_robot(robot, "plan", masses=False)
     (points,) = robot.read("plan", q=waypoints)
-    if robot.model.constraints:
-        raise ModelError(
-            f"plan: robot {robot.name!r} has closed loops, which a motion of each joint by itself would break; plan "
-            "for the joints that are driven, and close the loops at each sample"
-        )
     if points.ndim != 2 or len(points) < 2:
         raise ShapeError(
             f"plan: way-points must be at least two configurations, shape (k, {robot.nq}), got shape {points.shape}; "
             "cr.hold(q) stays at one"
         )
     refuse_nonfinite(points, "plan: way-points")
+    if robot.model.constraints and not robot.closure.is_closed(points, OPEN_WAYPOINT).all():
+        worst = int(np.argmin(robot.closure.is_closed(points, OPEN_WAYPOINT)))
+        raise ModelError(
+            f"plan: way-point {worst} is not closed: {robot.closure.describe_gap(points[worst])}; close it with "
+            "robot.close, or find it with robot.inverse_kinematics"
+        )
     return points.astype(float)
 
 

@@ -14,6 +14,8 @@ from chainrule.control.requirements import known_robot
 from chainrule.errors import ShapeError
 from chainrule.kinematics.configurations import integrate
 from chainrule.lazy import cached_property
+from chainrule.loops.closure import close
+from chainrule.loops.motion import consistent_acceleration, consistent_velocity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,6 +44,21 @@ class Peak(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Loops:
+    """The closed loops of a robot, and the places in qd of the driven velocities that determine the others."""
+
+    robot: Mechanism
+    leading: tuple[int, ...]
+
+    def close(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+        """The state with the loops closed, the driven joints as they are."""
+        names = tuple(dict.fromkeys(self.robot.layout.velocities[i].joint for i in self.leading))
+        state = close(self.robot, q, hold=names)
+        rates = consistent_velocity(self.robot, state, qd, names)
+        return state, rates, consistent_acceleration(self.robot, state, rates, qdd, names)
+
+
+@dataclass(frozen=True, eq=False)
 class Reference:
     """A motion through way-points: `reference(t)` is (q, qd, qdd). Made by `cr.plan` and `cr.hold`.
 
@@ -62,6 +79,8 @@ class Reference:
     """q itself; or, on a manifold, the displacement from the way-point that the leg started at."""
     manifold: Mechanism | None = field(default=None, repr=False)
     """The robot whose configurations these are, where they are not plain numbers."""
+    loops: Loops | None = field(default=None, repr=False)
+    """What keeps loops closed between way-points: the curve is that of the driven joints, and the others follow."""
 
     @property
     def duration(self) -> float:
@@ -85,11 +104,12 @@ class Reference:
         moves = (inside == time)[..., None] | np.isnan(time)[..., None]  # a time that is no number has no rates either
         q = self._positions(inside)
         over = (time >= self.duration)[..., None]
-        return (
+        state = (
             np.where(over, self.waypoints[-1], q),
             np.where(moves, self._velocity(inside), 0.0),
             np.where(moves, self._acceleration(inside), 0.0),
         )
+        return state if self.loops is None else self.loops.close(*state)
 
     def _positions(self, t: Array) -> Array:
         x = np.asarray(self.curve(t))
