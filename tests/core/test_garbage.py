@@ -258,6 +258,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "plot": {"path": None},
     "plot_manipulability": {"path": None},
     "with_constraint": {"kind": "distance", "distance": 1.0},
+    "with_spring": {"stiffness": 1.0},
+    "with_strut": {"length": 1.0},
     "manipulability_ellipsoid": {"part": "translational"},
     "kernel": {"name": "pose"},
     "load": {"name_or_path": "pendulum"},

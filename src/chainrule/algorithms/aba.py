@@ -9,6 +9,7 @@ from chainrule.algorithms.joint_forces import armature, drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, twists_of
 from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.rnea import bias
+from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
 from chainrule.spatial import ArticulatedInertia, Force, Motion, Scalar
 from chainrule.spatial.linear import solve_symmetric
@@ -25,7 +26,7 @@ def forward_dynamics(
         return solve_symmetric(mass_matrix(model, q), net)
     drives = drive_torque(model, q, qd, [0] * model.nv)
     net = [t - d for t, d in zip(tau, drives, strict=True)]
-    return hybrid_dynamics(model, q, qd, net, wrenches)[0]
+    return hybrid_dynamics(model, q, qd, net, with_springs(model, q, qd, wrenches))[0]
 
 
 def hybrid_dynamics(

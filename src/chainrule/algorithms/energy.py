@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.joint_forces import armature, spring_energy
+from chainrule.algorithms.joint_forces import armature
+from chainrule.algorithms.joint_forces import spring_energy as joint_spring_energy
 from chainrule.algorithms.kinematics import poses_of, twists_of
+from chainrule.algorithms.springs import spring_energy
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import is_zero
@@ -30,7 +32,7 @@ def potential_energy(model: Model, q: Scalars) -> Scalar:
     """Potential energy of gravity on all links but the base, -m g . c, and of the springs."""
     bodies = model.at(q)
     T = poses_of(bodies)
-    energy = spring_energy(model, q)
+    energy = joint_spring_energy(model, q) + spring_energy(model, q)
     for body in bodies:
         I = T[body.index] * body.inertia
         energy = energy - model.gravity.dot(I.moment)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from chainrule.algorithms.friction import dry_friction, friction_torque
-from chainrule.model import Model
+from chainrule.model import Body, Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import is_zero, maximum, where
 
@@ -40,22 +40,36 @@ def rotor_torque(model: Model, qdd: Scalars) -> list[Scalar]:
 
 
 def spring_torque(model: Model, q: Scalars) -> list[Scalar]:
-    """Torques k (q - rest) that hold the springs."""
+    """Torques k (q - rest) that hold the springs of joints."""
     tau: list[Scalar] = [0] * model.nv
     for body in model.bodies:
-        for (i, k, dof), x in zip(body.dofs, body.coordinates(q), strict=False):
+        for (i, k, dof), x in zip(body.dofs, _deflections(body, q), strict=False):
             if not is_zero(dof.stiffness):
-                tau[i] = tau[i] + (x - dof.rest) * dof.stiffness * k
+                tau[i] = tau[i] + x * dof.stiffness * k
     return tau
+
+
+def _deflections(body: Body, q: Scalars) -> Sequence[Scalar]:
+    """How far a joint is from where its springs rest: for a ball joint, the rotation vector from there.
+
+    Its energy k |e|^2 / 2 then has the gradient k e, in the axes of the moving link.
+    """
+    own, kind = body.coordinates(q), body.joint.kind
+    rest = [dof.rest for dof in body.joint.dofs]
+    if kind.nq == kind.nv:
+        return [x - r for x, r in zip(own, rest, strict=True)]
+    if all(is_zero(dof.stiffness) for dof in body.joint.dofs):
+        return []
+    return kind.difference(kind.integrate(kind.neutral(), rest), own)
 
 
 def spring_energy(model: Model, q: Scalars) -> Scalar:
     """Energy of the springs, k (q - rest)^2 / 2, in J."""
     energy: Scalar = 0
     for body in model.bodies:
-        for (_, _, dof), x in zip(body.dofs, body.coordinates(q), strict=False):
+        for (_, _, dof), x in zip(body.dofs, _deflections(body, q), strict=False):
             if not is_zero(dof.stiffness):
-                energy = energy + (x - dof.rest) * (x - dof.rest) * dof.stiffness / 2
+                energy = energy + x * x * dof.stiffness / 2
     return energy
 
 

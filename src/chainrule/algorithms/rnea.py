@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
 from chainrule.algorithms.loads import Wrenches
+from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
 from chainrule.spatial import Force, Motion, Scalar
 
@@ -36,7 +37,8 @@ def inverse_dynamics(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
 ) -> list[Scalar]:
     """Joint torques that produce qdd: those of the links and those of rotors, springs and friction."""
-    bodies = body_torque(model, q, qd, qdd, gravity_as_base_acceleration(model), wrenches)
+    acting = with_springs(model, q, qd, wrenches)
+    bodies = body_torque(model, q, qd, qdd, gravity_as_base_acceleration(model), acting)
     drives = drive_torque(model, q, qd, qdd)
     return [a + b for a, b in zip(bodies, drives, strict=True)]
 
@@ -62,7 +64,7 @@ def recursion(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wre
     """A row (V_i, dV_i/dt, F_i) for each moving link, gravity being an acceleration -g of the base."""
     bodies = model.at(q)
     V, A = outward(bodies, qd, qdd, gravity_as_base_acceleration(model))
-    F = inward(bodies, link_wrenches(bodies, V, A, wrenches))
+    F = inward(bodies, link_wrenches(bodies, V, A, with_springs(model, q, qd, wrenches)))
     return [LinkRow(*row) for row in list(zip(V, A, F, strict=True))[1:]]
 
 

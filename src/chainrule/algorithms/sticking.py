@@ -26,6 +26,7 @@ from chainrule.algorithms.joint_forces import spring_torque
 from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.loop_dynamics import ConstrainedSystem, constrained_dynamics, equations_of_motion
 from chainrule.algorithms.loop_equations import row_scales
+from chainrule.algorithms.springs import with_springs
 from chainrule.model import Dof, Model, edits
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot
@@ -80,8 +81,8 @@ def breaks_suddenly(model: Model) -> bool:
 
 
 def without_friction_and_springs(model: Model) -> Model:
-    """The model without friction and joint springs, whose torques are added separately."""
-    return edits.map_dofs(model, _bare)
+    """The model without friction and springs, whose torques and forces are added separately."""
+    return replace(edits.map_dofs(model, _bare), springs=())
 
 
 def _bare(dof: Dof) -> Dof:
@@ -136,20 +137,23 @@ def held_dynamics(
     rows: tuple[int, ...] = (),
     rank: int | None = None,
     feedback: Feedback = None,
+    prescribed: Scalars | None = None,
 ) -> tuple[Scalars, Scalars]:
-    """Accelerations where some joints are held, and the torques in excess of what these need.
+    """Accelerations where some joints are held or move as prescribed, and the torques in excess of what these need.
 
-    net is all that acts along the joints; `places` are those of the joints that can be held.
+    net is all that acts along the joints; `places` are those of the joints that can be held. `prescribed` are the
+    accelerations of all joints that are not free, where there are no joints to hold in loops.
     """
-    if rows and is_free is not None:
+    if rows and is_free is not None and prescribed is None:
         system, qdd = free_motion(model, q, v, net, wrenches, rows, rank, feedback)
         return hold(system, qdd, is_free, places, len(rows))
     if rows or model.has_mimics:
         qdd, _, excess = constrained_dynamics(
-            model, q, v, net, wrenches, rows=rows, is_free=is_free, feedback=feedback, rank=rank
-        )
+            model, q, v, net, wrenches, rows=rows, is_free=is_free, prescribed_acceleration=prescribed,
+            feedback=feedback, rank=rank,
+        )  # fmt: skip
         return qdd, excess
-    return aba.hybrid_dynamics(model, q, v, net, wrenches, is_free)
+    return aba.hybrid_dynamics(model, q, v, net, wrenches, is_free, prescribed)
 
 
 def hold(
@@ -193,6 +197,7 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """Accelerations that the torques tau produce, where joints at rest stick as long as dry friction can hold them."""
     places, bare = joints_with_dry_friction(model), without_friction_and_springs(model)
+    wrenches = with_springs(model, q, qd, wrenches)
     given = [t - f - s for t, f, s in zip(tau, smooth_friction(model, q, qd), spring_torque(model, q), strict=True)]
 
     def net(direction: Scalars) -> list[Scalar]:

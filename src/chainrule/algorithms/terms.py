@@ -1,25 +1,30 @@
-"""The terms of the joint torques: inertial, centrifugal, Coriolis, gravity, friction, spring, external and loop."""
+"""The terms of the joint torques: inertial, centrifugal, Coriolis, gravity, friction, spring, damper, external
+and loop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainrule.algorithms import joint_forces
 from chainrule.algorithms.friction import friction_torque
-from chainrule.algorithms.joint_forces import rotor_torque, spring_torque
+from chainrule.algorithms.joint_forces import rotor_torque
 from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.algorithms.loop_equations import Rows
 from chainrule.algorithms.rnea import body_torque, gravity_torque, inward, project, velocity_torque
+from chainrule.algorithms.springs import damper_wrenches, elastic_wrenches
 from chainrule.model import Model
 from chainrule.spatial import Force, Motion, Scalar
+from chainrule.spatial.scalar import is_zero
 
 Scalars = Sequence[Scalar]
 TERMS = ("inertial", "centrifugal", "coriolis", "gravity", "friction", "spring", "total")
 
 
 def term_names(model: Model, *, loaded: bool = False) -> tuple[str, ...]:
-    """Names of the terms of a robot's torques; wrenches on links add one, and closed loops another."""
-    added = (*(("external",) if loaded else ()), *(("loop",) if model.constraints else ()))
+    """Names of the terms of a robot's torques; dampers between links, wrenches on links and loops add one each."""
+    present = {"damper": has_dampers(model), "external": loaded, "loop": bool(model.constraints)}
+    added = tuple(name for name, is_there in present.items() if is_there)
     return (*TERMS[:-1], *added, TERMS[-1])
 
 
@@ -36,8 +41,8 @@ def torque_terms(
 ) -> dict[str, list[Scalar]]:
     """Terms by name: inertial M qdd; centrifugal (in qd_i^2) and coriolis (in qd_i qd_j); gravity; friction; spring.
 
-    "total" is their sum. Wrenches that the world applies to links add the term "external", -J^T W. Closed loops add the
-    term "loop", -G^T lambda, the part that the constraint forces carry.
+    "total" is their sum. Dampers between links add the term "damper". Wrenches that the world applies to links add the
+    term "external", -J^T W. Closed loops add the term "loop", -G^T lambda, the part that the constraint forces carry.
     """
     rest = [0] * model.nv
     inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
@@ -54,6 +59,8 @@ def torque_terms(
         "friction": friction_torque(model, q, qd),
         "spring": spring_torque(model, q),
     }
+    if has_dampers(model):
+        terms["damper"] = external_torque(model, q, damper_wrenches(model, q, qd))
     if wrenches:
         terms["external"] = external_torque(model, q, wrenches)
     total: list[Scalar] = rest
@@ -64,6 +71,17 @@ def torque_terms(
         terms["loop"] = [a - b for a, b in zip(tau, total, strict=True)]
         total = tau
     return {**terms, "total": total}
+
+
+def has_dampers(model: Model) -> bool:
+    """Whether there is a damper between links."""
+    return any(not is_zero(spring.damping) for spring in model.springs)
+
+
+def spring_torque(model: Model, q: Scalars) -> list[Scalar]:
+    """Torques that hold the springs of joints and those between links."""
+    own = joint_forces.spring_torque(model, q)
+    return add(own, external_torque(model, q, elastic_wrenches(model, q))) if model.springs else own
 
 
 def external_torque(model: Model, q: Scalars, wrenches: Wrenches) -> list[Scalar]:

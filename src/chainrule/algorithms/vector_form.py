@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.loads import Wrenches
+from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model
 from chainrule.spatial import Scalar, Vector
 from chainrule.spatial.vector import acceleration_matrix, euler_moment
@@ -85,7 +86,7 @@ def newton_euler(
     for body in bodies:
         f.append(F[body.index])
         n.append(N[body.index] + body.body.link.com.cross(F[body.index]))
-    for index, wrench in (wrenches or {}).items():
+    for index, wrench in with_springs(model, q, qd, wrenches).items():
         f[index] = f[index] - wrench.force
         n[index] = n[index] - wrench.moment
     for body in reversed(bodies):

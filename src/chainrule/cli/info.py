@@ -78,6 +78,13 @@ def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
         "robot": robot.name, "dof": robot.n, "coordinates": coordinates, "velocities": velocities, "joints": joints,
         "links": links, "frames": [{"name": f.name, "link": f.link} for f in model.frames],
         "constraints": [{"name": c.name, "kind": c.kind, "links": [c.link_a, c.link_b]} for c in model.constraints],
+        "springs": [
+            {
+                "name": s.name, "links": [s.link_a, s.link_b], "stiffness": s.stiffness, "rest_length": s.rest_length,
+                "damping": s.damping, "force": s.force,
+            }
+            for s in model.springs
+        ],
         "configurations": {
             name: in_shown_units(robot, q, degrees=degrees) for name, q in robot.configurations.items()
         },
@@ -129,6 +136,9 @@ def print_robot(robot: Robot, *, degrees: bool = False) -> None:
     for constraint in robot.model.constraints:
         ends = f"{plain(constraint.link_a)} and {plain(constraint.link_b)}"
         console.print(f"constraint: {plain(constraint.name)} ({constraint.kind}) ties {ends}")
+    for spring in robot.model.springs:
+        ends = f"{plain(spring.link_a)} and {plain(spring.link_b)}"
+        console.print(f"spring: {plain(spring.name)} between {ends}, {spring.stiffness:g} N/m")
     if robot.configurations:
         console.print(f"configurations: {', '.join(map(plain, robot.configurations))}")
     effector = end_effector(robot)

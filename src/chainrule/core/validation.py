@@ -24,6 +24,7 @@ from chainrule.model import (
     Moved,
     Problem,
     Screw,
+    Spring,
 )
 from chainrule.model.edits import merge_fixed
 from chainrule.model.tree import refuse_duplicates
@@ -83,6 +84,8 @@ def inspect(model: Model, *, repair: bool = False, physics: bool = True) -> tupl
         _require_finite(f"frame {frame.name!r}", "origin", _numbers(frame.origin), problems)
     for constraint in model.constraints:
         _inspect_constraint(constraint, problems)
+    for spring in model.springs:
+        _inspect_spring(spring, problems)
     links = [_inspect_link(link, physics and i > 0, repair, problems) for i, link in enumerate(model.links)]
     if any(problem.severity == "fatal" for problem in problems):
         return model, problems
@@ -163,6 +166,17 @@ def _inspect_constraint(constraint: Constraint, problems: list[Problem]) -> None
         )
 
 
+def _inspect_spring(spring: Spring, problems: list[Problem]) -> None:
+    element = f"spring {spring.name!r}"
+    for what in ("point_a", "point_b"):
+        _require_finite(element, what, getattr(spring, what), problems)
+    _require_finite(element, "force", [spring.force], problems)
+    for what in ("stiffness", "rest_length", "damping"):
+        value = getattr(spring, what)
+        if _require_finite(element, what, [value], problems) and value < 0:
+            problems.append(_fatal(element, f": {what} must not be negative, got {value!r}"))
+
+
 def _parallel(first: Screw, second: Screw) -> bool:
     return bool(first.angular.cross(second.angular).norm() < 1e-6 * first.angular.norm() * second.angular.norm())
 
@@ -185,7 +199,11 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
     if dof.rotor and not dof.gear:
         ratio = "has a rotor behind a gear of ratio 0; give the ratio, 1 for a direct drive"
         problems.append(_fatal(element, ratio))
-    if dof.stiffness and joint.kind.nq != joint.kind.nv:
+    if dof.stiffness and joint.type == "spherical":
+        if len({own.stiffness for own in joint.dofs}) > 1:
+            message = ": the spring of a ball joint has one stiffness for all directions; give one number"
+            problems.append(_fatal(element, message))
+    elif dof.stiffness and joint.kind.nq != joint.kind.nv:
         problems.append(
             _fatal(element, f": a {joint.type} joint cannot carry a spring; its coordinates are not angles")
         )

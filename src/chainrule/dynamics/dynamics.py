@@ -166,11 +166,19 @@ def friction_torque(robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None,
 
 @quantities_on_request
 def spring_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
-    """Torques that hold the joint springs: (..., n).
+    """Torques that hold the springs at joints and between links: (..., n).
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
     return robot.evaluate("spring_torque", q=q)
+
+
+def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+    """The force with which each spring and damper between links pulls its two points together, in N: (..., springs).
+
+    Negative where it pushes them apart. In the order of `robot.model.springs`.
+    """
+    return robot.evaluate("spring_forces", q=q, qd=qd)
 
 
 def torque_terms(

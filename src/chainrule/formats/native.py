@@ -37,6 +37,7 @@ from chainrule.model import (
     Plane,
     Screw,
     Spherical,
+    Spring,
 )
 from chainrule.model.geometry import ROLES, SHAPES, Color, Shape, objection
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
@@ -107,7 +108,7 @@ _TOML_TOKEN = re.compile(
 _BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 """A key that TOML takes without quotes."""
 
-PARTS = ("link", "joint", "frame", "constraint", "geometry", "configuration")
+PARTS = ("link", "joint", "frame", "constraint", "spring", "geometry", "configuration")
 """The lists of a document, in the order in which they are written."""
 
 
@@ -196,6 +197,7 @@ def model_of(document: Mapping[str, Any], source: str, folder: str | None = None
         [_constraint(entry) for entry in table.tables("constraint")],
         [_geometry(entry, folder) for entry in table.tables("geometry")],
         [_configuration(entry) for entry in table.tables("configuration")],
+        [_spring(entry) for entry in table.tables("spring")],
     )
 
 
@@ -298,6 +300,20 @@ def _constraint(table: _Table) -> Constraint:
         table.transform("origin_a"),
         table.transform("origin_b"),
         table.number("distance") if "distance" in table.entries else None,
+    )
+
+
+def _spring(table: _Table) -> Spring:
+    numbers = ("stiffness", "rest_length", "damping", "force")
+    table.only("name", "link_a", "link_b", "point_a", "point_b", *numbers)
+    zero = Vector(0.0, 0.0, 0.0)
+    return Spring(
+        table.text("name"),
+        table.text("link_a"),
+        table.text("link_b"),
+        table.vector("point_a", zero),
+        table.vector("point_b", zero),
+        *(table.number(key, 0.0) for key in numbers),
     )
 
 
@@ -473,6 +489,7 @@ def document_of(model: Model) -> dict[str, Any]:
     document["joint"] = [_joint_entry(joint) for joint in model.joints]
     document["frame"] = [{"name": f.name, "link": f.link, **_origin_entry("origin", f.origin)} for f in model.frames]
     document["constraint"] = [_constraint_entry(constraint) for constraint in model.constraints]
+    document["spring"] = [_spring_entry(spring) for spring in model.springs]
     document["geometry"] = [_geometry_entry(geometry) for geometry in model.geometries]
     document["configuration"] = [{"name": c.name, "positions": dict(c.positions)} for c in model.configurations]
     return {key: value for key, value in document.items() if value != []}
@@ -508,6 +525,13 @@ def _constraint_entry(constraint: Constraint) -> dict[str, Any]:
     entry: dict[str, Any] = {key: getattr(constraint, key) for key in ("name", "kind", "link_a", "link_b")}
     entry |= _origin_entry("origin_a", constraint.origin_a) | _origin_entry("origin_b", constraint.origin_b)
     return entry if constraint.distance is None else {**entry, "distance": float(constraint.distance)}
+
+
+def _spring_entry(spring: Spring) -> dict[str, Any]:
+    entry: dict[str, Any] = {key: getattr(spring, key) for key in ("name", "link_a", "link_b")}
+    entry |= {key: _floats(getattr(spring, key)) for key in ("point_a", "point_b") if any(getattr(spring, key))}
+    numbers = ("stiffness", "rest_length", "damping", "force")
+    return entry | {key: float(getattr(spring, key)) for key in numbers if getattr(spring, key)}
 
 
 def _geometry_entry(geometry: Geometry) -> dict[str, Any]:

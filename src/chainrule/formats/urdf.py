@@ -289,6 +289,12 @@ def to_urdf(model: Model) -> str:
             f"robot {model.name!r} has loops, closed by {loops}, which URDF cannot express; save it in chainrule's own "
             "format, or open them with robot.without_constraint(...)"
         )
+    if model.springs:
+        raise FormatError(
+            f"robot {model.name!r} has springs between links ({quoted(spring.name for spring in model.springs)}), "
+            "which URDF cannot express; save it in chainrule's own format, or take them off with "
+            "robot.without_springs()"
+        )
     if model.gravity != GRAVITY:
         g = ", ".join(f"{x:g}" for x in model.gravity)
         warn_user(f"robot {model.name!r}: URDF does not hold gravity, here ({g}) m/s^2", ModelWarning)

@@ -20,6 +20,9 @@ def without_inexpressible(model: Model) -> tuple[Model, list[str]]:
     if model.constraints:
         lost.append(f"loops are open: {quoted(constraint.name for constraint in model.constraints)} are left out")
         model = replace(model, constraints=())
+    if model.springs:
+        lost.append(f"springs between links are left out: {quoted(spring.name for spring in model.springs)}")
+        model = replace(model, springs=())
     for test, change, sentence in CHANGES:
         names = [joint.name for joint in model.joints if any(test(dof) for dof in joint.dofs)]
         if names:

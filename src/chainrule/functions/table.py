@@ -31,6 +31,7 @@ from chainrule.algorithms import (
     loop_projection,
     manipulability,
     rnea,
+    springs,
     statics,
     sticking,
     terms,
@@ -196,6 +197,11 @@ def CONSTRAINTS(model: Model, options: Mapping[str, Any]) -> int:
 def EQUATIONS(model: Model, options: Mapping[str, Any]) -> int:
     """The number of equations of all constraints."""
     return len(model.rows)
+
+
+def SPRINGS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of springs between links."""
+    return len(model.springs)
 
 
 def TERMS(model: Model, options: Mapping[str, Any]) -> int:
@@ -625,11 +631,18 @@ FUNCTIONS: dict[str, Function] = {
         answer="torques or forces that overcome friction of {torques}",
     ),
     "spring_torque": Function(
-        joint_forces.spring_torque,
+        terms.spring_torque,
         (Q,),
         (N,),
         needs=_NOTHING,
         answer="torques or forces that hold springs of {torques}",
+    ),
+    "spring_forces": Function(
+        springs.spring_forces,
+        (Q, QD),
+        (SPRINGS,),
+        needs=_NOTHING,
+        answer="forces with which {springs} pull their points together (N)",
     ),
     "torque_terms": Function(
         _torque_terms,

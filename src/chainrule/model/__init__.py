@@ -1,4 +1,4 @@
-"""Models: joint kinds, links, joints, frames, constraints, geometry, and the immutable tree of them."""
+"""Models: joint kinds, links, joints, frames, constraints, springs, geometry, and the immutable tree of them."""
 
 from chainrule.model.configurations import Configuration
 from chainrule.model.constraints import Constraint
@@ -18,6 +18,7 @@ from chainrule.model.layout import Coordinate, JointPlaces, Layout, Quantity, Ve
 from chainrule.model.model import GRAVITY, Body, Model, PosedBody
 from chainrule.model.parts import Dof, Frame, Joint, Link, Mimic
 from chainrule.model.problems import Problem
+from chainrule.model.springs import Spring
 
 Placed = PosedBody
 
@@ -57,5 +58,6 @@ __all__ = [
     "Shape",
     "Sphere",
     "Spherical",
+    "Spring",
     "Velocity",
 ]

@@ -13,6 +13,7 @@ from chainrule.model.joints import Fixed, Free, Kind, Moved, Screw
 from chainrule.model.layout import Layout
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Frame, Joint, Link
+from chainrule.model.springs import Spring
 from chainrule.spatial import (
     Inertia,
     Motion,
@@ -153,12 +154,25 @@ def remove_constraint(model: Model, name: str) -> Model:
     return replace(model, constraints=tuple(c for c in model.constraints if c.name != name))
 
 
+def add_spring(model: Model, spring: Spring) -> Model:
+    """Put a spring between two links."""
+    return rebuild(model, springs=(*model.springs, spring))
+
+
+def remove_spring(model: Model, name: str) -> Model:
+    """Take off a spring between two links."""
+    names = [spring.name for spring in model.springs]
+    if name not in names:
+        raise UnknownNameError.of("spring", name, names, f"robot {model.name!r}")
+    return replace(model, springs=tuple(spring for spring in model.springs if spring.name != name))
+
+
 def rebuild(model: Model, **changes: Any) -> Model:
     """Build the model again with some fields replaced: sorted, and checked."""
     m = replace(model, **changes)
     built = Model.build(
         m.name, m.links, m.joints, m.frames, m.gravity, m.end_effector, m.notes, m.constraints, m.geometries,
-        m.configurations,
+        m.configurations, m.springs,
     )  # fmt: skip
     return replace(built, problems=m.problems)
 
@@ -171,12 +185,13 @@ def add_prefix(model: Model, prefix: str) -> Model:
     bodies = (*model.index_of, *(frame.name for frame in model.frames))
     hinges, ties = ([part.name for part in parts] for parts in (model.joints, model.constraints))
     renamed = rename(model, *({old: prefix + old for old in group} for group in (bodies, hinges, ties)))
+    renamed = replace(renamed, springs=tuple(replace(s, name=prefix + s.name) for s in renamed.springs))
     geometries = (g if g.name is None else replace(g, name=prefix + g.name) for g in renamed.geometries)
     return replace(renamed, geometries=tuple(geometries))
 
 
 def rename(model: Model, bodies: Mapping[str, str], joints: Mapping[str, str], constraints: Mapping[str, str]) -> Model:
-    """Other names for links and frames, for joints, and for constraints: old names and new ones, all at once."""
+    """Other names for links and frames, for joints, and for constraints and springs: old names and new ones."""
 
     def body(name: str) -> str:
         return bodies.get(name, name)
@@ -201,6 +216,10 @@ def rename(model: Model, bodies: Mapping[str, str], joints: Mapping[str, str], c
         constraints=[
             replace(c, name=constraints.get(c.name, c.name), link_a=body(c.link_a), link_b=body(c.link_b))
             for c in model.constraints
+        ],
+        springs=[
+            replace(s, name=constraints.get(s.name, s.name), link_a=body(s.link_a), link_b=body(s.link_b))
+            for s in model.springs
         ],
         geometries=[replace(g, link=body(g.link)) for g in model.geometries],
         configurations=[
@@ -227,6 +246,7 @@ def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: 
             end_effector=other.end_effector or (other.tips[0] if len(other.tips) == 1 else None),
             notes=(*model.notes, *other.notes),
             constraints=(*model.constraints, *other.constraints),
+            springs=(*model.springs, *other.springs),
             geometries=(*model.geometries, *other.geometries),
             configurations=join(model.configurations, other.configurations),
         )
@@ -267,6 +287,13 @@ def chain(model: Model, tip: str) -> Model:
                 raise ModelError(
                     f"constraint {constraint.name!r} ties {link!r}, which is not between the base and {tip!r}; "
                     f"open that loop first, with robot.without_constraint({constraint.name!r})"
+                )
+    for spring in model.springs:
+        for link in (spring.link_a, spring.link_b):
+            if model.locate(link)[0] not in kept:
+                raise ModelError(
+                    f"spring {spring.name!r} holds {link!r}, which is not between the base and {tip!r}; take it off "
+                    f"first, with robot.without_spring({spring.name!r})"
                 )
     left = frozenset(Layout.of(joints).coordinate_names)
     return rebuild(
@@ -349,6 +376,9 @@ def center_frames(model: Model) -> Model:
     def back(link: str, T: Transform) -> Transform:
         return offset[link].inv * T if link in offset else T
 
+    def back_point(link: str, p: Vector) -> Vector:
+        return offset[link].inv * p if link in offset else p
+
     def joint(j: Joint) -> Joint:
         if j.child not in offset:
             return replace(j, origin=back(j.parent, j.origin))
@@ -370,6 +400,10 @@ def center_frames(model: Model) -> Model:
         constraints=tuple(
             replace(c, origin_a=back(c.link_a, c.origin_a), origin_b=back(c.link_b, c.origin_b))
             for c in model.constraints
+        ),
+        springs=tuple(
+            replace(s, point_a=back_point(s.link_a, s.point_a), point_b=back_point(s.link_b, s.point_b))
+            for s in model.springs
         ),
         geometries=tuple(replace(g, origin=back(g.link, g.origin)) for g in model.geometries),
     )

@@ -10,6 +10,7 @@ from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry
 from chainrule.model.joints import Moved, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Joint, Link
+from chainrule.model.springs import Spring
 from chainrule.spatial import Scalar, Symmetric, Transform, Vector
 from chainrule.spatial.physical import objection
 
@@ -76,7 +77,17 @@ def stretch_link(model: Model, name: str, factor: Scalar, along: Vector) -> Mode
         stretched,
         geometries=tuple(stretch.geometry(g) if g.link == name else g for g in model.geometries),
         constraints=tuple(_stretch_constraint(model, stretched, c, index, stretch) for c in model.constraints),
+        springs=tuple(_stretch_spring(s, name, stretch) for s in model.springs),
     )
+
+
+def _stretch_spring(spring: Spring, link: str, stretch: Stretch) -> Spring:
+    """A spring whose points on the link move along; its rest length stays."""
+    if spring.link_a == link:
+        spring = replace(spring, point_a=stretch.point(spring.point_a))
+    if spring.link_b == link:
+        spring = replace(spring, point_b=stretch.point(spring.point_b))
+    return spring
 
 
 class Stretch:

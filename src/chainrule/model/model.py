@@ -20,6 +20,7 @@ from chainrule.model.parts import (
     Mimic,
 )
 from chainrule.model.problems import Problem
+from chainrule.model.springs import Spring, refuse_bad_springs
 from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 
@@ -110,7 +111,8 @@ def _sum(motions: Iterable[Motion]) -> Motion:
 
 @dataclass(frozen=True)
 class Model:
-    """A robot: a tree of links and joints, frames on them, constraints that close loops, and gravity.
+    """A robot: a tree of links and joints, frames on them, constraints that close loops, springs between
+    links, and gravity.
 
     Make one with `Model.build`. Joint i moves link i + 1; link 0 is the base; parents come before children. Geometries
     and named configurations are carried along; they change no pose and no torque.
@@ -126,6 +128,7 @@ class Model:
     constraints: tuple[Constraint, ...] = ()
     geometries: tuple[Geometry, ...] = ()
     configurations: tuple[Configuration, ...] = ()
+    springs: tuple[Spring, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
     """What was wrong with the file and can no longer be seen in the numbers."""
 
@@ -141,6 +144,7 @@ class Model:
         constraints: Sequence[Constraint] = (),
         geometries: Sequence[Geometry] = (),
         configurations: Sequence[Configuration] = (),
+        springs: Sequence[Spring] = (),
     ) -> Model:
         """Sort links and joints into a tree, depth first; refuse them if they are none."""
         where = f"robot {name!r}"
@@ -149,10 +153,11 @@ class Model:
         _refuse_bad_mimics(ordered_joints, where)
         named = [*(link.name for link in ordered_links), *(frame.name for frame in frames)]
         refuse_bad_constraints(constraints, named, where)
+        refuse_bad_springs(springs, named, where)
         refuse_bad_geometries(geometries, [link.name for link in ordered_links], where)
         model = Model(
             name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes), tuple(constraints),
-            tuple(geometries),
+            tuple(geometries), springs=tuple(springs),
         )  # fmt: skip
         if configurations:
             refuse_bad_configurations(configurations, model.layout, where)
@@ -276,6 +281,7 @@ class Model:
             joints=tuple(joint.map(f) for joint in self.joints),
             frames=tuple(frame.map(f) for frame in self.frames),
             constraints=tuple(constraint.map(f) for constraint in self.constraints),
+            springs=tuple(spring.map(f) for spring in self.springs),
             gravity=lift_vector(f, self.gravity, "m/s^2"),
         )
 

@@ -65,7 +65,8 @@ class Dof:
     1 + ripple sin(ripple_waves q + ripple_phase), with ripple_waves in waves a turn or rad/m.
 
     The rotor, with its own inertia (kg m^2), turns `gear` times as fast as the joint. A spring of `stiffness` pulls
-    towards `rest`. A joint whose effort limit is 0 is passive: nothing drives it.
+    towards `rest`; in a ball joint it is one stiffness for all directions, and the three rests are the rotation vector
+    of the orientation in which it rests. A joint whose effort limit is 0 is passive: nothing drives it.
     """
 
     lower: Scalar = -math.inf

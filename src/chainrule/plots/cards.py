@@ -42,6 +42,10 @@ def robot_card(robot: Mechanism) -> str:
     if robot.model.constraints:
         ties = [(tie.name, tie.kind, tie.link_a, tie.link_b) for tie in robot.model.constraints]
         parts.append(display.fold("constraints", display.table(("constraint", "kind", "ties", "to"), ties)))
+    if robot.model.springs:
+        springs = [(s.name, s.link_a, s.link_b, float(s.stiffness), float(s.damping)) for s in robot.model.springs]
+        header = ("spring", "between", "and", "stiffness, N/m", "damping, N s/m")
+        parts.append(display.fold("springs", display.table(header, springs)))
     if robot.model.frames:
         frames = [(frame.name, frame.link) for frame in robot.model.frames]
         parts.append(display.fold("frames", display.table(("frame", "on link"), frames)))

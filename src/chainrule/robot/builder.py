@@ -31,9 +31,11 @@ from chainrule.model import (
     Model,
     Screw,
     Spherical,
+    Spring,
 )
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.robot.bodies import RigidBody, rigid_body, turn_z_to
+from chainrule.robot.edits import read_spring
 from chainrule.robot.placing import direction, place
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Transform, Vector
@@ -70,6 +72,7 @@ class Builder:
     joints: tuple[Joint, ...] = ()
     frames: tuple[Frame, ...] = ()
     geometries: tuple[Geometry, ...] = ()
+    springs: tuple[Spring, ...] = ()
     positions: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
     pull: Vector = GRAVITY
     tip: str | None = None
@@ -356,6 +359,35 @@ class Builder:
         T = offset * place(origin, xyz, rpy, degrees=self.degrees, what=here)
         return replace(self, links=links, frames=(*self.frames, Frame(name, carrier, T)))
 
+    def spring(
+        self,
+        name: str,
+        link_a: str,
+        link_b: str,
+        point_a: ArrayLike = (0.0, 0.0, 0.0),
+        point_b: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        stiffness: float = 0.0,
+        rest_length: float = 0.0,
+        damping: float = 0.0,
+        force: float = 0.0,
+    ) -> Builder:
+        """Put a spring and a damper between points of two links or frames, as `robot.with_spring` does.
+
+        Parameters
+        ----------
+        name
+            The spring's name.
+        link_a, link_b, point_a, point_b
+            The links or frames, and the points on them, in m.
+        stiffness, rest_length, damping, force
+            In N/m, m, N s/m and N.
+        """
+        here = self._new(name, "spring", [spring.name for spring in self.springs])
+        numbers = {"stiffness": stiffness, "rest_length": rest_length, "damping": damping, "force": force}
+        spring = read_spring(name, link_a, link_b, point_a, point_b, here, **numbers)
+        return replace(self, springs=(*self.springs, spring))
+
     def gravity(self, gravity: ArrayLike) -> Builder:
         """Set gravity, in m/s^2 in base axes; (0, 0, -9.81) unless set."""
         return replace(self, pull=vector(gravity, f"build {self.name!r}: gravity", "m/s^2"))
@@ -390,6 +422,7 @@ class Builder:
         model = Model.build(
             self.name, self.links, self.joints, self.frames, self.pull, tip, geometries=self.geometries,
             configurations=[self._configuration(name, dict(given)) for name, given in self.positions],
+            springs=self.springs,
         )  # fmt: skip
         return Robot(validate(model, check=check))
 

@@ -12,7 +12,7 @@ import numpy as np
 from chainrule.arguments import Array, as_list, names, number, one_of, whole_number
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, ShapeError, short_repr, visible
-from chainrule.model import Constraint, Frame, Joint, Link, Model
+from chainrule.model import Constraint, Frame, Joint, Link, Model, Spring
 from chainrule.model.parts import FRICTION_NUMBERS
 from chainrule.robot.parts import short, table, tuple_text, units_of
 from chainrule.spatial import Transform
@@ -249,6 +249,8 @@ class _Collector:
                 self._frame(element, f, g)
         for element, c, d in self.pairs("constraint", _by_name(a.constraints), _by_name(b.constraints)):
             self._constraint(element, c, d)
+        for element, s, t in self.pairs("spring", _by_name(a.springs), _by_name(b.springs)):
+            self._spring(element, s, t)
         if self.differs([*a.gravity], [*b.gravity], 1.0):
             gap = (a.gravity - b.gravity).norm()
             self.add("robot", "gravity", (f"{tuple_text(m.gravity)} m/s^2" for m in (a, b)), gap, "m/s^2")
@@ -334,6 +336,17 @@ class _Collector:
         self.place(element, "second origin", a.origin_b, b.origin_b)
         if a.distance is not None and b.distance is not None:
             self.quantity(element, "distance", float(a.distance), float(b.distance), "m")
+
+    def _spring(self, element: str, a: Spring, b: Spring) -> None:
+        self.words(element, "first end", a.link_a, b.link_a)
+        self.words(element, "second end", a.link_b, b.link_b)
+        for what in ("point_a", "point_b"):
+            one, two = getattr(a, what), getattr(b, what)
+            if self.differs([*one], [*two], 1.0):
+                gap = float((one - two).norm())
+                self.add(element, what, (f"{tuple_text(p)} m" for p in (one, two)), gap, "m")
+        for what, unit in (("stiffness", "N/m"), ("rest_length", "m"), ("damping", "N s/m"), ("force", "N")):
+            self.quantity(element, what, float(getattr(a, what)), float(getattr(b, what)), unit)
 
     def _geometries(self, a: Model, b: Model) -> None:
         for link in a.index_of:

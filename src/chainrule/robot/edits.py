@@ -25,12 +25,14 @@ from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.problems import Check, check_mode, report
 from chainrule.core.validation import refuse_numbers
 from chainrule.errors import ModelError, ModelWarning, ShapeError, UnknownNameError, short_repr, warn_user
-from chainrule.model import Constraint, Dof, Model, Quantity, edits
+from chainrule.kinematics.configurations import home
+from chainrule.kinematics.poses import pose
+from chainrule.model import Constraint, Dof, Model, Quantity, Spring, edits
 from chainrule.model.friction import FrictionFunction
 from chainrule.model.layout import UNITS
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.quantities import Units
-from chainrule.spatial import Inertia, Symmetric
+from chainrule.spatial import Inertia, Rotation, Symmetric, Transform
 from chainrule.spatial.physical import objection
 
 if TYPE_CHECKING:
@@ -183,6 +185,112 @@ def with_constraint(
 def without_constraint(robot: R, name: str) -> R:
     """Open the loop that a constraint closes."""
     return type(robot)(edits.remove_constraint(robot.model, word(name, "without_constraint: name")))
+
+
+def with_strut(
+    robot: R,
+    link_a: str,
+    link_b: str,
+    point_a: ArrayLike = (0.0, 0.0, 0.0),
+    point_b: ArrayLike = (0.0, 0.0, 0.0),
+    length: float | None = None,
+    name: str | None = None,
+) -> R:
+    """Put a massless strut of fixed length between points of two links or frames: a constraint "distance".
+
+    It is hinged at both ends and carries a force along itself only. The points are in m, each in the frame of its link;
+    the length is that in the home configuration unless it is given. `constraint_forces` has its force on the second
+    link.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r").with_strut("base", "tip", length=1.5)
+    >>> print(arm.mobility())
+    1 degree of freedom: the joints have 2, less 1 equations
+    independent joints: joint1
+    """
+    first, second = word(link_a, "with_strut: link_a"), word(link_b, "with_strut: link_b")
+    a, b = (vector(p, f"with_strut: {what}", "m") for p, what in ((point_a, "point_a"), (point_b, "point_b")))
+    if length is None:
+        T_a, T_b = (pose(robot, home(robot), link) for link in (first, second))
+        apart = float(np.linalg.norm((T_b @ [*b, 1.0] - T_a @ [*a, 1.0])[:3]))
+        if not apart > 0:
+            raise ModelError(
+                "with_strut: the two points coincide in the home configuration; give the length, in m, or tie them "
+                "with robot.with_constraint('point', ...)"
+            )
+    else:
+        apart = number(length, "with_strut: length", "m")
+    at_a, at_b = (Transform(Rotation.identity(), point) for point in (a, b))
+    given = f"strut{len(robot.model.constraints)}" if name is None else word(name, "with_strut: name")
+    return _validate_numbers(
+        robot, edits.add_constraint(robot.model, Constraint(given, "distance", first, second, at_a, at_b, apart))
+    )
+
+
+def with_spring(
+    robot: R,
+    link_a: str,
+    link_b: str,
+    point_a: ArrayLike = (0.0, 0.0, 0.0),
+    point_b: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    stiffness: float = 0.0,
+    rest_length: float = 0.0,
+    damping: float = 0.0,
+    force: float = 0.0,
+    name: str | None = None,
+) -> R:
+    """Put a spring and a damper between points of two links or frames.
+
+    With l the distance of the points, they are pulled together by stiffness (l - rest_length) + damping dl/dt + force.
+
+    Parameters
+    ----------
+    link_a, link_b
+        The links or frames.
+    point_a, point_b
+        The points, in m, each in the frame of its link.
+    stiffness, rest_length
+        In N/m and m.
+    damping
+        In N s/m.
+    force
+        A constant force in N, positive where it pulls the points together; a gas spring pushes them apart.
+    name
+        The spring's name; "spring0" and so on unless given.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("pendulum").with_spring("base", "rod", (0, 0.5, 0), (0, -0.5, 0), stiffness=39.24)
+    >>> abs(arm.inverse_dynamics([0.7], [0.0], [0.0]).round(9)).tolist()  # it balances gravity everywhere
+    [0.0]
+    """
+    chosen = f"spring{len(robot.model.springs)}" if name is None else name
+    numbers = {"stiffness": stiffness, "rest_length": rest_length, "damping": damping, "force": force}
+    spring = read_spring(chosen, link_a, link_b, point_a, point_b, "with_spring", **numbers)
+    return _validate_numbers(robot, edits.add_spring(robot.model, spring))
+
+
+def read_spring(
+    name: str, link_a: str, link_b: str, point_a: ArrayLike, point_b: ArrayLike, caller: str, **numbers: float
+) -> Spring:
+    """A spring from what a user gives, checked."""
+    units = {"stiffness": "N/m", "rest_length": "m", "damping": "N*s/m", "force": "N"}
+    given = {what: number(value, f"{caller}: {what}", units[what]) for what, value in numbers.items()}
+    if not any(given[what] for what in ("stiffness", "damping", "force")):
+        raise ModelError(f"{caller}: give a stiffness, a damping or a force; a spring without any does nothing")
+    return Spring(
+        word(name, f"{caller}: name"),
+        word(link_a, f"{caller}: link_a"),
+        word(link_b, f"{caller}: link_b"),
+        vector(point_a, f"{caller}: point_a", "m"),
+        vector(point_b, f"{caller}: point_b", "m"),
+        **given,
+    )
+
+
+def without_spring(robot: R, name: str) -> R:
+    """Take off the spring of this name between two links."""
+    return type(robot)(edits.remove_spring(robot.model, word(name, "without_spring: name")))
 
 
 def with_end_effector(robot: R, name: str) -> R:
@@ -350,8 +458,9 @@ def without_rotors(robot: R) -> R:
 
 
 def without_springs(robot: R) -> R:
-    """No joint springs."""
-    return type(robot)(edits.map_dofs(robot.model, lambda dof: replace(dof, stiffness=0, rest=0)))
+    """No springs at joints, and no springs and dampers between links."""
+    model = edits.map_dofs(robot.model, lambda dof: replace(dof, stiffness=0, rest=0))
+    return type(robot)(replace(model, springs=()))
 
 
 def scale_masses(robot: R, factor: float) -> R:

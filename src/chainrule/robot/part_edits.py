@@ -216,7 +216,7 @@ def rename(
     links: Mapping[str, str] | None = None,
     joints: Mapping[str, str] | None = None,
 ) -> R:
-    """Other names for links, joints, frames and constraints; whatever refers to them follows.
+    """Other names for links, joints, frames, constraints and springs; whatever refers to them follows.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def rename(
     model = robot.model
     bodies = [*model.index_of, *(frame.name for frame in model.frames)]
     hinges = [joint.name for joint in model.joints]
-    ties = [constraint.name for constraint in model.constraints]
+    ties = [*(constraint.name for constraint in model.constraints), *(spring.name for spring in model.springs)]
     if callable(names):
         body, hinge, tie = ({old: _change_name(names, old) for old in group} for group in (bodies, hinges, ties))
     else:

@@ -121,6 +121,9 @@ class Robot(Mechanism):
     with_srdf = edits.with_srdf
     with_constraint = edits.with_constraint
     without_constraint = edits.without_constraint
+    with_strut = edits.with_strut
+    with_spring = edits.with_spring
+    without_spring = edits.without_spring
     with_end_effector = edits.with_end_effector
     with_gravity = edits.with_gravity
     with_joint_properties = edits.with_joint_properties
@@ -213,6 +216,7 @@ class Robot(Mechanism):
     gravity_torque = dynamics.gravity_torque
     friction_torque = dynamics.friction_torque
     spring_torque = dynamics.spring_torque
+    spring_forces = dynamics.spring_forces
     bias = dynamics.bias
     torque_terms = dynamics.torque_terms
     joint_wrenches = dynamics.joint_wrenches

@@ -208,6 +208,7 @@ class RowRun:
         q = list(self.plant.normalize(q))
         if self.plant.rows and self.request.projects:
             direction = self.slip.direction if self.slip else [1] * len(v)
+            direction = [0 if i in self.plant.prescribed_velocities else d for i, d in enumerate(direction)]
             is_free = [np.where(np.asarray(d) == 0, 0.0, 1.0) + 0 * a for d, a in zip(direction, v, strict=True)]
             q = list(self.plant.displace(q, self.calls.closing_step(q, is_free)))
             v = list(self.calls.consistent_velocity(q, v, is_free))

@@ -16,10 +16,12 @@ from chainrule.algorithms import aba, configuration, friction, joint_forces, loo
 from chainrule.algorithms.kinematics import twists_of
 from chainrule.algorithms.loads import on_links
 from chainrule.algorithms.loop_dynamics import constrained_dynamics
+from chainrule.algorithms.springs import damper_power, with_springs
 from chainrule.algorithms.sticking import Slip
 from chainrule.arguments import Array
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
+from chainrule.simulation.prescribed import PrescribedMotion
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.scalar import where
@@ -77,6 +79,8 @@ class Plant:
     """How many of them are independent; None where that is not known."""
     feedback: bool = False
     """Whether the loop constraints are stabilized by feedback in the equations of motion."""
+    prescribed: PrescribedMotion | None = None
+    """The motions of joints that are given, if there are any."""
 
     @property
     def fingerprint(self) -> tuple[Hashable, ...]:
@@ -84,15 +88,21 @@ class Plant:
         sources = tuple((name, source.fingerprint) for name, source in self.wrenches.items())
         return (
             self.model_fingerprint, self.torque.fingerprint, sources, self.wrench_frame, self.saturates, self.stops,
-            self.rows, self.rank, self.feedback,
+            self.rows, self.rank, self.feedback, self.prescribed_velocities,
         )  # fmt: skip
 
     # --- sizes ---
 
     @property
     def sources(self) -> list[Source]:
-        """The source of the torques, then those of the wrenches."""
-        return [self.torque, *self.wrenches.values()]
+        """The source of the torques, then those of the wrenches, then the prescribed motions."""
+        driven = [] if self.prescribed is None else [self.prescribed]
+        return [self.torque, *self.wrenches.values(), *driven]
+
+    @property
+    def prescribed_velocities(self) -> tuple[int, ...]:
+        """Places in qd of the joints whose motion is prescribed."""
+        return () if self.prescribed is None else self.prescribed.velocities
 
     @property
     def nx(self) -> int:
@@ -123,7 +133,7 @@ class Plant:
 
     @cached_property
     def frictionless(self) -> Model:
-        """The model without friction and joint springs: their torques are added separately."""
+        """The model without friction and springs: their torques and forces are added separately."""
         return sticking.without_friction_and_springs(self.model)
 
     @cached_property
@@ -176,17 +186,43 @@ class Plant:
         """Rates of the state (q, v, x) for signals s and parameters p, with the joints slipping as given."""
         n = self.model.nv
         tau, taken, net, wrenches, further = self._loads(q, v, x, s, p, slip)
-        is_free = slip.is_free if slip else None
+        acting = with_springs(self.model, q, v, wrenches)
+        is_free, prescribed = slip.is_free if slip else None, None
+        if self.prescribed is not None:
+            is_free, prescribed = self._prescribe(s, is_free)
         qdd, excess = sticking.held_dynamics(
-            self.frictionless, q, v, net, wrenches, is_free, self.can_stick, self.rows, self.rank,
-            self._feedback_rates(p),
+            self.frictionless, q, v, net, acting, is_free, self.can_stick, self.rows, self.rank,
+            self._feedback_rates(p), prescribed,
         )  # fmt: skip
         if is_free is None:
             excess = [0] * n
         else:
+            driven = set(self.prescribed_velocities)
+            tau = [t - e if i in driven else t for i, (t, e) in enumerate(zip(tau, excess, strict=True))]
+            excess = [0 if i in driven else e for i, e in enumerate(excess)]
             taken = [t + e * (1 - f) for t, e, f in zip(taken, excess, is_free, strict=True)]
-        power = [_dot(tau, v), _dot(taken, v), self._power(q, v, wrenches)]
+        lost = _dot(taken, v) + damper_power(self.model, q, v)
+        power = [_dot(tau, v), lost, self._power(q, v, wrenches)]
         return Rates(qdd, [*further, *power], tau, taken, excess)
+
+    def _prescribe(self, s: Scalars, is_free: Scalars | None) -> tuple[list[Scalar], list[Scalar]]:
+        """Which velocities are free, those of prescribed joints not being so, and the accelerations of these."""
+        states = s[len(s) - 3 * len(self.prescribed_velocities) :]
+        free: list[Scalar] = [1] * self.model.nv if is_free is None else list(is_free)
+        accelerations: list[Scalar] = [0] * self.model.nv
+        for k, i in enumerate(self.prescribed_velocities):
+            free[i], accelerations[i] = 0, states[2 * len(self.prescribed_velocities) + k]
+        return free, accelerations
+
+    def follow_prescribed(self, q: Scalars, v: Scalars, s: Scalars) -> tuple[Scalars, Scalars]:
+        """The state with prescribed joints exactly where the signals s say."""
+        if self.prescribed is None:
+            return q, v
+        count = len(self.prescribed_velocities)
+        states, place, speed = s[len(s) - 3 * count :], list(q), list(v)
+        for k, (i, j) in enumerate(zip(self.prescribed.coordinates, self.prescribed_velocities, strict=True)):
+            place[i], speed[j] = states[k], states[count + k]
+        return place, speed
 
     def _loads(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, slip: Slip | None
@@ -202,7 +238,8 @@ class Plant:
             stop = joint_forces.stop_torque(model, q, v, p[:n], p[n : 2 * n])
         taken = [a + b + c for a, b, c in zip(smooth, dry, stop, strict=True)]
         net = [t - f - k for t, f, k in zip(tau, taken, joint_forces.spring_torque(model, q), strict=True)]
-        return tau, taken, net, on_links(model, self.wrenches, values[1:], q, self.wrench_frame), further
+        loads = values[1 : 1 + len(self.wrenches)]
+        return tau, taken, net, on_links(model, self.wrenches, loads, q, self.wrench_frame), further
 
     def _feedback_rates(self, p: Scalars) -> tuple[Scalar, Scalar] | None:
         """Baumgarte's rates."""
@@ -213,8 +250,8 @@ class Plant:
     ) -> list[Scalar]:
         """`sticking.sticking_problem` in a state, with joints slipping in the given directions."""
         _, _, net, wrenches, _ = self._loads(q, v, x, s, p, Slip(direction, []))
-        feedback = self._feedback_rates(p)
-        system, free = sticking.free_motion(self.frictionless, q, v, net, wrenches, self.rows, self.rank, feedback)
+        acting, feedback = with_springs(self.model, q, v, wrenches), self._feedback_rates(p)
+        system, free = sticking.free_motion(self.frictionless, q, v, net, acting, self.rows, self.rank, feedback)
         return sticking.sticking_problem(system, free, self.can_stick, len(self.rows))
 
     def _evaluate_sources(
@@ -273,12 +310,12 @@ class Plant:
 
     def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
         """The displacement that closes the loops and leaves sticking joints where they are."""
-        held = is_free if self.can_stick else None
+        held = is_free if self.can_stick or self.prescribed is not None else None
         return loop_projection.closing_step(self.model, q, self.rows, is_free=held, rank=self.rank)
 
     def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
         """The velocity that keeps the loops closed and sticking joints at rest."""
-        held = is_free if self.can_stick else None
+        held = is_free if self.can_stick or self.prescribed is not None else None
         return loop_projection.consistent_velocity(self.model, q, v, self.rows, is_free=held, rank=self.rank)
 
     def coordinate_rates(self, q: Scalars, v: Scalars) -> Scalars:

@@ -32,6 +32,7 @@ from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import Integrator
 from chainrule.simulation.plant import Plant
+from chainrule.simulation.prescribed import PrescribedMotion, refuse_dependent
 from chainrule.simulation.sampled import Sampled, SampledSource
 from chainrule.simulation.sources import Called, Controlled, Reversed, Samples, Source
 from chainrule.simulation.traced import Traced, traceable
@@ -84,6 +85,7 @@ class Request:
     torque: Source
     wrenches: Mapping[str, Source]
     wrench_frame: str = "body"
+    prescribed: PrescribedMotion | None = None
     stops: Stops | Impacts | None = None
     torque_limits: bool = True
     stabilization: str = "projection"
@@ -100,6 +102,8 @@ class Request:
             )
         if isinstance(self.stops, Impacts):
             _refuse_wide_leaders(self.robot)
+            if self.prescribed is not None:
+                raise ShapeError("simulate: prescribed motions know no impacts; take cr.Stops, or leave stops out")
         for part in self._parts:
             _refuse_larger_batch(part.shape[:-1], self.start.batch)
         for source in self._sources:
@@ -117,7 +121,8 @@ class Request:
 
     @property
     def _sources(self) -> list[Source]:
-        return [self.torque, *self.wrenches.values()]
+        driven = [] if self.prescribed is None else [self.prescribed]
+        return [self.torque, *self.wrenches.values(), *driven]
 
     @property
     def _feedback(self) -> bool:
@@ -133,6 +138,7 @@ class Request:
             torque=self.torque,
             wrenches=self.wrenches,
             wrench_frame=self.wrench_frame,
+            prescribed=self.prescribed,
             saturates=self.torque_limits,
             stops=None if self.stops is None else "spring" if isinstance(self.stops, Stops) else "impact",
             rows=self.robot.loop_rows,
@@ -232,8 +238,13 @@ def _refuse_larger_batch(shape: tuple[int, ...], batch: tuple[int, ...]) -> None
 # --- starts ---
 
 
-def read_start(robot: Mechanism, q0: Any, qd0: Any, within_limits: bool) -> Start:
-    """Starts with unit quaternions and closed loops, within the limits if that is asked for."""
+def read_start(
+    robot: Mechanism, q0: Any, qd0: Any, within_limits: bool, prescribed: PrescribedMotion | None = None
+) -> Start:
+    """Starts with unit quaternions and closed loops, within the limits if that is asked for.
+
+    Joints whose motion is prescribed start where it does, and the others of their loops follow.
+    """
     q = robot.read_one("simulate", "q0", q0).astype(float)
     v = robot.read_one("simulate", "qd0", np.zeros(robot.nv) if qd0 is None else qd0).astype(float)
     for array, name in ((q, "q0"), (v, "qd0")):
@@ -247,19 +258,51 @@ def read_start(robot: Mechanism, q0: Any, qd0: Any, within_limits: bool) -> Star
         raise ShapeError(f"simulate: q0 of shape {q.shape} holds no start")
     q = np.broadcast_to(robot.evaluate("integrate", q=q, v=np.zeros(robot.nv)), (*batch, robot.nq))
     v = np.broadcast_to(v, (*batch, robot.nv))
+    hold: tuple[str, ...] = ()
+    if prescribed is not None:
+        hold = prescribed.joints
+        q, v = _start_prescribed(robot, prescribed, q, v, is_given=qd0 is not None)
     if within_limits:
         _refuse_outside(robot, q)
     else:
         warn_of_degrees(robot, q, "simulate")
     if robot.model.constraints:
         refuse_immobile(robot)
-        closed = close(robot, q)
+        closed = close(robot, q, hold=hold)
+        if prescribed is not None:
+            refuse_dependent(robot, prescribed, closed.reshape(-1, robot.nq)[0])
         _warn_of_move("q0", q, closed, robot.coordinate_names, "robot.close(q, hold=[...])")
-        q, consistent = closed, consistent_velocity(robot, closed, v)
-        _warn_of_move("qd0", v, consistent, robot.velocity_names, "robot.consistent_velocity(q, qd, hold=[...])")
+        q, consistent = closed, consistent_velocity(robot, closed, v, hold)
+        if prescribed is None or qd0 is not None:
+            _warn_of_move("qd0", v, consistent, robot.velocity_names, "robot.consistent_velocity(q, qd, hold=[...])")
         v = consistent
         _warn_of_change_point(robot, q, v)
     return Start(q.reshape(-1, robot.nq), v.reshape(-1, robot.nv), batch)
+
+
+def _start_prescribed(
+    robot: Mechanism, prescribed: PrescribedMotion, q: Array, v: Array, is_given: bool
+) -> tuple[Array, Array]:
+    """Starts with prescribed joints where their motions begin; a warning says where that is not what was given."""
+    prescribed.start_at(q)
+    state = np.broadcast_to(prescribed.signals(np.zeros(1), q, v)[..., 0, :], (*q.shape[:-1], prescribed.width))
+    place, speed = q.copy(), v.copy()
+    count = len(prescribed.joints)
+    place[..., list(prescribed.coordinates)] = state[..., :count]
+    speed[..., list(prescribed.velocities)] = state[..., count : 2 * count]
+    moved = [("q0", q, place, prescribed.coordinates)]
+    moved += [("qd0", v, speed, prescribed.velocities)] if is_given else []
+    for what, given, used, places in moved:
+        apart = np.abs(used - given)
+        if (apart > MOVE_TOLERANCE * (1 + np.abs(given))).any():
+            worst = max(range(count), key=lambda k: float(apart[..., places[k]].max()))
+            warnings.warn(
+                f"simulate: {what} was moved by {apart.max():.3g} at {prescribed.joints[worst]!r}, to where its "
+                "prescribed motion begins",
+                SimulationWarning,
+                stacklevel=4,  # the call of simulate
+            )
+    return place, speed
 
 
 def _warn_of_move(what: str, given: Array, used: Array, names: Sequence[str], advice: str) -> None:

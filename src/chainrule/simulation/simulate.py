@@ -32,6 +32,7 @@ def simulate(
     tip_wrench: Torque = None,
     wrenches: Mapping[str, Torque] | None = None,
     wrench_frame: str = "body",
+    prescribed: Mapping[str, Any] | None = None,
     record_every: int = 1,
     stops: Stops | Impacts | None = None,
     torque_limits: bool = True,
@@ -74,6 +75,12 @@ def simulate(
     wrench_frame
         The axes of these wrenches: "body", those of the link, which turn with it; "world", those of the base, in which
         a constant force keeps its direction.
+    prescribed
+        Joints whose motion is given: {"crank": 10.0}, a constant speed in rad/s or m/s from where it starts;
+        {"crank": lambda t: 0.3 * np.sin(5 * t)}, the position as a function of time in plain arithmetic, or one that
+        returns (q, qd, qdd); or a pair (t, q) of samples, with a cubic spline through them. The torque that each needs
+        is its `tau` in the result, whatever `torque` says and beyond its effort limit too. A start that does not fit
+        is moved there, with a warning.
     record_every
         Every how many intervals dt a sample is kept.
     stops
@@ -108,6 +115,7 @@ def simulate(
     from chainrule.simulation import request
     from chainrule.simulation.events import as_events
     from chainrule.simulation.integrators import FixedStep, choose_integrator
+    from chainrule.simulation.prescribed import read_prescribed
 
     robot.require("forward_dynamics")
     if not robot.nv:
@@ -117,7 +125,9 @@ def simulate(
     on_divergence = request.read_choice(diverged, ("raise", "keep"), "way with divergence")
     length = request.read_duration(duration, chosen.dt)
     every = request.read_record_every(record_every)
-    start = request.read_start(robot, q0, qd0, within_limits=flag(limits, "simulate: limits") or stops is not None)
+    driven = read_prescribed(robot, prescribed)
+    within = flag(limits, "simulate: limits") or stops is not None
+    start = request.read_start(robot, q0, qd0, within, driven)
     sources = request.SourceReader(robot, start.batch)
     asked = request.Request(
         robot=robot,
@@ -127,6 +137,7 @@ def simulate(
         torque=sources.torque(torque, within_limits=torque_limits),
         wrenches=sources.wrenches(tip_wrench, wrenches),
         wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
+        prescribed=driven,
         stops=stops,
         torque_limits=torque_limits,
         stabilization=loops_closed_by,

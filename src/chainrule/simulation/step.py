@@ -1,4 +1,4 @@
-"""One step of a plant, as its stages: sticking, integration, stops by friction, impacts, loops closed."""
+"""One step of a plant, as its stages: sticking, integration, prescribed joints, stops by friction, impacts, loops."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def step(
     slip, start = resolve_sticking(plant, calls, q, v, x, signals(0, q, v))
     system = PlantDuringStep(plant, calls, signals, slip)
     q, v, x, residual = scheme.step(system, (start.acceleration, start.further), q, v, x, h)
+    q, v = plant.follow_prescribed(q, v, signals(2, q, v))
     if slip:
         v = stop_reversed_joints(plant, calls, slip, q, v, h)
     if plant.stops == "impact":
@@ -104,7 +105,7 @@ class PlantDuringStep:
 def close_loops(plant: Plant, calls: Calls, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
     """The state projected on closed loops; joints at rest that can stick do not move."""
     v = list(v)
-    is_free: list[Scalar] = [1] * plant.model.nv
+    is_free: list[Scalar] = [0 if i in plant.prescribed_velocities else 1 for i in range(plant.model.nv)]
     for i in plant.can_stick:
         is_free[i] = where(v[i] * v[i] > REST_SPEED * REST_SPEED, 1.0, 0.0)
         v[i] = where(is_free[i] == 0, 0.0, v[i])

@@ -29,7 +29,7 @@ import numpy as np
 import sympy as sp
 
 from chainrule.algorithms import kinematics
-from chainrule.errors import ModelError
+from chainrule.errors import ModelError, quoted
 from chainrule.model import Model
 from chainrule.symbolic.algebra.ring import Element, Ring
 from chainrule.symbolic.closed_form.choices import Choices
@@ -78,6 +78,12 @@ def symbolic_model(
         raise ModelError(
             f"robot {model.name!r} has loops, whose constraints leave no equations in its own coordinates alone; open "
             "them with robot.without_constraint(...), or write the energies with constraints: cr.symbolic.Lagrangian"
+        )
+    if model.springs:
+        raise ModelError(
+            f"robot {model.name!r} has springs between links ({quoted(spring.name for spring in model.springs)}), "
+            "whose lengths are square roots that its closed form does not have; take them off with "
+            "robot.without_springs(), or write the energies: cr.symbolic.Lagrangian with cr.symbolic.Spring.between"
         )
     namer = Namer(model, choices)
     names = namer.name_all()
