@@ -105,7 +105,7 @@ NATIVE = [
     ("friction of many", put(("joint", 2, "viscous"), 1), FormatError, r"viscous belongs to one degree of freedom.*dof = \["),
     ("dof count", put(("joint", 2, "dof"), [{}]), ModelError, r"'u' \(universal\) has 2 degrees of freedom, but properties for 1"),
     ("spring of a ball", put(("joint", 3), {**JOINT, "type": "spherical", "dof": [{"stiffness": 1}, {}, {}]}), ModelError,
-     r"spherical joint cannot carry a spring"),
+     r"the spring of a ball joint has one stiffness for all directions"),
     ("surrogate", put(("name",), "\ud800"), ModelError, r"half a surrogate pair"),
 ]  # fmt: skip
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from chainrule.algorithms import springs
 from chainrule.algorithms.terms import term_names
 from chainrule.arguments import Array, flag
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
+from chainrule.functions import reference
 from chainrule.loops.forces import loop_torques
 
 if TYPE_CHECKING:
@@ -177,8 +181,16 @@ def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
     """The force with which each spring and damper between links pulls its two points together, in N: (..., springs).
 
     Negative where it pushes them apart. In the order of `robot.model.springs`.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("pendulum").with_spring("base", "rod", (0, 0.5, 0), (0, -0.5, 0), stiffness=10, rest_length=0.4)
+    >>> arm.spring_forces([0.0], [0.0]).tolist()
+    [6.0]
     """
-    return robot.evaluate("spring_forces", q=q, qd=qd)
+    state, rates = robot.read("spring_forces", q=q, qd=qd)
+    with np.errstate(all="ignore"):
+        forces = springs.spring_forces(robot.merged, reference.scalars_of(state), reference.scalars_of(rates))
+    return reference.stack(forces, state.shape[:-1], (len(forces),))
 
 
 def torque_terms(

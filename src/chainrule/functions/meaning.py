@@ -78,7 +78,6 @@ def _words(model: Model, options: Mapping[str, Any]) -> dict[str, str]:
         "links": ", ".join(link.name for link in model.links),
         "bodies": ", ".join(body.link.name for body in model.bodies),
         "constraints": ", ".join(constraint.name for constraint in model.constraints),
-        "springs": ", ".join(spring.name for spring in model.springs),
         "terms": ", ".join(term_names(model, loaded=bool(options.get("loads")))),
         "joints": ", ".join(options.get("joints", ())),
         "link": str(options.get("link")),

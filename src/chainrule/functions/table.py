@@ -31,7 +31,6 @@ from chainrule.algorithms import (
     loop_projection,
     manipulability,
     rnea,
-    springs,
     statics,
     sticking,
     terms,
@@ -197,11 +196,6 @@ def CONSTRAINTS(model: Model, options: Mapping[str, Any]) -> int:
 def EQUATIONS(model: Model, options: Mapping[str, Any]) -> int:
     """The number of equations of all constraints."""
     return len(model.rows)
-
-
-def SPRINGS(model: Model, options: Mapping[str, Any]) -> int:
-    """The number of springs between links."""
-    return len(model.springs)
 
 
 def TERMS(model: Model, options: Mapping[str, Any]) -> int:
@@ -636,13 +630,6 @@ FUNCTIONS: dict[str, Function] = {
         (N,),
         needs=_NOTHING,
         answer="torques or forces that hold springs of {torques}",
-    ),
-    "spring_forces": Function(
-        springs.spring_forces,
-        (Q, QD),
-        (SPRINGS,),
-        needs=_NOTHING,
-        answer="forces with which {springs} pull their points together (N)",
     ),
     "torque_terms": Function(
         _torque_terms,
