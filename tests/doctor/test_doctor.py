@@ -25,6 +25,7 @@ SOUND = (
     "stewart_platform",
     "five_bar",
     "delta",
+    "humanoid",
 )
 
 

@@ -11,7 +11,7 @@ EXPECTED = {
     "pendulum": 1, "double_pendulum": 2, "planar_2r": 2, "planar_3r": 3, "planar_rp": 2, "cartesian_3p": 3, "scara": 4,
     "stanford": 6, "puma560": 6, "ur5": 6, "panda": 7, "panda_hand": 8, "iiwa14": 7, "human_arm": 7,
     "modern_robotics_3r": 3, "quadruped": 18, "four_bar": 3, "slider_crank": 3, "stewart_platform": 24,
-    "five_bar": 4, "delta": 12, "wx250s": 6,
+    "five_bar": 4, "delta": 12, "humanoid": 35, "wx250s": 6,
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from chainrule.algorithms.kinematics import gravity_as_base_acceleration, poses_
 from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.loop_equations import Rows, select, unit_wrench_rates, unit_wrenches
 from chainrule.algorithms.loop_equations import residual as loop_residual
+from chainrule.algorithms.springs import add_pulls, springs_on
 from chainrule.model import Constraint, Model, PosedBody
 from chainrule.model.joints import Free
 from chainrule.spatial import Force, Motion, Scalar, Transform
@@ -102,8 +103,9 @@ def equations_in_rates(
     """The linear system for dV/dt (as felt), W, dqd/dt and lambda in the state (q, qd)."""
     bodies = model.at(q)
     V = twists_of(bodies, qd)
-    loops = loop_rows(model, poses_of(bodies), V, rows)
-    return assemble(model, bodies, V, qd, driving_torque(model, q, qd, tau), loops, wrenches)
+    T = poses_of(bodies)
+    acting = add_pulls(springs_on(model, T, V), wrenches)
+    return assemble(model, bodies, V, qd, driving_torque(model, q, qd, tau), loop_rows(model, T, V, rows), acting)
 
 
 def driving_torque(model: Model, q: Scalars, qd: Scalars, tau: Scalars) -> list[Scalar]:
@@ -206,7 +208,8 @@ def residual(
     bodies = model.at(q)
     T, V = poses_of(bodies), by_link(V_flat)
     loops = loop_rows(model, T, V, rows)
-    system = assemble(model, bodies, V, qd, driving_torque(model, q, qd, tau), loops, wrenches)
+    acting = add_pulls(springs_on(model, T, V), wrenches)
+    system = assemble(model, bodies, V, qd, driving_torque(model, q, qd, tau), loops, acting)
     base = gravity_as_base_acceleration(model)
     felt = [x for A, pose in zip(by_link(V_dot)[1:], T[1:], strict=True) for x in A + pose.inv * base]
     F = system.residual([*felt, *W, *qd_dot, *multipliers])
@@ -276,7 +279,8 @@ def maximal_equations(
     bodies = [PosedBody(body.body, body.own, T[body.parent].inv * T[body.index], body.S) for body in ideal]
     qd = _joint_velocities(model, bodies, V)
     loops = loop_rows(model, T, V, rows)
-    system = assemble(model, bodies, V, qd, driving_torque(model, q, qd, [0] * model.nv), loops)
+    acting = add_pulls(springs_on(model, T, V))
+    system = assemble(model, bodies, V, qd, driving_torque(model, q, qd, [0] * model.nv), loops, acting)
     displaced = [(body.T.inv * actual.T).log() for body, actual in zip(ideal, bodies, strict=True)]
     position = [x for e in displaced for x in e] + [loop.error for loop in loops]
     velocity = [x for body in bodies for x in joint_velocity_error(body, V, qd)] + [loop.rate for loop in loops]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.algorithms.loads import Wrenches, add
 from chainrule.model import Model, Spring
-from chainrule.spatial import Force, Rotation, Scalar, Vector
+from chainrule.spatial import Force, Motion, Rotation, Scalar, Transform, Vector
 from chainrule.spatial.scalar import is_zero, maximum, sqrt
 
 Scalars = Sequence[Scalar]
@@ -68,8 +68,11 @@ class PosedSpring:
 def posed_springs(model: Model, q: Scalars, qd: Scalars | None = None) -> list[PosedSpring]:
     """Every spring in a state; at rest where no velocity is given."""
     bodies = model.at(q)
-    T = poses_of(bodies)
-    V = None if qd is None else twists_of(bodies, qd)
+    return springs_on(model, poses_of(bodies), None if qd is None else twists_of(bodies, qd))
+
+
+def springs_on(model: Model, T: Sequence[Transform], V: Sequence[Motion] | None = None) -> list[PosedSpring]:
+    """Every spring, for the poses of all links in the base and their twists in their own frames, by index."""
     posed = []
     for spring in model.springs:
         ends, points, speeds = [], [], []
@@ -104,8 +107,13 @@ def damper_wrenches(model: Model, q: Scalars, qd: Scalars) -> Wrenches:
 
 def with_springs(model: Model, q: Scalars, qd: Scalars, wrenches: Wrenches | None) -> Wrenches:
     """Wrenches from outside, and those of springs and dampers."""
+    return add_pulls(posed_springs(model, q, qd), wrenches) if model.springs else wrenches or {}
+
+
+def add_pulls(springs: Sequence[PosedSpring], wrenches: Wrenches | None = None) -> Wrenches:
+    """Wrenches on links, and those of springs and dampers in a state."""
     total: Wrenches = wrenches or {}
-    for posed in posed_springs(model, q, qd) if model.springs else ():
+    for posed in springs:
         total = add(total, posed.wrenches(posed.elastic_pull + posed.damping_pull))
     return total
 

@@ -18,7 +18,6 @@ from chainrule.algorithms import loop_equations as loops
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outward
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.algorithms.parent_child import equations_in_rates
-from chainrule.algorithms.springs import with_springs
 from chainrule.arguments import Array, one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
@@ -182,8 +181,7 @@ def dae(
     axes = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
     state, rates, torques = (array.tolist() for array in arrays)
     wrenches_on_links = on_links(robot.merged, loads.links, [wrench.tolist() for wrench in loads.wrenches], state, axes)
-    acting = with_springs(robot.merged, state, rates, wrenches_on_links)
-    return assemble(robot.merged, state, rates, torques, acting, robot.independent_rows)
+    return assemble(robot.merged, state, rates, torques, wrenches_on_links, robot.independent_rows)
 
 
 def assemble(
