@@ -24,7 +24,6 @@ from chainrule.algorithms import (
     energy,
     friction,
     jacobians,
-    joint_forces,
     kinematics,
     loop_dynamics,
     loop_equations,

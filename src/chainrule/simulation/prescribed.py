@@ -91,7 +91,7 @@ def read_prescribed(robot: Mechanism, value: Any) -> PrescribedMotion | None:
 
 
 def _refuse_dry_friction(robot: Mechanism) -> None:
-    rubbing = [v.name for v in robot.layout.velocities if v.dof.coulomb or v.dof.coulomb_negative]
+    rubbing = [v.name for v in robot.layout.velocities if v.dof.has_dry_friction]
     if rubbing:
         raise ModelError(
             f"simulate: prescribed motions and dry friction ({quoted(rubbing)}) do not go together: which joints stick "
