@@ -197,6 +197,13 @@ def test_there_and_back_again_gives_the_same_arm():
     assert_allclose(cr.from_isb_angles(RIGHT, cr.isb_angles(RIGHT, abducted)), abducted, atol=1e-9)
 
 
+def test_an_arm_on_a_floating_base_stays_at_its_place():
+    floating = RIGHT.floating()
+    q = cr.from_isb_angles(floating, {"elevation": 0.5})
+    assert q[:7].tolist() == [0, 0, 0, 0, 0, 0, 1]
+    assert_allclose(cr.isb_angles(floating, q)[1], 0.5)
+
+
 def test_angles_of_the_isb_come_by_name_in_batches_and_with_units():
     pint = pytest.importorskip("pint")
     degree = pint.get_application_registry().degree

@@ -30,6 +30,7 @@ from chainrule.cli.joints import (
     describe_positions,
     in_shown_units,
     positions,
+    velocities_in_shown_units,
 )
 from chainrule.inverse_kinematics.goals import TASKS
 from chainrule.inverse_kinematics.history import History
@@ -75,7 +76,7 @@ EXIT_NOT_SOLVED = 1
 @click.option("--max-iterations", type=int, help="Iterations from one start. [default: 60]")
 @click.option("--seed", type=int, help="Chooses the random starts. [default: 0]")
 @click.option("--history", is_flag=True, help="Print every iterate from --q0, with its error and step; no restarts.")
-@click.option("--plot", type=PICTURE, help="A picture of errors, steps and joints over the iterations, to write.")
+@click.option("--plot", type=PICTURE, help="Draw those iterates to a .png, .pdf or .svg file.")
 @click.option("--all", "every_branch", is_flag=True, help="All solutions in closed form, for arms that have one.")
 @click.option("--ignore-limits", is_flag=True, help="Let joints go beyond their limits.")
 @degrees_option
@@ -227,7 +228,7 @@ def _history_facts(robot: Robot, history: History, degrees: bool) -> dict[str, A
     """Iterates, errors (m, rad or deg) and steps, for JSON."""
     scale = [1.0, 180.0 / np.pi if degrees else 1.0]
     q = in_shown_units(robot, history.q, degrees=degrees)
-    steps = in_shown_units(robot, history.step, degrees=degrees) if robot.nq == robot.nv else history.step
+    steps = velocities_in_shown_units(robot, history.step, degrees=degrees)
     return {"q": q.tolist(), "error": (history.error * scale).tolist(), "step": steps.tolist()}
 
 

@@ -36,6 +36,8 @@ ITERATIONS_PER_POSE = 12
 """Iterations for each pose of a path."""
 SPLINE_DEGREE = 5
 """The degree of the curve through configurations whose derivatives are velocities and accelerations."""
+MIN_SPLINE_POSES = 3
+"""Poses without which such a curve has no acceleration."""
 DAMPING_SHARE_ON_PATHS = 0.01
 """The ratio of damping and cost at the beginning, near the configuration before."""
 
@@ -83,12 +85,14 @@ class FollowedPath:
                 "follow: the numbers of q are not those of qd (quaternions), so that velocities do not come from poses "
                 "alone; give the motion of the link, such as cr.plan_pose(...), or velocities and accelerations"
             )
+        if len(self.times) < MIN_SPLINE_POSES:
+            raise ShapeError(
+                f"follow: velocities and accelerations by a curve through q need at least {MIN_SPLINE_POSES} poses, "
+                f"got {len(self.times)}; give the motion of the link, such as cr.plan_pose(...)"
+            )
         from scipy.interpolate import make_interp_spline
 
-        degree = min(SPLINE_DEGREE, len(self.times) - 1)
-        if degree < order:
-            return np.zeros_like(self.q)
-        curve = make_interp_spline(self.times, self.q, k=degree, axis=-2)
+        curve = make_interp_spline(self.times, self.q, k=min(SPLINE_DEGREE, len(self.times) - 1), axis=-2)
         return np.asarray(curve.derivative(order)(self.times))
 
     @property
@@ -230,7 +234,7 @@ def _sample_motion(motion: Callable[..., Any], times: Any, velocities: Any, acce
         raise ShapeError("follow: give times=..., at which the motion is followed, in s")
     try:
         T, V, A = motion(real_array(times, "follow: times", "s").astype(float))
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # whatever a user's function raises
         raise ShapeError(
             f"follow: a motion gives poses, velocities and accelerations for times, as cr.plan_pose does: {error}"
         ) from error

@@ -22,8 +22,6 @@ from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-SHOULDER = ("shoulder_flexion", "shoulder_abduction", "shoulder_rotation")
-
 ISB_ANGLES = {
     "plane_of_elevation": "shoulder_flexion",
     "elevation": "shoulder_abduction",
@@ -84,7 +82,7 @@ def from_isb_angles(arm: Mechanism, angles: Any) -> Array:
     R = _turn("z", plane) @ _turn("x", -elevation) @ _turn("z", axial)
     shoulder = _shoulder_from_isb(R, arm.limits.lower[list(places[:3])], arm.limits.upper[list(places[:3])])
     own = np.stack([elbow, pronation - PRONATION_AT_REST, wrist, 0.0 - ulnar], axis=-1)
-    q = np.zeros((*given.shape[:-1], arm.nq))
+    q = np.tile(np.array(arm.layout.neutral, dtype=float), (*given.shape[:-1], 1))
     q[..., list(places)] = np.concatenate([shoulder, own], axis=-1)
     return q
 
