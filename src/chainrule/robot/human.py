@@ -33,7 +33,7 @@ from chainrule.model import (
     Shape,
 )
 from chainrule.robot import human_body
-from chainrule.robot.human_body import SIDES, inward
+from chainrule.robot.human_body import SIDES, to_left
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
@@ -225,7 +225,7 @@ def _chain(side: str) -> list[tuple[str, Vector, str, str | None]]:
     A rotation seen in a mirror at the plane of x and z turns about the mirrored axis the other way: its components
     along x and z change their signs, the one along y does not.
     """
-    x, y, z = Vector(1.0, 0.0, 0.0) * inward(side), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0) * inward(side)
+    x, y, z = Vector(1.0, 0.0, 0.0) * to_left(side), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0) * to_left(side)
     return [
         ("shoulder_flexion", -y, "shoulder_1", None),
         ("shoulder_abduction", -x, "shoulder_2", None),
@@ -267,7 +267,7 @@ def _geometries(bodies: dict[str, Segment], mass: float, height: float, side: st
     thumb = Vector(breadth * 0.65, 0.0, -hand * 0.42)
     shapes.append(("hand", Box(Vector(breadth, breadth / 3, hand)), Vector(0.0, 0.0, -hand / 2), SKIN))
     shapes.append(("hand", Capsule(breadth / 7, hand * 0.3), thumb, SKIN))
-    middle = inward(side) * human_body.SHOULDER_TO_MIDLINE
+    middle = to_left(side) * human_body.SHOULDER_TO_MIDLINE
     trunk = Vector(human_body.TRUNK_DEPTH / 2, 0.1, 0.16) * height
     head = Vector(human_body.HEAD_LENGTH / 2, human_body.HEAD_BREADTH / 2, (1 - human_body.CHIN_HEIGHT) / 2) * height
     crown = 1 - human_body.SHOULDER_HEIGHT

@@ -77,9 +77,9 @@ def body_points(height: float = 1.75, side: str = "right") -> dict[str, Array]:
 def point_of_body(name: str, height: float, side: str) -> Vector:
     """A point by its name, in the frame of the shoulder of a side."""
     forward, middle, up = POINTS[name]
-    return Vector(forward * height, inward(side) * middle * height, up * height)
+    return Vector(forward * height, to_left(side) * middle * height, up * height)
 
 
-def inward(side: str) -> int:
+def to_left(side: str) -> int:
     """The direction towards the middle of the body: 1 for the right side, to the left; -1 for the left side."""
     return 1 if side == "right" else -1
