@@ -93,6 +93,7 @@ CALLS = [
     ("empty link of a table", lambda r: r.to_dh("", convention="standard"), UnknownNameError, r"no link or frame named ''"),
     ("Jacobian frame", lambda r: r.jacobian(Z, frame="spce"), UnknownNameError, r"'spce'; did you mean 'space'\?"),
     ("joint", lambda r: r.joint_wrenches(Z, Z, Z, joints=["joint"]), UnknownNameError, r"no joint named 'joint'; did you"),
+    ("joint that is no name", lambda r: r.with_joint(np.zeros(2), xyz=Z), UnknownNameError, r"no joint named array"),
     ("tip wrench", lambda r: r.inverse_dynamics(Z, Z, Z, [1, 2, 3]), ShapeError,
      r"tip_wrench must have 6 numbers .*\(moment and force\), got 3"),
     ("wrench", lambda r: r.inverse_dynamics(Z, Z, Z, None, {"link1": [1, 2, 3]}), ShapeError,

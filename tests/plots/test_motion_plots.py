@@ -127,6 +127,14 @@ def test_stacked_areas_are_the_causes_of_the_torque(panda_motion):
     assert {"gravity", "inertial", "sum"} <= {text.get_text() for text in figure.legends[0].get_texts()}
 
 
+def test_a_row_that_is_no_number_is_refused(panda_motion):
+    endless: list = []
+    endless.append(endless)
+    for row in (endless, [[0]], "0", {}):
+        with pytest.raises(cr.ShapeError, match="plot: row must be"):
+            panda_motion[0].plot_phase(row=row)
+
+
 def test_closed_loops_have_their_own_cause():
     robot = cr.load("four_bar")
     figure = robot.simulate(robot.home(), None, 0.05, [0.5, 0.0, 0.0]).plot_torque_terms()

@@ -13,7 +13,7 @@ from chainrule.dynamics import textbook
 from chainrule.dynamics.dynamics import coriolis_matrix
 from chainrule.model import Model
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import (
@@ -175,14 +175,9 @@ def _jacobians(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -
 
 def _vectors(problem: Problem, kernel: results.MatrixForm) -> list[Block]:
     """The stacked vectors at the sample state, link by link."""
-    assert kernel.V_dot is not None  # the sample state has accelerations
-    assert kernel.W is not None
+    stacks = [x for x in (kernel.V, kernel.V_dot, kernel.W) if x is not None]
     rows = tuple(
-        (
-            str(body.index),
-            body.link.name,
-            *(number_list(x[_rows(body.index)]) for x in (kernel.V, kernel.V_dot, kernel.W)),
-        )
+        (str(body.index), body.link.name, *(number_list(x[_rows(body.index)]) for x in stacks))
         for body in problem.model.bodies
     )
     header = ("link", "name", Formula("V"), Formula(r"\dot{V}"), Formula("W"))
@@ -191,12 +186,11 @@ def _vectors(problem: Problem, kernel: results.MatrixForm) -> list[Block]:
 
 def _coriolis(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
     """The Coriolis matrix of the stacked matrices."""
-    quantities = _matrix_entries(problem, "C", form.C, kernel.C)
     return [
         Heading("The Coriolis matrix"),
         Paragraph("From the stacked matrices:"),
         Equation((Formula("C"), matrix(form.C))),
-        problem.numbers(quantities),
+        problem.numbers(_matrix_entries(problem, "C", form.C, kernel.C)),
     ]
 
 
@@ -218,16 +212,13 @@ def _christoffel(problem: Problem) -> list[Block]:
     )
     blocks: list[Block] = [
         Heading("Christoffel's symbols"),
-        Paragraph(
-            (
-                "They make another Coriolis matrix, ",
-                Formula(r"C_{\Gamma}"),
-                ", from the mass matrix; those that are not listed are zero.",
-            )
-        ),
+        Paragraph((
+            "They make another Coriolis matrix, ", Formula(r"C_{\Gamma}"), ", from the mass matrix; those that are not "
+            "listed are zero.",
+        )),
         rule(r"\Gamma_{ijk}", symbol),
         rule(r"\left(C_{\Gamma}\right)_{ij}", r"\sum_k \Gamma_{ijk} \dot{q}_k"),
-    ]
+    ]  # fmt: skip
     symbols = problem.equations.elements.christoffel
     n = len(symbols)
     if sum(count_terms(row) for plane in symbols for row in plane) > MAX_TERMS:
@@ -242,11 +233,18 @@ def _christoffel(problem: Problem) -> list[Block]:
     return blocks
 
 
+def _without_rounding(x: Any, largest: float) -> Any:
+    """A difference without the rounding errors of terms of that size."""
+    return x.prune(largest) if isinstance(x, Element) else x
+
+
 def _difference(problem: Problem, form: MatrixForm) -> list[Block]:
     """Christoffel's matrix, and how the other one differs from it."""
     q, qd, _ = problem.state
     entries = problem.equations.elements.C
-    difference = matrix([[a - b for a, b in zip(*rows, strict=True)] for rows in zip(form.C, entries, strict=True)])
+    pairs = [list(zip(*rows, strict=True)) for rows in zip(form.C, entries, strict=True)]
+    sizes = [abs(c) for row in form.C for x in row if isinstance(x, Element) for c in x.terms.values()]
+    difference = matrix([[_without_rounding(a - b, max(sizes, default=0.0)) for a, b in row] for row in pairs])
     rates = sp.Matrix(problem.equations.qd)
     name = r"\left(C_{\Gamma}\right)"
     kernel = coriolis_matrix(problem.robot, q, qd)

@@ -73,19 +73,19 @@ def _geometry(problem: Problem, body: PosedBody, table: RneaTable) -> list[Block
     T = matrix(body.T.inverse().rows())
     problem.check_number(f"T_{{{i},{p}}}", T, table.T[i - 1])
     screws = [column(S) for _, S in body.S]
-    blocks: list[Block] = [
+    return [
         Heading(f"Link {i}: {body.body.link.name}", 2),
         Equation((Formula(f"M_{{{i},{p}}}"), matrix(home.inverse().rows()))),
         Equation((Formula(subscript("A", i)), sp.Matrix.hstack(*screws))),
         Equation((Formula(subscript("G", i)), matrix(body.inertia.matrix()))),
         Equation((Formula(f"T_{{{i},{p}}}"), T)),
     ]
-    return blocks
 
 
 def _forward_rule(problem: Problem, bodies: Sequence[PosedBody]) -> list[Block]:
     acceleration = r"\mathrm{Ad}_{T_{i,p}} \dot{V}_p + \mathrm{ad}_{V_i} A_i \dot{q}_i + A_i \ddot{q}_i"
-    varying = any(any(map(_is_not_zero, body.S_rate(problem.symbols[1]))) for body in bodies)
+    rates = [S for body in bodies for S in body.S_rate(problem.symbols[1])]
+    varying = any(to_sympy(x) != 0 for S in rates for x in S)
     base = sp.Matrix([0, 0, 0, *(-to_sympy(x) for x in problem.model.gravity)])
     return [
         Paragraph((
@@ -96,10 +96,6 @@ def _forward_rule(problem: Problem, bodies: Sequence[PosedBody]) -> list[Block]:
         rule("V_i", r"\mathrm{Ad}_{T_{i,p}} V_p + A_i \dot{q}_i", "rad/s, m/s"),
         rule(r"\dot{V}_i", acceleration + (r" + \dot{A}_i \dot{q}_i" if varying else ""), "rad/s^2, m/s^2"),
     ]  # fmt: skip
-
-
-def _is_not_zero(S: Any) -> bool:
-    return any(to_sympy(x) != 0 for x in S)
 
 
 def _backward_rule() -> list[Block]:
