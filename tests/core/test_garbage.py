@@ -234,7 +234,7 @@ SKIPPED = {
 }  # fmt: skip
 """Methods without arguments to get wrong, and those that are no part of the interface for users."""
 
-SLOW = {"equations", "kinematic_equations", "derivation", "dae", "dae_residual", "simulate_maximal"}
+SLOW = {"equations", "kinematic_equations", "derivation", "dae", "dae_residual", "dae_equations", "simulate_maximal"}
 """Methods that take seconds where garbage is right after all: called on robots of one joint only."""
 
 HUMAN_ARM = cr.load("human_arm")

@@ -202,3 +202,20 @@ def test_what_it_cannot_do_is_refused():
         fixed.dae_residual()
     with pytest.raises(cr.ModelError, match="no degrees of freedom"):
         fixed.simulate_maximal([])
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5"])
+def test_rates_and_wrenches_are_those_of_pinocchio(name):
+    """One start of a real arm: dqd/dt of the DAE against Pinocchio's articulated-body algorithm."""
+    pin = pytest.importorskip("pinocchio")
+    robot = cr.load(name).without_friction().without_rotors().reference
+    q, qd, tau = state(robot, 5)
+    F = robot.dae_residual(tau)
+    start = F.start(q, qd)
+    model = pin.buildModelFromXML(robot.to_urdf())
+    data = model.createData()
+    assert_allclose(F.split(start.x_dot).qd, pin.aba(model, data, q, qd, tau), rtol=1e-8, atol=1e-8)
+    pin.rnea(model, data, q, qd, F.split(start.x_dot).qd)
+    ours = F.split(start.x).W
+    theirs = np.array([[*f.angular, *f.linear] for f in list(data.f)[1:]])
+    assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)

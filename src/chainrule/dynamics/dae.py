@@ -193,10 +193,10 @@ def assemble(
     chosen: Sequence[int],
 ) -> DAE:
     """The system for a state, with wrenches on links by index, and the chosen equations of the constraints."""
-    size, n = 6 * len(model.bodies), model.nv
+    n = model.nv
     system = equations_in_rates(model, q, qd, tau, wrenches, chosen)
     _, felt = outward(model.at(q), [0.0] * n, [0.0] * n, gravity_as_base_acceleration(model))
-    names = _names(model, size, chosen)
+    names = blocks(model, chosen)
     gravity = np.array(felt[1:], dtype=float).reshape(-1, 6)
     places = np.array(list(system.entries), dtype=int).reshape(-1, 2).T
     matrix = sparse.csc_matrix((np.array(list(system.entries.values()), dtype=float), places), (len(system.rhs),) * 2)
@@ -204,8 +204,9 @@ def assemble(
     return DAE(model, tuple(q), *names, matrix, rhs, gravity, load, tuple(chosen))
 
 
-def _names(model: Model, size: int, chosen: Sequence[int]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The blocks of rows and of columns."""
+def blocks(model: Model, chosen: Sequence[int]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """The blocks of rows and of columns of the system."""
+    size = 6 * len(model.bodies)
     rows, columns = [], []
     for body in model.bodies:
         at = 6 * (body.index - 1)

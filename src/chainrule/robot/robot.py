@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from chainrule.plots.animation import Animation
     from chainrule.simulation.dae_residual import DAEResidual
     from chainrule.simulation.maximal import MaximalMotion
+    from chainrule.symbolic.closed_form.dae import DAEEquations
     from chainrule.symbolic.closed_form.equations import Equations
     from chainrule.symbolic.closed_form.kinematics import KinematicEquations
     from chainrule.symbolic.documents.document import Document
@@ -355,6 +356,19 @@ class Robot(Mechanism):
 
         return equations(self, parameters, symbols=symbols, simplify=simplify)
 
+    def dae_equations(
+        self, parameters: str | Mapping[Any, Any] = "symbolic", *, symbols: Mapping[Any, Any] | None = None
+    ) -> DAEEquations:
+        """The parent-child DAE of a small robot in symbols: SymPy's matrix, unknowns and rhs, and `reduced`, the ODE.
+
+        >>> import chainrule as cr
+        >>> cr.load("planar_2r").dae_equations()
+        <DAE of 'planar_2r' in symbols: 26 equations, 72 entries>
+        """
+        from chainrule.symbolic.closed_form.dae import dae_equations
+
+        return dae_equations(self, parameters, symbols=symbols)
+
     def kinematic_equations(
         self,
         link: str | None = None,
@@ -378,8 +392,8 @@ class Robot(Mechanism):
     ) -> Document:
         """The equations of motion derived step by step, with numbers for a sample state (q, qd, qdd) beside symbols.
 
-        method: "newton-euler", "rnea", "lagrange", "closed-form"; "velocities" and "jacobians", which need no masses.
-        The document can be written as LaTeX, Markdown, a Jupyter notebook, or a page of HTML.
+        method: "newton-euler", "rnea", "lagrange", "closed-form", "dae"; "velocities" and "jacobians", which need no
+        masses. The document can be written as LaTeX, Markdown, a Jupyter notebook, or a page of HTML.
         """
         from chainrule.symbolic.derivations.derivation import derive
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
+from chainrule.symbolic.derivations.dae import parent_child
 from chainrule.symbolic.derivations.final_equations import final_equations
 from chainrule.symbolic.derivations.introduction import geometry, introduction
 from chainrule.symbolic.derivations.jacobians import link_jacobians
@@ -36,6 +37,7 @@ METHODS: dict[str, Method] = {
     "rnea": Method("The recursion in twists and wrenches", recursion),
     "lagrange": Method("Lagrange's equations", lagrange),
     "closed-form": Method("The equations of motion in closed matrix form", closed_matrix_form),
+    "dae": Method("The differential-algebraic equations", parent_child),
     "velocities": Method("Velocities from link to link", velocities, has_masses=False),
     "jacobians": Method("Jacobians by the product of exponentials", link_jacobians, has_masses=False),
 }
@@ -59,9 +61,9 @@ def derive(
         The robot. Loops, joints with quaternions and long chains of joints are refused.
     method
         "newton-euler", in vectors link by link outward and inward; "rnea", the same in twists and wrenches;
-        "lagrange", from the energies; "closed-form", from stacked matrices of all links; "velocities", from link to
-        link, up to the Jacobian; "jacobians", those of the links by the product of exponentials. The last two need no
-        masses.
+        "lagrange", from the energies; "closed-form", from stacked matrices of all links; "dae", from links and joints
+        apart; "velocities", from link to link, up to the Jacobian; "jacobians", those of the links by the product of
+        exponentials. The last two need no masses.
     parameters
         "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a dictionary that
         replaces some of the names by numbers.
