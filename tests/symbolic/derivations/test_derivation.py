@@ -60,7 +60,7 @@ def test_the_equations_that_a_derivation_ends_with_are_the_kernels(name, method)
     assert_allclose(value(robot, found["M"], (q, qd, qdd)), robot.mass_matrix(q).ravel(), rtol=1e-10, atol=1e-10)
     if "g" in found:
         assert_allclose(value(robot, found["g"], (q, qd, qdd)), robot.gravity_torque(q), rtol=1e-10, atol=1e-10)
-    if method != "closed-form":
+    if method not in ("closed-form", "dae"):  # those end with M, C, g and M, h
         tau = [value(robot, found[f"\\tau_{{{i + 1}}}"], (q, qd, qdd))[0] for i in range(robot.n)]
         assert_allclose(tau, robot.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
 

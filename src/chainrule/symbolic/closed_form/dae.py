@@ -16,7 +16,7 @@ from chainrule.functions import reference
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
 from chainrule.spatial.linear import multiply, transpose
-from chainrule.symbolic.algebra.ring import prune, to_sympy
+from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 from chainrule.symbolic.closed_form.verification import check, numbers_of, random_states
 
@@ -91,7 +91,7 @@ def system_without_torque(model: Model, q: Any, qd: Any) -> System:
     """The equations in rates without friction, with no torque, and without entries that are zero in all states."""
     frictionless = edits.map_dofs(model, lambda dof: dof.without_friction())
     system = equations_in_rates(frictionless, q, qd, [0] * model.nv)
-    system.entries = {place: x for place, x in system.entries.items() if to_sympy(prune(x)) != 0}
+    system.entries = {place: x for place, x in system.entries.items() if not isinstance(x, Element) or x.prune().terms}
     return system
 
 

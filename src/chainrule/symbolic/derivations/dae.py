@@ -127,16 +127,16 @@ def _elimination(problem: Problem, found: Elimination) -> list[Block]:
     rotors, springs = (any(not is_zero(getattr(dof, name)) for dof in dofs) for name in ("rotor", "stiffness"))
     own = (r" + M_r \ddot{q}" if rotors else "") + (r" + \tau_s" if springs else "")
     rest_of_links = r"J^T \left(G \dot{V}_{00} + p\right)"
-    stacked = r"\Lambda^T \left(G \dot{V} + p\right)"
+    stacked = r"L^T \left(G \dot{V} + p\right)"
     return [
         Heading("From the DAE to the ODE"),
         Paragraph((
             "All links in one column, with the adjoints in ", Formula("A"), ". A link comes after its parent, so that ",
-            Formula(r"\Lambda = (1 - A)^{-1}"), " is the sum of the powers of ", Formula("A"), ". First, the joints "
+            Formula(r"L = (1 - A)^{-1}"), " is the sum of the powers of ", Formula("A"), ". First, the joints "
             "give the accelerations of the links:",
         )),
         Equation((
-            Formula(r"\dot{V}"), Formula(r"\Lambda S \ddot{q} + \Lambda c"), Formula(r"J \ddot{q} + \dot{V}_{00}"),
+            Formula(r"\dot{V}"), Formula(r"L S \ddot{q} + L c"), Formula(r"J \ddot{q} + \dot{V}_{00}"),
         )),
         Equation((Formula("J"), J)),
         Equation((Formula(r"\dot{V}_{00}"), dV0)),
