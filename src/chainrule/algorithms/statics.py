@@ -10,8 +10,9 @@ from chainrule.spatial import Force, Scalar
 
 
 def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force, frame: str = "body") -> list[Scalar]:
-    """Torques tau = J^T F for a wrench F that the frame `name` applies to the world, in its own axes or the base's.
+    """Torques tau = J^T F for a wrench F that the frame `name` applies to the world.
 
-    J and F are in the same frame: "body" or "world".
+    J and F are in the same frame: "body", its own axes, "world", those of the base, or "space", with the moment about
+    the origin of the base.
     """
     return [S.dot(wrench) for S in jacobian(model, q, name, frame)]

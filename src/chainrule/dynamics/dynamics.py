@@ -251,8 +251,9 @@ def static_torque(
 ) -> Array:
     """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., n).
 
-    frame: the axes of the wrench (moment, force), whose moment is about the origin of that link or frame: "body", its
-    own; "world", those of the base.
+    frame: the axes of the wrench (moment, force): "body", those of that link or frame, or "world", those of the base,
+    with the moment about its origin; "space", those of the base, with the moment about the origin of the base. The
+    Jacobian of the same frame is the one of J^T F.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
 

@@ -145,6 +145,7 @@ ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "ord
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
 LOADS = Option(_constant(()), _links, is_public=False)
 WRENCH_FRAME = Option(_constant("body"), lambda robot, value: one_of(WRENCH_FRAMES, value, "frame of a wrench"))
+STATIC_FRAME = Option(_constant("body"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a wrench"))
 ONE_LOAD = Option(lambda robot, options: (robot.link(None),), _one_link, is_public=False)
 ROWS = Option(lambda robot, options: robot.loop_rows, _places("rows", lambda m: len(m.rows)), is_public=False)
 RANK = Option(lambda robot, options: min(len(options["rows"]), robot.closure.rank), _count_of_rows, is_public=False)
@@ -656,7 +657,7 @@ FUNCTIONS: dict[str, Function] = {
         _static_torque,
         (Q,),
         (N,),
-        {"loads": ONE_LOAD, "frame": WRENCH_FRAME},
+        {"loads": ONE_LOAD, "frame": STATIC_FRAME},
         needs=_NOTHING,
         loaded=True,
         loops=_IN_LOOPS,

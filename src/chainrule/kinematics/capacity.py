@@ -13,7 +13,7 @@ from chainrule.arguments import WRENCH_UNITS, Array, flag, rows_of, unit_vectors
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.poses import pose
-from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, refuse_loops
+from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, refuse_loops, rows_of_part
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,19 +37,41 @@ def balanced_wrench(
     frame: str = "world",
     *,
     gravity: bool = True,
+    part: str = "all",
 ) -> Balance:
     """The wrench on its surroundings with which torques leave the robot at rest: J^T F = tau - g(q).
 
     The smallest F (..., 6) that comes nearest, and the torques tau - g - J^T F (..., n) that it leaves: zero for
     six independent joints, else what sets the robot in motion. frame: as of the Jacobian. The world pushes back
     with -F.
+
+    part: "all" for moment and force; "translational" for a force alone, as a point that touches can apply, or
+    "rotational" for a moment alone, the rest of F being zero. Of "all", the smallest F depends on the unit of length,
+    and a moment may take the place of a force.
+
+    Towards a singularity the force of a given torque grows without bound, like 1/b on an arm that is bent by b:
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> bent = [[0.0, 0.1], [0.0, 0.01], [0.0, 0.001]]
+    >>> arm.balanced_wrench(bent, [1.0, 0.0], part="translational", gravity=False).wrench[:, 3].round(1).tolist()
+    [10.0, 100.0, 1000.0]
     """
     refuse_loops(robot, "balanced_wrench")
     with_gravity = flag(gravity, "balanced_wrench: gravity")
     q, tau = robot.read("balanced_wrench", q=q, tau=tau)
+    rows = rows_of_part(part)
+    if frame == "space" and part != "all":
+        raise ShapeError(
+            "balanced_wrench: a force or a moment alone acts at the frame's origin, and the moment of frame='space' "
+            "is about the origin of the base; take frame='world' or 'body'"
+        )
     across = np.swapaxes(jacobian_rows(robot, q, link, "all", frame), -1, -2)
     spare = tau - _holding_torque(robot, q) if with_gravity else tau
-    F = (pseudo_inverse(across) @ spare[..., None])[..., 0]
+    chosen = across[..., rows]
+    applied = (pseudo_inverse(chosen) @ spare[..., None])[..., 0]
+    F = np.zeros((*applied.shape[:-1], 6))
+    F[..., rows] = applied
     return Balance(F, spare - (across @ F[..., None])[..., 0])
 
 

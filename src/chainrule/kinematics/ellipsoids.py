@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ class Ellipsoid:
     """Principal axes and their lengths, longest first for velocities and accelerations, shortest first for forces.
 
     `axes` (..., m, m) has a unit axis in each column, in base axes; `lengths` (..., m) the semi-axes, in the unit of
-    the quantity for each unit of joint velocity or torque; m is 3, or 6 with the angular part first.
+    the quantity for each unit of joint velocity or torque; m is 3, or 6 with the angular part first. Those of a list of
+    postures are one object, with one for each posture: `ellipsoid[k]`, or `for one in ellipsoid`.
     """
 
     kind: str
@@ -32,6 +34,17 @@ class Ellipsoid:
     def volume(self) -> Array:
         """The product of the lengths, which is the manipulability: (...)."""
         return np.asarray(self.lengths.prod(axis=-1))
+
+    def __len__(self) -> int:
+        if self.lengths.ndim < 2:
+            raise TypeError("an ellipsoid of one posture has no length; those of a list of postures have")
+        return len(self.lengths)
+
+    def __getitem__(self, index: Any) -> Ellipsoid:
+        """The ellipsoid of one posture of a list, or of several."""
+        if self.lengths.ndim < 2:
+            raise TypeError("this is the ellipsoid of one posture; pass a list of postures for several")
+        return Ellipsoid(self.kind, self.part, self.axes[index], self.lengths[index])
 
     def along(self, direction: Array) -> Array:
         """The distance from the centre to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""
@@ -47,11 +60,11 @@ class Ellipsoid:
             return np.asarray(1.0 / np.linalg.norm(ratios, axis=-1))
 
     def points(self, around: int = 41, up: int = 21) -> Array:
-        """A net of points on the surface of an ellipsoid in space, about its centre: (around, up, 3)."""
-        if self.axes.shape != (3, 3):
+        """A net of points on the surface of each ellipsoid in space, about its center: (..., around, up, 3)."""
+        if self.axes.shape[-2:] != (3, 3):
             raise ShapeError(f"points: the ellipsoid must be one of three axes, got axes of shape {self.axes.shape}")
         meridians = np.linspace(0, 2 * np.pi, whole_number(around, "points: around", 2, MAX_NET))
         parallels = np.linspace(0, np.pi, whole_number(up, "points: up", 2, MAX_NET))
         azimuth, polar = np.meshgrid(meridians, parallels, indexing="ij")
         sphere = np.stack([np.cos(azimuth) * np.sin(polar), np.sin(azimuth) * np.sin(polar), np.cos(polar)], axis=-1)
-        return (sphere * self.lengths) @ self.axes.T
+        return (sphere * self.lengths[..., None, None, :]) @ np.swapaxes(self.axes, -1, -2)[..., None, :, :]

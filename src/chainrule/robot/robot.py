@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from chainrule.core.export import export
 from chainrule.core.mechanism import Mechanism
 from chainrule.doctor import diagnosis
-from chainrule.dynamics import dynamics, energy, textbook
+from chainrule.dynamics import dynamics, energy, textbook, unit_check
 from chainrule.inverse_kinematics import path, solve
 from chainrule.inverse_kinematics.analytic import solve as analytic
 from chainrule.kinematics import (
@@ -107,8 +107,9 @@ class Robot(Mechanism):
     joints = property(parts.joints)
     frames = property(parts.frames)
 
-    # --- what looks wrong with it: doctor/diagnosis.py ---
+    # --- what looks wrong with it: doctor/diagnosis.py, dynamics/unit_check.py ---
     doctor = diagnosis.doctor
+    check_units = unit_check.check_units
 
     # --- edits, each a new robot: robot/part_edits.py, edits.py ---
     with_link = part_edits.with_link
@@ -341,20 +342,25 @@ class Robot(Mechanism):
         *,
         symbols: Mapping[Any, Any] | None = None,
         simplify: bool = True,
+        tip_wrench: str | None = None,
     ) -> Equations:
         """The equations of motion in closed form: SymPy matrices M, C, g, tau and others.
 
         parameters: "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a
         dictionary that gives some of the names numbers or other symbols. symbols: your own, also for coordinates,
         {"q_1": theta, "L_1": sympy.Symbol("a")}. `simplify` factors coefficients.
+        tip_wrench: "body", "world" or "space", the axes of a wrench (m_x, m_y, m_z, f_x, f_y, f_z) that the tip applies
+        to its surroundings, whose torques J^T F are then part of tau.
 
         >>> import chainrule as cr
         >>> print(cr.load("pendulum").equations().tau[0])
         L_1**2*m_1*qddot_1 + L_1*g*m_1*sin(q_1)
+        >>> print(cr.load("pendulum").equations(tip_wrench="world").external[0])
+        L_1*f_x*cos(q_1) + L_1*f_y*sin(q_1) + m_z
         """
         from chainrule.symbolic.closed_form.equations import equations
 
-        return equations(self, parameters, symbols=symbols, simplify=simplify)
+        return equations(self, parameters, symbols=symbols, simplify=simplify, tip_wrench=tip_wrench)
 
     def dae_equations(
         self, parameters: str | Mapping[Any, Any] = "symbolic", *, symbols: Mapping[Any, Any] | None = None

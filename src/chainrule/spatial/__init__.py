@@ -1,6 +1,7 @@
 """Spatial algebra over generic scalars: rotations, transforms, motions, forces, inertias."""
 
 from chainrule.spatial.inertia import ArticulatedInertia, Inertia
+from chainrule.spatial.measured import Measured
 from chainrule.spatial.motion import Force, Motion
 from chainrule.spatial.rotation import Quaternion, Rotation
 from chainrule.spatial.scalar import Scalar
@@ -12,6 +13,7 @@ __all__ = [
     "Force",
     "Inertia",
     "Matrix",
+    "Measured",
     "Motion",
     "Quaternion",
     "Rotation",

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
-from chainrule.errors import ChainruleError
 from chainrule.model import Model
 from chainrule.model.parts import SHARE
+from chainrule.spatial.units import DIMENSIONLESS, Unit, UnitError, multiply, unit, unit_name
 from chainrule.symbolic.algebra.ring import Element
 
-Unit = tuple[Fraction, Fraction, Fraction]
-"""Powers of kg, m and s."""
-
-DIMENSIONLESS: Unit = (Fraction(0), Fraction(0), Fraction(0))
-UNITS = {
-    "1": (0, 0, 0), "rad": (0, 0, 0), "kg": (1, 0, 0), "m": (0, 1, 0), "s": (0, 0, 1), "N": (1, 1, -2), "J": (1, 2, -2),
-}  # fmt: skip
-FACTOR = re.compile(r"([A-Za-z1]+)(?:\^(-?\d+))?")
-
-
-class UnitError(ChainruleError, ValueError):
-    """Terms of different units in one sum, or the sine of a quantity that is no angle."""
-
-
-def unit(text: str) -> Unit:
-    """The powers of kg, m and s in a unit such as "N m", "kg*m^2" or "rad/s^2".
-
-    >>> unit("N*m*s/rad") == unit("kg m^2/s")
-    True
-    """
-    total = DIMENSIONLESS
-    for k, part in enumerate(text.split("/")):
-        for name, power in FACTOR.findall(part):
-            if name not in UNITS:
-                raise UnitError(f"{name!r} in {text!r} is not among the units that are known: {', '.join(UNITS)}")
-            total = _multiply(total, UNITS[name], (-1 if k else 1) * int(power or 1))
-    return total
+__all__ = [
+    "DIMENSIONLESS", "Unit", "UnitError", "has_numbers_with_units", "parameter_units", "rescale_model", "scale", "unit",
+    "unit_name", "unit_of",
+]  # fmt: skip
 
 
 def unit_of(expression: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
@@ -63,10 +39,10 @@ def unit_of(expression: Any, units: Mapping[sp.Symbol, Unit]) -> Unit | None:
     if isinstance(expression, sp.Mul):
         total = DIMENSIONLESS
         for factor in expression.args:
-            total = _multiply(total, unit_of(factor, units) or DIMENSIONLESS)
+            total = multiply(total, unit_of(factor, units) or DIMENSIONLESS)
         return total
     if isinstance(expression, sp.Pow) and expression.exp.is_Rational:
-        return _multiply(
+        return multiply(
             DIMENSIONLESS,
             unit_of(expression.base, units) or DIMENSIONLESS,
             Fraction(int(expression.exp.p), int(expression.exp.q)),
@@ -98,20 +74,6 @@ def _common_unit(whole: Any, terms: Any, units: Mapping[sp.Symbol, Unit]) -> Uni
             )
         found = this if found is None else found
     return found
-
-
-def _multiply(a: Unit, b: Any, times: Fraction | int = 1) -> Unit:
-    x, y, z = (Fraction(i) + Fraction(j) * times for i, j in zip(a, b, strict=True))
-    return x, y, z
-
-
-def unit_name(powers: Unit) -> str:
-    """The name of a unit: a usual one such as "N m", or powers of kg, m and s."""
-    for name in ("1", "kg", "m", "s", "N", "N m", "kg m^2", "m/s", "m/s^2", "rad/s", "rad/s^2"):
-        if unit(name) == powers:
-            return name
-    words = zip(("kg", "m", "s"), powers, strict=True)
-    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in words if power)
 
 
 def parameter_units(model: Model) -> dict[sp.Symbol, str]:

@@ -8,7 +8,10 @@ from typing import Any, Self
 
 import sympy as sp
 
+from chainrule.algorithms.jacobians import FRAMES
+from chainrule.arguments import one_of
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.unit_report import UnitReport
 from chainrule.errors import ModelError
 from chainrule.symbolic.algebra.ring import prune, to_sympy
 from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters, base_parameters
@@ -29,6 +32,7 @@ def equations(
     *,
     symbols: Mapping[Any, Any] | None = None,
     simplify: bool = True,
+    tip_wrench: str | None = None,
 ) -> Equations:
     """The equations of motion of a robot in closed form: SymPy matrices M, C, g, tau and others.
 
@@ -44,16 +48,23 @@ def equations(
         theta are thetadot and thetaddot.
     simplify
         Factor the coefficients, which takes time if they are long.
+    tip_wrench
+        The axes of a wrench F that the end-effector applies to its surroundings, whose torques J^T F are the term
+        `external` of tau: "body", its own, "world", those of the base, or "space", with the moment about the origin of
+        the base. F is (m_x, m_y, m_z, f_x, f_y, f_z).
     """
+    if tip_wrench is not None:
+        one_of(FRAMES, tip_wrench, "frame of a wrench", "equations")
+        robot.link()
     if not robot.model.nv:
         raise ModelError(f"robot {robot.model.name!r} has no degrees of freedom, and so no equations of motion")
     robot.require("mass_matrix")
-    return Equations(robot, symbolic_model(robot.merged, parameters, symbols), simplify)
+    return Equations(robot, symbolic_model(robot.merged, parameters, symbols), simplify, tip_wrench)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations(Matrices):
-    """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction, as SymPy matrices.
+    """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction (+ J^T F), as SymPy matrices.
 
     q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values; `symbols` is
     the table of both by name. `subs` puts numbers or other symbols in for some.
@@ -70,17 +81,38 @@ class Equations(Matrices):
         pairs = zip(self.elements.lagrange, self.elements.newton_euler, strict=True)
         return [to_sympy(prune(a - b), None) for a, b in pairs]
 
+    def check_units(self) -> UnitReport:
+        """The unit of each entry of each term, from the units of the symbols, as a table; `.ok` if all are right.
+
+        >>> import chainrule as cr
+        >>> cr.load("pendulum").equations().check_units()
+        term              of            unit    ok
+        M                 hinge, hinge  kg m^2  yes
+        c                 hinge         zero    yes
+        g                 hinge         N m     yes
+        spring            hinge         zero    yes
+        friction          hinge         zero    yes
+        external          hinge         zero    yes
+        tau               hinge         N m     yes
+        kinetic energy    robot         J       yes
+        potential energy  robot         J       yes
+        """
+        from chainrule.symbolic.closed_form.unit_check import check_units
+
+        return check_units(self)
+
     # --- other forms ---
 
     def in_base_parameters(self) -> EquationsInBaseParameters:
         """Equations in base parameters, the few combinations of parameters that the motion depends on."""
         self.refuse_long_terms("M", "g")
         base = base_parameters(self.symbolic, self.elements)
-        kept = self.spring.free_symbols | self.friction.free_symbols | {self.symbols.get("g")}
+        kept = self.spring.free_symbols | self.friction.free_symbols | self.external.free_symbols
+        kept |= {self.symbols.get("g")}
         others = {s: value for s, value in self.symbolic.parameters.items() if s in kept}
         symbolic = replace(self.symbolic, parameters={**base.values, **others})
         terms = TermsInBaseParameters(self.symbolic, base)
-        return EquationsInBaseParameters(self.robot, symbolic, self.simplify, base.definitions, terms)
+        return EquationsInBaseParameters(self.robot, symbolic, self.simplify, self.tip_wrench, base.definitions, terms)
 
     grouped = in_base_parameters
 

@@ -27,7 +27,7 @@ class Forms(ABC):
     SUBJECT: ClassVar[str]
     """What the terms belong to, as error messages name it."""
     ARGUMENTS: ClassVar[Mapping[str, tuple[str, ...]]]
-    """Term -> its arguments, among q, qd and qdd."""
+    """Term -> its arguments, among q, qd, qdd and wrench."""
     MAIN_TERM: ClassVar[str]
     """The term that is written if none is named."""
     MAIN_TERMS: ClassVar[tuple[str, ...]]
@@ -104,8 +104,8 @@ class Forms(ABC):
     def lambdify(self, name: str | None = None, parameters: Mapping[Any, float] | None = None) -> Callable[..., Array]:
         """A NumPy function for a term, batched over leading dimensions.
 
-        Terms of the equations of motion are functions of (q, qd, qdd), "tau" by default; those of kinematic equations
-        of q, "T" by default. `parameters`, by symbol or name, replace values of the robot.
+        Terms of the equations of motion are functions of (q, qd, qdd, wrench), "tau" by default; those of kinematic
+        equations of q, "T" by default. `parameters`, by symbol or name, replace values of the robot.
         """
         values = dict(self.parameters)
         for key, value in (parameters or {}).items():
@@ -116,13 +116,13 @@ class Forms(ABC):
         safe = _safe_symbols(symbols)
         entries = [x.xreplace(safe) for x in _as_matrix(term)]
         function = sp.lambdify([safe.get(s, s) for s in symbols], entries, modules="numpy", cse=True)
-        n, shape = len(self.q), _shape(term)
+        shape = _shape(term)
         order = [values[symbol] for symbol in self.parameters]
 
-        def evaluate(q: Any, qd: Any = None, qdd: Any = None) -> Array:
-            state = {"q": q, "qd": qd, "qdd": qdd}
-            parts = [np.zeros(n) if state[key] is None else rows_of(state[key], n, key, "the joints") for key in groups]
-            arguments = [part[..., i] for part in parts for i in range(n)]
+        def evaluate(q: Any, qd: Any = None, qdd: Any = None, wrench: Any = None) -> Array:
+            state = {"q": q, "qd": qd, "qdd": qdd, "wrench": wrench}
+            parts = [_rows(state[key], len(group), key) for key, group in groups.items()]
+            arguments = [part[..., i] for part in parts for i in range(part.shape[-1])]
             batch = np.broadcast_shapes(*(a.shape for a in arguments))
             entries = function(*arguments, *order)
             return np.stack([np.broadcast_to(e, batch) for e in entries], axis=-1).reshape((*batch, *shape))
@@ -163,13 +163,14 @@ class Forms(ABC):
         return export(sources, language, self.parameters, prefix or self.robot.model.name)
 
     def arguments_of(self, name: str) -> tuple[str, ...]:
-        """The arguments of a term, among q, qd and qdd."""
-        return self.ARGUMENTS[name]
+        """The arguments of a term, among q, qd, qdd and wrench."""
+        return tuple(group for group in self.ARGUMENTS[name] if getattr(self, group))
 
     def _state(self) -> dict[str, list[sp.Symbol]]:
         """The symbols of each part of the state that any term depends on."""
         used = {group for groups in self.ARGUMENTS.values() for group in groups}
-        return {group: getattr(self, group) for group in ("q", "qd", "qdd") if group in used}
+        groups = {group: getattr(self, group) for group in ("q", "qd", "qdd", "wrench") if group in used}
+        return {name: symbols for name, symbols in groups.items() if symbols}
 
     # --- text ---
 
@@ -193,6 +194,13 @@ class Forms(ABC):
 
     def _main(self, name: str | None) -> Any:
         return self.term(self.MAIN_TERM if name is None else name)
+
+
+def _rows(value: Any, n: int, name: str) -> Array:
+    """A part of the state (..., n), zero unless given."""
+    if value is None:
+        return np.zeros(n)
+    return rows_of(value, n, name, "moment and force" if name == "wrench" else "the joints")
 
 
 def _pairs(old: Any, new: Any) -> list[tuple[Any, Any]]:

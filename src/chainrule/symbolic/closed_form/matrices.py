@@ -8,28 +8,33 @@ from typing import Any, ClassVar
 
 import sympy as sp
 
-from chainrule.algorithms import friction
+from chainrule.algorithms import friction, statics
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.model import Dof, edits
 from chainrule.model.friction import FrictionFunction
+from chainrule.spatial import Force
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
 from chainrule.symbolic.algebra.translation import expression_of_graph
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
+from chainrule.symbolic.closed_form.symbol_table import NamedSymbol, SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.terms import Terms
-from chainrule.symbolic.closed_form.verification import check_term
+from chainrule.symbolic.closed_form.verification import TipLoad, check_term
 
 MAX_MATRIX_TERMS = 200_000
 """Terms of a matrix; a matrix with more is refused, since no one can read it."""
 
+WRENCH = ("m_x", "m_y", "m_z", "f_x", "f_y", "f_z")
+"""Names of the wrench at the tip: its moment and its force."""
+
 ARGUMENTS = {
     "M": ("q",), "C": ("q", "qd"), "c": ("q", "qd"), "centrifugal": ("q", "qd"), "coriolis": ("q", "qd"), "g": ("q",),
-    "spring": ("q",), "friction": ("qd",), "tau": ("q", "qd", "qdd"),
+    "spring": ("q",), "friction": ("qd",), "external": ("q", "wrench"), "tau": ("q", "qd", "qdd", "wrench"),
 }  # fmt: skip
 """Term of the equations of motion -> its arguments."""
 
@@ -47,7 +52,7 @@ class SymbolicLaw(FrictionFunction):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matrices(Forms):
-    """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction of a robot, as SymPy matrices.
+    """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction (+ J^T F) of a robot, as SymPy matrices.
 
     q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values.
     """
@@ -61,6 +66,8 @@ class Matrices(Forms):
     robot: Mechanism
     symbolic: SymbolicModel
     simplify: bool = True
+    tip_wrench: str | None = None
+    """The axes of the wrench that the end-effector applies to its surroundings; None where there is none."""
 
     # --- symbols ---
 
@@ -78,6 +85,24 @@ class Matrices(Forms):
     def qdd(self) -> list[sp.Symbol]:
         """Accelerations."""
         return self.symbolic.qdd
+
+    @property
+    def wrench(self) -> list[sp.Symbol]:
+        """Moment and force that the end-effector applies to its surroundings; none unless there is a `tip_wrench`."""
+        return [] if self.tip_wrench is None else [sp.Symbol(name, real=True) for name in WRENCH]
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """Symbols by name, such as symbols["L_2"]; shown as a table with the meaning, unit and number of each."""
+        if self.tip_wrench is None:
+            return self.symbolic.symbols
+        words = {"m": ("N m", "moment"), "f": ("N", "force")}
+        entries = [
+            NamedSymbol(s.name, s, f"{words[s.name[0]][1]} of the tip on its surroundings along {s.name[-1]}, "
+                        f"{self.tip_wrench} axes", words[s.name[0]][0])
+            for s in self.wrench
+        ]  # fmt: skip
+        return SymbolTable([*self.symbolic.symbols.entries, *entries], f"robot {self.robot.model.name!r}")
 
     @property
     def parameters(self) -> dict[sp.Symbol, float]:
@@ -143,8 +168,18 @@ class Matrices(Forms):
             rows.append([sp.sympify(v) + dry])
         return self._verify("friction", sp.ImmutableMatrix(rows))
 
+    @cached_property
+    def external(self) -> sp.ImmutableMatrix:
+        """Torques J^T F of the wrench at the tip, zero where there is none: n by 1."""
+        if self.tip_wrench is None:
+            return sp.ImmutableMatrix.zeros(len(self.q), 1)
+        q, _, _ = self.symbolic.state()
+        F = Force.of([self.symbolic.ring.variable(s) for s in self.wrench])
+        tau = statics.static_torque(self.symbolic.model, q, self.robot.link(), F, self.tip_wrench)
+        return self._verify("external", sp.ImmutableMatrix([to_sympy(prune(x), self._shape) for x in tau]))
+
     def arguments_of(self, name: str) -> tuple[str, ...]:
-        """The arguments of a term, among q, qd and qdd."""
+        """The arguments of a term, among q, qd, qdd and wrench."""
         if name == "friction" and self.symbolic.model.friction_depends_on_position:
             return ("q", "qd")
         return super().arguments_of(name)
@@ -167,10 +202,10 @@ class Matrices(Forms):
 
     @cached_property
     def tau(self) -> sp.ImmutableMatrix:
-        """Torques, each ordered by accelerations, velocities, gravity, springs and friction: n by 1."""
+        """Torques, each ordered by accelerations, velocities, gravity, springs, friction and wrench: n by 1."""
         self.refuse_long_terms("M", "c", "g")
         inertial = [_times_accelerations(self.M.row(i), self.qdd) for i in range(len(self.q))]
-        parts = (self.c, self.g, self.spring, self.friction)
+        parts = (self.c, self.g, self.spring, self.friction, self.external)
         tau = sp.ImmutableMatrix([sum((p[i] for p in parts), start=inertial[i]) for i in range(len(self.q))])
         return self._verify("tau", tau)
 
@@ -215,7 +250,8 @@ class Matrices(Forms):
 
     def _verify(self, name: str, found: Any) -> Any:
         """The term, if it agrees with the robot's own function at random states; refused otherwise."""
-        check_term(name, found, self.symbolic, self._other_values)
+        load = None if self.tip_wrench is None else TipLoad(self.robot.link(), self.tip_wrench, self.wrench)
+        check_term(name, found, self.symbolic, self._other_values, load)
         return NamedMatrix.of(found, self.symbols) if isinstance(found, sp.MatrixBase) else found
 
     @property

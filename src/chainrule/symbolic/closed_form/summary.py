@@ -28,6 +28,7 @@ def terms_not_zero(equations: Matrices) -> list[tuple[str, str, sp.Matrix]]:
         ("g", "Gravity", equations.g),
         (r"\tau_s", "Springs", equations.spring),
         (r"\tau_f", "Friction", equations.friction),
+        (r"J^{T} F", "The wrench at the tip", equations.external),
     ]
     return [(name, words, matrix) for name, words, matrix in terms if any(x != 0 for x in matrix)]
 

@@ -77,14 +77,33 @@ EXPECTED: dict[str, Callable[[Model, State], Array]] = {
 """Term of the equations of motion -> its numbers, by the functions of the model."""
 
 
-def check_term(name: str, found: Any, symbolic: SymbolicModel, others: Mapping[sp.Symbol, float] | None = None) -> None:
+class TipLoad(NamedTuple):
+    """A wrench on the surroundings: the frame that applies it, its axes, and its symbols."""
+
+    link: str
+    frame: str
+    symbols: list[sp.Symbol]
+
+
+def check_term(
+    name: str,
+    found: Any,
+    symbolic: SymbolicModel,
+    others: Mapping[sp.Symbol, float] | None = None,
+    load: TipLoad | None = None,
+) -> None:
     """Refuse a term of the equations of motion that differs from the function of the model.
 
-    `others` are numbers of further symbols.
+    `others` are numbers of further symbols; `load` is a wrench whose torques are part of tau, and the term "external".
     """
     state = random_states(symbolic.numbers)
-    expected = EXPECTED[name](symbolic.numbers, state)
+    expected = EXPECTED[name](symbolic.numbers, state) if name in EXPECTED else np.zeros_like(state.q)
     values = numbers_of(symbolic, state) | dict(others or {})
+    if load is not None and name in ("external", "tau"):
+        wrenches = np.random.default_rng(12).uniform(-5.0, 5.0, (STATES, len(load.symbols)))
+        values |= {symbol: wrenches[:, k] for k, symbol in enumerate(load.symbols)}
+        options = {"loads": (load.link,), "frame": load.frame}
+        expected = expected + reference.evaluate(symbolic.numbers, "static_torque", [state.q, wrenches], **options)
     check(name, found, expected, values, symbolic.numbers, size_of_terms(symbolic.numbers, state))
 
 

@@ -1,0 +1,136 @@
+"""Numbers that carry their unit: scalars with which an algorithm proves that all its terms fit together."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from chainrule.spatial.scalar import Functions, Scalar, is_zero, register
+from chainrule.spatial.units import DIMENSIONLESS, Unit, UnitError, multiply, unit, unit_name
+
+
+class Measured:
+    """A number with a unit. Sums of different units are refused, and so are sines of what is no angle.
+
+    An exact zero without a unit fits everywhere. Angles in rad have no unit.
+
+    >>> force, lever = Measured(3.0, "N"), Measured(0.5, "m")
+    >>> force * lever
+    1.5 N m
+    >>> force + lever
+    Traceback (most recent call last):
+    ...
+    chainrule.spatial.units.UnitError: 3 N and 0.5 m cannot be added
+    """
+
+    __slots__ = ("powers", "value")
+
+    def __init__(self, value: float, powers: str | Unit = DIMENSIONLESS) -> None:
+        self.value = float(value)
+        self.powers = unit(powers) if isinstance(powers, str) else powers
+
+    @property
+    def unit(self) -> str:
+        """The name of its unit."""
+        return unit_name(self.powers)
+
+    def has_unit(self, text: str) -> bool:
+        """Whether its unit is the one that is named."""
+        return self.powers == unit(text)
+
+    def __add__(self, other: Scalar) -> Measured:
+        if is_zero(other):
+            return self
+        return Measured(self.value + self._same(other, "added"), self.powers)
+
+    def __sub__(self, other: Scalar) -> Measured:
+        if is_zero(other):
+            return self
+        return Measured(self.value - self._same(other, "subtracted"), self.powers)
+
+    def __rsub__(self, other: Scalar) -> Measured:
+        return -self + other
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if is_zero(other):
+            return 0
+        factor = _measured(other)
+        return Measured(self.value * factor.value, multiply(self.powers, factor.powers))
+
+    def __truediv__(self, other: Scalar) -> Measured:
+        divisor = _measured(other)
+        return Measured(self.value / divisor.value, multiply(self.powers, divisor.powers, -1))
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return 0 if is_zero(other) else _measured(other) / self
+
+    def __pow__(self, power: float) -> Measured:
+        times = Fraction(power).limit_denominator(12)
+        return Measured(self.value**power, multiply(DIMENSIONLESS, self.powers, times))
+
+    def __neg__(self) -> Measured:
+        return Measured(-self.value, self.powers)
+
+    def __abs__(self) -> Measured:
+        return Measured(abs(self.value), self.powers)
+
+    def __lt__(self, other: Scalar) -> bool:
+        return self.value < (0.0 if is_zero(other) else self._same(other, "compared"))
+
+    def __gt__(self, other: Scalar) -> bool:
+        return self.value > (0.0 if is_zero(other) else self._same(other, "compared"))
+
+    def __eq__(self, other: object) -> bool:
+        if is_zero(other):
+            return self.value == 0
+        return isinstance(other, Measured) and (self.value, self.powers) == (other.value, other.powers)
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.powers))
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"{self.value:.6g} {self.unit}" if self.powers != DIMENSIONLESS else f"{self.value:.6g}"
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def _same(self, other: Scalar, verb: str) -> float:
+        """The number of another quantity, which must have the same unit."""
+        second = _measured(other)
+        if second.powers != self.powers:
+            raise UnitError(f"{self!r} and {second!r} cannot be {verb}")
+        return second.value
+
+
+def _measured(x: Scalar) -> Measured:
+    """A scalar as a quantity; plain numbers have no unit."""
+    return x if isinstance(x, Measured) else Measured(x)
+
+
+def _plain(x: Measured, function: str) -> float:
+    """The number of a quantity without unit."""
+    if x.powers != DIMENSIONLESS:
+        raise UnitError(f"{x!r} has a unit, and {function} takes a plain number or an angle")
+    return x.value
+
+
+def _angle(y: Scalar, x: Scalar) -> Measured:
+    first, second = _measured(y), _measured(x)
+    if first.powers != second.powers and not (is_zero(y) or is_zero(x)):
+        raise UnitError(f"{first!r} and {second!r} are no sides of one triangle")
+    return Measured(math.atan2(first.value, second.value))
+
+
+register(
+    Measured,
+    Functions(
+        lambda x: Measured(math.sin(_plain(x, "sin"))),
+        lambda x: Measured(math.cos(_plain(x, "cos"))),
+        lambda x: x**0.5,
+        _angle,
+        lambda condition, a, b: a if condition else b,
+        lambda x: Measured(math.exp(_plain(x, "exp"))),
+    ),
+)
