@@ -54,15 +54,15 @@ class Measured:
     def __mul__(self, other: Scalar) -> Scalar:
         if is_zero(other):
             return 0
-        factor = _measured(other)
+        factor = _as_measured(other)
         return Measured(self.value * factor.value, multiply(self.powers, factor.powers))
 
     def __truediv__(self, other: Scalar) -> Measured:
-        divisor = _measured(other)
+        divisor = _as_measured(other)
         return Measured(self.value / divisor.value, multiply(self.powers, divisor.powers, -1))
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        return 0 if is_zero(other) else _measured(other) / self
+        return 0 if is_zero(other) else _as_measured(other) / self
 
     def __pow__(self, power: float) -> Measured:
         times = Fraction(power).limit_denominator(12)
@@ -98,13 +98,13 @@ class Measured:
 
     def _same(self, other: Scalar, verb: str) -> float:
         """The number of another quantity, which must have the same unit."""
-        second = _measured(other)
+        second = _as_measured(other)
         if second.powers != self.powers:
             raise UnitError(f"{self!r} and {second!r} cannot be {verb}")
         return second.value
 
 
-def _measured(x: Scalar) -> Measured:
+def _as_measured(x: Scalar) -> Measured:
     """A scalar as a quantity; plain numbers have no unit."""
     return x if isinstance(x, Measured) else Measured(x)
 
@@ -117,7 +117,7 @@ def _plain(x: Measured, function: str) -> float:
 
 
 def _angle(y: Scalar, x: Scalar) -> Measured:
-    first, second = _measured(y), _measured(x)
+    first, second = _as_measured(y), _as_measured(x)
     if first.powers != second.powers and not (is_zero(y) or is_zero(x)):
         raise UnitError(f"{first!r} and {second!r} are no sides of one triangle")
     return Measured(math.atan2(first.value, second.value))
