@@ -103,7 +103,7 @@ def forward_dynamics(
     >>> arm = cr.load("planar_2r").with_friction(coulomb=30.0)
     >>> rest = [0.0, 0.0]
     >>> arm.forward_dynamics(rest, rest, rest).round(2).tolist()
-    [-9.81, 0.0]
+    [-9.81, 9.81]
     >>> arm.forward_dynamics(rest, rest, rest, stick=True).round(2).tolist()
     [0.0, 0.0]
     """

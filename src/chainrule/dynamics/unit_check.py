@@ -33,11 +33,11 @@ def check_units(robot: Mechanism) -> UnitReport:
     >>> report.ok
     True
     >>> print("\\n".join(repr(report).splitlines()[:5]))
-    term         of      unit  ok
-    inertial     joint1  N m   yes
-    inertial     joint2  N     yes
-    centrifugal  joint1  N m   yes
-    centrifugal  joint2  N     yes
+    term                of              unit    ok
+    inertial            joint1          N m     yes
+    inertial            joint2          N       yes
+    centrifugal         joint1          N m     yes
+    centrifugal         joint2          N       yes
     """
     robot.require("mass_matrix")
     whole = robot.merged
@@ -102,7 +102,7 @@ class _Rows:
                 self.add(term, whole, values, expected)
 
     def evaluate(self, term: str, compute: Callable[[], Any]) -> Any:
-        """What an algorithm gives, or None and a row that tells why it cannot."""
+        """The result of an algorithm, or None and a row that tells why there is none."""
         try:
             return compute()
         except UnitError as error:
