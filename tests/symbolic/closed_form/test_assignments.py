@@ -103,3 +103,14 @@ def test_no_peer_has_fewer_operations(name, parameters):
         closed = equations.cse(term)
         written = [e for _, e in closed[0]] + list(closed[1][term])
         assert min(listed, cr.symbolic.closed_form.forms.count_operations(written)["total"]) <= most
+
+
+def test_a_long_chain_of_lines_needs_no_deep_recursion():
+    def build(a, b, c, d):
+        x = a
+        for _ in range(2000):
+            x = b + x * casadi.sin(x)  # used twice, and so a line of its own
+        return [x]
+
+    assignments, _ = lines_of(build).write(SYMBOLS, "x")
+    assert len(assignments) >= 1999

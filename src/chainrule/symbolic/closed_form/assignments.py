@@ -118,12 +118,29 @@ class Lines:
             k = waiting.pop()
             found[k] += 1
             if found[k] == 1:
-                used = [factor.line for term in self.sums[k] for factor in term.factors]
-                waiting += [line for line in used if line is not None]
+                waiting += self._used_by(k)
         return found
 
     def _lines_in_use(self) -> list[int]:
         return sorted(self.uses())
+
+    def _in_order_of_use(self) -> list[int]:
+        """Lines that are used, each after those that it uses; a long chain of them needs no deep recursion."""
+        found: dict[int, None] = {}
+        waiting = [(k, False) for k in reversed(self.results)]
+        while waiting:
+            k, is_ready = waiting.pop()
+            if is_ready:
+                found[k] = None
+            elif k not in found:
+                waiting.append((k, True))
+                waiting += [(used, False) for used in reversed(self._used_by(k)) if used not in found]
+        return list(found)
+
+    def _used_by(self, k: int) -> list[int]:
+        """The lines that a line uses, in the order in which they are written."""
+        lines = [factor.line for term in _positive_first(self.sums[k]) for factor in term.factors]
+        return [line for line in lines if line is not None]
 
     def _inline(self) -> None:
         """Put lines that are used once, and those that are a symbol or a number, into the sums and products there."""
@@ -212,8 +229,9 @@ class Lines:
                 return FUNCTIONS[f.kind](value(f.place))
             return value(f.place) if f.is_line else 1 / value(f.place)
 
-        results = [value(k) for k in self.results]
-        return assignments, results
+        for k in self._in_order_of_use():
+            value(k)
+        return assignments, [value(k) for k in self.results]
 
     def count_operations(self) -> dict[str, int]:
         """Numbers of additions, multiplications, sines and cosines of the lines that are used."""

@@ -285,7 +285,7 @@ class Namer:
             return origin, self.kind(inner, point, c)
         moved = self.rotation(offset.rotation, (f"alpha_{i}",), f"angle of the frame of link {i}")
         numbers = _clean(offset.inverse() * point, offset.translation, point)
-        own = self.own_point(i, joint.child, numbers)
+        own = self.own_point(i, numbers)
         self.points[joint.child] = Point(numbers, own)
         return origin, Moved(self.kind(inner, point, c), Transform(moved, _add(c, -(moved * own))))
 
@@ -305,10 +305,10 @@ class Namer:
             return Transform(turned, axis), Vector(0, 0, 0)
         if not any(t):
             return Transform(turned, Vector(0, 0, 0)), turned.inv * axis
-        c = point if isinstance(joint.kind, Moved) else self.own_point(i, joint.child, point)
+        c = point if isinstance(joint.kind, Moved) else self.own_point(i, point)
         return Transform(turned, _add(axis, -(turned * c))), c
 
-    def own_point(self, i: int, link: str, point: Vector) -> Vector:
+    def own_point(self, i: int, point: Vector) -> Vector:
         """A point on the axis of a link's joint, in the link's frame: from the center of mass if the frame is there."""
         if not any(point):
             return Vector(0, 0, 0)
