@@ -116,6 +116,8 @@ def evaluate(robot, name, arguments):
         return np.stack(list(answer.values()))
     if name == "newton_euler":
         return np.concatenate([np.asarray(answer.n), np.asarray(answer.f)], axis=-1)
+    if name == "recursion":
+        return np.concatenate([np.asarray(answer.V), np.asarray(answer.V_dot), np.asarray(answer.F)], axis=-1)
     return np.asarray(answer)
 
 

@@ -127,7 +127,7 @@ REFUSED = {
     "a torque of wrong length": (lambda: ARM.state_derivative(0.0, np.zeros(4), [1.0]), "state_derivative: tau"),
     "a negative smoothing": (
         lambda: ARM.with_friction(coulomb=1.0).state_derivative(0.0, np.zeros(4), smoothing=-1.0),
-        "smoothing must be positive"),
+        "smoothing must be a speed, 0 or more"),
 }  # fmt: skip
 
 

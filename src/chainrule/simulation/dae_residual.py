@@ -16,7 +16,7 @@ from chainrule.algorithms import parent_child
 from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.algorithms.kinematics import poses_of
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
-from chainrule.arguments import Array, number, one_of, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import Array, number, one_of, real_array, refuse_nonfinite, rows_of, whole_number
 from chainrule.core.loads import Loads
 from chainrule.core.mechanism import Mechanism
 from chainrule.display import tables
@@ -377,8 +377,7 @@ def dae_residual(
     robot.require("forward_dynamics")
     if not robot.nv:
         raise ModelError(f"dae_residual: robot {robot.name!r} has no degrees of freedom")
-    if isinstance(index, bool) or index not in INDICES:
-        raise ShapeError(f"dae_residual: index must be 1, 2 or 3, got {short_repr(index)}")
+    index = whole_number(index, "dae_residual: index", 1, 3)
     if index == 3 and not robot.model.constraints:
         raise ShapeError("dae_residual: without loops, joints are in velocities at most: index 1 or 2")
     refuse_dry_friction(robot, "dae_residual")
@@ -386,7 +385,7 @@ def dae_residual(
     if any(wrench.ndim != 1 for wrench in loads.wrenches):
         raise ShapeError("dae_residual: a wrench is constant, six numbers; got a batch")
     axes = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
-    return DAEResidual(robot, _read_torque(robot, torque), loads, axes, int(index))
+    return DAEResidual(robot, _read_torque(robot, torque), loads, axes, index)
 
 
 def refuse_dry_friction(robot: Mechanism, caller: str) -> None:

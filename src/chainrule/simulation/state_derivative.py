@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, number, positive, rows_of
+from chainrule.algorithms.loads import WRENCH_FRAMES
+from chainrule.arguments import Array, flag, number, one_of, rows_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.dynamics import forward_dynamics, friction_torque
 from chainrule.errors import ModelError, ShapeError, quoted
@@ -75,6 +76,9 @@ def state_derivative(
         q = robot.evaluate("integrate", q=q, v=np.zeros(n))
     if robot.model.constraints:
         _refuse_open_loops(robot, q)
+    if smoothing is not None:
+        smoothing = _smoothing(smoothing)
+    one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
     time = t if type(t) is float else number(t, "state_derivative: t", "s")
     tau = _torque(robot, time, q, qd, torque)
     if flag(torque_limits, "state_derivative: torque_limits"):
@@ -102,7 +106,6 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
             "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s in "
             "which friction rises, or smoothing=0 for the jump itself; or use robot.simulate, which holds joints"
         )
-    width = positive(smoothing, "state_derivative: smoothing")
     smooth = robot.remember(
         "without dry friction",
         lambda: type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_dry_friction()), robot.backend),
@@ -110,7 +113,15 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
     position = q if robot.model.friction_depends_on_position else None
     rest = q if smooth.model.friction_depends_on_position else None
     dry = friction_torque(robot, qd, position) - friction_torque(smooth, qd, rest)
-    return forward_dynamics(smooth, q, qd, tau - dry * np.tanh(np.abs(qd) / width), **loads)
+    return forward_dynamics(smooth, q, qd, tau - dry * np.tanh(np.abs(qd) / smoothing), **loads)
+
+
+def _smoothing(value: float) -> float:
+    """A speed that is zero or more."""
+    speed = number(value, "state_derivative: smoothing")
+    if not 0 <= speed < np.inf:
+        raise ShapeError(f"state_derivative: smoothing must be a speed, 0 or more, got {speed:g}")
+    return speed
 
 
 def _names_with_dry_friction(robot: Mechanism) -> tuple[str, ...]:
