@@ -67,6 +67,10 @@ def test_a_ball_joint_s_spring_is_mujoco_s_and_its_torque_the_gradient_of_its_en
     )
     _, data = in_mujoco(text.replace('damping="2.5"', ""), q, qd)
     assert_allclose(robot.forward_dynamics(q, qd, np.zeros(4)), data.qacc, atol=1e-9)
+    bare = text[: text.index("<tendon>")] + "</mujoco>"
+    for read in (cr.load(bare), cr.Robot.from_mujoco(pytest.importorskip("mujoco").MjModel.from_xml_string(bare))):
+        assert [(dof.stiffness, dof.rest) for dof in read.model.joints[0].dofs] == [(8.0, 0.0)] * 3
+        assert_allclose(read.reference.spring_torque(q), robot.reference.spring_torque(q), atol=1e-12)
     rest = [0.3, -0.5, 0.2]
     turned = ball_arm(stiffness=8.0, rest=rest).robot()
     angle = (Rotation.from_rotvec(rest).inv() * Rotation.from_quat(q[:4])).magnitude()

@@ -612,7 +612,6 @@ BAD = {
     world(hinged(INERTIAL, "<joint limited='true'/>")): "should be a smaller number and a larger one",
     world(hinged(INERTIAL, "<joint range='0 1'/>"), "<compiler autolimits='false'/>"): "has range but not limited",
     world(hinged(INERTIAL, "<joint type='ball' range='1 2'/>")): "the first number of range should be 0",
-    world(hinged(INERTIAL, "<joint type='ball' stiffness='1'/>")): "a ball joint with a spring is not supported",
     world(hinged(INERTIAL, "<joint type='free' stiffness='1'/>")): "a free joint with a spring is not supported",
     world(hinged(INERTIAL, "<joint damping='1 2'/>")): "damping='1 2' is not linear",
     world(hinged(INERTIAL, "<joint stiffness='1' springyield='2'/>")): "a spring that yields",

@@ -171,8 +171,8 @@ def test_what_is_not_modelled_is_said():
         Robot.from_mujoco(mujoco.MjModel.from_xml_string(text))
     for note in ("tendon 't'", "fluid", "gravcomp", "damping is not linear", "limit on its angle"):
         assert note in str(caught[0].message)
-    spring = f'<mujoco><worldbody><body>{GEOM}<joint type="ball" name="s" stiffness="2"/></body></worldbody></mujoco>'
-    message = r"joint 's' \(spherical\) has a spring, which only hinges and slides can have here"
+    spring = f'<mujoco><worldbody><body>{GEOM}<joint type="free" name="s" stiffness="2"/></body></worldbody></mujoco>'
+    message = r"joint 's' \(free\) has a spring, which only hinges, slides and balls can have here"
     refused(lambda: cr.load(mujoco.MjModel.from_xml_string(spring)), ModelError, message)
 
 

@@ -76,6 +76,7 @@ def test_what_is_refused():
         "joint": (lambda: {"elbow": 1.0}, "no joint named 'elbow'"),
         "list": (lambda: [1.0], "must be a dictionary of joints and motions"),
         "math": (lambda: {"joint1": math.sin}, r"let it return \(q, qd, qdd\)"),
+        "class": (lambda: {"joint1": dict}, "is the class dict; give a speed"),
         "two": (lambda: {"joint1": lambda t: (t, 1.0)}, r"the three numbers \(q, qd, qdd\)"),
         "nan": (lambda: {"joint1": lambda t: (np.nan, 0.0, 0.0)}, "is not finite at t = 0 s"),
         "linear": (lambda: {"joint1": cr.Samples([0, 1], [[0], [1]])}, "with interpolation='cubic'"),

@@ -158,13 +158,21 @@ class _Reader:
         ref = float(m.qpos0[m.jnt_qposadr[k]])
         return screw, screw.transform([-ref]) if ref else Transform.identity()
 
+    def _rests(self, k: int, is_scalar: bool) -> list[float]:
+        """Where a joint's spring rests: a position, or the rotation vector of a ball's orientation."""
+        at = int(self.m.jnt_qposadr[k])
+        if is_scalar:
+            return [float(self.m.qpos_spring[at])]
+        w, x, y, z = (float(number) for number in self.m.qpos_spring[at : at + 4])
+        return [float(number) for number in Spherical().difference([0.0, 0.0, 0.0, 1.0], [x, y, z, w])]
+
     def _dofs(self, k: int, kind: Kind) -> tuple[Dof, ...]:
         m, name = self.m, self.joint_names[k]
         start = int(m.jnt_dofadr[k])
         is_scalar = kind.nv == 1
         stiffness = 0.0 if self._is_off("SPRING", "PASSIVE") else float(m.jnt_stiffness[k])
-        if stiffness and not is_scalar:
-            raise ModelError(f"joint {name!r} ({kind.name}) has a spring, which only hinges and slides can have here")
+        if stiffness and isinstance(kind, Free):
+            raise ModelError(f"joint {name!r} (free) has a spring, which only hinges, slides and balls can have here")
         for label, array, index in (("damping", "dof_dampingpoly", start), ("stiffness", "jnt_stiffnesspoly", k)):
             values = getattr(m, array, None)
             if values is not None and any(float(x) for x in values[index].ravel()):
@@ -174,6 +182,9 @@ class _Reader:
             self.notes.append(f"joint {name!r}: the limit on its angle is not modelled")
         lower, upper = m.jnt_range[k] if limited and is_scalar else (-math.inf, math.inf)
         rotor, viscous, effort = self._actuation(k) if is_scalar else (0.0, 0.0, math.inf)
+        rests = [0.0] * kind.nv
+        if stiffness:
+            rests = self._rests(k, is_scalar)
         dofs = []
         for v in range(start, start + kind.nv):
             friction = 0.0 if self._is_off("FRICTIONLOSS", "CONSTRAINT") else float(m.dof_frictionloss[v])
@@ -181,7 +192,7 @@ class _Reader:
             dofs.append(Dof(
                 lower=float(lower), upper=float(upper), effort=effort, viscous=damping, coulomb=friction,
                 coulomb_negative=friction, rotor=float(m.dof_armature[v]) + rotor, stiffness=stiffness,
-                rest=float(m.qpos_spring[m.jnt_qposadr[k]]) if stiffness else 0.0,
+                rest=rests[v - start],
             ))  # fmt: skip
         if isinstance(kind, Free):
             if any(dof.rotor or dof.coulomb for dof in dofs):

@@ -83,7 +83,8 @@ def read_prescribed(robot: Mechanism, value: Any) -> PrescribedMotion | None:
                 f"simulate: the motion of joint {name!r} ({joint.type}) cannot be prescribed: only joints with one "
                 "degree of freedom can"
             )
-        chosen[name] = _read_motion(motion, name)
+        unit = robot.layout.velocities[robot.layout.by_joint[name].v.start].unit
+        chosen[name] = _read_motion(motion, name, f"{unit}/s")
     if not chosen:
         return None
     _refuse_dry_friction(robot)
@@ -114,7 +115,7 @@ def refuse_dependent(robot: Mechanism, motion: PrescribedMotion, q: Array) -> No
         )
 
 
-def _read_motion(value: Any, joint: str) -> Motion:
+def _read_motion(value: Any, joint: str, unit: str) -> Motion:
     what = f"simulate: prescribed[{joint!r}]"
     if type(value) is tuple and len(value) == 2:
         times, places = (real_array(part, what).astype(float) for part in value)
@@ -125,9 +126,11 @@ def _read_motion(value: Any, joint: str) -> Motion:
         value = Samples(times, places[:, None], "cubic")
     if isinstance(value, Samples):
         return _spline(value, what)
+    if isinstance(value, type):
+        raise ShapeError(f"{what} is the class {value.__name__}; give a speed, a function of time, or samples")
     if callable(value):
         return _function(value, what)
-    return ConstantSpeed(number(value, what))
+    return ConstantSpeed(number(value, what, unit))
 
 
 def _spline(samples: Samples, what: str) -> Motion:

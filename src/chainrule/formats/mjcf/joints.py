@@ -84,8 +84,8 @@ def _dof(node: Node, type_: str, settings: Settings) -> Dof:
     lower, upper = _limits(node, type_, settings)
     scalar = type_ in ("hinge", "slide")
     stiffness = coefficient(node, "stiffness")
-    if stiffness and not scalar:
-        raise node.error(f"a {type_} joint with a spring is not supported; set stiffness='0', or use hinges")
+    if stiffness and type_ == "free":
+        raise node.error("a free joint with a spring is not supported; set stiffness='0', or use slides and a ball")
     if any(x > 0 for x in node.vector("springdamper", 2, (0.0, 0.0))):
         raise node.error(
             "springdamper asks for a spring that depends on the whole model's inertia, which is not computed here; "
@@ -103,7 +103,7 @@ def _dof(node: Node, type_: str, settings: Settings) -> Dof:
         coulomb_negative=friction,
         rotor=node.number("armature", 0.0),
         stiffness=stiffness if settings.is_enabled("spring") else 0.0,
-        rest=_position(node, "springref", type_, settings),
+        rest=_position(node, "springref", type_, settings) if scalar else 0.0,  # a ball rests as it is drawn
     )
 
 
