@@ -178,6 +178,8 @@ def test_what_it_cannot_do_is_refused():
         arm.with_joint_properties(coulomb=1.0).dae_residual()
     with pytest.raises(cr.ShapeError, match="index must be at most 3, got 4"):
         arm.dae_residual(index=4)
+    with pytest.raises(cr.ShapeError, match="dae_residual: index must be"):
+        arm.dae_residual(index={"tip": 6})
     with pytest.raises(cr.ShapeError, match="without loops, joints are in velocities at most"):
         arm.dae_residual(index=3)
     with pytest.raises(cr.ShapeError, match=r"function of .* in plain arithmetic that can be differentiated"):

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from trees import state, tree
 
 import chainrule as cr
+from chainrule.simulation import maximal
 
 
 def closed(name):
@@ -76,6 +77,11 @@ def test_a_torque_function_and_a_given_reduced_motion():
         motion.compare(reduced[:5])
 
 
+def test_equations_that_depend_on_each_other_are_refused():
+    with pytest.raises(cr.SimulationError, match="depend on each other in this state, a change point"):
+        maximal._solve(np.zeros((2, 2)), np.ones(2))
+
+
 def test_what_it_cannot_do_is_refused():
     robot, q = closed("planar_2r")
     with pytest.raises(cr.ModelError, match="simulate_maximal: joint 'joint1' has dry friction"):
@@ -90,5 +96,7 @@ def test_what_it_cannot_do_is_refused():
         robot.simulate_maximal(q, torque=lambda t, q, qd: np.zeros(3))
     with pytest.raises(cr.ShapeError, match="dt must be a positive time"):
         robot.simulate_maximal(q, dt=0.0)
+    with pytest.raises(cr.ShapeError, match=r"are 1e\+09 steps, more than 1e\+07"):
+        robot.simulate_maximal(q, None, 1e6)
     with pytest.raises(cr.SimulationError, match="the motion has come apart; take a smaller dt"):
         robot.simulate_maximal(q, [30.0, -40.0], 2.0, dt=0.1, stabilization="none")

@@ -38,6 +38,9 @@ Torque = Callable[[float, Array, Array], Any]
 POSITION_STEPS = 2
 """Newton's steps of a projection of poses."""
 
+MAX_STEPS = 10_000_000
+"""Steps of one simulation, each of which takes a good part of a millisecond."""
+
 MAX_ERROR = 0.1
 """Largest error of a joint or loop, in m or rad, with which a motion still means something."""
 
@@ -104,8 +107,19 @@ class Equations:
         """The smallest change of links (6 each) and joints (n) that undoes errors of joints and loops."""
         links, n, _ = self.sizes
         right = np.array(parent_child.corrections(self.model, errors.tolist(), self.rows), dtype=float)
-        x = np.linalg.solve(at.matrix, right)
+        x = _solve(at.matrix, right)
         return np.concatenate([x[:links], x[2 * links : 2 * links + n]])
+
+
+def _solve(matrix: Array, right: Array) -> Array:
+    """The solution of the system, which is singular where equations of loops follow from others."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+    except np.linalg.LinAlgError:
+        raise SimulationError(
+            "simulate_maximal: the equations of joints and loops depend on each other in this state, a change point; "
+            "robot.simulate goes on through it"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,9 +251,14 @@ def simulate_maximal(
     start = read_start(robot, q0, qd0, within_limits=False)
     if start.batch:
         raise ShapeError(f"simulate_maximal takes one start, got a batch of shape {start.batch}")
+    steps = length / step
+    if not steps <= MAX_STEPS:
+        raise ShapeError(
+            f"simulate_maximal: {length:g} s in steps of {step:g} s are {steps:.3g} steps, more than {MAX_STEPS:g}"
+        )
     driven = _read_torque(robot, torque)
     run = _Run(Equations(robot, FEEDBACK_RATIO / step if way == "baumgarte" else None), driven, step, way)
-    return run.motion(robot, start.q[0], start.v[0], round(length / step), every, torque)
+    return run.motion(robot, start.q[0], start.v[0], round(steps), every, torque)
 
 
 def _read_torque(robot: Mechanism, torque: Any) -> Torque:
@@ -298,7 +317,7 @@ class _Run:
         at = self.equations(*state)
         right = at.rhs.copy()
         right[self.equations.torque_rows] += self.torque(t, state.q, at.qd)
-        return at, np.asarray(np.linalg.solve(at.matrix, right), dtype=float)
+        return at, _solve(at.matrix, right)
 
     def _rates(self, at: Evaluated, solution: Array) -> _State:
         """Rates of the state; gravity, which the accelerations in the system feel, is taken out."""
