@@ -1,9 +1,11 @@
 """The command `chainrule equations`: documents, source code, and one line for each mistake."""
 
+import json
 import subprocess
 import sys
 
 import pytest
+import sympy as sp
 from lxml import etree
 
 
@@ -32,6 +34,12 @@ def test_the_command_prints_equations_and_writes_them(tmp_path):
         (("planar_2r", "--html", "arm.pdf"), 2, "ending in .html"),
         (("planar_2r", "--q", "0,0"), 2, "belong to --derivation"),
         (("planar_2r", "--derivation", "lagrange", "--code", "c"), 2, "either --code or --derivation"),
+        (("planar_2r", "--link", "link1"), 2, "--link, --frame and --order belong to --kinematics"),
+        (("planar_2r", "--terms", "M"), 2, "--terms belongs to --code"),
+        (("planar_2r", "--kinematics", "--derivation", "lagrange"), 2, "either --kinematics or --derivation"),
+        (("planar_2r", "--kinematics", "--order", "xxy"), 2, "there is no order 'xxy'"),
+        (("planar_2r", "--kinematics", "--link", "wheel"), 1, "no link or frame named 'wheel'"),
+        (("planar_2r", "--code", "c", "--terms", "mass"), 1, "has no term named 'mass'"),
         (("planar_2r", "--html", "arm.html", "--code", "c"), 2, "--code prints source code: give it without"),
         (("panda", "--derivation", "closed-form"), 1, "numbers for its parameters"),
         (("quadruped",), 1, "quaternion"),
@@ -52,10 +60,6 @@ def test_velocities_of_a_derivation_are_zero_if_left_out():
 
 
 def test_json_has_terms_that_sympy_reads():
-    import json
-
-    import sympy as sp
-
     facts = json.loads(run("equations", "planar_2r", "--json", "--latex").stdout)
     assert facts["coordinates"] == ["joint1", "joint2"]
     assert "begin{" in facts["texts"]["latex"]
@@ -63,3 +67,18 @@ def test_json_has_terms_that_sympy_reads():
     assert corner == sp.sympify("L_2**2*m_2")
     assert len(facts["c"]) == len(facts["g"]) == 2
     assert facts["written"] == []
+
+
+def test_kinematic_equations_come_in_all_forms(tmp_path):
+    page = tmp_path / "arm.html"
+    done = run("equations", "planar_2r", "--kinematics", "--shorthand", "--html", str(page), "--markdown")
+    assert done.returncode == 0, done.stderr
+    assert "Analytic Jacobian" in done.stdout
+    assert "s_{12}" in done.stdout
+    etree.fromstring(page.read_bytes())
+    words = ("--kinematics", "--link", "link2", "--frame", "body", "--order", "zyx", "--code", "octave", "--json")
+    facts = json.loads(run("equations", "planar_2r", *words, "--terms", "T, pose_vector").stdout)
+    assert "function out = planar_2r_T(q)" in facts["texts"]["octave"]
+    assert "function out = planar_2r_pose_vector(q)" in facts["texts"]["octave"]
+    assert facts["T"][0][3] == "L_1*cos(q_1)"
+    assert facts["J"][2] == ["1", "1"]

@@ -1,4 +1,4 @@
-"""`chainrule equations`: equations of motion and their derivation, printed or written to files."""
+"""`chainrule equations`: equations of motion or of kinematics, and derivations, printed or written to files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chainrule.algorithms.euler import ORDERS
+from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import Array
 from chainrule.cli.console import (
     OneOf,
@@ -21,11 +23,11 @@ from chainrule.cli.console import (
     robot_options,
 )
 from chainrule.cli.joints import CONFIGURATION, JOINT_VALUES, JointValues, positions, velocities
+from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.equations import equations as closed_form
-from chainrule.symbolic.closed_form.summary import summary
+from chainrule.symbolic.closed_form.kinematics import KinematicEquations, kinematic_equations
 from chainrule.symbolic.derivations.derivation import METHODS, derive
 from chainrule.symbolic.documents.document import Document
-from chainrule.symbolic.source_code.exports import export_equations
 from chainrule.symbolic.source_code.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def _format_option(name: str) -> Callable[[Any], Any]:
     "chainrule equations planar_2r --latex arm.tex --html arm.html",
     "chainrule equations planar_2r --derivation newton-euler --q 0.3,0.6 --qd 1,0 --qdd 0,0",
     "chainrule equations planar_2r --parameters numeric --code c",
+    "chainrule equations scara --kinematics --order zyx --latex scara.tex",
     "chainrule equations pendulum --json",
     keywords={
         "take it with named intermediate variables, robot.equations(...).intermediate(), or with numbers for "
@@ -67,6 +70,7 @@ def _format_option(name: str) -> Callable[[Any], Any]:
 @_format_option("markdown")
 @_format_option("notebook")
 @click.option("--code", type=OneOf("language", LANGUAGES), help="Print source code instead, in this language.")
+@click.option("--terms", metavar="NAMES", help="Terms of --code, such as M,tau, or T,pose_vector with --kinematics.")
 @click.option("--derivation", type=OneOf("method", METHODS), help="Step by step, by this method.")
 @click.option(
     "--parameters",
@@ -76,6 +80,10 @@ def _format_option(name: str) -> Callable[[Any], Any]:
     help="Masses and lengths as symbols or as numbers.",
 )
 @click.option("--shorthand", is_flag=True, help="Write c12 for cos(q1 + q2).")
+@click.option("--kinematics", is_flag=True, help="Pose, Jacobians and singular postures instead.")
+@click.option("--link", help="Link or frame of --kinematics; the end-effector if left out.")
+@click.option("--frame", type=OneOf("frame", FRAMES), help="Frame of its Jacobian; world if left out.")
+@click.option("--order", type=OneOf("order", ORDERS), help="Order of its three angles; rpy if left out.")
 @click.option("--q", type=CONFIGURATION, help="Positions for the numbers in a derivation, in rad or m.")
 @click.option("--qd", type=JOINT_VALUES, help="Velocities for them, in rad/s or m/s; zero if left out.")
 @click.option("--qdd", type=JOINT_VALUES, help="Accelerations for them, in rad/s^2 or m/s^2; zero if left out.")
@@ -95,17 +103,17 @@ def equations(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print a robot's equations of motion, or write them to files, with their derivation on request."""
+    """Print a robot's equations of motion or of kinematics, or write them to files, with a derivation on request."""
     files = {"latex": latex, "html": html, "markdown": markdown, "notebook": notebook}
-    check(files, options["code"], options["derivation"], state_given=any(x is not None for x in (q, qd, qdd)))
+    check(files, options, state_given=any(x is not None for x in (q, qd, qdd)))
     state = None
     if q is not None or qd is not None or qdd is not None:
         v, a = (velocities(robot, values, degrees=degrees) for values in (qd, qdd))
         state = (positions(robot, q, degrees=degrees), v, a)
     with progress("deriving"):
-        texts, paths = run(robot, files, state=state, **options)
+        texts, paths = run(robot, files, options, state)
     if as_json:
-        terms = _terms(robot, options["parameters"]) if options["derivation"] is None else {}
+        terms = {} if options["derivation"] is not None else _terms(_equations(robot, options))
         facts = {"robot": robot.name, "coordinates": robot.layout.coordinate_names, **terms, "texts": texts}
         print_json({**facts, "written": [str(path) for path in paths]})
         return
@@ -116,19 +124,13 @@ def equations(
 
 
 def run(
-    robot: Robot,
-    files: dict[str, str | None],
-    *,
-    code: str | None = None,
-    derivation: str | None = None,
-    parameters: str = "symbolic",
-    shorthand: bool = False,
-    state: State | None = None,
+    robot: Robot, files: dict[str, str | None], options: dict[str, Any], state: State | None = None
 ) -> tuple[dict[str, str], list[Path]]:
     """The texts to print, by their form, and the files that were written."""
-    if code is not None:
-        return {code: export_equations(closed_form(robot, parameters), code)}, []
-    document = _document(robot, derivation, parameters, shorthand, state)
+    if options["code"] is not None:
+        names = None if options["terms"] is None else [name.strip() for name in options["terms"].split(",")]
+        return {options["code"]: _equations(robot, options).source_code(options["code"], names)}, []
+    document = _document(robot, options, state)
     texts: dict[str, str] = {}
     paths: list[Path] = []
     for option, path in files.items():
@@ -139,10 +141,17 @@ def run(
     return (texts if texts or paths else {"text": document.text()}), paths
 
 
-def check(files: dict[str, str | None], code: str | None, derivation: str | None, *, state_given: bool) -> None:
+def check(files: dict[str, str | None], options: dict[str, Any], *, state_given: bool) -> None:
     """Refuse options that contradict each other, before any work."""
+    code, derivation = options["code"], options["derivation"]
     if code is not None and derivation is not None:
         raise click.UsageError("give either --code or --derivation: a derivation is a text, not a program")
+    if options["kinematics"] and derivation is not None:
+        raise click.UsageError("give either --kinematics or --derivation, which derives the equations of motion")
+    if not options["kinematics"] and any(options[name] is not None for name in ("link", "frame", "order")):
+        raise click.UsageError("--link, --frame and --order belong to --kinematics")
+    if options["terms"] is not None and code is None:
+        raise click.UsageError("--terms belongs to --code, and names the terms of which source code is printed")
     if code is not None and any(path is not None for path in files.values()):
         raise click.UsageError("--code prints source code: give it without --latex, --html, --markdown and --notebook")
     if state_given and derivation is None:
@@ -154,14 +163,24 @@ def check(files: dict[str, str | None], code: str | None, derivation: str | None
             )
 
 
-def _document(robot: Robot, derivation: str | None, parameters: str, shorthand: bool, state: State | None) -> Document:
-    if derivation is None:
-        return summary(closed_form(robot, parameters), shorthand=shorthand)
-    return derive(robot, derivation, parameters, state).styled(shorthand=shorthand)
+def _document(robot: Robot, options: dict[str, Any], state: State | None) -> Document:
+    if options["derivation"] is None:
+        return _equations(robot, options).document(shorthand=options["shorthand"])
+    document = derive(robot, options["derivation"], options["parameters"], state)
+    return document.with_style(shorthand=options["shorthand"])
 
 
-def _terms(robot: Robot, parameters: str) -> dict[str, Any]:
-    """The terms of tau = M qdd + c + g as SymPy prints them."""
-    terms = closed_form(robot, parameters)
-    vectors = {name: [str(x) for x in getattr(terms, name)] for name in ("c", "g")}
-    return {"M": [[str(x) for x in terms.M.row(i)] for i in range(terms.M.rows)], **vectors}
+def _equations(robot: Robot, options: dict[str, Any]) -> Equations | KinematicEquations:
+    if not options["kinematics"]:
+        return closed_form(robot, options["parameters"])
+    frame, order = options["frame"] or "world", options["order"] or "rpy"
+    return kinematic_equations(robot, options["link"], frame, options["parameters"], order=order)
+
+
+def _terms(equations: Equations | KinematicEquations) -> dict[str, Any]:
+    """The main terms as SymPy prints them."""
+    terms = {name: equations.term(name) for name in equations.MAIN_TERMS}
+    return {
+        name: [str(x) for x in term] if term.cols == 1 else [[str(x) for x in term.row(i)] for i in range(term.rows)]
+        for name, term in terms.items()
+    }

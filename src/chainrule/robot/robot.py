@@ -382,11 +382,30 @@ class Robot(Mechanism):
         parameters: str | Mapping[Any, Any] = "symbolic",
         *,
         symbols: Mapping[Any, Any] | None = None,
+        order: str = "rpy",
     ) -> KinematicEquations:
-        """The pose T, the Jacobian J, its determinant and the singular postures of a link or frame, in closed form."""
+        """The pose T, the Jacobian J, its determinant and the singular postures of a link or frame, in closed form.
+
+        Parameters
+        ----------
+        link
+            The link or frame, the end-effector by default.
+        frame
+            Of the Jacobian: "world", "space" or "body".
+        parameters, symbols
+            As of `equations`.
+        order
+            Of the angles of the pose vector and the analytic Jacobian, as of `pose_vector`.
+
+        Examples
+        --------
+        >>> import chainrule as cr
+        >>> cr.load("planar_2r").kinematic_equations().analytic_jacobian[0, :]
+        Matrix([[-L_1*sin(q_1) - L_2*sin(q_1 + q_2), -L_2*sin(q_1 + q_2)]])
+        """
         from chainrule.symbolic.closed_form.kinematics import kinematic_equations
 
-        return kinematic_equations(self, link, frame, parameters, symbols=symbols)
+        return kinematic_equations(self, link, frame, parameters, symbols=symbols, order=order)
 
     def derivation(
         self,

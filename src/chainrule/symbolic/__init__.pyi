@@ -3,6 +3,8 @@ from chainrule.symbolic.algebra.ring import contract as contract
 from chainrule.symbolic.algebra.ring import contracted as contracted
 from chainrule.symbolic.closed_form.equations import Equations as Equations
 from chainrule.symbolic.closed_form.kinematics import KinematicEquations as KinematicEquations
+from chainrule.symbolic.closed_form.pose_vector import pose_from_vector as pose_from_vector
+from chainrule.symbolic.closed_form.pose_vector import vector_from_pose as vector_from_pose
 from chainrule.symbolic.documents.document import Document as Document
 from chainrule.symbolic.lagrange.bodies import Friction as Friction
 from chainrule.symbolic.lagrange.bodies import PointMass as PointMass

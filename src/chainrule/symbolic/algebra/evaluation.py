@@ -76,6 +76,11 @@ class Evaluator:
         if x.func in SMOOTH_FUNCTIONS:
             value = SMOOTH_FUNCTIONS[x.func](self(x.args[0])[0])
             return value, np.abs(value)
+        if isinstance(x, sp.Abs):
+            value, size = self(x.args[0])
+            return np.abs(value), size
+        if isinstance(x, sp.atan2):
+            return np.arctan2(*(self(arg)[0] for arg in x.args)), np.pi
         if isinstance(x, sp.Piecewise):
             return self._cases(x)
         raise ModelError(f"the number of {x.func.__name__} in {x!s:.60} cannot be found")

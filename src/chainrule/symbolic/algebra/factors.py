@@ -17,7 +17,7 @@ MAX_SYMPY_TERMS = 24
 """Terms of a polynomial up to which SymPy factors it."""
 
 
-def factors(x: Element) -> list[Element]:
+def factors(x: Element, max_sympy_terms: int = MAX_SYMPY_TERMS) -> list[Element]:
     """Real trigonometric polynomials whose product is x up to rounding; [x] if there are no factors."""
     found, rest = [], x.prune()
     for place in x.ring.exponentials.values():
@@ -34,7 +34,7 @@ def factors(x: Element) -> list[Element]:
         if separate is not None and len(others.terms) > 0:
             found.append(separate)
             rest = others
-    candidates = [*found, *_by_sympy(rest)]
+    candidates = [*found, *_by_sympy(rest, max_sympy_terms)]
     real = [_real(factor) for factor in candidates]
     if any(factor is None for factor in real):
         return [x]
@@ -107,11 +107,11 @@ def _separate_angle(x: Element, place: int) -> tuple[Element | None, Element]:
     return separate, Element(x.ring, dict(first))
 
 
-def _by_sympy(x: Element) -> list[Element]:
+def _by_sympy(x: Element, max_terms: int) -> list[Element]:
     """The factors that SymPy finds, for few terms and exact coefficients."""
     ring = x.ring
     places = [p for p in ring.exponentials.values() if any(ring.exponents(m)[p] for m in x.terms)]
-    if len(places) < 1 or len(x.terms) > MAX_SYMPY_TERMS or not all(_is_exact(c) for c in x.terms.values()):
+    if len(places) < 1 or len(x.terms) > max_terms or not all(_is_exact(c) for c in x.terms.values()):
         return [x]
     z = {p: sp.Symbol(f"z{p}") for p in places}
     lowest = {p: min(ring.exponents(m)[p] for m in x.terms) for p in places}

@@ -21,6 +21,7 @@ from chainrule.symbolic.closed_form.summary import outline, summary
 from chainrule.symbolic.closed_form.symbol_table import NamedSymbol, SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.closed_form.terms import Terms
+from chainrule.symbolic.documents.document import Document
 
 MAX_SHOWN_JOINTS = 3
 """Joints of a robot whose equations a notebook shows in full: those of more are long, and take long."""
@@ -125,8 +126,12 @@ class Equations(Matrices):
 
     # --- text ---
 
+    def document(self, *, shorthand: bool = False) -> Document:
+        """All terms and the parameters as a document, to be saved as LaTeX, HTML and others."""
+        return summary(self, shorthand=shorthand)
+
     def __str__(self) -> str:
-        return summary(self).text()
+        return self.document().text()
 
     def _repr_html_(self) -> str:
         return (summary(self) if self._is_short() else outline(self))._repr_html_()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import sympy as sp
 
+from chainrule.core.mechanism import Mechanism
+from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.documents.document import (
     Block,
@@ -61,22 +66,41 @@ def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
     blocks: list[Block] = [sum_of_terms(equations)]
     for name, words, matrix in terms:
         blocks += [Heading(words, 2), Equation((Formula(name), matrix))]
-    reserved = frozenset(symbol.name for symbol in equations.parameters)
-    style = Style(shorthand=shorthand, reserved=reserved, coordinates=tuple(equations.q))
-    short = definitions((matrix for _, _, matrix in terms), reserved, equations.q) if shorthand else []
-    if short:
-        rows = tuple((name, Formula(latex(turned))) for name, turned in short)
-        blocks += [Heading("Short names", 2), Table(("name", "stands for"), rows)]
-    if equations.parameters:
-        units = {entry.symbol: entry.unit for entry in equations.symbols.entries}
-        used = set().union(*(matrix.free_symbols for _, _, matrix in terms))
-        numbers = [
-            (symbol, f"{value:.6g}", superscript_powers(units.get(symbol, "")))
-            for symbol, value in equations.parameters.items()
-            if symbol in used
-        ]
-        blocks += [Heading("Parameters", 2), Table(("symbol", "value", "unit"), tuple(numbers))]
-    joints = [(f"{i + 1}", joint.name, joint.type) for i, joint in enumerate(equations.robot.model.moving)]
-    blocks += [Heading("Joints", 2), Table(("", "joint", "type"), tuple(joints))]
+    matrices = [matrix for _, _, matrix in terms]
+    style = style_of(equations, shorthand=shorthand)
+    blocks += [*short_names(matrices, style), *parameter_table(equations, matrices), *joint_table(equations.robot)]
     blocks.append(Paragraph("SI units. Entries of a matrix that are not listed are zero."))
     return Document(f"Equations of motion of {equations.robot.model.name}", tuple(blocks), style)
+
+
+def style_of(equations: Forms, *, shorthand: bool) -> Style:
+    """The style in which equations are printed: names of parameters stay theirs, shorthand is for the coordinates."""
+    reserved = frozenset(symbol.name for symbol in equations.parameters)
+    return Style(shorthand=shorthand, reserved=reserved, coordinates=tuple(equations.q))
+
+
+def short_names(terms: Sequence[Any], style: Style) -> list[Block]:
+    """The section on what c_12 and s_1 stand for, if any of them is used."""
+    if not style.shorthand:
+        return []
+    short = definitions(terms, style.reserved, style.coordinates)
+    rows = tuple((name, Formula(latex(turned))) for name, turned in short)
+    return [Heading("Short names", 2), Table(("name", "stands for"), rows)] if rows else []
+
+
+def parameter_table(equations: Forms, terms: Sequence[Any]) -> list[Block]:
+    """The section on values and units of the parameters that the terms contain, if there are any."""
+    units = {entry.symbol: entry.unit for entry in equations.symbols.entries}
+    used = set().union(*(term.free_symbols for term in terms))
+    rows = tuple(
+        (symbol, f"{value:.6g}", superscript_powers(units.get(symbol, "")))
+        for symbol, value in equations.parameters.items()
+        if symbol in used
+    )
+    return [Heading("Parameters", 2), Table(("symbol", "value", "unit"), rows)] if rows else []
+
+
+def joint_table(robot: Mechanism) -> list[Block]:
+    """The section on the joints, in the order of the coordinates."""
+    rows = tuple((f"{i + 1}", joint.name, joint.type) for i, joint in enumerate(robot.model.moving))
+    return [Heading("Joints", 2), Table(("", "joint", "type"), rows)]

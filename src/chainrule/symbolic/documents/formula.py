@@ -25,7 +25,7 @@ OPERATORS = {
     "sum": "∑", "to": "→", "ldots": "…", "cdots": "⋯", "wedge": "∧", "vee": "∨", "pm": "±", "in": "∈", "top": "⊤",
     "{": "{", "}": "}", "%": "%", "#": "#", "$": "$", "_": "_", "lvert": "|", "rvert": "|",
 }  # fmt: skip
-FUNCTIONS = frozenset({"sin", "cos", "tan", "log", "exp", "max", "min", "atan", "asin", "acos"})
+FUNCTIONS = frozenset({"sin", "cos", "tan", "log", "exp", "max", "min", "atan", "asin", "acos", "det"})
 SPACES = {",": 0.17, ":": 0.22, ";": 0.28, " ": 0.25, "quad": 1.0, "qquad": 2.0, "!": 0.0}
 ACCENTS = {"dot": "˙", "ddot": "¨", "hat": "^", "bar": "¯", "tilde": "~"}
 GRIDS = {"matrix": "matrix", "array": "matrix", "bmatrix": "bmatrix", "aligned": "aligned", "cases": "cases"}

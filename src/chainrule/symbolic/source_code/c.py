@@ -11,7 +11,13 @@ from chainrule.symbolic.source_code.routine import ExpressionWriter, Routine
 
 
 class CPrinter(C99CodePrinter):  # type: ignore[misc]
-    """C's expressions, with squares as products."""
+    """C's expressions, with squares as products, and digits for pi, whose name M_PI is not in the standard."""
+
+    def __init__(self) -> None:
+        super().__init__({"math_macros": {}})
+
+    def _print_NumberSymbol(self, expr: sp.NumberSymbol) -> str:
+        return repr(float(expr))
 
     def _print_Pow(self, expr: sp.Pow) -> str:
         if expr.exp in (2, 3) and expr.base.is_Symbol:

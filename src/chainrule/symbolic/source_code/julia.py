@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import sympy as sp
 from sympy.printing.julia import JuliaCodePrinter  # type: ignore[import-untyped]
 
 from chainrule.symbolic.source_code.routine import ExpressionWriter, Routine
+
+
+class JuliaPrinter(JuliaCodePrinter):  # type: ignore[misc]
+    """Julia's expressions; atan of two arguments is what others call atan2."""
+
+    def _print_atan2(self, expr: sp.atan2) -> str:
+        return f"atan({self._print(expr.args[0])}, {self._print(expr.args[1])})"
 
 
 def julia(prefix: str, routines: Sequence[Routine]) -> str:
     """The Julia text of functions."""
     parts = [f"# Written by chainrule: {prefix}. SI units.\n"]
     for routine in routines:
-        write = ExpressionWriter(JuliaCodePrinter(), routine, "{x}[{i}]", 1)
+        write = ExpressionWriter(JuliaPrinter(), routine, "{x}[{i}]", 1)
         rows, columns = routine.matrix.shape
         shape = f"{rows}" if routine.is_column else f"{rows}, {columns}"
         lines = [f"function {routine.name}({', '.join(routine.arguments)})"]

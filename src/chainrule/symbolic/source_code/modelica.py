@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import sympy as sp
-from sympy.printing.c import C99CodePrinter  # type: ignore[import-untyped]
 
+from chainrule.symbolic.source_code.c import CPrinter
 from chainrule.symbolic.source_code.routine import ExpressionWriter, Routine
 
 
-class ModelicaPrinter(C99CodePrinter):  # type: ignore[misc]
-    """Expressions of Modelica: those of C, except for powers and cases."""
+class ModelicaPrinter(CPrinter):
+    """Expressions of Modelica: those of C, except for powers, absolute values and cases."""
 
     def _print_Pow(self, expr: sp.Pow) -> str:
         if expr.exp == -1:
             return f"1/({self._print(expr.base)})"
+        if expr.exp == sp.Rational(1, 2):
+            return f"sqrt({self._print(expr.base)})"
+        if expr.exp == -sp.Rational(1, 2):
+            return f"1/sqrt({self._print(expr.base)})"
         return f"({self._print(expr.base)})^({self._print(expr.exp)})"
+
+    def _print_Abs(self, expr: sp.Abs) -> str:
+        return f"abs({self._print(expr.args[0])})"
 
     def _print_Piecewise(self, expr: sp.Piecewise) -> str:
         *cases, (last, _) = expr.args
