@@ -29,7 +29,7 @@ def is_zero_polynomial(x: Any) -> bool:
     return not x.prune(1.0).terms if isinstance(x, Element) else abs(x) <= ROUNDING
 
 
-def factored(x: Any) -> sp.Expr:
+def as_product(x: Any) -> sp.Expr:
     """An element or number as a product of factors, where it has any."""
     pruned = prune(x)
     if not 1 < count_terms(pruned) <= MAX_EXPANDED_TERMS:
@@ -44,9 +44,9 @@ def root_of_squares(parts: Sequence[Any]) -> sp.Expr:
             sp.Abs(sp.Mul(*map(to_sympy, factors(parts[0])))) if isinstance(parts[0], Element) else abs(exact(*parts))
         )
     total = sum((prune(x * x) for x in parts), start=0)
-    candidates = [sp.sqrt(sp.Add(*(factored(x) ** 2 for x in parts)))]
+    candidates = [sp.sqrt(sp.Add(*(as_product(x) ** 2 for x in parts)))]
     if count_terms(total) <= MAX_EXPANDED_TERMS:
-        candidates.append(sp.sqrt(factored(total)))
+        candidates.append(sp.sqrt(as_product(total)))
     return min(candidates, key=lambda x: (x.count_ops(), str(x)))
 
 
@@ -57,7 +57,7 @@ def quotient(top: Any, bottom: Any) -> sp.Expr:
     if not isinstance(bottom, Element):
         return to_sympy(prune(top * (1 / bottom)))
     if not isinstance(top, Element):
-        return exact(top) / factored(bottom)
+        return exact(top) / as_product(bottom)
     ratio = _constant_ratio(top, bottom)
     if ratio is not None:
         return exact(ratio)
@@ -99,7 +99,7 @@ def angle(y: Any, x: Any) -> sp.Expr:
         if not others and abs(abs(c) - 1) < 1e-12:
             whole = [multiple * ring.angles[place] for place, multiple in turning.items()]
             return sp.Add(*whole, _number_of_angle(cmath.phase(c)))
-    return sp.atan2(*(factored(part) for part in pair))
+    return sp.atan2(*(as_product(part) for part in pair))
 
 
 def _number_of_angle(value: float) -> sp.Expr:
