@@ -14,6 +14,7 @@ from chainrule.symbolic.lagrange.bodies import generalised_force as generalised_
 from chainrule.symbolic.lagrange.bodies import generalized_force as generalized_force
 from chainrule.symbolic.lagrange.conserved import Conserved as Conserved
 from chainrule.symbolic.lagrange.conserved import ConservedQuantity as ConservedQuantity
+from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates
 from chainrule.symbolic.lagrange.lagrangian import Lagrangian as Lagrangian
 from chainrule.symbolic.lagrange.linearization import Linearisation as Linearisation
 from chainrule.symbolic.lagrange.linearization import Linearization as Linearization

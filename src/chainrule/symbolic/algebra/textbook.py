@@ -37,7 +37,7 @@ def canonical(expression: sp.Expr, angles: Sequence[sp.Symbol]) -> sp.Expr:
     substituted, meaning, all_angles = _substitute_constants(expression, angles)
     expanded = sp.expand(substituted)
     numbers = [number for term in sp.Add.make_args(expanded) if (number := term.as_coeff_Mul()[0]).is_Rational]
-    denominator = sp.ilcm(1, *(number.q for number in numbers))
+    denominator = sp.ilcm(1, 1, *(number.q for number in numbers))
     if any(abs(denominator * number) > MAX_EXACT_INTEGER for number in numbers):
         return sp.simplify(expression)
     try:

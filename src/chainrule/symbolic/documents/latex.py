@@ -14,18 +14,28 @@ from chainrule.symbolic.documents.blocks import (
     Text,
     pieces,
 )
+from chainrule.symbolic.documents.formula import parse, width
 from chainrule.symbolic.documents.line_breaks import display, math
 from chainrule.symbolic.documents.printing import Style
 
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
-\usepackage{amsmath,amssymb,longtable}
+\usepackage{amsmath,amssymb,graphicx,longtable}
 \usepackage[margin=22mm]{geometry}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6em}
 \allowdisplaybreaks
+\newsavebox{\whole}
+\newcommand{\fit}[1]{\sbox{\whole}{$\displaystyle #1$}%
+  \ifdim\wd\whole>0.84\linewidth\resizebox{0.84\linewidth}{!}{\usebox{\whole}}\else\usebox{\whole}\fi}
 """
+MAX_LETTERS = 60.0
+"""Width from which on a line is made smaller if it does not fit, in letters."""
+
+MAX_CELL_LETTERS = 90
+"""Letters of all columns of a table from which on it is set in small type."""
+
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -72,10 +82,21 @@ def _equation(block: Equation, style: Style) -> str:
     shown = display(block, style)
     unit = f" \\tag*{{$[\\mathrm{{{_unit(block.unit)}}}]$}}" if block.unit else ""
     if shown.startswith(ALIGNED):
-        shown, name = shown.removeprefix(ALIGNED).removesuffix("\\end{aligned}").replace(" \\\\ ", " \\\\\n"), "align*"
+        lines = shown.removeprefix(ALIGNED).removesuffix("\\end{aligned}").split(" \\\\ ")
+        shown, name = " \\\\\n".join(map(_fitting_line, lines)), "align*"
     else:
-        name = "equation*"
+        shown, name = _fitting(shown), "equation*"
     return f"\\begin{{{name}}}\n{shown}{unit}\n\\end{{{name}}}"
+
+
+def _fitting_line(line: str) -> str:
+    """A line of an aligned equation, whose right-hand side is made smaller if it is too wide."""
+    head, mark, body = line.partition("&=" if "&=" in line else "&\\quad")
+    return f"{head}{mark} {_fitting(body.strip())}"
+
+
+def _fitting(formula: str) -> str:
+    return f"\\fit{{{formula}}}" if width(parse(formula)) > MAX_LETTERS else formula
 
 
 def _unit(unit: str) -> str:
@@ -87,4 +108,15 @@ def _table(table: Table, style: Style) -> str:
     rows = [f"{{}}{row}" if row.startswith(("[", "*")) else row for row in rows]  # no option of the line before
     columns = "l" * len(table.header)
     lines = [rows[0] + r" \\ \hline", *(row + r" \\" for row in rows[1:])]
-    return f"\\begin{{longtable}}[l]{{{columns}}}\n" + "\n".join(lines) + "\n\\end{longtable}"
+    text = f"\\begin{{longtable}}[l]{{{columns}}}\n" + "\n".join(lines) + "\n\\end{longtable}"
+    return f"{{\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}" if _is_wide(table, style) else text
+
+
+def _is_wide(table: Table, style: Style) -> bool:
+    """Whether the longest cells of all columns are too much for a line."""
+    columns = zip(table.header, *table.rows, strict=True)
+    return sum(max(_letters(cell, style) for cell in column) for column in columns) > MAX_CELL_LETTERS
+
+
+def _letters(cell: Text, style: Style) -> float:
+    return sum(len(p) if isinstance(p, str) else width(parse(math(p, style))) for p in pieces(cell))

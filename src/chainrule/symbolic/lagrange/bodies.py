@@ -18,6 +18,7 @@ from chainrule.model import Dof
 from chainrule.symbolic.algebra.expressions import matrix
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
 from chainrule.symbolic.lagrange.coordinates import Coordinates, expression_of, vector_of
+from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_of
 
 
 class Part(Protocol):
@@ -142,15 +143,19 @@ def angular_velocity(rotation: Any, own: Coordinates) -> sp.Matrix:
     return sp.Matrix([canonical(turning[i, j], angles) for i, j in ((2, 1), (0, 2), (1, 0))])
 
 
-def generalized_force(force: Any, position: Any, own: Coordinates) -> list[sp.Expr]:
+def generalized_force(force: Any, position: Any, coordinates: Any) -> list[sp.Expr]:
     """The generalized forces F . dp/dq_i of a force (x, y, z) at a position p, by virtual work.
 
-    >>> from chainrule.symbolic.lagrange.coordinates import coordinates
+    coordinates: those of the system, as of Lagrangian: symbols, functions of time or names. The result is what
+    Lagrangian takes as `forces`.
+
     >>> F, l, q = sp.symbols("F l q")
-    >>> generalized_force((F, 0), (l * sp.cos(q), l * sp.sin(q)), coordinates([q]))
+    >>> generalized_force((F, 0), (l * sp.cos(q), l * sp.sin(q)), [q])
     [-F*l*sin(q)]
     """
-    F, p = _position(force, own, "force"), _position(position, own, "position")
+    own = coordinates_of(coordinates)
+    F = sp.Matrix([own.plain(own.without_drives(x), "force") for x in vector_of(force, "force")])
+    p = _position(position, own, "position")
     return [F.dot(p.diff(q)) for q in own.q]
 
 

@@ -10,11 +10,13 @@ import sympy as sp
 from chainrule.arguments import Array
 from chainrule.errors import ShapeError
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
+from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.lagrange import numerical, text
 from chainrule.symbolic.lagrange.bodies import Part
 from chainrule.symbolic.lagrange.conserved import ConservedQuantity, conserved_quantities
 from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_of
 from chainrule.symbolic.lagrange.coordinates import vector_of
+from chainrule.symbolic.lagrange.derivation import derivation
 from chainrule.symbolic.lagrange.equilibria import equilibria
 from chainrule.symbolic.lagrange.linearization import Linearization, linearize
 from chainrule.symbolic.lagrange.system import System
@@ -126,6 +128,20 @@ class Lagrangian(System):
         return numerical.function(self, name, parameters, compiled)
 
     # --- text ---
+
+    def derivation(self, title: str = "Lagrange's equations") -> Document:
+        """The equations derived step by step: energies, partial derivatives, time derivatives, result.
+
+        The document is printed, or saved as LaTeX, HTML, Markdown, a notebook or text.
+
+        >>> m, g, x, xdot = sp.symbols("m g x xdot")
+        >>> print(Lagrangian([x], m * xdot**2 / 2, m * g * x, forces="f").derivation().text().split("Coordinate x")[1])
+        <BLANKLINE>
+        <BLANKLINE>
+            ∂L/∂ẋ = m⋅ẋ
+        ...
+        """
+        return derivation(self, title)
 
     def latex(self, name: str = "equations") -> str:
         """LaTeX of all equations, aligned at their equals signs, or of a term by its name ("M", "C", "c", "g", "J")."""

@@ -1,0 +1,67 @@
+"""Every kind of document as LaTeX, compiled by LaTeX: no error, and no line that runs into the margin."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import chainrule as cr
+from chainrule.symbolic.derivations.derivation import METHODS
+from symbolic.lagrange.systems import arm_2r, gantry, pendulum
+
+pytestmark = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
+
+MAX_OVERFULL_POINTS = 20.0
+"""Points by which a line may be too long: less than a third of the margin."""
+
+FEW = {
+    "equations": lambda: cr.load("planar_3r").equations().document(),
+    "equations, shorthand": lambda: cr.load("scara").equations().document(shorthand=True),
+    "kinematics": lambda: cr.load("planar_3r").kinematic_equations().document(shorthand=True),
+    "kinematics, singular angles": lambda: cr.load("planar_2r").kinematic_equations(order="zyz").document(),
+    "lagrangian": lambda: arm_2r().derivation(),
+    **{method: (lambda method=method: cr.load("planar_2r").derivation(method)) for method in METHODS},
+}
+MANY = {
+    "gantry": lambda: gantry().derivation(),
+    "pendulum": lambda: pendulum().derivation(),
+    **{
+        f"kinematics of {name}": (lambda name=name: cr.load(name).kinematic_equations().document(shorthand=True))
+        for name in ("stanford", "puma560", "ur5", "scara")
+    },
+    **{
+        f"{method} of {name}": (lambda method=method, name=name: cr.load(name).derivation(method))
+        for method in METHODS
+        for name in ("planar_rp", "planar_3r", "scara", "pendulum")
+    },
+}
+
+
+def compile_latex(text, folder):
+    """The log of LaTeX; its errors fail the test."""
+    (folder / "page.tex").write_text(text, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    log = (folder / "page.log").read_text(encoding="latin-1")
+    assert done.returncode == 0, log[-2000:]
+    assert (folder / "page.pdf").stat().st_size > 1000
+    return log
+
+
+def check(document, folder):
+    log = compile_latex(document.latex(), folder)
+    too_wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide", log)]
+    assert max(too_wide, default=0.0) <= MAX_OVERFULL_POINTS, too_wide
+    assert "Missing character" not in log
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_documents_compile_and_stay_on_the_page(name, tmp_path):
+    check(FEW[name](), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MANY)
+def test_documents_of_many_robots_compile_and_stay_on_the_page(name, tmp_path):
+    check(MANY[name](), tmp_path)
