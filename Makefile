@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics motions study
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fast test test-all coverage types lint format hooks bench bench-compare fuzz docs lock clean tools
+.PHONY: help demo fast test test-all coverage types lint format hooks bench bench-compare fuzz docs lock clean tools languages
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -28,7 +28,7 @@ fast: .venv/dev ## tests of what was changed and a smoke set, within a minute
 test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones
 	$(BIN)/pytest -n auto -m "not slow"
 
-test-all: .venv/dev tools lint types ## the slow tests too
+test-all: .venv/dev tools languages lint types ## the slow tests too
 	$(BIN)/pytest -n auto
 
 coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
@@ -85,6 +85,12 @@ clean: ## removes the environment and all caches
 tools:
 	@(command -v gcc && command -v chromium) > /dev/null || ! command -v apt-get > /dev/null || \
 	(apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev chromium)
+
+# Tests that need them are skipped where they are missing.
+languages: ## Octave and LaTeX, in which exported code and documents are run and compiled, from Debian if missing
+	@(command -v octave-cli && command -v pdflatex) > /dev/null || ! command -v apt-get > /dev/null || \
+	(apt-get update -qq && apt-get install -y -qq --no-install-recommends octave texlive-latex-base \
+		texlive-latex-recommended texlive-fonts-recommended)
 
 .venv/run: requirements/run.txt pyproject.toml
 	$(PYTHON) -m venv .venv
