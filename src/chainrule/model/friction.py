@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.spatial import Scalar
 
 TINY_SPEED = 1e-12
@@ -40,7 +40,7 @@ class FrictionFunction:
     def __init__(self, function: Callable[[Scalar, Scalar], Scalar], what: str = "the friction function") -> None:
         if not callable(function) or isinstance(function, type):
             raise ShapeError(
-                f"{what} must be a function of (q, qd), the joint's position and rate, got {function!r:.60}"
+                f"{what} must be a function of (q, qd), the joint's position and rate, got {short_repr(function)}"
             )
         self.function: Callable[[Scalar, Scalar], Scalar] = getattr(function, "function", function)
         self.traced: Any = _trace(self.function, what)
