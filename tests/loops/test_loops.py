@@ -257,16 +257,20 @@ def test_static_torques_do_the_work_of_the_wrench(name):
     assert_allclose(robot.static_torque(q, F) @ qd, F @ (robot.jacobian(q, frame="body") @ qd), rtol=1e-8, atol=1e-8)
 
 
+TABLES_AND_WRENCHES = ("newton_euler", "recursion", "static_torque")
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_compiled_functions_are_the_reference_path(name):
     robot = cr.load(name)
     q, qd, qdd = moving(robot, 5, (3,))
     values = {"q": q, "q0": q, "q1": q, "qd": qd, "qdd": qdd, "tau": 0.1 * qdd, "v": qd, "x": qd}
     for function, entry in FUNCTIONS.items():
-        if not (entry.loops or function.startswith("constraint")) or function in ("newton_euler", "static_torque"):
+        if not (entry.loops or function.startswith("constraint")) or function in TABLES_AND_WRENCHES:
             continue
         arguments = [values[argument] for argument in entry.arguments]
-        ours, theirs = (getattr(r, function)(*arguments) for r in (robot, robot.reference))
+        options = {"stick": True} if function == "sticking_dynamics" else {}
+        ours, theirs = (getattr(r, entry.method or function)(*arguments, **options) for r in (robot, robot.reference))
         for a, b in zip(ours.values(), theirs.values(), strict=True) if isinstance(ours, dict) else [(ours, theirs)]:
             assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=function)
 
