@@ -26,7 +26,10 @@ from chainrule.symbolic.source_code.languages import LANGUAGES
 
 TERMS = ("M", "C", "c", "g", "friction", "tau")
 CASES = [("planar_2r", "symbolic"), ("scara", "symbolic"), ("planar_rp", "numeric"), ("puma560", "numeric")]
+KINEMATIC_TERMS = ("T", "position", "J", "pose_vector", "analytic_jacobian", "manipulability")
 IDENTIFIER = re.compile(r"[A-Za-z]\w*")
+
+needs_octave = pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
 
 
 def states(robot, count=3):
@@ -59,6 +62,35 @@ def same(found, robot, term, state):
     assert_allclose(np.ravel(found) / scale, np.ravel(wanted) / scale, rtol=1e-10, atol=1e-10)
 
 
+def compiled(text, folder):
+    """The functions of C code, compiled with every warning as an error."""
+    source, library = folder / "arm.c", folder / "arm.so"
+    source.write_text(text)
+    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, str(source), "-o", str(library), "-lm"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def called(functions, name, given, shape):
+    """What a compiled function writes into its last argument, an array of this shape."""
+    out = np.full(shape, np.nan)
+    inputs = [np.ascontiguousarray(a) for a in given]
+    getattr(functions, name)(*(ctypes.c_void_p(a.ctypes.data) for a in (*inputs, out)))
+    return out
+
+
+def octave_results(text, calls, folder):
+    """What functions of Octave code return, row by row, for calls (name, arguments)."""
+    lines = []
+    for name, given in calls:
+        written = ", ".join("[" + " ".join(f"{x!r}" for x in a.tolist()) + "]" for a in given)
+        lines.append(f"x = {name}({written})'; printf('%.17g ', x(:)); printf('\\n');")
+    script = folder / "arm.m"
+    script.write_text(text + "\n" + "\n".join(lines) + "\n")
+    done = subprocess.run(["octave-cli", "--norc", "--quiet", str(script)], capture_output=True, text=True, check=True)
+    return [[float(x) for x in row.split()] for row in done.stdout.strip().split("\n")]
+
+
 @pytest.fixture(scope="module", params=CASES, ids="-".join)
 def written(request):
     name, parameters = request.param
@@ -68,18 +100,12 @@ def written(request):
 
 def test_c_compiles_without_a_warning_and_gives_the_kernels_numbers(written, tmp_path):
     robot, eqs = written
-    source, library = tmp_path / "arm.c", tmp_path / "arm.so"
-    source.write_text(export_equations(eqs, "c", TERMS))
-    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, str(source), "-o", str(library), "-lm"], check=True)
-    functions = ctypes.CDLL(str(library))
+    functions = compiled(export_equations(eqs, "c", TERMS), tmp_path)
     for state in states(robot):
         for term in TERMS:
-            out = np.zeros(expected(robot, term, *state).shape)
-            inputs = [np.ascontiguousarray(a) for a in arguments(term, *state)]
-            pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*inputs, out)]
-            getattr(functions, f"{robot.name}_{term}")(*pointers)
-            same(out, robot, term, state)
+            shape = expected(robot, term, *state).shape
+            found = called(functions, f"{robot.name}_{term}", arguments(term, *state), shape)
+            same(found, robot, term, state)
 
 
 def test_numpy_code_gives_the_kernels_numbers_for_batches(written):
@@ -93,19 +119,45 @@ def test_numpy_code_gives_the_kernels_numbers_for_batches(written):
             same(found[k], robot, term, state)
 
 
-@pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
+@needs_octave
 def test_octave_gives_the_kernels_numbers(written, tmp_path):
     robot, eqs = written
     state = states(robot)[0]
-    calls = []
-    for term in TERMS:
-        given = ", ".join("[" + " ".join(f"{x!r}" for x in a.tolist()) + "]" for a in arguments(term, *state))
-        calls.append(f"x = {robot.name}_{term}({given})'; printf('%.17g ', x(:)); printf('\\n');")
-    script = tmp_path / "arm.m"
-    script.write_text(export_equations(eqs, "octave", TERMS) + "\n" + "\n".join(calls) + "\n")
-    done = subprocess.run(["octave-cli", "--norc", "--quiet", str(script)], capture_output=True, text=True, check=True)
-    for term, row in zip(TERMS, done.stdout.strip().split("\n"), strict=True):
-        same([float(x) for x in row.split()], robot, term, state)
+    calls = [(f"{robot.name}_{term}", arguments(term, *state)) for term in TERMS]
+    rows = octave_results(export_equations(eqs, "octave", TERMS), calls, tmp_path)
+    for term, row in zip(TERMS, rows, strict=True):
+        same(row, robot, term, state)
+
+
+@pytest.fixture(scope="module", params=["planar_rp", "scara", "wrist"])
+def kinematic(request):
+    """Kinematic equations of an arm, and configurations; Euler angles of a PUMA's wrist are arctangents."""
+    if request.param == "wrist":
+        arm = cr.load("puma560")
+        robot = arm.lock(dict.fromkeys(arm.joint_names[:3], 0.0)).reference
+        own = robot.kinematic_equations(order="zyz")
+    else:
+        robot = cr.load(request.param).reference
+        own = robot.kinematic_equations()
+    return own, robot.random_state(np.random.default_rng(9), (4,))
+
+
+def test_c_of_kinematic_equations_gives_the_numbers_of_lambdify(kinematic, tmp_path):
+    own, configurations = kinematic
+    functions = compiled(own.source_code("c", KINEMATIC_TERMS, prefix="arm"), tmp_path)
+    for term in KINEMATIC_TERMS:
+        for q, wanted in zip(configurations, own.lambdify(term)(configurations), strict=True):
+            assert_allclose(called(functions, f"arm_{term}", [q], wanted.shape), wanted, rtol=1e-10, atol=1e-12)
+
+
+@needs_octave
+def test_octave_of_kinematic_equations_gives_the_numbers_of_lambdify(kinematic, tmp_path):
+    own, configurations = kinematic
+    calls = [(f"arm_{term}", [q]) for term in KINEMATIC_TERMS for q in configurations]
+    rows = iter(octave_results(own.source_code("octave", KINEMATIC_TERMS, prefix="arm"), calls, tmp_path))
+    for term in KINEMATIC_TERMS:
+        for wanted in own.lambdify(term)(configurations):
+            assert_allclose(next(rows), wanted.ravel(), rtol=1e-10, atol=1e-12)
 
 
 def sign(x):
