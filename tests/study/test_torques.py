@@ -35,6 +35,13 @@ def test_a_scaled_body_has_the_torques_of_its_own_robot(mass, height, side, grav
     np.testing.assert_allclose(found.dynamic + found.gravity, found.total, atol=1e-11)
 
 
+def test_gravity_of_the_body_that_kernels_are_made_for():
+    subject, there = study.Subject.human(gravity=(-9.81, 0, 0)), motion()
+    found = TorqueFunction(subject.base)(subject, there).gravity
+    own = subject.robot.reference.torque_terms(there.q, there.qd, there.qdd)["gravity"]
+    np.testing.assert_allclose(found, own, atol=1e-11)
+
+
 def test_an_object_counts_while_it_is_held_and_an_exoskeleton_always():
     box = cr.rigid_body(shape="box", size=(0.1, 0.2, 0.3), mass=2.0)
     shell = {"forearm": cr.rigid_body(mass=0.8, com=(0, 0.03, -0.1)), "shoulder_2": cr.rigid_body(mass=0.5)}

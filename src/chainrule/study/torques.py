@@ -94,11 +94,11 @@ class TorqueFunction:
     def __call__(self, subject: Subject, motion: Motion) -> MotionTorques:
         """The torques of one motion."""
         changed = self._changed_links(subject, motion)
-        if changed or subject.scale != 1:
+        if changed or subject.scale != 1 or subject.robot.model.gravity != self.base.model.gravity:
             if self.base.model.constraints:
                 raise ShapeError(
-                    f"robot {self.base.name!r} has closed loops, where held objects and other masses are not added by "
-                    "a study; add them before, by robot.with_payload(...)"
+                    f"robot {self.base.name!r} has closed loops, where held objects, other masses and another gravity "
+                    "are not added by a study; add them before, by robot.with_payload(...) and robot.with_gravity(...)"
                 )
             kernel = self.base.kernel("torque_terms", parameters=("gravity", *(f"link:{name}" for name in changed)))
             gravity = np.array([*subject.robot.model.gravity]) / subject.scale
