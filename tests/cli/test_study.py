@@ -48,9 +48,14 @@ def test_recorded_motions_of_a_robot(tmp_path):
         (["human-arm", "--activities", "drink"], "drink_with_cup"),
         (["human-arm", "--sex", "both"], "--subjects"),
         (["human-arm", "--subjects", 2, "--mass", 80], "leave out --mass"),
-        (["human-arm", "--cutoff", 5], "belong to --motion"),
+        (["human-arm", "--cutoff", 5], "--cutoff belongs to --motion"),
         (["human-arm", "--height", 175], "in cm"),
-        (["human-arm", "--motion", "none.csv", "--variants", 3], "belong to activities"),
+        (["human-arm", "--motion", "none.csv", "--variants", 3], "--variants belongs to activities"),
+        (["human-arm", "--motion", "none.csv", "--pace", 3, "--rate", 9], "--pace, --rate belong to activities"),
+        (["panda", "--motion", "none.csv", "--mass", 80], "--mass belongs to human-arm"),
+        (["panda", "--motion", "none.csv", "--unit", "mm"], "--unit belongs to markers"),
+        (["human-arm", "--motion", "none.trc", "--column", "a=b"], "--column belongs to tables"),
+        (["human-arm", "--no-drives", "--follow"], "--follow belongs to drives"),
         (["human-arm", "--report", "out.txt"], ".html or .pdf"),
         (["human-arm", "--activities", ","], "at least one"),
     ],
@@ -77,3 +82,16 @@ def test_markers_are_solved(tmp_path):
     elbow = next(row for row in json.loads(done.stdout)["overall"] if row["joint"] == "elbow_flexion")
     assert elbow["angle_max"] == pytest.approx(motion.q[:, 3].max(), abs=0.01)
     assert "--trunk takes four" in call("human-arm", "--motion", path, "--trunk", "a,b").output
+
+
+def test_units_of_robots_that_slide(tmp_path):
+    robot, t = cr.load("scara"), np.linspace(0, 1, 51)
+    path = tmp_path / "run.csv"
+    table = np.column_stack([t, robot.home() + 0.1 * np.sin(3 * t)[:, None]])
+    np.savetxt(path, table, delimiter=",", header="t," + ",".join(robot.joint_names), comments="")
+    done = call("scara", "--motion", path, "--rate", 5)
+    assert done.exit_code == 2
+    done = call("scara", "--motion", path)
+    assert done.exit_code == 0, done.output
+    assert "none: it slides" in done.stdout
+    assert "for what slides (joint3) none is chosen" in " ".join(done.stdout.split())

@@ -173,11 +173,28 @@ def test_springs_take_weight_off(result, catalogue):
 def test_a_balancer_carries_the_weight_of_one_link():
     q = np.linspace(-1, 2, 50)
     still = np.zeros(50)
-    found = Balancer.fit(States(3.0 * np.sin(q) - 1.5 * np.cos(q), still, still, q), slides=False)
+    found = Balancer.fit(States(3.0 * np.sin(q) - 1.5 * np.cos(q), still, still, q))
     assert (found.sine, found.cosine) == pytest.approx((3.0, -1.5))
     np.testing.assert_allclose(found.torque(q), 3.0 * np.sin(q) - 1.5 * np.cos(q))
-    lift = Balancer.fit(States(np.full(50, 20.0), still, still, q), slides=True)
-    assert lift.torque(q).tolist() == [20.0] * 50
+
+
+def swinging(robot, rate=100, seconds=1.0):
+    t = np.arange(round(rate * seconds) + 1) / rate
+    return cr.Trajectory.from_samples(robot, t, robot.home() - 0.08 * np.sin(t)[:, None])
+
+
+def test_drives_turn_so_that_sliding_joints_get_none():
+    scara = cr.load("scara")
+    result = study.run(scara, motions=swinging(scara))
+    sizing = study.size(result)
+    assert result.sliding == sizing.sliding == ("joint3",)
+    assert list(sizing.choices) == ["joint1", "joint2", "joint4"]
+    assert sizing.complete
+    with pytest.raises(cr.ModelError, match=r"'joint3'\], which slide"):
+        study.follow(result, sizing)
+    gantry = cr.load("cartesian_3p")
+    with pytest.raises(cr.ModelError, match="all joints of 'cartesian_3p' slide"):
+        study.size(study.run(gantry, motions=swinging(gantry)))
 
 
 def test_no_drive_may_be_enough(result, catalogue):

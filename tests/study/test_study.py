@@ -3,6 +3,7 @@ import pytest
 
 import chainrule as cr
 from chainrule import study
+from chainrule.study.report.words import summary
 
 
 def test_dynamic_torques_grow_with_the_square_of_the_pace_and_gravity_stays(person):
@@ -110,3 +111,73 @@ def test_populations_are_drawn_again_by_the_same_seed():
         study.percentile(0)
     with pytest.raises(cr.UnknownNameError, match="sex"):
         study.population(2, sex="men")
+
+
+def test_all_times_count_alike_in_motions_of_unequal_sampling():
+    robot = cr.load("pendulum")
+    slow, quick = np.linspace(0, 2, 41), np.linspace(0, 2, 401)
+    still = cr.Trajectory.from_samples(robot, quick, np.full((401, 1), 1.5))
+    low = cr.Trajectory.from_samples(robot, slow, np.full((41, 1), 0.1))
+    weight = [float(robot.inverse_dynamics([q], [0.0], [0.0])[0]) for q in (1.5, 0.1)]
+    expected = np.sqrt(np.square(weight).mean())
+    apart = study.run(robot, motions={"a": still, "b": low})
+    assert apart.overall["hinge"].rms_torque == pytest.approx(expected, rel=1e-6)
+    assert any("Resampled" in line and "'b'" in line for line in apart.study.source.describe())
+    together = study.run(robot, motions={"both": [still, low]})
+    assert together.overall["hinge"].rms_torque == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(cr.ShapeError, match="at least two samples"):
+        study.run(robot, motions=still[:1])
+
+
+def test_a_robot_with_several_tips_and_a_floating_base_has_a_report(tmp_path):
+    robot = cr.load("quadruped")
+    t = np.arange(51) / 100
+    q = np.array([robot.integrate(robot.neutral(), np.full(robot.nv, 0.2 * np.sin(3 * x))) for x in t])
+    result = study.run(robot, motions=cr.Trajectory.from_samples(robot, t, q))
+    assert result.examples["motion"].angles.shape == (51, robot.nv)
+    assert study.write_report(result, tmp_path / "out.html")[0].exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rate": 0.01}, "lasts 3 s at this pace, which is 0.03 samples"),
+        ({"rate": 1e12}, "between 10 and 1,000,000"),
+        ({"pace": 1e6}, "change rate or pace"),
+        ({"variation": 3}, "variation must be a chainrule.study.Variation"),
+        ({"activities": True}, "names or numbers, got True"),
+        ({"activities": 2.0}, "activities must be a list, got float"),
+        ({"motions": 3}, "a Trajectory, or several by name"),
+        ({"motions": {"a": None}}, "motion 'a' must be a list"),
+        ({"subjects": None}, "subjects must be a list"),
+    ],
+)
+def test_wrong_arguments_are_told(person, options, message):
+    with pytest.raises(cr.ShapeError, match=message):
+        study.run(**{"subjects": person, "activities": 1, **options})
+
+
+def test_wrong_numbers_are_told(few):
+    with pytest.raises(cr.ShapeError, match="must not be negative, got -1"):
+        study.Variation(pace=-1)
+    with pytest.raises(cr.ShapeError, match="from 0 to 1, got 2"):
+        few.cells[0]["torque"].quantile(2)
+    with pytest.raises(cr.UnknownNameError, match="no quantity named 'foo'"):
+        few.cells[0]["foo"]
+    with pytest.raises(cr.ShapeError, match="a rigid body for each link by name"):
+        study.Subject.human(exoskeleton=[1])
+
+
+def test_sentences_of_the_finding_at_its_ends():
+    robot = cr.load("pendulum")
+    t = np.linspace(0, 1, 21)
+    still = study.run(robot, motions=cr.Trajectory.from_samples(robot, t, np.full((21, 1), 0.5)))
+    assert "There are no dynamic terms, at any pace" in str(still.finding())
+    scara = cr.load("scara")
+    moving = study.run(scara, motions=cr.Trajectory.from_samples(scara, t, scara.home() + 0.1 * np.sin(t)[:, None]))
+    assert "holds at no pace" in str(moving.finding())
+    slides = [c.unit for c in moving.finding().comparisons if c.joint == "joint3"]
+    assert slides == ["N"]
+    words = " ".join(summary(moving))
+    assert words.startswith("One recorded motion of scara: 1 s in all")
+    assert "The largest force is" in words

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.table import Table
 
 from chainrule.cli.console import (
@@ -34,6 +36,12 @@ HUMAN = "human_arm"
 SEXES = ("male", "female", "both")
 SIDES = ("right", "left", "both")
 MARKER_FILES = (".trc", ".c3d", ".bvh")
+FOR_ACTIVITIES = {"activities", "activities_file", "subjects", "variants", "pace", "rate", "seed"}
+FOR_TABLES = {"columns", "constant"}
+FOR_MARKERS = {"unit", "trunk"}
+FOR_PEOPLE = {"mass", "height", "sex", "side"}
+FOR_DRIVES = {"motors", "objective", "safety", "follow"}
+SPELLED = {"columns": "column"}
 
 
 @command(
@@ -82,9 +90,10 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
     """
     from chainrule import study as library
 
+    _refuse_unused(robot, options)
     result = _compute(robot, loading, options)
     sizing = balanced = followed = None
-    if not options["no_drives"] and result.robot.nq == result.robot.nv and not result.robot.model.constraints:
+    if not options["no_drives"] and _can_be_driven(result):
         catalogue = library.drives(options["motors"])
         choose = {"objective": options["objective"], "safety": options["safety"]}
         sizing = library.size(result, catalogue, **choose)
@@ -96,7 +105,7 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
 
         print_json(facts(result, sizing))
     else:
-        _show(result, sizing)
+        _show(result, sizing, options["degrees"])
     if report:
         title = f"Joint torques of {plain(Path(robot).stem)}"
         typed = {"Command": " ".join(["chainrule", *map(shlex.quote, sys.argv[1:])])}
@@ -106,15 +115,54 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
             report_file(path)
 
 
+def _refuse_unused(robot: str, options: dict[str, Any]) -> None:
+    """Refuse options that would change nothing."""
+    typed = click.get_current_context().get_parameter_source
+    given = {name for name in options if typed(name) is ParameterSource.COMMANDLINE}
+    markers = [Path(path).suffix.lower() in MARKER_FILES for path in options["motions"]]
+    unused = []
+    if options["motions"]:
+        unused.append((FOR_ACTIVITIES, "activities, and --motion has its own"))
+        if all(markers):
+            unused.append((FOR_TABLES, "tables of angles in --motion, and all files are markers"))
+        if not any(markers):
+            unused.append((FOR_MARKERS, "markers in --motion: .trc, .c3d or .bvh"))
+        if not _is_human(robot):
+            unused.append((FOR_PEOPLE, "human-arm"))
+    else:
+        unused.append((FOR_TABLES | FOR_MARKERS | {"cutoff"}, "--motion"))
+    if options["no_drives"]:
+        unused.append((FOR_DRIVES, "drives, and there are none with --no-drives"))
+    for names, what in unused:
+        found = sorted("--" + SPELLED.get(name, name).replace("_", "-") for name in names & given)
+        if found:
+            raise click.UsageError(f"{', '.join(found)} {'belongs' if len(found) == 1 else 'belong'} to {what}")
+
+
+def _is_human(robot: str) -> bool:
+    return robot.replace("-", "_") == HUMAN
+
+
+def _can_be_driven(result: Result) -> bool:
+    """Whether drives can be sized; a note says why not."""
+    robot = result.robot
+    if robot.model.constraints or robot.nq != robot.nv:
+        why = "it has closed loops or quaternions"
+    elif len(result.sliding) == len(result.joints):
+        why = "all of its joints slide, and drives turn"
+    else:
+        return True
+    echo(f"note: no drives are chosen for {plain(robot.name)}: {why}", err=True)
+    return False
+
+
 def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
     """The study that was asked for."""
     from chainrule import study as library
     from chainrule.cli.motion_torques import Recording
 
-    is_human = robot.replace("-", "_") == HUMAN
+    is_human = _is_human(robot)
     if options["motions"]:
-        if options["subjects"] or options["variants"] > 1:
-            raise click.UsageError("--subjects and --variants belong to activities; leave them out with --motion")
         subject = _person(options) if is_human else library.Subject.of(loading.load(robot))
         recorded = {}
         for path in options["motions"]:
@@ -133,8 +181,6 @@ def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
         return library.run(subject, motions=recorded)
     if not is_human:
         raise click.UsageError(f"activities are those of human-arm; give --motion FILE for {robot!r}")
-    if options["columns"] or options["constant"] or options["cutoff"]:
-        raise click.UsageError("--column, --constant and --cutoff belong to --motion")
     content = library.activities(options["activities_file"])
     names = [word.strip() for word in options["activities"].split(",") if word.strip()]
     chosen = content.choose("all" if names == ["all"] else names)
@@ -172,17 +218,21 @@ def _person(options: dict[str, Any]) -> Subject:
     return Subject.human(options["mass"] or 75.0, options["height"] or 1.75, sex=options["sex"], side=options["side"])
 
 
-def _show(result: Result, sizing: Sizing | None) -> None:
+def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
     """A line for each joint, and the summary in sentences."""
     from chainrule.study.report.words import summary
 
     table = Table("joint", "peak", "RMS", "unit", "speed", "power", "gravity", "drive", box=None, padding=(0, 1, 0, 0))
     for place in result.robot.layout.velocities:
         cell = result.overall[place.name]
+        turns = place.unit == "rad"
+        speed, unit = cell["speed"].peak, place.unit
+        if turns and degrees:
+            speed, unit = math.degrees(speed), "deg"
         drive = "" if sizing is None else _drive(sizing, place.name)
         table.add_row(
             plain(place.name), f"{cell.peak_torque:.4g}", f"{cell.rms_torque:.4g}",
-            "N m" if place.unit == "rad" else "N", f"{cell['speed'].peak:.3g} {place.unit}/s",
+            "N m" if turns else "N", f"{speed:.3g} {unit}/s",
             f"{cell['power'].maximum:.3g} W", f"{cell.shares.get('gravity', 0.0):.0%}", plain(drive),
         )  # fmt: skip
     terminal().print(table)
@@ -191,6 +241,8 @@ def _show(result: Result, sizing: Sizing | None) -> None:
 
 
 def _drive(sizing: Sizing, joint: str) -> str:
+    if joint in sizing.sliding:
+        return "none: it slides"
     choice = sizing.choices[joint]
     if choice.drive is None:
         return f"none is enough ({choice.limit} {choice.use:.0%})"

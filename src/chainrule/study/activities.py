@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from chainrule.arguments import flag, number, positive, real_array, refuse_nonfinite, whole_number, word
+from chainrule.arguments import as_list, flag, number, positive, real_array, refuse_nonfinite, whole_number, word
 from chainrule.errors import FormatError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.study.tables import Reader, not_negative, read_toml, record, refuse_unknown, subtable, tables_of
 
@@ -100,12 +100,14 @@ class Activities(Mapping[str, Activity]):
         """Activities by name or number, or "all"."""
         if isinstance(names, str) and names == "all":
             return list(self.values())
-        wanted = [names] if isinstance(names, (str, int)) else list(names)
+        wanted = [names] if isinstance(names, (str, int)) else as_list(names, "activities")
         if not wanted:
             raise ShapeError("activities: name at least one, or 'all'")
         by_number = {activity.number: activity for activity in self.values()}
         chosen = []
         for name in wanted:
+            if isinstance(name, bool):
+                raise ShapeError(f"activities are names or numbers, got {name}")
             key = int(name) if isinstance(name, str) and name.isdecimal() else name
             if isinstance(key, int) and key not in by_number:
                 raise UnknownNameError(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, number
+from chainrule.errors import ShapeError
 
 SKETCH = 1025
 """Equally spaced quantiles that stand for the samples of a distribution when several are joined: an error of a
@@ -96,7 +97,9 @@ class Distribution:
         )
 
     def quantile(self, share: float) -> float:
-        """The value that this share of the samples does not exceed."""
+        """The value that this share of the samples, from 0 to 1, does not exceed."""
+        if not 0 <= number(share, "quantile") <= 1:
+            raise ShapeError(f"a quantile is that of a share from 0 to 1, got {share:g}")
         return float(_between(self.sketch, np.array([share * (SKETCH - 1)]))[0])
 
     @property

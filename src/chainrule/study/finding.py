@@ -6,7 +6,7 @@ gravity stays. So the pace at which they are equal is the root of their ratio, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,8 @@ class Comparison:
     activity: str
     gravity: float
     dynamic: float
+    unit: str = "N m"
+    """N where the joint slides."""
 
     @property
     def holds(self) -> bool:
@@ -49,11 +51,17 @@ class Finding:
     """Of every joint in every activity, the lowest critical pace first."""
 
     @staticmethod
-    def of(cells: Sequence[JointStatistics], measure: str = "peak") -> Finding:
-        """The finding by peaks or by root mean squares."""
+    def of(cells: Sequence[JointStatistics], measure: str = "peak", sliding: Collection[str] = ()) -> Finding:
+        """The finding by peaks or by root mean squares; some of the joints slide."""
         one_of(MEASURES, measure, "measure", "finding")
         compared = (
-            Comparison(c.joint, c.activity, getattr(c["gravity"], measure), getattr(c["dynamic"], measure))
+            Comparison(
+                c.joint,
+                c.activity,
+                getattr(c["gravity"], measure),
+                getattr(c["dynamic"], measure),
+                "N" if c.joint in sliding else "N m",
+            )
             for c in cells
         )
         return Finding(measure, tuple(sorted(compared, key=lambda c: c.critical_pace)))
@@ -81,13 +89,29 @@ class Finding:
         first, count = self.comparisons[0], len(self.comparisons)
         place = f"joint {first.joint!r} in {first.activity!r}"
         if self.holds:
-            return (
-                f"Gravity exceeds all dynamic terms together in every joint and activity ({count} compared by their "
-                f"{self.measure}). It would cease to at {self.critical_pace:.2g} times the pace, first in {place}."
+            compared = "one pair" if count == 1 else f"{count} pairs"
+            limit = (
+                f"It would cease to at {_factor(self.critical_pace)} times the pace, first in {place}."
+                if np.isfinite(self.critical_pace)
+                else "There are no dynamic terms, at any pace."
             )
-        return (
-            f"Gravity exceeds all dynamic terms together in {count - len(self.exceptions)} of {count} joints and "
-            f"activities, compared by their {self.measure}, not in all. The largest exception is {place}: "
-            f"{first.dynamic:.3g} N m against {first.gravity:.3g} N m. It would hold everywhere below "
-            f"{self.critical_pace:.2g} times the pace."
+            return (
+                f"Gravity exceeds all dynamic terms together in every joint and activity ({compared} compared by their "
+                f"{self.measure}). {limit}"
+            )
+        held = count - len(self.exceptions)
+        limit = (
+            f"It would hold everywhere below {_factor(self.critical_pace)} times the pace."
+            if self.critical_pace > 0
+            else "Gravity does not act there, so that it holds at no pace."
         )
+        return (
+            f"Gravity exceeds all dynamic terms together in {held} of {count} pairs of joint and activity, compared by "
+            f"their {self.measure}, not in all. The largest exception is {place}: {first.dynamic:.3g} {first.unit} "
+            f"against {first.gravity:.3g} {first.unit} of gravity. {limit}"
+        )
+
+
+def _factor(pace: float) -> str:
+    """A factor with enough digits to be told from one."""
+    return f"{pace:.2g}" if abs(pace - 1) > 0.05 else f"{pace:.4g}"

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, as_list
 from chainrule.control.motions.curves import Curve
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, quoted
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.subjects import Subject
 
 if TYPE_CHECKING:
     from chainrule.robot.bodies import RigidBody
+
+MAX_SAMPLES = 1_000_000
+"""Of a motion: more do not fit into memory with all that is computed of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +101,8 @@ class Recorded:
     def __init__(self, subject: Subject, motions: Mapping[str, Trajectory | Sequence[Trajectory]]) -> None:
         self.subject = subject
         self.recordings = {
-            name: [motion] if isinstance(motion, Trajectory) else list(motion) for name, motion in motions.items()
+            name: [motion] if isinstance(motion, Trajectory) else as_list(motion, f"motion {name!r}")
+            for name, motion in motions.items()
         }
         for name, several in self.recordings.items():
             if not several or not all(isinstance(motion, Trajectory) for motion in several):
@@ -110,6 +114,12 @@ class Recorded:
                     raise ShapeError(
                         f"motion {name!r} must be one motion of the joints of {subject.name!r}, got {motion!r}"
                     )
+                if len(motion.t) < 2:
+                    raise ShapeError(f"motion {name!r} must have at least two samples, got {len(motion.t)}")
+        every = [motion for several in self.recordings.values() for motion in several]
+        self.step = min((float(np.median(np.diff(motion.t))) for motion in every), default=0.0)
+        """Between samples, in s: the smallest one of the recordings."""
+        self._resampled = [name for name, several in self.recordings.items() if not all(map(self._is_even, several))]
 
     @property
     def activities(self) -> Mapping[str, str]:
@@ -123,10 +133,26 @@ class Recorded:
     def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
         """The recordings, one after the other."""
         for recording in self.recordings[activity]:
+            if not self._is_even(recording):
+                steps = max(1, round(recording.duration / self.step))
+                if steps > MAX_SAMPLES:
+                    raise ShapeError(
+                        f"motion {activity!r} of {recording.duration:.3g} s has {steps:,} samples at the study's "
+                        f"smallest step, {self.step:.3g} s; resample the finest motion first, by motion.resample(step)"
+                    )
+                recording = recording.resample(np.linspace(recording.t[0], recording.t[-1], steps + 1))
             arrays = (recording.t, recording.q, recording.qd, recording.qdd)
             yield self.subject, Motion(activity, *arrays, notes=recording.notes)
 
     def describe(self) -> list[str]:
         """Notes of the recordings: what was found in them, how they were smoothed."""
         notes = [note for several in self.recordings.values() for motion in several for note in motion.notes]
+        if self._resampled:
+            notes.append(
+                f"Resampled to steps of {self.step:.3g} s, so that all times count alike: {quoted(self._resampled)}."
+            )
         return list(dict.fromkeys(notes))
+
+    def _is_even(self, recording: Trajectory) -> bool:
+        """Whether its samples are at the steps of the study; the last step may be shorter."""
+        return bool(np.allclose(np.diff(recording.t)[:-1], self.step, rtol=0.01, atol=0.0))

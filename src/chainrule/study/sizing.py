@@ -48,27 +48,24 @@ class Balancer:
     """A spring that carries weight at a joint: a zero-free-length spring between a point off the axis and the link.
 
     Its torque is sine * sin(q) + cosine * cos(q), whose amplitude is the stiffness times both distances from the axis
-    (the gravity equilibrator). At a sliding joint it is a constant force, given as the cosine's factor.
+    (the gravity equilibrator).
     """
 
     sine: float
     cosine: float
-    slides: bool = False
 
     @property
     def strength(self) -> float:
-        """The largest torque, in N m, or the force, in N."""
+        """The largest torque, in N m."""
         return float(np.hypot(self.sine, self.cosine))
 
     def torque(self, q: Array) -> Array:
-        """In N m, or N."""
-        return np.full_like(q, self.cosine) if self.slides else self.sine * np.sin(q) + self.cosine * np.cos(q)
+        """In N m."""
+        return self.sine * np.sin(q) + self.cosine * np.cos(q)
 
     @staticmethod
-    def fit(states: States, slides: bool) -> Balancer:
+    def fit(states: States) -> Balancer:
         """The balancer that leaves the least mean square to the motor."""
-        if slides:
-            return Balancer(0.0, float(states.torque.mean()), slides)
         shapes = np.column_stack([np.sin(states.position), np.cos(states.position)])
         sine, cosine = np.linalg.lstsq(shapes, states.torque, rcond=1e-9)[0]
         return Balancer(float(sine), float(cosine))
@@ -85,11 +82,11 @@ class Load:
     balancer: Balancer | None = None
 
     @staticmethod
-    def of(activities: Mapping[str, tuple[States, NDArray[np.bool_]]], balanced: bool, slides: bool) -> Load:
+    def of(activities: Mapping[str, tuple[States, NDArray[np.bool_]]], balanced: bool) -> Load:
         """The load of states, with marks where they are evenly spread in time, by activity."""
         balancer = None
         if balanced:
-            balancer = Balancer.fit(_join(states.at(even) for states, even in activities.values()), slides)
+            balancer = Balancer.fit(_join(states.at(even) for states, even in activities.values()))
             activities = {
                 name: (states._replace(torque=states.torque - balancer.torque(states.position)), even)
                 for name, (states, even) in activities.items()
@@ -149,7 +146,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Sizing:
-    """A drive for each joint."""
+    """A drive for each joint that turns."""
 
     choices: Mapping[str, Choice]
     catalogue: Catalogue
@@ -158,10 +155,12 @@ class Sizing:
     rounds: int
     """How often drives were chosen until they stayed."""
     loads: Mapping[str, Load]
+    sliding: tuple[str, ...] = ()
+    """Joints that slide, for which no drive is chosen: those of the catalogue turn."""
 
     @property
     def complete(self) -> bool:
-        """Whether every joint has a drive."""
+        """Whether every joint that turns has a drive."""
         return all(choice.drive for choice in self.choices.values())
 
     @property
@@ -183,7 +182,7 @@ def size(
     balanced: bool = False,
     carried: bool = True,
 ) -> Sizing:
-    """The drives of a study's joints.
+    """The drives of a study's joints. Those that slide get none, for the drives of a catalogue turn.
 
     Parameters
     ----------
@@ -212,6 +211,8 @@ def size(
     robot = result.robot
     if robot.model.constraints or robot.nq != robot.nv:
         raise ModelError(f"drives are sized for arms without closed loops and quaternions, which {robot.name!r} has")
+    if len(result.sliding) == len(result.joints):
+        raise ModelError(f"the catalogue's drives turn, and all joints of {robot.name!r} slide: no drives are sized")
     first = dict.fromkeys(result.joints, 0)  # a joint's drive only gets heavier, so that the choice settles
     mounted: dict[str, Drive] = {}
     rounds = 0
@@ -223,7 +224,7 @@ def size(
         if mounted == before or not carried:
             break
         first |= {joint: candidates.index(drive) for joint, drive in mounted.items()}
-    return Sizing(choices, chosen, objective, safety, rounds, loads)
+    return Sizing(choices, chosen, objective, safety, rounds, loads, result.sliding)
 
 
 def _candidates(catalogue: Catalogue, objective: str) -> list[Drive]:
@@ -247,10 +248,10 @@ def _loads(result: Result, mounted: Mapping[str, Drive], balanced: bool) -> dict
             parts.append(np.stack([torques.total, motion.qd, motion.qdd, motion.q]))
             marks.append(np.ones(len(motion), dtype=bool) if motion.even is None else motion.even)
         found[activity] = (np.concatenate(parts, axis=1), np.concatenate(marks))
-    slides = [place.unit == "m" for place in result.robot.layout.velocities]
     return {
-        joint: Load.of({name: (States(*array[..., j]), even) for name, (array, even) in found.items()}, balanced, slide)
-        for j, (joint, slide) in enumerate(zip(result.joints, slides, strict=True))
+        joint: Load.of({name: (States(*array[..., j]), even) for name, (array, even) in found.items()}, balanced)
+        for j, joint in enumerate(result.joints)
+        if joint not in result.sliding
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
+from chainrule.errors import UnknownNameError
 from chainrule.study.distributions import Distribution
 from chainrule.study.torques import MotionTorques
 
@@ -47,6 +48,8 @@ class JointStatistics:
     """The share of the time in which the dynamic torque exceeds that of gravity."""
 
     def __getitem__(self, quantity: str) -> Distribution:
+        if quantity not in self.distributions:
+            raise UnknownNameError.of("quantity", quantity, self.distributions, "a study")
         return self.distributions[quantity]
 
     @property
@@ -154,8 +157,7 @@ class Collector:
     def add(self, torques: MotionTorques) -> None:
         """Take in one motion."""
         motion = torques.motion
-        angles = motion.q if motion.q.shape == motion.qd.shape else _angles(torques)
-        values = (angles, motion.qd, motion.qdd, torques.total, torques.gravity, torques.dynamic, torques.power)
+        values = (torques.angles, motion.qd, motion.qdd, torques.total, torques.gravity, torques.dynamic, torques.power)
         for name, array in zip(QUANTITIES, values, strict=True):
             self.samples[name].add(array, self.every)
         self.kept += len(motion) // self.every
@@ -198,12 +200,6 @@ class Collector:
             )
             for j, joint in enumerate(joints)
         ]
-
-
-def _angles(torques: MotionTorques) -> Array:
-    """Displacements from the neutral configuration, of a robot with quaternions in q."""
-    robot = torques.subject.robot
-    return robot.difference(robot.neutral(), torques.motion.q)
 
 
 def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:

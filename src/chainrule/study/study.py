@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from chainrule.arguments import positive, whole_number
+from chainrule.arguments import as_list, positive, whole_number
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
@@ -133,6 +133,11 @@ class Result:
         """Names of the degrees of freedom."""
         return tuple(self.robot.layout.velocity_names)
 
+    @property
+    def sliding(self) -> tuple[str, ...]:
+        """Those of them that slide, whose torques are forces in N, angles in m."""
+        return tuple(place.name for place in self.robot.layout.velocities if place.unit != "rad")
+
     @cached_property
     def _by_place(self) -> dict[tuple[str, str], JointStatistics]:
         return {(cell.activity, cell.joint): cell for cell in self.cells}
@@ -155,7 +160,7 @@ class Result:
 
     def finding(self, measure: str = "peak") -> Finding:
         """Whether gravity exceeds all dynamic terms together, compared by "peak" or "rms"."""
-        return Finding.of(self.cells, measure)
+        return Finding.of(self.cells, measure, self.sliding)
 
 
 def _thin(torques: MotionTorques, motions: int) -> Motion:
@@ -206,15 +211,19 @@ def run(
     -------
     Result
     """
-    several = [subjects] if isinstance(subjects, (Subject, Robot)) else list(subjects)
+    several = [subjects] if isinstance(subjects, (Subject, Robot)) else as_list(subjects, "subjects")
     people = [Subject.of(one) if isinstance(one, Robot) else one for one in several]
     if not people or not all(isinstance(one, Subject) for one in people):
         raise ShapeError("subjects: give a Subject, a Robot, or a list of them")
     if motions is not None:
         if len(people) != 1:
             raise ShapeError(f"recorded motions are those of one subject, got {len(people)} subjects")
-        named = {"motion": motions} if isinstance(motions, Trajectory) else dict(motions)
+        named = {"motion": motions} if isinstance(motions, Trajectory) else motions
+        if not isinstance(named, Mapping):
+            raise ShapeError(f"motions: give a Trajectory, or several by name, got {named!r:.60}")
         return Study(Recorded(people[0], named)).run(progress)
+    if not (variation is None or isinstance(variation, Variation)):
+        raise ShapeError(f"variation must be a chainrule.study.Variation, got {variation!r:.60}")
     content = activities if isinstance(activities, Activities) else read_activities()
     chosen = content.choose("all" if isinstance(activities, Activities) else activities)
     source = Synthetic(

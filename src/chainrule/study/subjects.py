@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import truncnorm
 
-from chainrule.arguments import number, one_of, whole_number
+from chainrule.arguments import number, one_of, whole_number, word
 from chainrule.errors import ShapeError
 from chainrule.robot.bodies import RigidBody
 from chainrule.robot.human import human_arm
@@ -90,12 +90,18 @@ class Subject:
         arm = body.arm()
         if gravity is not None:
             arm = arm.with_gravity(gravity)
-        label = name or f"{sex}, {body.mass:.3g} kg, {body.height:.3g} m, {side} arm"
+        label = (
+            word(name, "name") if name is not None else f"{sex}, {body.mass:.3g} kg, {body.height:.3g} m, {side} arm"
+        )
         base = _base_arm(table, sex, side)
-        return Subject(label, arm, base, body.height / BASE_HEIGHT_M, body).carrying(exoskeleton or {})
+        return Subject(label, arm, base, body.height / BASE_HEIGHT_M, body).carrying(
+            {} if exoskeleton is None else exoskeleton
+        )
 
     def carrying(self, bodies: Mapping[str, RigidBody]) -> Subject:
         """The subject with a body fixed to each of the links named, given in the frame of the link."""
+        if not isinstance(bodies, Mapping):
+            raise ShapeError(f"give a rigid body for each link by name, as {{'forearm': body}}, got {bodies!r:.60}")
         robot = self.robot
         for link, body in bodies.items():
             if not isinstance(body, RigidBody):

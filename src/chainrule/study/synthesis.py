@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import PPoly
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, number, whole_number
 from chainrule.control.motions.curves import Curve, minimum_jerk, quintic
-from chainrule.errors import ModelError
+from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.bodies import rigid_body
 from chainrule.robot.human_body import to_left
 from chainrule.robot.robot import Robot
 from chainrule.study.activities import Activities, Activity, Place, WayPoint
-from chainrule.study.motions import Grasp, Motion, sample
+from chainrule.study.motions import MAX_SAMPLES, Grasp, Motion, sample
 from chainrule.study.subjects import BASE_HEIGHT_M, Subject
 
 RANGE_TOLERANCE = 1e-9
@@ -28,6 +28,9 @@ RANGE_TOLERANCE = 1e-9
 
 POSITION_TOLERANCE_M = 1e-5
 """How near the hand comes to a place."""
+
+MIN_SAMPLES = 10
+"""Of a motion: with fewer its extremes are missed."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,13 @@ class Variation:
     """Standard deviation of the angles that the arm stays near to, in degrees."""
     repeat: int = 1
     """The largest difference in the number of repetitions."""
+
+    def __post_init__(self) -> None:
+        for name in ("pace", "place", "posture"):
+            value = number(getattr(self, name), f"variation: {name}")
+            if value < 0:
+                raise ShapeError(f"variation: {name} is a standard deviation and must not be negative, got {value:g}")
+        whole_number(self.repeat, "variation: repeat")
 
 
 class Stop(NamedTuple):
@@ -217,6 +227,12 @@ class Plans:
         """One variant, sampled."""
         quick = pace * self.paces[row]
         stops = [stop for _ in range(self.repeats[row]) for part in self.way for stop in part]
+        duration = sum(stop.seconds + stop.pause for stop in stops) / quick
+        if not MIN_SAMPLES <= duration * rate <= MAX_SAMPLES:
+            raise ShapeError(
+                f"activity {self.activity.name!r} lasts {duration:.3g} s at this pace, which is {duration * rate:.3g} "
+                f"samples at {rate:g} Hz; between {MIN_SAMPLES} and {MAX_SAMPLES:,} are wanted: change rate or pace"
+            )
         curve, starts = join(self.start[row], [stop._replace(q=stop.q[row]) for stop in stops], quick, self.arm)
         t, q, qd, qdd = sample(curve, rate)
         held, contact = np.zeros(len(t), dtype=bool), None

@@ -51,6 +51,12 @@ class MotionTorques:
         """The torque that holds the links and what is in the hand."""
         return self.terms["gravity"]
 
+    @property
+    def angles(self) -> Array:
+        """Angles, or the displacements from the neutral configuration of a robot with quaternions in q."""
+        robot, q = self.subject.robot, self.motion.q
+        return q if robot.nq == robot.nv else robot.difference(robot.neutral(), q)
+
     @cached_property
     def dynamic(self) -> Array:
         """The sum of inertial, centrifugal and Coriolis torques."""
@@ -114,11 +120,12 @@ class TorqueFunction:
     def _changed_links(self, subject: Subject, motion: Motion) -> dict[str, Array]:
         """Ten numbers (10,) or (T, 10), of each link whose inertia differs from that in the kernel."""
         changed = {}
-        hand, T_grip = subject.robot.merged.locate(subject.robot.link(None))
+        hand, T_grip = subject.robot.merged.locate(subject.robot.link(None)) if motion.grasps else (None, None)
         for i, (own, link) in enumerate(zip(self.base.merged.links, subject.robot.merged.links, strict=True)):
             numbers = _numbers(link.spatial_inertia, subject.scale)
             grasps = motion.grasps if i == hand else ()
             for grasp in grasps:
+                assert T_grip is not None
                 together = link.spatial_inertia + grasp.body.spatial_inertia.moved_by(T_grip)
                 numbers = np.where(grasp.during[:, None], _numbers(together, subject.scale), numbers)
             if i and (grasps or (link.mass and subject.scale != 1) or link != own):

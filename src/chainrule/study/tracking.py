@@ -75,6 +75,8 @@ def follow(
     dt
         The step of the simulation, in s.
     """
+    if sizing.sliding:
+        raise ModelError(f"no drives are chosen for joints {list(sizing.sliding)}, which slide: nothing to simulate")
     if not sizing.complete:
         missing = [joint for joint, choice in sizing.choices.items() if choice.drive is None]
         raise ModelError(f"no drive of {sizing.catalogue.name} is enough for joints {missing}: nothing to simulate")

@@ -39,7 +39,8 @@ def histories(torques: MotionTorques, angular: Sequence[bool]) -> dict[str, Any]
     motion = torques.motion
     places = np.unique(np.linspace(0, len(motion) - 1, min(MAX_POINTS, len(motion))).round().astype(int))
     scale = np.where(angular, np.degrees(1.0), 1.0)
-    curves = (motion.q * scale, motion.qd * scale, motion.qdd * scale, torques.gravity, torques.dynamic, torques.total)
+    positions = torques.angles * scale
+    curves = (positions, motion.qd * scale, motion.qdd * scale, torques.gravity, torques.dynamic, torques.total)
     return {
         "t": short_numbers(motion.t[places] - motion.t[0]),
         "joints": [[short_numbers(curve[places, j]) for curve in curves] for j in range(len(angular))],
@@ -77,7 +78,7 @@ def heat_map(result: Result, labels: Mapping[str, str]) -> Figure:
                 "type": "heatmap", "x": list(result.titles.values()), "y": [labels[j] for j in result.joints],
                 "z": [short_numbers(row, 3) for row in values], "text": [[f"{x:.2g}" for x in row] for row in values],
                 "texttemplate": "%{text}", "textfont": {"size": 9}, "colorscale": "Cividis", "reversescale": True,
-                "colorbar": {"title": {"text": "N m"}, "thickness": 12},
+                "colorbar": {"title": {"text": "N m, N" if result.sliding else "N m"}, "thickness": 12},
             }
         ],
         "layout": {

@@ -171,18 +171,22 @@ def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> lis
     parts = []
     for j, joint in enumerate(result.joints):
         cells = [result.cell(activity, joint) for activity in result.titles]
-        figure = figures.boxes(titles, [cell["torque"] for cell in cells], "N m")
-        parts.append(_with_title(f"{labels[joint]}: torque", page.plot(f"box-{j}", figure)))
-    every = result.overall
-    names = [labels[joint] for joint in result.joints]
-    pairs = (("angle", "deg"), ("speed", "deg/s"), ("gravity", "N m"), ("dynamic", "N m"))
-    for quantity, unit in pairs:
-        found = [every[joint][quantity] for joint in result.joints]
-        if unit.startswith("deg"):
-            found = [one.times(float(np.degrees(1.0))) for one in found]
-        parts.append(
-            _with_title(f"all activities: {quantity}", page.plot(f"all-{quantity}", figures.boxes(names, found, unit)))
-        )
+        what, unit = ("force", "N") if joint in result.sliding else ("torque", "N m")
+        figure = figures.boxes(titles, [cell["torque"] for cell in cells], unit)
+        parts.append(_with_title(f"{labels[joint]}: {what}", page.plot(f"box-{j}", figure)))
+    turning = [joint for joint in result.joints if joint not in result.sliding]
+    kinds = (
+        (turning, "", ("angle", "deg"), ("speed", "deg/s"), ("gravity", "N m"), ("dynamic", "N m")),
+        (result.sliding, " where joints slide", ("angle", "m"), ("speed", "m/s"), ("gravity", "N"), ("dynamic", "N")),
+    )
+    for joints, where, *pairs in kinds:
+        for quantity, unit in pairs if joints else ():
+            factor = float(np.degrees(1.0)) if unit.startswith("deg") else 1.0
+            found = [result.overall[joint][quantity].times(factor) for joint in joints]
+            figure = figures.boxes([labels[joint] for joint in joints], found, unit)
+            name = "position" if unit == "m" else quantity
+            anchor = f"all-{quantity}-{unit[0]}"
+            parts.append(_with_title(f"all activities: {name}{where}", page.plot(anchor, figure)))
     return parts
 
 
@@ -198,7 +202,8 @@ def _finding(page: Page, result: Result, labels: Mapping[str, str]) -> list[str]
         rows = [
             (labels[c.joint], result.titles[c.activity], c.gravity, c.dynamic, c.critical_pace) for c in exceptions[:12]
         ]
-        header = ("joint", "activity", "gravity, N m", "dynamic, N m", "pace at which both are equal")
+        unit = "N m, N" if result.sliding else "N m"
+        header = ("joint", "activity", f"gravity, {unit}", f"dynamic, {unit}", "pace at which both are equal")
         parts.append(table(header, rows, (0, 1)))
     note = (
         "Inertial, centrifugal and Coriolis torques grow with the square of the pace, that of gravity stays: so the "

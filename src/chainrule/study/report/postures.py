@@ -25,6 +25,11 @@ class Paper:
 
     def __init__(self, robot: Robot, configurations: list[Array]) -> None:
         self.robot = robot
+        place = {name: k for k, name in enumerate(robot.link_names)}
+        self.edges = [(place[joint.parent], place[joint.child]) for joint in robot.model.joints]
+        self.has_tip = len(robot.model.tips) == 1 or robot.model.end_effector is not None
+        if self.has_tip:
+            self.edges.append((robot.model.locate(robot.end_effector)[0], len(place)))
         self.lines = [self._line(q) for q in configurations]
         self.bodies = self._bodies()
         corners = np.concatenate(
@@ -34,10 +39,11 @@ class Paper:
         self.size = float((self.high - self.low).max()) or 1.0
 
     def _line(self, q: Array) -> Array:
-        """The places of joints and tip on the paper (k, 2), from the base on."""
-        robot = self.robot
-        chain = [robot.poses(q)[i][:3, 3] for i in range(len(robot.link_names))]
-        return (np.array([*chain, robot.pose(q)[:3, 3]])) @ VIEW.T
+        """The places of the links on the paper (k, 2), and of the tip where there is one."""
+        points = self.robot.poses(q)[:, :3, 3]
+        if self.has_tip:
+            points = np.vstack([points, self.robot.pose(q)[:3, 3]])
+        return points @ VIEW.T
 
     def _bodies(self) -> list[tuple[Array, Array]]:
         """Ellipses of the base: a trunk, a head."""
@@ -63,10 +69,13 @@ class Paper:
             '<ellipse cx="{}" cy="{}" rx="{:.4f}" ry="{:.4f}"/>'.format(*at(center), *(radii / size))
             for center, radii in self.bodies
         )
-        line = " ".join(",".join(at(point)) for point in self.lines[which])
-        dots = "".join('<circle cx="{}" cy="{}" r="0.014"/>'.format(*at(point)) for point in self.lines[which])
+        points = self.lines[which]
+        lines = "".join(
+            f'<polyline points="{" ".join(",".join(at(points[k])) for k in edge)}"/>' for edge in self.edges
+        )
+        dots = "".join('<circle cx="{}" cy="{}" r="0.014"/>'.format(*at(point)) for point in points)
         return (
             f'<figure class="posture"><svg viewBox="0 0 {wide / size:.4f} {height / size:.4f}" width="{width}" '
-            f'role="img" aria-label="{escape(title)}"><g class="body">{shapes}</g><polyline points="{line}"/>'
+            f'role="img" aria-label="{escape(title)}"><g class="body">{shapes}</g>{lines}'
             f'<g class="joints">{dots}</g></svg><figcaption>{escape(title)}</figcaption></figure>'
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
@@ -28,22 +28,33 @@ def _about(result: Result) -> str:
     who = next(iter(subjects)) if len(subjects) == 1 else f"{len(subjects)} subjects"
     made = "synthetic" if any(one.motion.synthetic for one in result.examples.values()) else "recorded"
     kinds = "one activity" if len(result.titles) == 1 else f"{len(result.titles)} activities"
-    return (
-        f"{first.motions} {made} motions of {who} in {kinds}: {first.duration:.3g} s in all, "
-        f"{first['torque'].count:,} states of {len(result.joints)} joints."
-    )
+    joints = "one joint" if len(result.joints) == 1 else f"{len(result.joints)} joints"
+    motions = f"One {made} motion" if first.motions == 1 else f"{first.motions} {made} motions"
+    within = "" if first.motions == 1 and made == "recorded" else f" in {kinds}"
+    return f"{motions} of {who}{within}: {first.duration:.3g} s in all, {first['torque'].count:,} states of {joints}."
 
 
 def _loads(result: Result) -> str:
-    order = sorted(result.overall.values(), key=lambda cell: cell.peak_torque, reverse=True)
+    """The joints that turn, and those that slide, each by the largest torque or force."""
+    turning = [joint for joint in result.joints if joint not in result.sliding]
+    kinds = ((turning, "torque", "N m"), (result.sliding, "force", "N"))
+    return " ".join(_largest(result, joints, what, unit) for joints, what, unit in kinds if joints)
+
+
+def _largest(result: Result, joints: Sequence[str], what: str, unit: str) -> str:
+    order = sorted((result.overall[joint] for joint in joints), key=lambda cell: cell.peak_torque, reverse=True)
     most = order[0]
+    if not most.peak_torque:
+        return f"No joint needs any {what}."
     where = max((cell for cell in result.cells if cell.joint == most.joint), key=lambda cell: cell.peak_torque)
-    share = most.shares.get("gravity", 0.0)
+    several = len(result.titles) > 1
     rest = ", ".join(f"{name_of(cell.joint)} {cell.peak_torque:.2g}" for cell in order[1:])
     return (
-        f"The largest torque is {most.peak_torque:.3g} N m in {name_of(most.joint)}, in "
-        f"{result.titles[where.activity]!r}; its root mean square over all activities is {most.rms_torque:.3g} N m, "
-        f"and {share:.0%} of its terms is gravity." + (f" The peaks of the others, in N m: {rest}." if rest else "")
+        f"The largest {what} is {most.peak_torque:.3g} {unit} in {name_of(most.joint)}"
+        + (f", in {result.titles[where.activity]!r}" if several else "")
+        + f"; its root mean square{' over all activities' if several else ''} is {most.rms_torque:.3g} {unit}, and "
+        f"gravity makes up {most.shares.get('gravity', 0.0):.0%} of its terms."
+        + (f" The peaks of the others, in {unit}: {rest}." if rest else "")
     )
 
 
@@ -57,7 +68,10 @@ def _drives(sizing: Sizing | None, balanced: Sizing | None) -> str:
             f"{sizing.mass:.3g} kg."
         )
     else:
-        text = f"The lightest drives of {sizing.catalogue.name} that are enough weigh {sizing.mass:.3g} kg together."
+        best = "lightest" if sizing.objective == "mass" else "cheapest"
+        text = f"The {best} drives of {sizing.catalogue.name} that are enough weigh {sizing.mass:.3g} kg together."
+    if sizing.sliding:
+        text += f" They turn: for what slides ({', '.join(map(name_of, sizing.sliding))}) none is chosen."
     if balanced is not None:
         text += f" With springs that balance weight at every joint they would weigh {balanced.mass:.3g} kg" + (
             "." if balanced.complete else ", again not all of them being enough."
