@@ -10,6 +10,7 @@ import chainrule as cr
 from chainrule import study
 from chainrule.study.report import pdf
 from chainrule.study.report.data import facts
+from chainrule.study.report.page import html
 
 pytest.importorskip("plotly")
 
@@ -137,3 +138,12 @@ def test_the_page_is_printed(few, tmp_path):
     study.write_report(few, path)
     assert path.read_bytes().startswith(b"%PDF")
     assert path.stat().st_size > 100_000
+
+
+def test_every_figure_of_a_robot_that_turns_and_slides_has_its_own_place():
+    scara, t = cr.load("scara"), np.linspace(0, 1, 21)
+    motion = cr.Trajectory.from_samples(scara, t, scara.home() - 0.08 * np.sin(t)[:, None])
+    text = html(study.run(scara, motions=motion), title="scara")
+    places = re.findall(r'<div class="plot" id="([^"]+)"', text)
+    assert len(places) == len(set(places))
+    assert {"turns-gravity", "slides-gravity"} <= set(places)

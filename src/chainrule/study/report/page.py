@@ -185,7 +185,7 @@ def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> lis
             found = [result.overall[joint][quantity].times(factor) for joint in joints]
             figure = figures.boxes([labels[joint] for joint in joints], found, unit)
             name = "position" if unit == "m" else quantity
-            anchor = f"all-{quantity}-{unit[0]}"
+            anchor = f"{'slides' if where else 'turns'}-{quantity}"
             parts.append(_with_title(f"all activities: {name}{where}", page.plot(anchor, figure)))
     return parts
 
