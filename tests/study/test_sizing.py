@@ -259,3 +259,12 @@ def test_drives_follow_an_activity(result, catalogue):
     assert followed.saturated.max() < 0.01
     with pytest.raises(cr.UnknownNameError, match="activity"):
         study.follow(result, sizing, ["pour"])
+
+
+def test_a_catalogue_may_be_given_as_a_file(result, catalogue, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(OWN)
+    named, read = study.size(result, str(path), carried=False), study.size(result, catalogue, carried=False)
+    assert repr(named) == repr(read)
+    assert repr(named).startswith("<Sizing: ")
+    assert repr(result) == "<Result of a study of 'human_arm': 3 motions, 3 activities>"

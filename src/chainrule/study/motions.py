@@ -54,6 +54,10 @@ class Motion:
     def __len__(self) -> int:
         return len(self.t)
 
+    def __repr__(self) -> str:
+        made = "synthetic" if self.synthetic else "recorded"
+        return f"<Motion {self.activity!r}: {made}, {len(self)} samples, {self.duration:.3g} s>"
+
     @property
     def duration(self) -> float:
         """In s."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
@@ -158,6 +159,10 @@ class Sizing:
     sliding: tuple[str, ...] = ()
     """Joints that slide, for which no drive is chosen: those of the catalogue turn."""
 
+    def __repr__(self) -> str:
+        names = {joint: choice.drive.name if choice.drive else None for joint, choice in self.choices.items()}
+        return f"<Sizing: {self.mass:.3g} kg, {names}>"
+
     @property
     def complete(self) -> bool:
         """Whether every joint that turns has a drive."""
@@ -175,7 +180,7 @@ class Sizing:
 
 def size(
     result: Result,
-    catalogue: Catalogue | None = None,
+    catalogue: Catalogue | str | PathLike[str] | None = None,
     *,
     objective: str = "mass",
     safety: float = 1.2,
@@ -189,7 +194,7 @@ def size(
     result
         Of a study.
     catalogue
-        Motors and gears, those that come with chainrule unless given.
+        Motors and gears, or their file; those that come with chainrule unless given.
     objective
         What is made least: "mass" or "cost".
     safety
@@ -204,7 +209,7 @@ def size(
     -------
     Sizing
     """
-    chosen = drives() if catalogue is None else catalogue
+    chosen = catalogue if isinstance(catalogue, Catalogue) else drives(catalogue)
     one_of(OBJECTIVES, objective, "objective", "sizing")
     safety = positive(safety, "safety", "a positive factor")
     candidates = _candidates(chosen, objective)

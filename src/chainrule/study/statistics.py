@@ -71,18 +71,24 @@ class Sums(NamedTuple):
     work: Array
     regenerated: Array
     beyond: Array
+    peak: Array
+    """The largest magnitude of the torque."""
+    speed_at_peak: Array
     terms: Mapping[str, Array]
 
     @staticmethod
     def of(torques: MotionTorques) -> Sums:
         """Those of one motion."""
-        t, power = torques.motion.t, torques.power
+        t, power, magnitude = torques.motion.t, torques.power, np.abs(torques.total)
+        at, joints = magnitude.argmax(axis=0), np.arange(magnitude.shape[1])
         return Sums(
             1,
             torques.motion.duration,
             np.trapezoid(np.maximum(power, 0), t, axis=0),
             -np.trapezoid(np.minimum(power, 0), t, axis=0),
             (np.abs(torques.dynamic) > np.abs(torques.gravity)).sum(axis=0).astype(float),
+            magnitude[at, joints],
+            np.abs(torques.motion.qd[at, joints]),
             {name: np.abs(term).sum(axis=0) for name, term in torques.terms.items() if name != "total"},
         )
 
@@ -98,6 +104,8 @@ class Sums(NamedTuple):
             self.work + other.work,
             self.regenerated + other.regenerated,
             self.beyond + other.beyond,
+            np.maximum(self.peak, other.peak),
+            np.where(self.peak >= other.peak, self.speed_at_peak, other.speed_at_peak),
             terms,
         )
 
@@ -171,18 +179,13 @@ class Collector:
     def finish(self, joints: Sequence[str]) -> list[JointStatistics]:
         """The statistics of each joint; the samples are given up, one quantity after the other."""
         assert self.sums is not None
-        rows = np.arange(len(joints))
-        torque, speed = self.samples["torque"].columns(), self.samples["speed"].columns()
-        magnitude = np.abs(torque)
-        peaks = magnitude.argmax(axis=1)
-        speeds = np.abs(speed[rows, peaks])
-        loaded = (magnitude > LOADED_SHARE * magnitude[rows, peaks][:, None]).mean(axis=1)
-        columns = {"torque": torque, "speed": speed}
-        found = {
-            name: samples.distributions(columns.pop(name) if name in columns else samples.columns())
-            for name, samples in self.samples.items()
-        }
-        motions, duration, work, regenerated, beyond, terms = self.sums
+        motions, duration, work, regenerated, beyond, peaks, speeds, terms = self.sums
+        found = {}
+        for name, samples in self.samples.items():
+            columns = samples.columns()
+            if name == "torque":
+                loaded = (np.abs(columns) > LOADED_SHARE * peaks[:, None]).mean(axis=1)
+            found[name] = samples.distributions(columns)
         whole = np.sum(list(terms.values()), axis=0)
         return [
             JointStatistics(

@@ -123,6 +123,10 @@ class Result:
     kept: Kept
     """Some states of every motion, the extreme ones among them, from which drives are sized."""
 
+    def __repr__(self) -> str:
+        motions = sum(self.study.source.count(name) for name in self.titles)
+        return f"<Result of a study of {self.robot.name!r}: {motions} motions, {len(self.titles)} activities>"
+
     @property
     def robot(self) -> Robot:
         """The robot of the first subject."""
