@@ -29,7 +29,7 @@ def test_the_command_prints_equations_and_writes_them(tmp_path):
     [
         (("planar_2r", "--code", "fortran"), 2, "--code: there is no language 'fortran'; there are: 'c', 'numpy'"),
         (("planar_2r", "--derivation", "lagrang"), 2, "did you mean 'lagrange'"),
-        (("planar_2r", "--derivation", "?"), 2, "'rnea', 'lagrange', 'closed-form', 'velocities', 'jacobians'"),
+        (("planar_2r", "--derivation", "?"), 2, "'rnea', 'lagrange', 'closed-form', 'dae', 'velocities', 'jacobians'"),
         (("planar_2r", "--parameters", "none"), 2, "--parameters: 'none' is not one of 'symbolic', 'numeric'"),
         (("planar_2r", "--html", "arm.pdf"), 2, "ending in .html"),
         (("planar_2r", "--q", "0,0"), 2, "belong to --derivation"),

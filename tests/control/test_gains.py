@@ -37,12 +37,13 @@ def start_and_goal(robot):
 def test_every_robot_reaches_its_target_and_gains_no_energy_from_nowhere(name, law):
     robot = without_dry_friction(cr.load(name))
     start, goal = start_and_goal(robot)
-    motion = robot.simulate(start, None, 5.0, getattr(cr, law)(robot, goal), record_every=10)
+    dt = 2.5e-4 if name == "humanoid" else 1e-3  # whose joints turn light parts on both sides, quickly
+    motion = robot.simulate(start, None, 5.0, getattr(cr, law)(robot, goal), dt=dt, record_every=10)
     moved = float(np.abs(motion.work).max())
     assert np.abs(motion.energy_error).max() < 1e-3 * (1 + moved)
     driven = [v.index for v in robot.layout.velocities if v.joint != "root_joint" and v.coordinate is not None]
     error = robot.difference(motion.q[-1], goal)[driven]
-    if name != "quadruped":  # whose base falls
+    if name not in ("quadruped", "humanoid"):  # whose bases fall
         assert np.abs(error).max() < 1e-3
 
 
@@ -51,7 +52,8 @@ def test_every_robot_reaches_its_target_and_gains_no_energy_from_nowhere(name, l
 def test_linkages_are_held_against_their_weight(name):
     robot = cr.load(name)
     q = robot.close(inside(robot, robot.neutral()))
-    motion = robot.simulate(q, None, 5.0, cr.PID(robot, q, gravity=False), record_every=10)
+    duration = 30.0 if name == "delta" else 5.0  # gains know the arms' inertia, not that of the platform they carry
+    motion = robot.simulate(q, None, duration, cr.PID(robot, q, gravity=False), record_every=10)
     assert np.abs(motion.energy_error).max() < 1e-3
     assert np.abs(robot.difference(motion.q[-1], q)[list(robot.actuated)]).max() < 1e-3
 

@@ -15,7 +15,7 @@ from chainrule.compile.backend import COMPILED, active
 from chainrule.compile.load import cache, engine
 from chainrule.errors import visible
 
-PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "sympy", "lxml", "click", "rich")
+PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "sympy", "lxml", "click", "rich", "plotly")
 """Packages that chainrule needs."""
 
 OPTIONAL_PACKAGES = ("matplotlib", "pyarrow", "dask", "pint", "pin", "mujoco", "modern_robotics")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from chainrule.algorithms.terms import term_names
 from chainrule.arguments import Array
 from chainrule.errors import ShapeError
+from chainrule.lazy import cached_property
 from chainrule.spatial import Inertia
 
 if TYPE_CHECKING:

@@ -182,7 +182,11 @@ def test_friction_and_springs_are_in_the_result():
     ("arguments", "error", "message"),
     [
         ({"method": "newton"}, UnknownNameError, "did you mean 'newton-euler'"),
-        ({"method": "?"}, UnknownNameError, "'newton-euler', 'rnea', 'lagrange', 'closed-form', 'velocities', 'jac"),
+        (
+            {"method": "?"},
+            UnknownNameError,
+            "'newton-euler', 'rnea', 'lagrange', 'closed-form', 'dae', 'velocities', 'jac",
+        ),
         ({"parameters": "both"}, ShapeError, "'symbolic', 'numeric'"),
         ({"state": [0.1, 0.2]}, ShapeError, r"\(q, qd, qdd\)"),
         ({"state": ([0.1], [0, 0], [0, 0])}, ShapeError, "q must have 2 numbers"),

@@ -81,6 +81,7 @@ def _constant_ratio(top: Element, bottom: Element) -> float | None:
 def angle(y: Any, x: Any) -> sp.Expr:
     """The angle atan2(y, x); a sum of angles up to full turns where y is its sine and x its cosine.
 
+    >>> from chainrule.symbolic.algebra.ring import Ring
     >>> a, b = sp.symbols("a b", real=True)
     >>> ring = Ring([a, b])
     >>> angle(ring.of(sp.sin(a + b)), ring.of(sp.cos(a + b))), angle(ring.of(2 * sp.sin(a)), ring.of(sp.cos(a)))

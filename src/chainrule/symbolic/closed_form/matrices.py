@@ -26,7 +26,7 @@ from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.terms import Terms
 from chainrule.symbolic.closed_form.verification import TipLoad, check_term
 
-MAX_MATRIX_TERMS = 200_000
+MAX_MATRIX_TERMS = 150_000
 """Terms of a matrix; a matrix with more is refused, since no one can read it."""
 
 WRENCH = ("m_x", "m_y", "m_z", "f_x", "f_y", "f_z")
