@@ -65,10 +65,6 @@ class Gear:
     cost: float | None = None
 
 
-LIMITS = ("peak torque", "continuous torque", "speed", "voltage", "gear peak torque", "gear rated torque")
-"""What can limit a drive."""
-
-
 @dataclass(frozen=True)
 class Drive:
     """A motor with a gear."""
@@ -108,21 +104,28 @@ class Drive:
 
     def motor_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
         """The torque of the motor, at the motor."""
-        output = self.joint_torque(torque, speed, acceleration)
+        return self.motor_torque_of_output(self.joint_torque(torque, speed, acceleration), speed)
+
+    def motor_torque_of_output(self, output: Array, speed: Array) -> Array:
+        """The torque of the motor, at the motor, for one at the gear's output."""
         eta = self.gear.efficiency
         return output / self.gear.ratio * np.where(output * speed >= 0, 1 / eta, eta)
 
     def electric_power(self, torque: Array, speed: Array, acceleration: Array) -> Array:
         """The power that the motor takes, in W: mechanical and lost as heat; negative where it feeds back."""
-        tau = self.motor_torque(torque, speed, acceleration)
+        return self.electric_power_of_output(self.joint_torque(torque, speed, acceleration), speed)
+
+    def electric_power_of_output(self, output: Array, speed: Array) -> Array:
+        """The power that the motor takes for a torque at the gear's output, in W."""
+        tau = self.motor_torque_of_output(output, speed)
         current = tau / self.motor.torque_constant
         return tau * speed * self.gear.ratio + self.motor.resistance * current**2
 
     def peak_use(self, torque: Array, speed: Array, acceleration: Array) -> dict[str, float]:
         """The largest use of each limit over states (P,), as a share: beyond one it is exceeded."""
         motor, gear = self.motor, self.gear
-        tau = np.abs(self.motor_torque(torque, speed, acceleration))
         output = self.joint_torque(torque, speed, acceleration)
+        tau = np.abs(self.motor_torque_of_output(output, speed))
         omega = gear.ratio * np.abs(speed)
         volts = np.where(output * speed >= 0, tau * motor.resistance / motor.torque_constant, 0.0)
         return {
@@ -134,8 +137,8 @@ class Drive:
 
     def thermal_use(self, torque: Array, speed: Array, acceleration: Array) -> dict[str, float]:
         """The use of what can be given for ever, over samples that are evenly spread in time (P,)."""
-        tau = self.motor_torque(torque, speed, acceleration)
         output = self.joint_torque(torque, speed, acceleration)
+        tau = self.motor_torque_of_output(output, speed)
         return {
             "continuous torque": _rms(tau) / self.motor.continuous_torque,
             "gear rated torque": _rms(output) / self.gear.rated_torque,

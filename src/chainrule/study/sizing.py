@@ -164,18 +164,23 @@ class Sizing:
         return f"<Sizing: {self.mass:.3g} kg, {names}>"
 
     @property
+    def drives(self) -> dict[str, Drive]:
+        """The drives that were chosen, by joint."""
+        return {joint: choice.drive for joint, choice in self.choices.items() if choice.drive}
+
+    @property
     def complete(self) -> bool:
         """Whether every joint that turns has a drive."""
-        return all(choice.drive for choice in self.choices.values())
+        return len(self.drives) == len(self.choices)
 
     @property
     def mass(self) -> float:
         """Mass of all drives, in kg."""
-        return sum(choice.drive.mass for choice in self.choices.values() if choice.drive)
+        return sum(drive.mass for drive in self.drives.values())
 
     def subject(self, subject: Subject) -> Subject:
         """A subject with the masses of the drives on its links."""
-        return with_drives(subject, {j: c.drive for j, c in self.choices.items() if c.drive})
+        return with_drives(subject, self.drives)
 
 
 def size(

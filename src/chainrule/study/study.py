@@ -60,8 +60,9 @@ class Study:
         for subject, motion in self.source.motions(activity):
             if self.prepare is not None:
                 subject = self.prepare(subject)
-            function = functions.setdefault(id(subject.base), TorqueFunction(subject.base))
-            yield function(subject, motion)
+            if id(subject.base) not in functions:
+                functions[id(subject.base)] = TorqueFunction(subject.base)
+            yield functions[id(subject.base)](subject, motion)
 
     def run(self, progress: bool | None = None) -> Result:
         """All motions computed, and their statistics.

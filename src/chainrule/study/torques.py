@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from chainrule.study.motions import Motion
     from chainrule.study.subjects import Subject
 
-DYNAMIC = ("inertial", "centrifugal", "coriolis")
-"""Terms that vanish at rest: the document draws them as one curve."""
-
 
 @dataclass(frozen=True, eq=False)
 class MotionTorques:
@@ -59,7 +56,7 @@ class MotionTorques:
 
     @cached_property
     def dynamic(self) -> Array:
-        """The sum of inertial, centrifugal and Coriolis torques."""
+        """The sum of inertial, centrifugal and Coriolis torques, which vanish at rest."""
         return self.terms["inertial"] + self.terms["centrifugal"] + self.terms["coriolis"]
 
     def joint_wrenches(self) -> Array:
@@ -67,11 +64,9 @@ class MotionTorques:
 
         What is in the hand, and what it meets, pull at the end-effector.
         """
-        motion = self.motion
-        tip = np.concatenate([np.zeros_like(self.hand_force()), self.hand_force()], axis=1)
-        if motion.contact is not None:
-            tip[:, :3] = motion.contact[:, :3]
-        robot = self.subject.robot
+        motion, robot, force = self.motion, self.subject.robot, self.hand_force()
+        moment = np.zeros_like(force) if motion.contact is None else motion.contact[:, :3]
+        tip = np.concatenate([moment, force], axis=1)
         return robot.joint_wrenches(motion.q, motion.qd, motion.qdd, tip, wrench_frame="world")
 
     def hand_force(self) -> Array:
@@ -122,14 +117,15 @@ class TorqueFunction:
         changed = {}
         hand, T_grip = subject.robot.merged.locate(subject.robot.link(None)) if motion.grasps else (None, None)
         for i, (own, link) in enumerate(zip(self.base.merged.links, subject.robot.merged.links, strict=True)):
-            numbers = _numbers(link.spatial_inertia, subject.scale)
             grasps = motion.grasps if i == hand else ()
+            if not (i and (grasps or (link.mass and subject.scale != 1) or link != own)):
+                continue
+            numbers = _numbers(link.spatial_inertia, subject.scale)
             for grasp in grasps:
                 assert T_grip is not None
                 together = link.spatial_inertia + grasp.body.spatial_inertia.moved_by(T_grip)
                 numbers = np.where(grasp.during[:, None], _numbers(together, subject.scale), numbers)
-            if i and (grasps or (link.mass and subject.scale != 1) or link != own):
-                changed[link.name] = numbers
+            changed[link.name] = numbers
         return changed
 
     def _contact(self, subject: Subject, motion: Motion) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ def follow(
 
 
 def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: float, dt: float) -> Followed:
-    drives = {joint: choice.drive for joint, choice in sizing.choices.items() if choice.drive}
+    drives = sizing.drives
     strongest = {
         joint: min(drive.motor.peak_torque * drive.gear.ratio * drive.gear.efficiency, drive.gear.peak_torque)
         for joint, drive in drives.items()
@@ -112,13 +112,8 @@ def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: fl
         wrench_frame="world", limits=False,
     )  # fmt: skip
     q = np.column_stack([np.interp(trajectory.t, motion.t - motion.t[0], column) for column in motion.q.T])
-    states = (trajectory.tau - trajectory.friction, trajectory.qd, trajectory.qdd)
     power = np.column_stack([
-        drive.electric_power(
-            trajectory.tau[:, j] - drive.inertia * states[2][:, j] - drive.friction * np.sign(states[1][:, j]),
-            states[1][:, j],
-            states[2][:, j],
-        )
+        drive.electric_power_of_output(trajectory.tau[:, j], trajectory.qd[:, j])
         for j, drive in enumerate(drives.values())
     ])  # fmt: skip
     limits = np.array([strongest[joint] for joint in drives])
@@ -150,9 +145,3 @@ def _hand_wrench(arm: Robot, motion: Motion) -> Samples | None:
     for grasp in motion.grasps:
         wrench[grasp.during, 3:] -= grasp.body.mass * gravity
     return Samples(motion.t - motion.t[0], wrench)
-
-
-def mean_power(followed: Mapping[str, Followed]) -> Array:
-    """The electric power of each drive over all activities (n,), in W."""
-    energy = sum((one.energy for one in followed.values()), start=np.zeros(1))
-    return energy / sum(one.motion.duration for one in followed.values())

@@ -15,8 +15,8 @@ from chainrule.study.torques import MotionTorques
 
 Figure = dict[str, Any]
 
-BLACK, MAGENTA, CYAN, BLUE, ORANGE, GREEN, GREY = (
-    "#000000", "#cc79a7", "#56b4e9", "#0072b2", "#e69f00", "#009e73", "#999999",
+BLACK, MAGENTA, CYAN, BLUE, ORANGE, GREY = (
+    "#000000", "#cc79a7", "#56b4e9", "#0072b2", "#e69f00", "#999999",
 )  # fmt: skip
 """After Okabe and Ito. Gravity is black, the dynamic terms magenta, the total cyan, as in the document."""
 
