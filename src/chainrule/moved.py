@@ -53,7 +53,6 @@ MOVED = {
     "symbolic.grouping": "symbolic.closed_form.equations",
     "symbolic.intermediate": "symbolic.closed_form.intermediate",
     "symbolic.bodies": "symbolic.lagrange.bodies",
-    "symbolic.coordinates": "symbolic.lagrange.coordinates",
     "symbolic.equilibria": "symbolic.lagrange.equilibria",
     "symbolic.linearisation": "symbolic.lagrange.linearization",
     "symbolic.conserved": "symbolic.lagrange.conserved",

@@ -34,3 +34,11 @@ def test_packages_that_users_import_are_there():
     assert InverseKinematics.__module__ == "chainrule.inverse_kinematics.result"
     assert Robot.__module__ == "chainrule.robot.robot"
     assert Lagrangian
+
+
+@pytest.mark.parametrize("package", ["chainrule", "chainrule.symbolic"])
+def test_no_old_path_takes_the_place_of_a_public_name(package):
+    """The import of a module puts it into its package: a function of that name would be gone."""
+    below = package.removeprefix("chainrule").removeprefix(".")
+    old = {path.rpartition(".")[2] for path in (*MOVED, *SPLIT) if path.rpartition(".")[0] == below}
+    assert not old & {*import_module(package).__all__}
