@@ -73,6 +73,16 @@ def test_rollouts_are_compared_with_mujoco_and_pinocchio(monkeypatch, capsys):
     assert capsys.readouterr().out.count("x; apart by") == 2
 
 
+def test_functions_are_measured_at_every_size(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["sizes.py", "--quick", "--output", str(tmp_path)])
+    runpy.run_path(str(ROOT / "benchmarks" / "sizes.py"), run_name="__main__")
+    assert "on the reference path: none" in capsys.readouterr().out
+    figures = json.loads((tmp_path / "sizes.json").read_text())["planar_2r"]["functions"]["pose"]
+    assert [row["states"] for row in figures["rows"]] == [1, 8, 64]
+    assert all(row["error"] < 1e-12 for row in figures["rows"])
+    assert (tmp_path / "sizes.png").exists()
+
+
 def test_inverse_kinematics_is_compared_with_a_loop_around_pinocchio(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["inverse_kinematics.py", "--targets", "20", "--peer-targets", "2"])
     runpy.run_path(str(ROOT / "benchmarks" / "inverse_kinematics.py"), run_name="__main__")
