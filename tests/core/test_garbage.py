@@ -261,6 +261,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "with_spring": {"stiffness": 1.0},
     "with_strut": {"length": 1.0},
     "manipulability_ellipsoid": {"part": "translational"},
+    "with_parameters": {"values": {}},
     "kernel": {"name": "pose"},
     "load": {"name_or_path": "pendulum"},
     "plan": {"waypoints": np.zeros((2, 2)), "times": [0.0, 1.0]},

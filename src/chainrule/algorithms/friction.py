@@ -102,9 +102,14 @@ def sliding_level(dof: Dof, x: Scalar, rate: Scalar, direction: int) -> Scalar:
     """Dry friction of a degree of freedom that moves in a direction, 1 or -1."""
     level = _coulomb(dof, direction)
     if not is_zero(dof.stribeck):
-        slow = rate / dof.stribeck
-        level = level + (_static(dof, direction) - level) * exp(-(slow * slow))
+        level = level + (_static(dof, direction) - level) * _share_at_rest(dof, rate)
     return _with_ripple(dof, x, level) + _own_level(dof, x, rate, direction)
+
+
+def _share_at_rest(dof: Dof, rate: Scalar) -> Scalar:
+    """The share of the break-away level that is left at a rate: 1 at rest."""
+    slow = rate / dof.stribeck
+    return exp(-(slow * slow))
 
 
 def _breakaway(dof: Dof, x: Scalar, direction: int) -> Scalar:
@@ -126,3 +131,25 @@ def _own_level(dof: Dof, x: Scalar, rate: Scalar, direction: int) -> Scalar:
         return 0
     ahead = rate * direction
     return law(x, where(ahead > TINY_SPEED, ahead, TINY_SPEED + 0 * ahead) * direction) * direction
+
+
+def friction_columns(dof: Dof, x: Scalar, rate: Scalar) -> dict[str, Scalar]:
+    """Torque along a degree of freedom for a unit of each number in which its friction is linear.
+
+    Stribeck speed and ripple stay as they are; a law of the user's own is one number, 1. The break-away levels play a
+    part where they are given and there is a Stribeck speed.
+    """
+    columns = {"viscous": rate}
+    ripple = _with_ripple(dof, x, 1)
+    for direction, suffix in ((1, ""), (-1, "_negative")):
+        moves = where(rate * direction > 0, direction + 0 * rate, 0 * rate) * ripple
+        static = dof.static if direction > 0 else dof.static_negative
+        if is_zero(dof.stribeck) or is_zero(static):
+            columns[f"coulomb{suffix}"] = moves
+        else:
+            share = _share_at_rest(dof, rate)
+            columns |= {f"coulomb{suffix}": moves * (1 - share), f"static{suffix}": moves * share}
+    law = dof.friction_function
+    if law is not None:
+        columns["friction_function"] = where(rate != 0, law(x, rate), 0 * rate) if law.jumps else law(x, rate)
+    return columns

@@ -13,8 +13,8 @@ from chainrule.spatial.scalar import is_zero, maximum, where
 Scalars = Sequence[Scalar]
 
 __all__ = [
-    "armature", "drive_torque", "dry_friction", "friction_torque", "rotor_torque", "spring_energy", "spring_torque",
-    "stop_torque",
+    "armature", "deflections", "drive_torque", "dry_friction", "friction_torque", "rotor_torque", "spring_energy",
+    "spring_torque", "stop_torque",
 ]  # fmt: skip
 
 
@@ -43,14 +43,14 @@ def spring_torque(model: Model, q: Scalars) -> list[Scalar]:
     """Torques k (q - rest) that hold the springs of joints."""
     tau: list[Scalar] = [0] * model.nv
     for body in model.bodies:
-        for (i, k, dof), x in zip(body.dofs, _deflections(body, q), strict=False):
+        for (i, k, dof), x in zip(body.dofs, deflections(body, q), strict=False):
             if not is_zero(dof.stiffness):
                 tau[i] = tau[i] + x * dof.stiffness * k
     return tau
 
 
-def _deflections(body: Body, q: Scalars) -> Sequence[Scalar]:
-    """How far a joint is from where its springs rest: for a ball joint, the rotation vector from there.
+def deflections(body: Body, q: Scalars) -> Sequence[Scalar]:
+    """Displacement of a joint from where its springs rest: for a ball joint, the rotation vector from there.
 
     Its energy k |e|^2 / 2 then has the gradient k e, in the axes of the moving link.
     """
@@ -67,7 +67,7 @@ def spring_energy(model: Model, q: Scalars) -> Scalar:
     """Energy of the springs, k (q - rest)^2 / 2, in J."""
     energy: Scalar = 0
     for body in model.bodies:
-        for (_, _, dof), x in zip(body.dofs, _deflections(body, q), strict=False):
+        for (_, _, dof), x in zip(body.dofs, deflections(body, q), strict=False):
             if not is_zero(dof.stiffness):
                 energy = energy + x * x * dof.stiffness / 2
     return energy

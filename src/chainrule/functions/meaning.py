@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
+from chainrule.algorithms.regressor import parameters
 from chainrule.algorithms.terms import term_names
 from chainrule.functions.table import Argument, entry_of
 from chainrule.model import Model, Quantity
@@ -80,6 +81,7 @@ def _words(model: Model, options: Mapping[str, Any]) -> dict[str, str]:
         "constraints": ", ".join(constraint.name for constraint in model.constraints),
         "terms": ", ".join(term_names(model, loaded=bool(options.get("loads")))),
         "joints": ", ".join(options.get("joints", ())),
+        "parameters": names_with_units((p.name, p.unit) for p in parameters(model, options.get("parts", ()))),
         "link": str(options.get("link")),
         "order": str(options.get("order")),
         "relative_to": str(options.get("relative_to") or "the base"),

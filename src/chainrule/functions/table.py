@@ -29,6 +29,7 @@ from chainrule.algorithms import (
     loop_equations,
     loop_projection,
     manipulability,
+    regressor,
     rnea,
     statics,
     sticking,
@@ -41,7 +42,7 @@ from chainrule.arguments import flag, names, one_of
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.model import Model, Quantity
 from chainrule.spatial import Force, Scalar
-from chainrule.spatial.linear import transpose
+from chainrule.spatial.linear import dot, transpose
 
 Scalars = Sequence[Scalar]
 
@@ -134,6 +135,12 @@ def _one_link(robot: Any, value: Any) -> tuple[str, ...]:
     return loads
 
 
+def chosen_parts(value: Any) -> tuple[str, ...]:
+    """Parts of a robot that have parameters, by their names, in the order in which their parameters come."""
+    chosen = {one_of(regressor.PARTS, part, "part of a robot") for part in names(value, "parts")}
+    return tuple(part for part in regressor.PARTS if part in chosen)
+
+
 LINK = Option(lambda robot, options: robot.link(None), lambda robot, value: robot.link(value))
 FRAME = Option(_constant("world"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a Jacobian"))
 RELATIVE_TO = Option(_constant(None), lambda robot, value: robot.link(value))
@@ -143,6 +150,7 @@ ACCELERATION_FRAME = Option(
 WITH_GRAVITY = Option(_constant(False), lambda robot, value: flag(value, "gravity"))
 ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
+PARTS = Option(_constant(regressor.PARTS), lambda robot, value: chosen_parts(value))
 LOADS = Option(_constant(()), _links, is_public=False)
 WRENCH_FRAME = Option(_constant("body"), lambda robot, value: one_of(WRENCH_FRAMES, value, "frame of a wrench"))
 STATIC_FRAME = Option(_constant("body"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame of a wrench"))
@@ -201,6 +209,11 @@ def EQUATIONS(model: Model, options: Mapping[str, Any]) -> int:
 def TERMS(model: Model, options: Mapping[str, Any]) -> int:
     """The number of named terms of a torque."""
     return len(terms.term_names(model, loaded=bool(options.get("loads"))))
+
+
+def PARAMETERS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of parameters of the parts that the option `parts` names."""
+    return len(regressor.parameters(model, options["parts"]))
 
 
 def CHOSEN_JOINTS(model: Model, options: Mapping[str, Any]) -> int:
@@ -436,6 +449,17 @@ def _torque_terms(model: Model, *arguments: Scalars, **options: Any) -> list[lis
     return list(_with_named_wrenches(terms.torque_terms)(model, *arguments, **options).values())
 
 
+def _regressor(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, *, parts: Sequence[str], **loops: Any
+) -> list[list[Scalar]]:
+    Y = regressor.regressor(model, q, qd, qdd, parts)
+    if not model.constraints:
+        return Y
+    unit = [[int(i == j) for j in range(model.nv)] for i in range(model.nv)]
+    P = [loop_dynamics.actuated_torque(model, q, e, **loops)[0] for e in unit]  # by columns: tau = P t
+    return [[dot(row, column) for column in transpose(Y)] for row in transpose(P)]
+
+
 def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
     return vector_form.inverse_dynamics(model, q, qd, [0] * model.nv, wrenches)
 
@@ -663,6 +687,18 @@ FUNCTIONS: dict[str, Function] = {
         loops=_IN_LOOPS,
         is_direct=never,
         answer="torques or forces of {torques}",
+    ),
+    "regressor": Function(
+        _regressor,
+        (Q, QD, QDD),
+        (N, PARAMETERS),
+        {"parts": PARTS},
+        needs=_NOTHING,
+        cost=per_pair(3),
+        whole=True,
+        loops=_IN_LOOPS,
+        is_direct=without_loops,
+        answer="torques or forces for a unit of each parameter: rows {torques}; columns {parameters}",
     ),
     # energy and momentum
     "kinetic_energy": Function(

@@ -18,6 +18,8 @@ from chainrule.core.export import export
 from chainrule.core.mechanism import Mechanism
 from chainrule.doctor import diagnosis
 from chainrule.dynamics import dynamics, energy, textbook, unit_check
+from chainrule.identification import parameters as identified
+from chainrule.identification import regressor as regression
 from chainrule.inverse_kinematics import path, solve
 from chainrule.inverse_kinematics.analytic import solve as analytic
 from chainrule.kinematics import (
@@ -233,6 +235,14 @@ class Robot(Mechanism):
     newton_euler_table = textbook.newton_euler_table
     rnea_table = textbook.rnea_table
     matrix_form = textbook.matrix_form
+
+    # --- the numbers in which torques are linear: identification/parameters.py, regressor.py ---
+    parameters = property(identified.parameter_values)
+    parameter_names = property(identified.parameter_names)
+    parameter_places = identified.parameter_places
+    with_parameters = identified.with_parameters
+    regressor = regression.regressor
+    base_parameters = regression.base_parameters
 
     # --- closed loops: loops/ ---
     close = closure.close

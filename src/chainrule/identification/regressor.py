@@ -1,0 +1,139 @@
+"""The regressor Y of a robot, with tau = Y p, and base parameters: the combinations of p that motions tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chainrule.arguments import Array, real_array
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError
+from chainrule.functions.table import chosen_parts
+from chainrule.identification.parameters import parameter_names, parameter_places, parameter_values
+from chainrule.kinematics.configurations import random_state
+from chainrule.loops.motion import consistent_acceleration, consistent_velocity
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+RANK_TOLERANCE = 1e-8
+"""What is left of a column of length one, if it is a combination of others up to rounding."""
+
+
+def regressor(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, parts: Sequence[str] | None = None
+) -> Array:
+    """Y with Y @ robot.parameters == robot.inverse_dynamics(q, qd, qdd): (..., n, p).
+
+    Every link that a joint moves has its own ten columns, those on fixed joints too; `robot.base_parameters()` tells
+    which of them a motion can tell apart.
+
+    parts: "links", "rotors", "friction", "springs"; all unless given. Y then has the columns of
+    `robot.parameter_places(parts)`.
+
+    >>> import numpy as np
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> Y = arm.regressor([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    >>> np.allclose(Y @ arm.parameters, arm.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
+    True
+    """
+    return robot.evaluate("regressor", q=q, qd=qd, qdd=qdd, parts=parts)
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """The combinations b = matrix @ p of a robot's parameters that its torques depend on, and no fewer.
+
+    With Y the regressor of the same parts, tau = Y[..., columns] @ values.
+    """
+
+    columns: tuple[int, ...]
+    """The columns of the regressor that are linearly independent: one for each base parameter."""
+    matrix: Array = field(repr=False)
+    """(b, p): the base parameters for the parameters p of the chosen parts."""
+    values: Array
+    """Their values for the robot itself: (b,)."""
+    names: tuple[str, ...] = field(repr=False)
+    """Each as a sum of parameters: "link1.Izz + link2.mass"."""
+    nominal: Array = field(repr=False)
+    """The robot's own parameters of the chosen parts: (p,)."""
+
+    def parameters(self, values: ArrayLike) -> Array:
+        """The parameters p nearest to the robot's own that have these base parameters: (p,).
+
+        `robot.with_parameters(p, parts=.., check=False)` is a robot that has them. Motions say nothing about the rest,
+        so that single masses and inertias in p need not be those of real links.
+        """
+        wanted = real_array(values, "values")
+        if wanted.shape != self.values.shape:
+            raise ShapeError(f"values must have shape {self.values.shape}, got {wanted.shape}")
+        return np.asarray(self.nominal + np.linalg.pinv(self.matrix) @ (wanted - self.values))
+
+
+def base_parameters(robot: Mechanism, *, parts: Sequence[str] | None = None) -> BaseParameters:
+    """The base parameters of a robot, found from the rank of its regressor over random states.
+
+    Going through the parameters in order, one whose column is a combination of those before it is grouped with them; so
+    links farther out are grouped with those nearer to the base, as textbooks do. Columns that are zero are left out.
+
+    parts: as of `robot.regressor`.
+
+    >>> import chainrule as cr
+    >>> base = cr.load("planar_2r").base_parameters(parts=["links"])
+    >>> base.names
+    ('link1.mcx + link2.mass', 'link1.mcy', 'link1.Izz + link2.mass', 'link2.mcx', 'link2.mcy', 'link2.Izz')
+    """
+    chosen = None if parts is None else chosen_parts(parts)
+    places = list(parameter_places(robot, chosen))
+    Y = regressor(robot, *_random_motions(robot, len(places)), parts=chosen)
+    columns, matrix = _independent_columns(Y.reshape(len(Y) * robot.nv, len(places)))
+    nominal = parameter_values(robot)[places]
+    labels = [parameter_names(robot)[i] for i in places]
+    names = tuple(_sum(row, labels) for row in matrix)
+    return BaseParameters(columns, matrix, matrix @ nominal, names, nominal)
+
+
+def _random_motions(robot: Mechanism, count: int) -> tuple[Array, Array, Array]:
+    """Random states and accelerations, enough to tell `count` parameters apart."""
+    rng = np.random.default_rng(0)
+    rows = 2 * (count // max(robot.nv, 1)) + 10
+    q = random_state(robot, rng, (rows,))
+    qd, qdd = (rng.normal(size=(rows, robot.nv)) for _ in range(2))
+    if robot.model.constraints:
+        qd = consistent_velocity(robot, q, qd)
+        qdd = consistent_acceleration(robot, q, qd, qdd)
+    return q, qd, qdd
+
+
+def _independent_columns(Y: Array) -> tuple[tuple[int, ...], Array]:
+    """The columns that are no combinations of those before them, and B with Y = Y[:, columns] @ B."""
+    lengths = np.linalg.norm(Y, axis=0)
+    zero = lengths <= RANK_TOLERANCE * lengths.max(initial=0.0)
+    R: Array = np.asarray(np.linalg.qr(Y / np.where(zero, 1.0, lengths), mode="r"))
+    columns: list[int] = []
+    basis = np.zeros((len(R), 0))
+    for i in range(Y.shape[1]):
+        if zero[i]:
+            continue
+        rest = R[:, i]
+        for _ in range(2):  # twice: rounding of the first projection
+            rest = rest - basis @ (basis.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > RANK_TOLERANCE:
+            columns.append(i)
+            basis = np.column_stack([basis, rest / size])
+    B = np.linalg.lstsq(R[:, columns], R, rcond=None)[0] * lengths / lengths[columns][:, None]
+    B[np.abs(B) < RANK_TOLERANCE * np.abs(B).max(initial=0.0)] = 0.0
+    B[:, columns] = np.eye(len(columns))
+    return tuple(columns), B
+
+
+def _sum(row: Array, labels: Sequence[str]) -> str:
+    """A combination of parameters in words."""
+    terms = [(x, label) for x, label in zip(row.tolist(), labels, strict=True) if x]
+    text = " + ".join(label if abs(x - 1) < 1e-6 else f"{x:.6g} {label}" for x, label in terms)
+    return text.replace("+ -", "- ")
