@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from chainrule.compile.batch import batch_function
+from chainrule.compile.casadi_tape import _BINARY, _UNARY
 from chainrule.compile.emit import c
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape
-from chainrule.compile.trace import _BINARY, _UNARY
 
 MEANING = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,

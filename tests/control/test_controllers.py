@@ -11,7 +11,7 @@ from trees import tree
 
 import chainrule as cr
 from chainrule import ModelError, ShapeError, UnknownNameError
-from chainrule.compile.trace import tape_of
+from chainrule.compile.casadi_tape import tape_of
 
 PANDA = cr.load("panda").reference
 ARM = cr.load("planar_2r").reference

@@ -16,6 +16,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile import memory
 from chainrule.compile.load import numpy_abi, settings
+from chainrule.compile.program import Outliner, split, tape_of_text
 from chainrule.functions import reference
 from chainrule.functions.reference import scalars_of
 from chainrule.functions.table import FUNCTIONS
@@ -255,10 +256,8 @@ class Compiled:
 
         def build() -> np.ufunc:
             from chainrule.compile.batch import batch_function
-            from chainrule.compile.program import symbols, tape
 
-            arguments = [symbols(f"x{k}_", n) for k, n in enumerate(lengths)]
-            return batch_function(tape(arguments, text(*arguments)), name, label)
+            return batch_function(tape_of_text(text, lengths), name, label)
 
         ufunc: Callable[..., Array] = memory.keep(("function", key, tuple(lengths)), build)
         return ufunc
@@ -273,7 +272,7 @@ class Compiled:
             if (name, lengths) not in made:
 
                 def text(whole: Scalars) -> Scalars:
-                    return compute(*_split(whole, lengths))
+                    return compute(*split(whole, lengths))
 
                 made[name, lengths] = self.function(text, (len(flat),), (key, name, lengths), label, name=name)
             return scalars_of(made[name, lengths](columns(flat, (len(flat[0]),))))
@@ -298,7 +297,6 @@ class Compiled:
 
         def build() -> Rollout:
             from chainrule.compile.load import engine
-            from chainrule.compile.program import Outliner
             from chainrule.compile.rollout import Rollout
 
             lanes = 1 if one_row else engine.vector_bits() // 64
@@ -334,12 +332,3 @@ def columns(values: Scalars, batch: tuple[int, ...]) -> Array:
     for i, value in enumerate(values):
         out[..., i] = value
     return out
-
-
-def _split(values: Scalars, lengths: Sequence[int]) -> list[Scalars]:
-    """A list cut into lists of these lengths."""
-    parts, at = [], 0
-    for length in lengths:
-        parts.append(values[at : at + length])
-        at += length
-    return parts

@@ -10,27 +10,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import casadi
-
+from chainrule.compile.graph import Graph
 from chainrule.compile.tape import Tape
-from chainrule.compile.trace import tape_of
 
 Symbols = Sequence[Any]
 
 
-def symbols(name: str, count: int) -> list[casadi.SX]:
-    return [casadi.SX.sym(f"{name}{i}") for i in range(count)]
+def tape_of_text(text: Callable[..., Symbols], lengths: Sequence[int]) -> Tape:
+    """The tape of a function of lists with these lengths."""
+    graph = Graph()
+    return graph.tape(lengths, text(*graph.inputs(lengths)))
 
 
-def tape(inputs: Sequence[Symbols], outputs: Symbols) -> Tape:
-    """The tape of expressions in lists of symbols."""
-    columns = [_column(part) for part in inputs]
-    function = casadi.Function("f", columns, casadi.cse([_column(outputs)]))
-    return tape_of(function, tuple(len(part) for part in inputs))
-
-
-def _column(values: Symbols) -> casadi.SX:
-    return casadi.vertcat(*(casadi.SX(value) for value in values)) if len(values) else casadi.SX(0, 1)
+def split(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
+    """A list cut into lists of these lengths."""
+    parts, at = [], 0
+    for length in lengths:
+        parts.append(values[at : at + length])
+        at += length
+    return parts
 
 
 @dataclass(frozen=True)
@@ -63,24 +61,26 @@ class Outliner:
 
     def __init__(self, inputs: Sequence[int]) -> None:
         self.lengths = tuple(inputs)
-        self.inputs = [symbols(f"i{k}_", n) for k, n in enumerate(inputs)]
+        self._graph = Graph()
+        self.inputs = self._graph.inputs(inputs)
+        self._lengths = list(inputs)
+        """Lengths of the inputs, then of the results of all calls so far: the arguments of the next segment."""
         self.functions: dict[str, Tape] = {}
         self.segments: list[Segment] = []
-        self.results: list[list[casadi.SX]] = []
 
-    def call(self, name: str, compute: Callable[..., Symbols], *arguments: Symbols) -> list[casadi.SX]:
+    def call(self, name: str, compute: Callable[..., Symbols], *arguments: Symbols) -> Symbols:
         """The result of `compute` on these lists, as a call of the function `name`, traced at its first use."""
         lengths = [len(part) for part in arguments]
         if name not in self.functions:
-            own = [symbols(f"a{k}_", n) for k, n in enumerate(lengths)]
-            flat = [x for part in own for x in part]
-            self.functions[name] = tape([flat], compute(*own))
+            graph = Graph()
+            flat = graph.argument(0, sum(lengths))
+            self.functions[name] = graph.tape([sum(lengths)], compute(*split(flat, lengths)))
         self._end([x for part in arguments for x in part], name)
-        self.results.append(symbols(f"r{len(self.results)}_", len(self.functions[name].outputs)))
-        return self.results[-1]
+        self._lengths.append(len(self.functions[name].outputs))
+        return self._graph.argument(len(self._lengths) - 1, self._lengths[-1])
 
     def _end(self, outputs: Symbols, calls: str | None) -> None:
-        self.segments.append(Segment(tape([*self.inputs, *self.results], outputs), calls))
+        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls))
 
     def program(self, outputs: Symbols) -> Program:
         """The program with this result."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 Value = int
 """The index of an instruction."""
@@ -31,8 +32,7 @@ TRIGONOMETRIC_FLOPS = 20
 """Flops of the polynomial that computes a sine or a cosine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """An operation on earlier values; or, without operands, an input's entry or a constant."""
 
     operation: str
@@ -77,7 +77,7 @@ def with_shared_reciprocals(tape: Tape) -> Tape:
     reciprocals: dict[Value, Value] = {}
     one: Value | None = None
     for old in tape.instructions:
-        new = replace(old, operands=tuple(moved[v] for v in old.operands))
+        new = old._replace(operands=tuple(moved[v] for v in old.operands))
         if old.operation == "div" and uses[old.operands[1]] > 1:
             divisor = old.operands[1]
             if divisor not in reciprocals:

@@ -13,6 +13,7 @@ from typing import Any
 
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import caller_of
 
 TINY_SPEED = 1e-12
 """The speed, in rad/s or m/s, at which a law is evaluated for its value just beside rest."""
@@ -52,9 +53,10 @@ class FrictionFunction:
 
     def __call__(self, q: Scalar, qd: Scalar) -> Scalar:
         """The torque at a position and rate."""
+        call = caller_of(q, qd)
+        if call is not None:
+            return call(self.traced, [[q], [qd]])[0]
         kinds = {type(x).__module__.partition(".")[0] for x in (q, qd)}
-        if "casadi" in kinds:
-            return self.traced(q, qd)
         if kinds <= {"builtins", "numpy"}:
             return self._evaluate(q, qd)
         return self.function(q, qd)

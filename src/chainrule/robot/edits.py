@@ -19,7 +19,7 @@ from chainrule.arguments import (
     vector,
     word,
 )
-from chainrule.compile.trace import unsupported_operation
+from chainrule.compile.casadi_tape import unsupported_operation
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.problems import Check, check_mode, report

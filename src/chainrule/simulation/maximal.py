@@ -88,12 +88,11 @@ class Equations:
 
     def _pattern(self) -> list[tuple[int, int]]:
         """The places of the matrix that are not zero for all states."""
-        from chainrule.compile.program import symbols
+        from chainrule.compile.graph import Graph
 
         links = self.sizes.links
         counts = (links // 6 * 7, links, self.model.nq)
-        arguments = [symbols(name, count) for name, count in zip("pvq", counts, strict=True)]
-        return list(self._compute(*arguments).system.entries)
+        return list(self._compute(*Graph().inputs(counts)).system.entries)
 
     def __call__(self, poses: Array, twists: Array, q: Array) -> Evaluated:
         """The equations at a state, without the torques of motors."""

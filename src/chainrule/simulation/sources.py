@@ -6,6 +6,7 @@ constant, gains). `compute` is text to be compiled; signals and parameters are n
 
 from __future__ import annotations
 
+import itertools
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Sequence
@@ -19,6 +20,7 @@ from chainrule.control.laws.text import law_key, takes_time
 from chainrule.errors import ShapeError, SimulationWarning
 from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import caller_of
 
 if TYPE_CHECKING:
     pass
@@ -266,6 +268,17 @@ class Controlled(Source):
         return np.concatenate([known, t[:, None]], axis=-1) if self.takes_time else known
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
+        try:
+            return self._compute(q, qd, z, s, p)
+        except (AttributeError, NotImplementedError, TypeError):
+            if caller_of(*q, *qd) is None:
+                raise
+            from chainrule.compile.casadi_tape import through_casadi  # a law that only CasADi's own symbols serve
+
+            flat = through_casadi(lambda *lists: [*itertools.chain(*self._compute(*lists))], [q, qd, z, s, p])
+            return flat[: self.size], flat[self.size :]
+
+    def _compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         if self.takes_time:
             tau, rates = self.controller.torque(q, qd, z, s[:-1], p, t=s[-1])
         else:

@@ -13,6 +13,7 @@ from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import caller_of
 
 Scalars = Sequence[Scalar]
 
@@ -48,7 +49,8 @@ class Traced(Source):
         super().__init__(size)
         self.function, self.what = function.function, what
         self.width = 1
-        self.text = self._trace(nq, nv)
+        self.traced = self._trace(nq, nv)
+        self.text = str(self.traced.serialize())
         """The traced function, with the values that it takes from elsewhere: they may differ the next time."""
 
     @property
@@ -59,8 +61,9 @@ class Traced(Source):
         return t[:, None]
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        if any(_is_symbol(x) for x in (*q, *qd, *s)):
-            return self._call_with_symbols(q, qd, s[0]), []
+        call = caller_of(*q, *qd, *s)
+        if call is not None:
+            return call(self.traced, [s[:1], q, qd]), []
         batch = np.broadcast_shapes(*(np.shape(x) for x in (*q, *qd, s[0])))
         state = [np.stack([np.broadcast_to(x, batch) for x in part], axis=-1) for part in (s[:1], q, qd)]
         out = np.empty((*batch, self.size))
@@ -94,11 +97,11 @@ class Traced(Source):
             raise ShapeError(f"simulate: {self.what} must return {self.size} numbers, got {len(entries)}")
         return list(entries)
 
-    def _trace(self, nq: int, nv: int) -> str:
+    def _trace(self, nq: int, nv: int) -> Any:
         """The traced function, compared with the function itself on numbers: tracing cannot see everything."""
         import casadi
 
-        from chainrule.compile.trace import UnsupportedOperationError, tape_of
+        from chainrule.compile.casadi_tape import UnsupportedOperationError, tape_of
 
         symbols = [casadi.SX.sym("t"), casadi.SX.sym("q", nq), casadi.SX.sym("qd", nv)]
         q, qd = (list(casadi.vertsplit(x)) for x in symbols[1:])
@@ -120,11 +123,7 @@ class Traced(Source):
                     "is not plain arithmetic of its arguments (random numbers, or float() of a value?). Pass it "
                     "without traceable, to be called from Python"
                 )
-        return str(traced.serialize())
-
-
-def _is_symbol(x: Any) -> bool:
-    return type(x).__module__.partition(".")[0] == "casadi"
+        return traced
 
 
 def _objects(values: Scalars) -> Any:

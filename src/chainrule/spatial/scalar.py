@@ -11,7 +11,7 @@ How to add a kind of scalar: give its class to `register` together with its `Fun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,6 +31,8 @@ class Functions(NamedTuple):
     atan2: Callable[[Scalar, Scalar], Scalar]
     where: Callable[[Scalar, Scalar, Scalar], Scalar]
     exp: Callable[[Scalar], Scalar] = _without_exponential
+    call: Callable[[Any, Sequence[Sequence[Scalar]]], list[Scalar]] | None = None
+    """The results of a function of CasADi, in one list, for lists of scalars; None where it cannot be called."""
 
 
 def _choose(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -111,7 +113,13 @@ def _pint() -> Functions:
 
 def _casadi() -> Functions:
     ca = import_module("casadi")
-    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp)
+
+    def call(function: Any, arguments: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+        results = function(*(ca.vertcat(*part) for part in arguments))
+        parts = results if isinstance(results, tuple) else (results,)
+        return [x for part in parts for x in ca.vertsplit(ca.vec(part))]
+
+    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp, call)
 
 
 def _sympy() -> Functions:
@@ -220,6 +228,12 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """`a` where `condition` holds, else `b`; both are evaluated, so guard what may divide by zero."""
     return functions_of(type(condition)).where(condition, a, b)
+
+
+def caller_of(*scalars: Scalar) -> Callable[[Any, Sequence[Sequence[Scalar]]], list[Scalar]] | None:
+    """The way to call a function of CasADi on these scalars; None where they are numbers, or it has none."""
+    found = (functions_of(type(x)).call for x in scalars if not isinstance(x, (int, float)))
+    return next((call for call in found if call is not None), None)
 
 
 def maximum(a: Scalar, b: Scalar) -> Scalar:

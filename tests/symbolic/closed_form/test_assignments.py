@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrule as cr
+from chainrule.compile.casadi_tape import tape_of
 from chainrule.compile.tape import Instruction, Tape
-from chainrule.compile.trace import tape_of
 from chainrule.errors import ShapeError
 from chainrule.symbolic.closed_form.assignments import Lines
 

@@ -14,7 +14,7 @@ import casadi
 import numpy as np
 import sympy as sp
 
-from chainrule.compile.trace import tape_of
+from chainrule.compile.casadi_tape import tape_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions import reference

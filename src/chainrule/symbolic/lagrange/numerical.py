@@ -13,6 +13,7 @@ from chainrule.arguments import Array, rows_of, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Scalars, active
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.lazy import cached_property
+from chainrule.spatial.scalar import caller_of
 from chainrule.symbolic.algebra.numbers import values_of
 from chainrule.symbolic.algebra.translation import Translator
 from chainrule.symbolic.lagrange.coordinates import TIME
@@ -106,19 +107,22 @@ class MatrixText:
         self.matrix, self.symbols, self.wanted = matrix, symbols, wanted
 
     def __call__(self, *arguments: Scalars) -> Scalars:
-        """The numbers for these arguments: by CasADi for its symbols, else by NumPy."""
+        """The numbers for these arguments: by a function of CasADi where they are symbols, else by NumPy."""
         flat = [x for part in arguments for x in part]
-        return self._on_symbols(flat) if isinstance(flat[0], casadi.SX) else self._on_arrays(flat)
+        call = caller_of(*flat)
+        return self._on_arrays(flat) if call is None else call(self._traced, [flat])
 
-    def _on_symbols(self, values: Scalars) -> Scalars:
-        translate = Translator(dict(zip(self.symbols, values, strict=True)))
-        entries = [casadi.SX(translate(x)) for x in self.matrix]
-        if self.wanted is None:
-            return entries
-        rows, columns = self.matrix.shape
-        whole = casadi.reshape(casadi.vertcat(*entries), columns, rows).T  # CasADi goes by columns
-        solution: Scalars = casadi.vertsplit(casadi.solve(whole[:, :-1], whole[:, -1]))[self.wanted]
-        return solution
+    @property
+    def _traced(self) -> casadi.Function:
+        """The function as CasADi has it."""
+        values = casadi.SX.sym("x", len(self.symbols))
+        translate = Translator(dict(zip(self.symbols, casadi.vertsplit(values), strict=True)))
+        result = casadi.vertcat(*(casadi.SX(translate(x)) for x in self.matrix))
+        if self.wanted is not None:
+            rows, columns = self.matrix.shape
+            whole = casadi.reshape(result, columns, rows).T  # CasADi goes by columns
+            result = casadi.solve(whole[:, :-1], whole[:, -1])[self.wanted]
+        return casadi.Function("f", [values], casadi.cse([result]))
 
     def _on_arrays(self, values: Scalars) -> Scalars:
         entries: Scalars = self._lambda(*values)
