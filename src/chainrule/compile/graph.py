@@ -48,7 +48,7 @@ class Node:
         for x, y in ((self, other), (other, self)):
             if x.operation == "sub" and x.b is y:
                 return x.a
-        merged = _merged(self, other, 1.0)
+        merged = _merge(self, other, 1.0)
         return self.graph.commutative("add", self, other) if merged is None else merged
 
     __radd__ = __add__
@@ -70,7 +70,7 @@ class Node:
             return self.b if self.a is other else self.a
         if other.operation == "add" and (other.a is self or other.b is self):
             return -(other.b if other.a is self else other.a)
-        merged = _merged(self, other, -1.0)
+        merged = _merge(self, other, -1.0)
         return self.graph.binary("sub", self, other) if merged is None else merged
 
     def __rsub__(self, other: Operand) -> Operand:
@@ -86,7 +86,7 @@ class Node:
             other = self.graph.constant(other)
             if other is None:
                 return NotImplemented
-            return self._scaled(other.number)
+            return self._times(other.number)
         if self.operation == "neg":
             return -(self.a * other)
         if other.operation == "neg":
@@ -102,18 +102,18 @@ class Node:
 
     __rmul__ = __mul__
 
-    def _scaled(self, number: float) -> Operand:
+    def _times(self, number: float) -> Operand:
         """The product with a number."""
         if number == 0:
             return 0.0
         if number == 1:
             return self
         if number < 0:
-            return -(self._scaled(-number))
+            return -(self._times(-number))
         if self.operation == "neg":
-            return -(self.a._scaled(number))
+            return -(self.a._times(number))
         if self.operation == "mul" and self.a.operation == "constant":
-            return self.b._scaled(self.a.number * number)
+            return self.b._times(self.a.number * number)
         return self.graph.binary("mul", self.graph.number(number), self)
 
     def __truediv__(self, other: Operand) -> Operand:
@@ -122,7 +122,7 @@ class Node:
             if constant is None:
                 return NotImplemented
             reciprocal = 1 / constant.number if constant.number else math.inf
-            return self._scaled(reciprocal) if math.isfinite(reciprocal) else self.graph.binary("div", self, constant)
+            return self._times(reciprocal) if math.isfinite(reciprocal) else self.graph.binary("div", self, constant)
         if other is self:
             return 1.0
         if other.operation == "neg":
@@ -346,7 +346,7 @@ class Graph:
         results = [x if type(x) is Node else self._node_of_number(x) for x in outputs]
         instructions: list[Instruction] = []
         values: dict[int, Value] = {}
-        for node in self.needed(results):
+        for node in self.nodes_for(results):
             if node.graph is not self:
                 raise ValueError("a result is computed from symbols of another function")
             values[node.place] = len(instructions)
@@ -360,7 +360,7 @@ class Graph:
             raise TypeError(f"a result is a number or a symbol, got {type(x).__name__}")
         return node
 
-    def needed(self, results: Iterable[Node]) -> list[Node]:
+    def nodes_for(self, results: Iterable[Node]) -> list[Node]:
         """The nodes that results need, operands first, each as late as the first result that needs it."""
         found: list[Node] = []
         seen: set[int] = set()
@@ -401,7 +401,7 @@ def _factor(node: Node) -> tuple[float, Node]:
     return (node.a.number, node.b) if scaled else (1.0, node)
 
 
-def _merged(a: Node, b: Node, sign: float) -> Operand:
+def _merge(a: Node, b: Node, sign: float) -> Operand:
     """The sum a + b or, with the sign -1, the difference, where it is simpler than its parts; else None."""
     (m, x), (n, y) = _factor(a), _factor(b)
     if x is y:

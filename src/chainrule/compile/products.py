@@ -63,7 +63,7 @@ def _slopes(y: Node) -> Iterator[tuple[Node, Operand]]:
 def jvp(graph: Graph, outputs: Sequence[Operand], inputs: Sequence[Node], tangents: Sequence[Operand]) -> list[Operand]:
     """Rates of the outputs when the inputs change at the rates `tangents`."""
     rate: dict[int, Operand] = {x.place: t for x, t in zip(inputs, tangents, strict=True)}
-    for y in graph.needed([x for x in outputs if isinstance(x, Node)]):
+    for y in graph.nodes_for([x for x in outputs if isinstance(x, Node)]):
         if y.place in rate or y.operation in FLAT:
             continue
         if y.operation == "choose":
@@ -86,7 +86,7 @@ def vjp(
         if isinstance(x, Node):
             weight[x.place] = weight.get(x.place, 0.0) + c
     wanted = {x.place for x in inputs}
-    for y in reversed(graph.needed([x for x in outputs if isinstance(x, Node)])):
+    for y in reversed(graph.nodes_for([x for x in outputs if isinstance(x, Node)])):
         w = weight.get(y.place, 0.0)
         if y.place in wanted or y.operation in FLAT:
             continue
