@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.kinematics import poses_of, twists_of
+from chainrule.algorithms.kinematics import poses_of, screw_changes, twists_of
 from chainrule.model import Model, PosedBody
 from chainrule.spatial import (
     Force,
     Inertia,
+    Motion,
     Rotation,
     Scalar,
     Transform,
@@ -70,6 +71,44 @@ def center_of_mass_jacobian(model: Model, q: Scalars) -> list[Vector]:
         for i, S in body.S:
             columns[i] = columns[i] + (composite[body.index] * (T[body.index] * S)).force / mass
     return columns
+
+
+def momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Force], list[Force]]:
+    """dh/dq and dh/dqd, by columns, of the momentum h about the base's origin.
+
+    With H and I of all links that a joint carries, and V the velocity of what carries it, all in the base frame:
+    dh/dq = S x* H + I (V x S), and dh/dqd = I S.
+    """
+    bodies = model.at(q)
+    T, V = poses_of(bodies), twists_of(bodies, qd)
+    V0 = [T_i * V_i for T_i, V_i in zip(T, V, strict=True)]
+    I = _composite_inertias(bodies, T)
+    H = [Force.zero(), *(T[body.index] * (body.inertia * V[body.index]) for body in bodies)]
+    for body in reversed(bodies):
+        H[body.parent] = H[body.parent] + H[body.index]
+    dq, dqd = [Force.zero()] * model.nv, [Force.zero()] * model.nv
+    for body in bodies:
+        for (k, S), (_, changes) in zip(body.S, screw_changes(body, model.nv), strict=True):
+            S_k = T[body.index] * S
+            change = V0[body.parent].cross(S_k)
+            for (i, _), of_screw in zip(body.S, changes, strict=True):
+                if of_screw is not Motion.zero():
+                    change = change + T[body.index] * of_screw * qd[i]
+            dq[k] = dq[k] + S_k.cross(H[body.index]) + I[body.index] * change
+            dqd[k] = dqd[k] + I[body.index] * S_k
+    return dq, dqd
+
+
+def centroidal_momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Force], list[Force]]:
+    """dh_G/dq and dh_G/dqd = A_G, by columns, of the momentum about the center of mass, which moves with q."""
+    to_center = _at(center_of_mass(model, q)).inv
+    p = momentum(model, q, qd).force
+    dq, dqd = momentum_derivatives(model, q, qd)
+    moved = [
+        to_center * column - Force(J.cross(p), Vector.zero())
+        for column, J in zip(dq, center_of_mass_jacobian(model, q), strict=True)
+    ]
+    return moved, [to_center * column for column in dqd]
 
 
 def _composite_inertias(bodies: Sequence[PosedBody], T: Sequence[Transform]) -> list[Inertia]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.algorithms.euler import angles, rates
-from chainrule.algorithms.kinematics import pose
+from chainrule.algorithms.kinematics import pose, screw_changes
 from chainrule.model import Model
 from chainrule.spatial import Motion, Rotation, Scalar, Transform, Vector
 
@@ -57,6 +57,44 @@ def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame:
     to_origin = Transform(Rotation.identity(), T.translation)
     drift = Motion(Vector.zero(), (to_origin.inv * V).linear)  # the observer moves with the origin but does not turn
     return [to_origin.inv * (rate - drift.cross(S)) for S, rate in zip(columns, rates, strict=True)]
+
+
+def kinematic_hessian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[list[Motion]]:
+    """Derivatives H[k][i] = dJ_i/dq_k of the columns of a Jacobian along each velocity.
+
+    In the base frame, a joint k moves all screws after it by the bracket S_k x S_i, and its own ones as its kind says
+    besides. In the other two forms the observer moves along: with the link, or with its origin.
+    """
+    index, offset = model.locate(name)
+    zero = Motion.zero()
+    T, S = Transform.identity(), [zero] * model.nv
+    H = [[zero] * model.nv for _ in range(model.nv)]
+    for body in model.ancestors(index):
+        posed = body.at(q)
+        T = T * posed.T
+        own = [(i, T * S_i) for i, S_i in posed.S]
+        for i, S_i in own:
+            S[i] = S[i] + S_i
+        for i, S_i in own:
+            for k in range(model.nv):
+                if S[k] is not zero:
+                    H[k][i] = H[k][i] + S[k].cross(S_i)
+        for k, changes in screw_changes(posed, model.nv):
+            for (i, _), change in zip(own, changes, strict=True):
+                if change is not zero:
+                    H[k][i] = H[k][i] + T * change
+    if frame == "space":
+        return H
+    T = T * offset
+    to_origin = Transform(Rotation.identity(), T.translation)
+    result = []
+    for k in range(model.nv):
+        if frame == "body":
+            result.append([T.inv * (rate - S[k].cross(S_i)) for S_i, rate in zip(S, H[k], strict=True)])
+        else:
+            drift = Motion(Vector.zero(), (to_origin.inv * S[k]).linear)
+            result.append([to_origin.inv * (rate - drift.cross(S_i)) for S_i, rate in zip(S, H[k], strict=True)])
+    return result
 
 
 def analytic_jacobian(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[list[Scalar]]:

@@ -120,6 +120,14 @@ def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Motion
     return V, A
 
 
+def screw_changes(body: PosedBody, nv: int) -> list[tuple[int, list[Motion]]]:
+    """Changes of a joint's screws with each of its coordinates, as the link sees them, by place in qd.
+
+    They are zero for all but universal and planar joints.
+    """
+    return [(k, body.S_rate([int(i == k) for i in range(nv)])) for k, _ in body.S]
+
+
 def gravity_as_base_acceleration(model: Model) -> Motion:
     """Acceleration -g of the base, which has the same effect on every link as gravity."""
     return Motion(Vector.zero(), -model.gravity)

@@ -136,6 +136,19 @@ def mass_matrix(robot: Mechanism, q: ArrayLike) -> Array:
     return robot.evaluate("mass_matrix", q=q)
 
 
+def mass_matrix_derivative(robot: Mechanism, q: ArrayLike) -> Array:
+    """dM_ij/dq_k, the change of the mass matrix along velocity k: (..., n, n, n), indices i, j, k.
+
+    >>> import numpy as np
+    >>> import chainrule as cr
+    >>> arm, q, qd = cr.load("planar_2r"), [0.3, 0.5], np.array([1.0, 2.0])
+    >>> dM, C = arm.mass_matrix_derivative(q), arm.coriolis_matrix(q, qd)
+    >>> bool(abs(dM @ qd - C - C.T).max() < 1e-12)  # dM/dt = C + C^T
+    True
+    """
+    return robot.evaluate("mass_matrix_derivative", q=q)
+
+
 def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike) -> Array:
     """M(q)^-1 x, without forming M: (..., n)."""
     return robot.evaluate("apply_inverse_mass", q=q, x=x)
@@ -153,6 +166,15 @@ def gravity_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Ar
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
     return robot.evaluate("gravity_torque", q=q)
+
+
+def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike) -> Array:
+    """dg_i/dq_k, the change of the torques against gravity along velocity k: (..., n, n).
+
+    The stiffness that gravity gives the robot: symmetric where joints have no quaternions, positive definite where it
+    hangs in a stable equilibrium.
+    """
+    return robot.evaluate("gravity_torque_jacobian", q=q)
 
 
 @quantities_on_request

@@ -1,4 +1,8 @@
-"""Energy, momentum and center of mass."""
+"""Energy, momentum and center of mass, and their derivatives.
+
+Derivatives "dq" are along each velocity: the rate of change as q moves with one velocity at 1 and the others at 0. For
+joints with one coordinate that is the partial derivative; for quaternions it is the derivative on the manifold.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.results import StateDerivatives
 from chainrule.core.units import quantities_on_request
 
 if TYPE_CHECKING:
@@ -59,3 +64,32 @@ def center_of_mass(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Ar
 def center_of_mass_jacobian(robot: Mechanism, q: ArrayLike) -> Array:
     """J with J qd the velocity of the center of mass, in base axes: (..., 3, n)."""
     return robot.evaluate("center_of_mass_jacobian", q=q)
+
+
+def kinetic_energy_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:
+    """Derivatives of the kinetic energy T: .dq (..., n), .dqd (..., n), which is the generalized momentum M qd.
+
+    >>> import chainrule as cr
+    >>> arm, q, qd = cr.load("planar_2r"), [0.3, 0.5], [1.0, 2.0]
+    >>> bool(abs(arm.kinetic_energy_derivatives(q, qd).dqd - arm.mass_matrix(q) @ qd).max() < 1e-12)
+    True
+    """
+    both = robot.evaluate("kinetic_energy_derivatives", q=q, qd=qd)
+    return StateDerivatives(both[..., 0, :], both[..., 1, :])
+
+
+def potential_energy_gradient(robot: Mechanism, q: ArrayLike) -> Array:
+    """Derivatives of the potential energy, gravity_torque + spring_torque: (..., n)."""
+    return robot.evaluate("potential_energy_gradient", q=q)
+
+
+def momentum_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:
+    """Derivatives of the momentum about the base's origin: .dq and .dqd, (..., 6, n) each."""
+    both = robot.evaluate("momentum_derivatives", q=q, qd=qd)
+    return StateDerivatives(both[..., 0, :, :], both[..., 1, :, :])
+
+
+def centroidal_momentum_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:
+    """Derivatives of the centroidal momentum: .dq and .dqd, the centroidal momentum matrix, (..., 6, n) each."""
+    both = robot.evaluate("centroidal_momentum_derivatives", q=q, qd=qd)
+    return StateDerivatives(both[..., 0, :, :], both[..., 1, :, :])

@@ -19,6 +19,7 @@ from chainrule.algorithms import (
     aba,
     centroidal,
     configuration,
+    configuration_derivatives,
     coriolis,
     crba,
     energy,
@@ -357,6 +358,11 @@ def _columns(columns: Sequence[Any]) -> list[list[Scalar]]:
     return transpose(_rows(columns))
 
 
+def _last_first(matrices: Sequence[Sequence[Any]]) -> list[list[list[Scalar]]]:
+    """A tensor [row][column][k] from matrices by k, each given by its columns."""
+    return [[[*row] for row in zip(*rows, strict=True)] for rows in zip(*map(_columns, matrices), strict=True)]
+
+
 def _pose(model: Model, q: Scalars, *, link: str, relative_to: str | None = None) -> list[list[Scalar]]:
     if relative_to is None:
         return kinematics.pose(model, q, link).rows()
@@ -538,6 +544,16 @@ FUNCTIONS: dict[str, Function] = {
         needs=_NOTHING,
         answer="rate of the Jacobian of {link}: rows (angular, linear), {frame}; columns {columns}",
     ),
+    "kinematic_hessian": Function(
+        lambda m, q, *, link, frame: _last_first(jacobians.kinematic_hessian(m, q, link, frame)),
+        (Q,),
+        (6, N, N),
+        {"link": LINK, "frame": FRAME},
+        needs=_NOTHING,
+        cost=per_pair(),
+        answer="derivatives of the Jacobian of {link}, {frame}: rows (angular, linear), columns {columns}, each along "
+        "these",
+    ),
     "analytic_jacobian": Function(
         lambda m, q, *, link, order: jacobians.analytic_jacobian(m, q, link, order),
         (Q,),
@@ -612,6 +628,13 @@ FUNCTIONS: dict[str, Function] = {
         cost=per_pair(),
         answer="mass matrix in kg, m and rad: rows and columns {columns}",
     ),
+    "mass_matrix_derivative": Function(
+        configuration_derivatives.mass_matrix_derivative,
+        (Q,),
+        (N, N, N),
+        cost=per_pair(4),
+        answer="derivatives of the mass matrix, rows and columns {columns}, each along these",
+    ),
     "apply_inverse_mass": Function(
         aba.apply_inverse_mass,
         (Q, X),
@@ -631,6 +654,13 @@ FUNCTIONS: dict[str, Function] = {
         (Q,),
         (N,),
         answer="torques or forces against gravity of {torques}",
+    ),
+    "gravity_torque_jacobian": Function(
+        configuration_derivatives.gravity_torque_jacobian,
+        (Q,),
+        (N, N),
+        cost=per_pair(),
+        answer="derivatives of the torques against gravity: rows and columns {columns}",
     ),
     "friction_torque": Function(
         lambda m, qd: friction.friction_torque(m, None, qd),
@@ -714,6 +744,19 @@ FUNCTIONS: dict[str, Function] = {
         whole=True,
         answer="potential energy of gravity (J)",
     ),
+    "kinetic_energy_derivatives": Function(
+        lambda m, q, qd: list(energy.kinetic_energy_derivatives(m, q, qd)),
+        (Q, QD),
+        (2, N),
+        is_direct=never,
+        answer="derivatives of the kinetic energy along, and with respect to, the velocities of {columns}",
+    ),
+    "potential_energy_gradient": Function(
+        energy.potential_energy_gradient,
+        (Q,),
+        (N,),
+        answer="derivatives of the potential energy, torques or forces of {torques}",
+    ),
     "center_of_mass": Function(
         lambda m, q: list(centroidal.center_of_mass(m, q)),
         (Q,),
@@ -743,6 +786,22 @@ FUNCTIONS: dict[str, Function] = {
         (Q,),
         (6, N),
         answer="momentum (angular, linear) about the center of mass, in base axes, for each of {columns}",
+    ),
+    "momentum_derivatives": Function(
+        lambda m, q, qd: [_columns(part) for part in centroidal.momentum_derivatives(m, q, qd)],
+        (Q, QD),
+        (2, 6, N),
+        is_direct=never,
+        answer="derivatives of the momentum (angular, linear) about the origin of the base, in base axes, along, and "
+        "with respect to, the velocities of {columns}",
+    ),
+    "centroidal_momentum_derivatives": Function(
+        lambda m, q, qd: [_columns(part) for part in centroidal.centroidal_momentum_derivatives(m, q, qd)],
+        (Q, QD),
+        (2, 6, N),
+        is_direct=never,
+        answer="derivatives of the momentum (angular, linear) about the center of mass, in base axes, along, and with "
+        "respect to, the velocities of {columns}",
     ),
     # configurations
     "integrate": Function(

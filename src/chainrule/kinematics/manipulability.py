@@ -12,7 +12,7 @@ import numpy as np
 from chainrule.arguments import Array, flag, one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
-from chainrule.kinematics.poses import jacobian_derivative
+from chainrule.kinematics.poses import kinematic_hessian
 from chainrule.kinematics.singularities import singular_values
 from chainrule.kinematics.tasks import (
     RANK_TOLERANCE,
@@ -59,11 +59,9 @@ def manipulability_gradient(
     refuse_loops(robot, "manipulability_gradient")
     (q,) = robot.read("manipulability_gradient", q=q)
     chosen = moving_task(robot, link, part=part)
-    unit = np.eye(robot.nv)
-    rows = rows_of_part(chosen.part)
-    dJ = jacobian_derivative(robot, q[..., None, :], unit, chosen.link, "world")[..., rows, :]
+    dJ = kinematic_hessian(robot, q, chosen.link, "world")[..., rows_of_part(chosen.part), :, :]
     U, s, Vt = svd(loop_jacobian(robot, q, link, chosen.part))
-    ds = np.einsum("...mi,...kmn,...in->...ki", U[..., : chosen.rank], dJ, Vt[..., : chosen.rank, :])
+    ds = np.einsum("...mi,...mnk,...in->...ki", U[..., : chosen.rank], dJ, Vt[..., : chosen.rank, :])
     s = s[..., : chosen.rank]
     others = np.stack([np.delete(s, i, axis=-1).prod(axis=-1) for i in range(chosen.rank)], axis=-1)
     others = np.where(s <= 1e-14 * s[..., :1], 0.0, others)

@@ -82,6 +82,15 @@ def jacobian_derivative(
     return robot.evaluate("jacobian_derivative", q=q, qd=qd, link=link, frame=frame)
 
 
+def kinematic_hessian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+    """dJ/dq: the change of each entry of the Jacobian along each velocity: (..., 6, n, n).
+
+    Its last index is that of the velocity: kinematic_hessian(q) @ qd == jacobian_derivative(q, qd), the rate dJ/dt.
+    frame: as of the Jacobian.
+    """
+    return robot.evaluate("kinematic_hessian", q=q, link=link, frame=frame)
+
+
 def analytic_jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy") -> Array:
     """Rates of the pose vector (x, y, z, and three angles) for each qd: (..., 6, n).
 

@@ -172,6 +172,7 @@ class Robot(Mechanism):
     accelerations = poses.accelerations
     jacobian = poses.jacobian
     jacobian_derivative = poses.jacobian_derivative
+    kinematic_hessian = poses.kinematic_hessian
     analytic_jacobian = poses.analytic_jacobian
     pose_vector = poses.pose_vector
     angles_are_singular = poses.angles_are_singular
@@ -215,9 +216,11 @@ class Robot(Mechanism):
     inverse_dynamics = dynamics.inverse_dynamics
     forward_dynamics = dynamics.forward_dynamics
     mass_matrix = dynamics.mass_matrix
+    mass_matrix_derivative = dynamics.mass_matrix_derivative
     apply_inverse_mass = dynamics.apply_inverse_mass
     coriolis_matrix = dynamics.coriolis_matrix
     gravity_torque = dynamics.gravity_torque
+    gravity_torque_jacobian = dynamics.gravity_torque_jacobian
     friction_torque = dynamics.friction_torque
     spring_torque = dynamics.spring_torque
     spring_forces = dynamics.spring_forces
@@ -227,8 +230,12 @@ class Robot(Mechanism):
     static_torque = dynamics.static_torque
     kinetic_energy = energy.kinetic_energy
     potential_energy = energy.potential_energy
+    kinetic_energy_derivatives = energy.kinetic_energy_derivatives
+    potential_energy_gradient = energy.potential_energy_gradient
     momentum = energy.momentum
+    momentum_derivatives = energy.momentum_derivatives
     centroidal_momentum = energy.centroidal_momentum
+    centroidal_momentum_derivatives = energy.centroidal_momentum_derivatives
     centroidal_momentum_matrix = energy.centroidal_momentum_matrix
     center_of_mass = energy.center_of_mass
     center_of_mass_jacobian = energy.center_of_mass_jacobian

@@ -1,0 +1,134 @@
+"""Derivatives of Jacobians, energies, momenta, mass matrix and gravity: against differences, peers and identities."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from trees import state, tree
+
+import chainrule as cr
+
+SEEDS = range(3)
+
+
+def along(robot, f, q, step=2e-2):
+    """Derivatives of f along each velocity, last: central differences, extrapolated twice by Richardson's rule."""
+    h = step / np.array([1, 2, 4])[:, None, None]
+    ahead, behind = (f(robot.integrate(q, sign * h * np.eye(robot.nv))) for sign in (1, -1))
+    coarse, fine, finer = np.moveaxis(ahead - behind, 1, -1) / (2 * h.reshape(3, *([1] * (ahead.ndim - 1))))
+    once, again = fine + (fine - coarse) / 3, finer + (finer - fine) / 3
+    return again + (again - once) / 15
+
+
+def close(found, expected, tolerance=2e-8):
+    assert found.shape == expected.shape
+    assert_allclose(found, expected, atol=tolerance * (1 + np.abs(expected).max()), rtol=0)
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def moving_tree(request):
+    robot = tree(request.param).reference
+    return robot, *state(robot, request.param)
+
+
+@pytest.mark.parametrize("frame", ["world", "body", "space"])
+def test_the_kinematic_hessian_is_the_derivative_of_the_jacobian(moving_tree, frame):
+    robot, q, qd, _ = moving_tree
+    for link in ("tool", robot.link_names[len(robot.link_names) // 2]):
+        H = robot.kinematic_hessian(q, link, frame)
+        close(H, along(robot, lambda x, link=link: robot.jacobian(x, link, frame), q))
+        assert_allclose(H @ qd, robot.jacobian_derivative(q, qd, link, frame), atol=1e-10)
+
+
+def test_the_derivative_of_the_mass_matrix(moving_tree):
+    robot, q, qd, _ = moving_tree
+    D = robot.mass_matrix_derivative(q)
+    close(D, along(robot, robot.mass_matrix, q))
+    C = robot.coriolis_matrix(q, qd)
+    assert_allclose(D @ qd, C + C.T, atol=1e-10 * np.abs(C).max())
+    assert_allclose(D, D.swapaxes(0, 1), atol=1e-12 * np.abs(D).max())
+
+
+def test_the_derivative_of_gravity_torques(moving_tree):
+    robot, q, _, _ = moving_tree
+    close(robot.gravity_torque_jacobian(q), along(robot, robot.gravity_torque, q))
+
+
+def test_derivatives_of_energies(moving_tree):
+    robot, q, qd, _ = moving_tree
+    found = robot.kinetic_energy_derivatives(q, qd)
+    close(found.dq, along(robot, lambda x: robot.kinetic_energy(x, qd), q))
+    assert_allclose(found.dqd, robot.mass_matrix(q) @ qd, atol=1e-10)
+    assert_allclose(found.dq, qd @ robot.mass_matrix_derivative(q).transpose(2, 0, 1) @ qd / 2, atol=1e-9)
+    close(robot.potential_energy_gradient(q), along(robot, robot.potential_energy, q))
+
+
+def test_the_potential_energy_of_springs_between_links_and_in_ball_joints_has_its_gradient():
+    robot = tree(1, ("spherical", "revolute", "universal"), drives=False)
+    ball = next(joint.name for joint in robot.model.joints if joint.type == "spherical")
+    robot = robot.with_joint_properties(stiffness={ball: 2.0}, rest={ball: 0.2})
+    robot = robot.with_spring("base", "tool", (1.0, 0.5, 0.2), stiffness=30.0, rest_length=0.6, force=4.0).reference
+    q = state(robot, 1)[0]
+    close(robot.potential_energy_gradient(q), along(robot, robot.potential_energy, q))
+    assert_allclose(robot.potential_energy_gradient(q), robot.gravity_torque(q) + robot.spring_torque(q))
+
+
+def test_derivatives_of_momenta(moving_tree):
+    robot, q, qd, _ = moving_tree
+    for name in ("momentum", "centroidal_momentum"):
+        f = getattr(robot, name)
+        found = getattr(robot, f"{name}_derivatives")(q, qd)
+        close(found.dq, along(robot, lambda x, f=f: f(x, qd), q))
+        assert_allclose(found.dqd @ qd, f(q, qd), atol=1e-10)
+    assert_allclose(found.dqd, robot.centroidal_momentum_matrix(q), atol=1e-10)
+
+
+def test_the_rate_of_momentum_is_the_force_of_gravity_and_of_the_floor():
+    """A falling robot: linear momentum grows by m g, and its angular momentum about the center of mass not at all."""
+    robot = cr.load("quadruped").without_friction().reference
+    q, qd, _ = state(robot, 2)
+    qdd = robot.forward_dynamics(q, qd, np.zeros(robot.nv))
+    h = robot.centroidal_momentum_derivatives(q, qd)
+    rate = h.dq @ qd + h.dqd @ qdd
+    assert_allclose(rate[3:], robot.mass * robot.gravity, atol=1e-9)
+    assert_allclose(rate[:3], 0, atol=1e-9)
+
+
+def test_compiled_code_gives_the_same_on_batches():
+    robot = tree(4, ("revolute", "universal"))
+    q, qd, _ = state(robot, 4, (2, 3))
+    for name in ("kinematic_hessian", "mass_matrix_derivative", "gravity_torque_jacobian", "potential_energy_gradient"):
+        assert_allclose(getattr(robot, name)(q), getattr(robot.reference, name)(q), atol=1e-11)
+    for name in ("kinetic_energy", "momentum", "centroidal_momentum"):
+        ours, theirs = (getattr(r, f"{name}_derivatives")(q, qd) for r in (robot, robot.reference))
+        assert_allclose(ours.dq, theirs.dq, atol=1e-11)
+        assert_allclose(ours.dqd, theirs.dqd, atol=1e-11)
+        assert_allclose(getattr(robot, f"{name}_derivatives")(q[0, 0], qd[0, 0]).dq, ours.dq[0, 0], atol=1e-12)
+
+
+def test_pinocchio_agrees():
+    pin = pytest.importorskip("pinocchio")
+    from peers import Pinocchio, robots_folder, stripped
+
+    swap = [3, 4, 5, 0, 1, 2]
+    frames = {"world": pin.LOCAL_WORLD_ALIGNED, "body": pin.LOCAL, "space": pin.WORLD}
+    for name, floating in (("ur_description/urdf/ur5_robot.urdf", False), ("solo_description/robots/solo.urdf", True)):
+        urdf = stripped(robots_folder() / name, floating=floating)
+        robot = cr.Robot.from_urdf(urdf, check=False).without_friction().reference
+        peer = Pinocchio(robot, urdf)
+        q, qd, qdd = state(robot, 0)
+        args = (peer.model, peer.data, peer.q(q))
+        dh, *_ = pin.computeCentroidalDynamicsDerivatives(*args, peer.G @ qd, peer.G @ qdd)
+        assert_allclose(robot.centroidal_momentum_derivatives(q, qd).dq, (dh @ peer.G)[swap], atol=1e-10)
+        assert_allclose(robot.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(*args) @ peer.G, atol=1e-11)
+        dg = pin.computeGeneralizedGravityDerivatives(*args)
+        assert_allclose(robot.gravity_torque_jacobian(q), peer.G.T @ dg @ peer.G, atol=1e-10)
+        pin.computeJointKinematicHessians(*args)
+        last = robot.model.moving[-1]
+        joint = peer.model.getJointId(last.name)
+        for frame, reference in frames.items():
+            H = np.asarray(pin.getJointKinematicHessian(peer.model, peer.data, joint, reference))
+            H = H.ravel().reshape(
+                6, peer.nv, peer.nv, order="F"
+            )  # the tensor comes with its numbers in Fortran's order
+            H = np.einsum("rij,ia,jb->rab", H[swap], peer.G, peer.G)
+            assert_allclose(robot.kinematic_hessian(q, last.child, frame), H, atol=1e-10)
