@@ -4,6 +4,8 @@ It has the signature of a generalized ufunc's inner loop. It moves as many rows 
 any strides into tiles, calls the core, and moves the results out. Large tiles live on the heap. Where the heap has no
 more memory, they live in the loop's reserve, which was allocated with the ufunc and serves one thread at a time: a loop
 cannot tell NumPy of an error, so that it must not have any.
+
+Large results in adjacent rows are streamed to memory past the cache (`streaming`).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chainrule.compile.emit import streaming
 from chainrule.compile.emit.lanes import Lanes
 
 MAX_STACK_BYTES = 1 << 14
@@ -235,12 +238,16 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     whole = [-(-n // lanes.width) * lanes.width for n in (*signature.inputs, signature.size + lanes.width)]  # squares
     sizes = [n * lanes.size for n in whole] + [scratch]
     tiles = [f"%in{i}" for i in range(count)] + ["%out", "%scratch"]
+    rows_bytes = lanes.size * signature.size
+    streams = streaming.is_possible(rows_bytes)
+    if streams:
+        sizes.append(streaming.buffer_size(rows_bytes))
     lines = []
     place = 0
     total = sum((size + 63) // 64 * 64 for size in sizes) + 64
     on_stack = total <= MAX_STACK_BYTES
     lines.append(f"  %work = alloca i8, i64 {total}, align 64\n" if on_stack else _take_memory(total))
-    for tile, size in zip(tiles, sizes, strict=True):
+    for tile, size in zip([*tiles, "%unaligned"][: len(sizes)], sizes, strict=True):
         lines.append(f"  {tile} = getelementptr i8, ptr %work, i64 {place}\n")
         place += (size + 63) // 64 * 64
     lines.append("  %n = load i64, ptr %dims\n")
@@ -250,6 +257,9 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     strides = count + max(1, len(signature.output)) if signature.output else count
     for j in range(strides):
         lines.append(f"  %cp{j} = getelementptr i64, ptr %steps, i64 {count + 1 + j}\n  %c{j} = load i64, ptr %cp{j}\n")
+    lines += _contiguous(signature.output, lanes, count)
+    if streams:
+        lines.append(_decide_to_stream(signature, lanes, count))
     body = []
     for i, n in enumerate(signature.inputs):
         body.append(f"  %q{i} = mul i64 %base, %s{i}\n  %r{i} = getelementptr i8, ptr %a{i}, i64 %q{i}\n")
@@ -261,8 +271,9 @@ def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name
     body.append(
         f"  %q{count} = mul i64 %base, %s{count}\n  %r{count} = getelementptr i8, ptr %a{count}, i64 %q{count}\n"
     )
+    if streams:
+        body.append(_stream(signature, lanes, count))
     body += _out(signature, lanes, count)
-    tail = "stored" if len(signature.output) > 1 else "body"
     start, release = ("entry", "  ret void\n") if on_stack else ("ready", RELEASE_MEMORY)
     return f"""define i64 @{name}_reserve_bytes() nounwind {{
   ret i64 {0 if on_stack else total}
@@ -271,13 +282,15 @@ define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {{
 entry:
 {"".join(lines)}  br label %head
 head:
-  %base = phi i64 [ 0, %{start} ], [ %next, %{tail} ]
+  %base = phi i64 [ 0, %{start} ], [ %next, %stored ]
   %more = icmp slt i64 %base, %n
   br i1 %more, label %body, label %done
 body:
   %left = sub i64 %n, %base
   %rows = call i64 @llvm.smin.i64(i64 %left, i64 {lanes.width})
-{"".join(body)}  %next = add i64 %base, {lanes.width}
+{"".join(body)}  br label %stored
+stored:
+  %next = add i64 %base, {lanes.width}
   br label %head
 done:
 {release}}}
@@ -324,7 +337,7 @@ def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
     whole = (
         f"  {unpack}(ptr %out, ptr %r{count}, i64 %s{count}, i64 {lanes.bits // 8}, i64 {signature.size}, i64 %rows)\n"
     )
-    lines = [*_contiguous(shape, lanes, count), "  br i1 %whole, label %together, label %apart\ntogether:\n", whole]
+    lines = ["  br i1 %whole, label %together, label %apart\ntogether:\n", whole]
     lines.append("  br label %stored\napart:\n")
     for k in range(rows):
         offset, rest = [], k
@@ -339,7 +352,47 @@ def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
         lines.append(f"  %t{k} = getelementptr i8, ptr %out, i64 {k * wide * lanes.size}\n")
         inner = f"%c{count + len(shape) - 1}"
         lines.append(f"  {unpack}(ptr %t{k}, ptr {address}, i64 %s{count}, i64 {inner}, i64 {wide}, i64 %rows)\n")
-    return [*lines, "  br label %stored\nstored:\n"]
+    return lines
+
+
+def _decide_to_stream(signature: Signature, lanes: Lanes, count: int) -> str:
+    """Lines that set `%streams`: whether the result is large, in adjacent rows of aligned numbers."""
+    item = lanes.bits // 8
+    return f"""  %address = ptrtoint ptr %a{count} to i64
+  %odd = and i64 %address, {item - 1}
+  %even = icmp eq i64 %odd, 0
+  %adjacent = icmp eq i64 %s{count}, {signature.size * item}
+  %bytes = mul i64 %n, {signature.size * item}
+  %large = icmp sge i64 %bytes, {streaming.MIN_STREAMED_BYTES}
+  %streams.0 = and i1 %whole, %even
+  %streams.1 = and i1 %streams.0, %adjacent
+  %streams = and i1 %streams.1, %large
+  %buffer.0 = ptrtoint ptr %unaligned to i64
+  %buffer.1 = add i64 %buffer.0, {streaming.LINE - 1}
+  %buffer.2 = and i64 %buffer.1, {-streaming.LINE}
+  %buffer = inttoptr i64 %buffer.2 to ptr
+"""
+
+
+def _stream(signature: Signature, lanes: Lanes, count: int) -> str:
+    """Move the output tile out through the buffer, where the result is streamed."""
+    row = signature.size * lanes.bits // 8
+    return f"""  br i1 %streams, label %stream, label %plain
+stream:
+  %to = ptrtoint ptr %r{count} to i64
+  %skip = and i64 %to, {streaming.LINE - 1}
+  %back = sub i64 0, %skip
+  %line = getelementptr i8, ptr %r{count}, i64 %back
+  %into = getelementptr i8, ptr %buffer, i64 %skip
+  call void @unpack.{lanes.suffix}(ptr %out, ptr %into, i64 {row}, i64 {lanes.bits // 8}, i64 {signature.size}, i64 %rows)
+  %moved = mul i64 %rows, {row}
+  %end = add i64 %skip, %moved
+  %first = icmp eq i64 %base, 0
+  %last = icmp sle i64 %left, {lanes.width}
+  call void @stream(ptr %buffer, ptr %line, i64 %skip, i64 %end, i1 %first, i1 %last)
+  br label %stored
+plain:
+"""
 
 
 def _contiguous(shape: tuple[int, ...], lanes: Lanes, count: int) -> list[str]:

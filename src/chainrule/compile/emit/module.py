@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chainrule.compile.emit import batch_loop, elementary, single_call
+from chainrule.compile.emit import batch_loop, elementary, single_call, streaming
 from chainrule.compile.emit.lanes import Lanes, core, scratch_size
 from chainrule.compile.tape import Tape
 
@@ -42,6 +42,7 @@ def batch_module(tape: Tape, signature: batch_loop.Signature, lanes: Lanes, *, s
     module = Module()
     scratch = module.add_cores({"core": tape}, lanes)
     module.add_tiles(lanes)
+    module.add(streaming.stream(lanes))
     module.add(batch_loop.batch_loop(signature, lanes, "core", scratch, "loop"))
     if single:
         scratch = module.add_cores({"core_one": tape}, Lanes(64, 1))
