@@ -168,11 +168,12 @@ class Kernel:
         lengths = self._shape.inputs
         return len(arrays) == len(lengths) and all(a.shape[-1] == n for a, n in zip(arrays, lengths, strict=True))
 
-    def spread(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """The result for arrays whose shapes fit; in single precision if all of them are."""
+    def spread(self, arrays: Sequence[NDArray[Any]], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """The result for arrays whose shapes fit, into `out` if it is given; in single precision if all of them are."""
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
         single = all(a.dtype == np.float32 for a in arrays)
-        out = np.empty((*batch, *self._shape.output), dtype=np.float32 if single else np.float64)
+        if out is None:
+            out = np.empty((*batch, *self._shape.output), dtype=np.float32 if single else np.float64)
         threads.spread(self._single_ufunc if single else self._double_ufunc, arrays, out, batch, self.flops, self.lanes)
         return out
 

@@ -58,10 +58,9 @@ class _Lines:
     def add(self, line: str) -> None:
         self.text.append(f"  {line}\n")
 
-    def transpose(self, rows: list[str], vector: str) -> list[str]:
-        """A square of vectors turned over its diagonal, by exchanging ever smaller blocks."""
+    def transpose(self, rows: list[str], vector: str, step: int) -> list[str]:
+        """A square of vectors turned over its diagonal, by exchanging ever smaller blocks, of `step` lanes first."""
         W = len(rows)
-        step = W // 2
         while step:
             turned = list(rows)
             for i in range(W):
@@ -116,7 +115,7 @@ def pack(lanes: Lanes) -> str:
             address = lines.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
             arguments = f"ptr {address}, i32 1, {block.mask} {mask}, {block.vector} zeroinitializer"
             loaded.append(lines.new(f"call {block.vector} @llvm.masked.load.{block.suffix}.p0({arguments})"))
-        parts.append(lines.transpose(loaded, block.vector))
+        parts.append(lines.transpose(loaded, block.vector, block.width // 2))
     for r, pieces in enumerate(zip(*parts, strict=True)):
         column = pieces[0] if len(pieces) == 1 else lines.shuffle(block.vector, pieces[0], pieces[1], range(W))
         place = lines.new(f"add i64 {into}, {r * size}")
@@ -163,24 +162,27 @@ done:
 
 def unpack(lanes: Lanes) -> str:
     """IR of `unpack`: a tile out to rows with any strides, in squares where numbers are adjacent."""
-    W, V, s, size, item = lanes.width, lanes.vector, lanes.scalar, lanes.size, lanes.bits // 8
+    W, s, size, item = lanes.width, lanes.scalar, lanes.size, lanes.bits // 8
     rows = "".join(
         f"  %o{r} = mul i64 {r}, %outer\n  %p{r} = getelementptr i8, ptr %dst, i64 %o{r}\n" for r in range(W)
     )
     block, lines = square(lanes), _Lines(lanes, "s")
     mask = lines.first(lines.new("sub i64 %cols, %k"), block.width)
-    begin = lines.new(f"mul i64 %k, {size}")
-    columns = []
-    for r in range(block.width):
-        place = lines.new(f"add i64 {begin}, {r * size}")
+    begin, offset = lines.new(f"mul i64 %k, {size}"), lines.new(f"mul i64 %k, {item}")
+    half = block.width // 2
+    narrow = f"<{half} x {s}>"
+
+    def load(column: int, lane: int) -> str:
+        place = lines.new(f"add i64 {begin}, {column * size + lane * item}")
         address = lines.new(f"getelementptr i8, ptr %tile, i64 {place}")
-        columns.append(lines.new(f"load {V}, ptr {address}, align {item}"))
-    offset = lines.new(f"mul i64 %k, {item}")
+        return lines.new(f"load {narrow}, ptr {address}, align {item}")
+
     for start in range(0, W, block.width):
-        part = columns
-        if block.width < W:
-            part = [lines.shuffle(V, c, "poison", range(start, start + block.width)) for c in columns]
-        for r, row in enumerate(lines.transpose(part, block.vector), start):
+        halves = []  # the largest blocks are exchanged by loading them from where they belong
+        for r in range(block.width):
+            column, lane = r % half, start + r // half * half
+            halves.append(lines.shuffle(narrow, load(column, lane), load(column + half, lane), range(block.width)))
+        for r, row in enumerate(lines.transpose(halves, block.vector, half // 2), start):
             address = lines.new(f"getelementptr i8, ptr %p{r}, i64 {offset}")
             arguments = f"{block.vector} {row}, ptr {address}, i32 1, {block.mask} {mask}"
             lines.add(f"call void @llvm.masked.store.{block.suffix}.p0({arguments})")
@@ -376,7 +378,8 @@ def _decide_to_stream(signature: Signature, lanes: Lanes, count: int) -> str:
 
 def _stream(signature: Signature, lanes: Lanes, count: int) -> str:
     """Move the output tile out through the buffer, where the result is streamed."""
-    row = signature.size * lanes.bits // 8
+    item = lanes.bits // 8
+    row = signature.size * item
     return f"""  br i1 %streams, label %stream, label %plain
 stream:
   %to = ptrtoint ptr %r{count} to i64
@@ -384,7 +387,7 @@ stream:
   %back = sub i64 0, %skip
   %line = getelementptr i8, ptr %r{count}, i64 %back
   %into = getelementptr i8, ptr %buffer, i64 %skip
-  call void @unpack.{lanes.suffix}(ptr %out, ptr %into, i64 {row}, i64 {lanes.bits // 8}, i64 {signature.size}, i64 %rows)
+  call void @unpack.{lanes.suffix}(ptr %out, ptr %into, i64 {row}, i64 {item}, i64 {signature.size}, i64 %rows)
   %moved = mul i64 %rows, {row}
   %end = add i64 %skip, %moved
   %first = icmp eq i64 %base, 0
@@ -415,6 +418,7 @@ def masked_declarations(lanes: Lanes) -> str:
 
 
 DECLARATIONS = """declare i64 @llvm.smin.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @malloc(i64)
 declare void @free(ptr)

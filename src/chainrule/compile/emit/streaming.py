@@ -7,13 +7,21 @@ streamed, and what is left of the last one becomes the beginning of the buffer f
 
 from __future__ import annotations
 
+import platform
+
 from chainrule.compile.emit.lanes import Lanes
 
 LINE = 64
 """Bytes of a cache line."""
 
-MIN_STREAMED_BYTES = 4 << 20
+MIN_STREAMED_BYTES = 8 << 20
 """Size of a result from which it is streamed: smaller ones stay in the cache, for whoever reads them next."""
+
+_IS_X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686", "x86")
+FENCE = "call void @llvm.x86.sse.sfence()" if _IS_X86 else "fence seq_cst"
+"""The instruction after which other threads see what was streamed."""
+
+DECLARATIONS = "declare void @llvm.x86.sse.sfence()\n" if _IS_X86 else ""
 
 
 def is_possible(rows_bytes: int) -> bool:
@@ -33,67 +41,47 @@ def stream(lanes: Lanes) -> str:
     `skip` do so too unless these rows are the first ones; bytes after the last whole line are kept for the next rows
     unless these are the last.
     """
-    item = lanes.bits // 8
-    moves = _copy_line(lanes, "source", "target", f"align {lanes.size}, !nontemporal !1")
-    keep = _copy_line(lanes, "kept", "buffer", f"align {item}")
-    return f"""!1 = !{{i32 1}}
+    V, item, moves = lanes.vector, lanes.bits // 8, []
+    for k in range(0, LINE, lanes.size):
+        moves.append(f"  %from{k} = getelementptr i8, ptr %source, i64 {k}\n")
+        moves.append(f"  %to{k} = getelementptr i8, ptr %target, i64 {k}\n")
+        moves.append(f"  %x{k} = load {V}, ptr %from{k}, align {item}\n")
+        moves.append(f"  store {V} %x{k}, ptr %to{k}, align {lanes.size}, !nontemporal !1\n")
+    copy = "call void @llvm.memcpy.p0.p0.i64"
+    return f"""{DECLARATIONS}!1 = !{{i32 1}}
 define internal void @stream(ptr %buffer, ptr %line, i64 %skip, i64 %end, i1 %first, i1 %last) noinline nounwind {{
 entry:
   %whole.end = and i64 %end, {-LINE}
+  %rest = sub i64 %end, %whole.end
   %begun = icmp ne i64 %skip, 0
   %partial = and i1 %first, %begun
   br i1 %partial, label %begin, label %lines
 begin:
-  call void @copy_items(ptr %buffer, ptr %line, i64 %skip, i64 {LINE})
+  %begin.from = getelementptr i8, ptr %buffer, i64 %skip
+  %begin.to = getelementptr i8, ptr %line, i64 %skip
+  %begin.bytes = sub i64 {LINE}, %skip
+  {copy}(ptr %begin.to, ptr %begin.from, i64 %begin.bytes, i1 false)
   br label %lines
 lines:
   %start = phi i64 [ 0, %entry ], [ {LINE}, %begin ]
   br label %head
 head:
   %at = phi i64 [ %start, %lines ], [ %next, %body ]
-  %more = icmp slt i64 %at, %whole.end
-  br i1 %more, label %body, label %rest
-body:
   %source = getelementptr i8, ptr %buffer, i64 %at
   %target = getelementptr i8, ptr %line, i64 %at
-{moves}  %next = add i64 %at, {LINE}
+  %more = icmp slt i64 %at, %whole.end
+  br i1 %more, label %body, label %left
+body:
+{"".join(moves)}  %next = add i64 %at, {LINE}
   br label %head
-rest:
+left:
   br i1 %last, label %finish, label %keep
 finish:
-  call void @copy_items(ptr %buffer, ptr %line, i64 %whole.end, i64 %end)
-  fence seq_cst
+  {copy}(ptr %target, ptr %source, i64 %rest, i1 false)
+  {FENCE}
   ret void
 keep:
-  %kept = getelementptr i8, ptr %buffer, i64 %whole.end
-{keep}  ret void
-}}
-define internal void @copy_items(ptr %from, ptr %to, i64 %start, i64 %stop) noinline nounwind {{
-entry:
-  br label %head
-head:
-  %at = phi i64 [ %start, %entry ], [ %next, %body ]
-  %more = icmp slt i64 %at, %stop
-  br i1 %more, label %body, label %done
-body:
-  %source = getelementptr i8, ptr %from, i64 %at
-  %target = getelementptr i8, ptr %to, i64 %at
-  %x = load {lanes.scalar}, ptr %source, align {item}
-  store {lanes.scalar} %x, ptr %target, align {item}
-  %next = add i64 %at, {item}
-  br label %head
-done:
+  {copy}(ptr %buffer, ptr %source, i64 {LINE}, i1 false)
   ret void
 }}
 """
-
-
-def _copy_line(lanes: Lanes, source: str, target: str, store: str) -> str:
-    """IR lines that copy one line, with the alignment and other attributes of the stores."""
-    V, lines = lanes.vector, []
-    for k in range(0, LINE, lanes.size):
-        lines.append(f"  %{source}{k} = getelementptr i8, ptr %{source}, i64 {k}\n")
-        lines.append(f"  %{target}{k} = getelementptr i8, ptr %{target}, i64 {k}\n")
-        lines.append(f"  %{source}.x{k} = load {V}, ptr %{source}{k}, align {lanes.bits // 8}\n")
-        lines.append(f"  store {V} %{source}.x{k}, ptr %{target}{k}, {store}\n")
-    return "".join(lines)

@@ -26,11 +26,8 @@ def time_loop_module(program: Program, record: int, lanes: Lanes) -> tuple[str, 
     if lanes.width > 1:
         module.add_tiles(lanes)
     loop = _Loop(program, record, lanes, scratch)
-    module.add(MEMCPY + loop.text())
+    module.add(loop.text())
     return module.text(), loop.size
-
-
-MEMCPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 
 
 class _Loop:
