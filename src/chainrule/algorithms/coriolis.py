@@ -20,6 +20,7 @@ from chainrule.spatial import (
     Motion,
     Scalar,
     Symmetric,
+    Transform,
     Vector,
 )
 
@@ -46,6 +47,20 @@ class BodyCoriolis:
         """The integral over the body of (r x f, f), with f = omega_S x u dm."""
         w = S.angular
         return Force(w * self.K.trace() - self.K * w, w.cross(self.momentum))
+
+    def moment_of(self, S: Motion) -> Vector:
+        """The product B^T S, which is a moment: S . (B S') is its product with the angular part of S'."""
+        w = S.angular
+        return w * self.K.trace() - self.K.transpose() * w + self.momentum.cross(S.linear)
+
+    def moved_by(self, T: Transform) -> BodyCoriolis:
+        """B about the origin of the frame that T places this one in, with the same velocities of the points."""
+        R, p = T.rotation, T.rotation * self.momentum
+        return BodyCoriolis(p, R @ self.K @ R.inv + Matrix.outer(p, T.translation))
+
+    def moved_back_by(self, T: Transform) -> BodyCoriolis:
+        """B about the origin of the frame that T^-1 places this one in."""
+        return self.moved_by(T.inverse())
 
 
 def coriolis_matrix(model: Model, q: Scalars, qd: Scalars) -> list[list[Scalar]]:

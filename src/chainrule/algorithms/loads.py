@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from chainrule.algorithms.coriolis import BodyCoriolis
 from chainrule.algorithms.kinematics import pose
 from chainrule.model import Model
-from chainrule.spatial import Force, Scalar
+from chainrule.spatial import Force, Matrix, Scalar
 
 Wrenches = Mapping[int, Force]
 """Wrenches that the world applies to links, by link index, each in its link's frame."""
@@ -35,11 +36,32 @@ def on_links(
     total: dict[int, Force] = {}
     for name, wrench in zip(names, wrenches, strict=True):
         index, offset = model.locate(name)
-        F = Force.of(wrench)
-        if frame == "world":
-            into_frame = pose(model, q, name).rotation.inv
-            F = Force(into_frame * F.moment, into_frame * F.force)
+        F = _into_frame(model, q, name, Force.of(wrench)) if frame == "world" else Force.of(wrench)
         total[index] = total.get(index, Force.zero()) + offset * F
+    return total
+
+
+def _into_frame(model: Model, q: Sequence[Scalar], name: str, F: Force) -> Force:
+    """A wrench in base axes, in the axes of a link or frame."""
+    R = pose(model, q, name).rotation.inv
+    return Force(R * F.moment, R * F.force)
+
+
+def fixed_in_base(
+    model: Model, names: Iterable[str], wrenches: Iterable[Sequence[Scalar]], q: Sequence[Scalar]
+) -> dict[int, BodyCoriolis]:
+    """Wrenches with the axes of the base, by link index, as what their links turn away from: E.
+
+    As a link turns by w, a wrench (m, f) at the point p that turned along would change by E w: by w x f at p, which
+    is what B gives for a body with the momentum f at p, and by w x m.
+    """
+    total: dict[int, BodyCoriolis] = {}
+    for name, wrench in zip(names, wrenches, strict=True):
+        index, offset = model.locate(name)
+        F = _into_frame(model, q, name, Force.of(wrench))
+        m, f = offset.rotation * F.moment, offset.rotation * F.force
+        E = BodyCoriolis(f, Matrix.outer(f, offset.translation) + m.skew())
+        total[index] = total[index] + E if index in total else E
     return total
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -414,7 +415,21 @@ class Mechanism:
             return
         kernel = COMPILED.kernel(call)
         if kernel.has_plain_call:
-            self.__dict__[name] = kernel.plain_call(method.__get__(self), method.__doc__ or "")
+            single = kernel.plain_call(method.__get__(self), method.__doc__ or "")
+            self.__dict__[name] = (
+                single if entry.named is None else _with_names(single, entry.named, method.__get__(self))
+            )
+
+
+def _with_names(call: Callable[..., Any], named: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
+    """A call on one state whose answer, an array of parts, becomes a named result; the method gives one already."""
+
+    @wraps(method)
+    def single(*arguments: Any, **options: Any) -> Any:
+        answer = call(*arguments, **options)
+        return named(*answer) if type(answer) is np.ndarray else answer
+
+    return single
 
 
 def _read_only(values: Sequence[float]) -> Array:

@@ -32,15 +32,17 @@ from chainrule.algorithms import (
     manipulability,
     regressor,
     rnea,
+    rnea_derivatives,
     statics,
     sticking,
     terms,
     vector_form,
 )
 from chainrule.algorithms.euler import ORDERS
-from chainrule.algorithms.loads import WRENCH_FRAMES, add, on_links
+from chainrule.algorithms.loads import WRENCH_FRAMES, add, fixed_in_base, on_links
 from chainrule.arguments import flag, names, one_of
-from chainrule.errors import ShapeError, UnknownNameError, short_repr
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
+from chainrule.functions.named import InverseDynamicsDerivatives
 from chainrule.model import Model, Quantity
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.linear import dot, transpose
@@ -311,6 +313,8 @@ class Function:
     """Whether the method on one state does nothing but call the kernel, so that the kernel can stand in for it."""
     method: str | None = None
     """The method that evaluates it, where its name is another one."""
+    named: Callable[..., Any] | None = None
+    """The named result that the method makes of the parts of the answer, which are its first dimension."""
     answer: str = ""
     """The result in words: quantity, order, frame and unit. `meaning.describe_result` fills in names."""
 
@@ -345,6 +349,20 @@ def _with_named_wrenches(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
         return algorithm(model, *state, wrenches=on_links(model, loads, wrenches, state[0], wrench_frame), **options)
+
+    return compute
+
+
+def _with_wrenches_that_turn(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+    """Give an algorithm's wrenches names, and say which of them do not turn with their links."""
+
+    def compute(
+        model: Model, *arguments: Any, loads: Sequence[str] = (), wrench_frame: str = "body", **options: Any
+    ) -> Any:
+        state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
+        turning = fixed_in_base(model, loads, wrenches, state[0]) if wrench_frame == "world" else None
+        acting = on_links(model, loads, wrenches, state[0], wrench_frame)
+        return algorithm(model, *state, wrenches=acting, turning=turning, **options)
 
     return compute
 
@@ -389,6 +407,17 @@ def _inverse_dynamics(
     if model.constraints:
         return loop_dynamics.loop_torques(model, q, qd, qdd, wrenches, **loops)[0]
     return vector_form.inverse_dynamics(model, q, qd, qdd, wrenches)
+
+
+def _inverse_dynamics_derivatives(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, turning: Any = None
+) -> list[list[list[Scalar]]]:
+    if model.constraints:
+        raise ModelError(
+            "inverse_dynamics_derivatives: the derivatives of torques with closed loops are not computed; those of the "
+            "tree without its loops are, robot.without_constraint(name)"
+        )
+    return list(rnea_derivatives.inverse_dynamics_derivatives(model, q, qd, qdd, wrenches, turning))
 
 
 def _constraint_forces(
@@ -612,6 +641,17 @@ FUNCTIONS: dict[str, Function] = {
         is_direct=never,
         method="forward_dynamics",
         answer="accelerations of {accelerations}, with joints at rest held by dry friction",
+    ),
+    "inverse_dynamics_derivatives": Function(
+        _with_wrenches_that_turn(_inverse_dynamics_derivatives),
+        (Q, QD, QDD),
+        (3, N, N),
+        _LOADS,
+        cost=per_pair(2),
+        loaded=True,
+        is_direct=without_loops,
+        named=InverseDynamicsDerivatives,
+        answer="derivatives of torques or forces with respect to q, qd and qdd: rows {torques}, columns {columns}",
     ),
     "bias": Function(
         _with_named_wrenches(_bias),

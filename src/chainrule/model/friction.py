@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
+from chainrule.spatial.dual import Dual, chain_rule
 from chainrule.spatial.scalar import caller_of
 
 TINY_SPEED = 1e-12
@@ -53,24 +55,20 @@ class FrictionFunction:
 
     def __call__(self, q: Scalar, qd: Scalar) -> Scalar:
         """The torque at a position and rate."""
+        if isinstance(q, Dual) or isinstance(qd, Dual):
+            return chain_rule(self, self.slopes, (q, qd))
         call = caller_of(q, qd)
         if call is not None:
             return call(self.traced, [[q], [qd]])[0]
         kinds = {type(x).__module__.partition(".")[0] for x in (q, qd)}
         if kinds <= {"builtins", "numpy"}:
-            return self._evaluate(q, qd)
+            return _evaluate(self.traced, q, qd)
         return self.function(q, qd)
 
-    def _evaluate(self, q: Any, qd: Any) -> Any:
-        """The trace on numbers: floats, or arrays of one shape."""
-        import numpy as np
-
-        x, v = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(qd, dtype=float))
-        if not x.ndim:
-            return float(self.traced(float(x), float(v)))
-        if not x.size:
-            return np.zeros(x.shape)
-        return np.asarray(self.traced(x.reshape(1, -1), v.reshape(1, -1))).reshape(x.shape)
+    @cached_property
+    def slopes(self) -> tuple[Slope, Slope]:
+        """Its derivatives with respect to position and rate."""
+        return slopes_of(self.traced)
 
     def _inspect(self, what: str) -> bool:
         """Whether it jumps at rest; refused where it is not finite, or not what the function itself gives."""
@@ -107,6 +105,44 @@ class FrictionFunction:
 
     def __repr__(self) -> str:
         return f"<friction function {getattr(self.function, '__name__', 'of (q, qd)')}>"
+
+
+class Slope:
+    """A derivative of a friction law, as a function of position and rate."""
+
+    def __init__(self, traced: Any) -> None:
+        self.traced = traced
+
+    def __call__(self, q: Scalar, qd: Scalar) -> Scalar:
+        """The derivative at a position and rate."""
+        if isinstance(q, Dual) or isinstance(qd, Dual):
+            return chain_rule(self, slopes_of(self.traced), (q, qd))
+        call = caller_of(q, qd)
+        if call is not None:
+            return call(self.traced, [[q], [qd]])[0]
+        return _evaluate(self.traced, q, qd)
+
+
+def slopes_of(traced: Any) -> tuple[Slope, Slope]:
+    """The derivatives of a graph of CasADi with respect to position and rate."""
+    import casadi
+
+    arguments = [casadi.SX.sym("q"), casadi.SX.sym("qd")]
+    value = traced(*arguments)
+    slopes = [casadi.Function("slope", arguments, [casadi.gradient(value, x)]) for x in arguments]
+    return Slope(slopes[0]), Slope(slopes[1])
+
+
+def _evaluate(traced: Any, q: Any, qd: Any) -> Any:
+    """A trace on numbers: floats, or arrays of one shape."""
+    import numpy as np
+
+    x, v = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(qd, dtype=float))
+    if not x.ndim:
+        return float(traced(float(x), float(v)))
+    if not x.size:
+        return np.zeros(x.shape)
+    return np.asarray(traced(x.reshape(1, -1), v.reshape(1, -1))).reshape(x.shape)
 
 
 def _trace(function: Callable[[Scalar, Scalar], Scalar], what: str) -> Any:

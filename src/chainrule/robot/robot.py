@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from chainrule.core.export import export
 from chainrule.core.mechanism import Mechanism
 from chainrule.doctor import diagnosis
-from chainrule.dynamics import dynamics, energy, textbook, unit_check
+from chainrule.dynamics import derivatives, dynamics, energy, textbook, unit_check
 from chainrule.identification import parameters as identified
 from chainrule.identification import regressor as regression
 from chainrule.inverse_kinematics import path, solve
@@ -215,6 +215,7 @@ class Robot(Mechanism):
     # --- dynamics: dynamics/dynamics.py, energy.py, textbook.py, dae.py ---
     inverse_dynamics = dynamics.inverse_dynamics
     forward_dynamics = dynamics.forward_dynamics
+    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     mass_matrix = dynamics.mass_matrix
     mass_matrix_derivative = dynamics.mass_matrix_derivative
     apply_inverse_mass = dynamics.apply_inverse_mass

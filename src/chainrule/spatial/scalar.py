@@ -18,6 +18,16 @@ from typing import Any, NamedTuple, TypeAlias
 Scalar: TypeAlias = Any
 
 
+class Wrapped:
+    """A scalar that is made of other scalars, and chooses between two of its kind whatever the condition is."""
+
+    __slots__ = ()
+
+    def choose(self, condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        """`a` where `condition` holds, else `b`."""
+        raise NotImplementedError
+
+
 def _without_exponential(x: Scalar) -> Scalar:
     raise TypeError(f"no exponential function serves scalars of the class {type(x).__name__}")
 
@@ -221,12 +231,15 @@ def exp(x: Scalar) -> Scalar:
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    kind = type(y) if not isinstance(y, (int, float)) else type(x)
+    kind = type(x) if isinstance(y, (int, float)) or isinstance(x, Wrapped) else type(y)
     return functions_of(kind).atan2(y, x)
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """`a` where `condition` holds, else `b`; both are evaluated, so guard what may divide by zero."""
+    for branch in (a, b):
+        if isinstance(branch, Wrapped):
+            return branch.choose(condition, a, b)
     return functions_of(type(condition)).where(condition, a, b)
 
 

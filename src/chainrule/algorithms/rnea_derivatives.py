@@ -1,0 +1,323 @@
+"""Derivatives of inverse dynamics with respect to q, qd and qdd: a recursion over pairs of joints.
+
+Carpentier & Mansard, "Analytical derivatives of rigid body dynamics algorithms", 2018; Singh, Russell & Wensing,
+"Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra", 2022, whose letters these are.
+As joint k moves by its screw S_k, all links that it carries move along, and so do their wrenches. Seen from these
+links, their velocity changes by psi_dot = V_parent x S_k, and their acceleration by psi_ddot + psi_dot x V_i with
+psi_ddot = A_parent x S_k + V_parent x psi_dot. The wrench F, the sum of I A + V x* I V, of all links that a joint
+carries then changes by
+
+    I psi_ddot + 2 B psi_dot           with q_k, beyond the wrench that moves along, S_k x* F,
+    I upsilon_dot + 2 B S_k            with qd_k, where upsilon_dot = psi_dot + dS_k/dt,
+    I S_k                              with qdd_k.
+
+I and B (`coriolis.BodyCoriolis`) are those of all these links together: of the links that joint k carries, for rows of
+the joints that carry it; of the links that joint j carries, for rows j of the joints that k carries. So there is one
+visit of each pair of joints that carry each other, and the work grows like the number of entries that are not zero.
+
+Quantities are in link frames. Velocities are those that an observer sees who moves along with the origin of that
+frame, without turning: torques are the same for all such observers, and the own origin is the one at rest.
+
+Columns with respect to q are derivatives along the velocities of the joints: d/de of f(integrate(q, e v)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chainrule.algorithms.configuration import coordinate_rates
+from chainrule.algorithms.coriolis import BodyCoriolis
+from chainrule.algorithms.joint_forces import armature, drive_torque
+from chainrule.algorithms.loads import Wrenches
+from chainrule.algorithms.rnea import inward, project
+from chainrule.algorithms.springs import with_springs
+from chainrule.model import Model, PosedBody
+from chainrule.spatial import Force, Inertia, Matrix, Motion, Scalar, Transform, Vector
+from chainrule.spatial.dual import derivative
+from chainrule.spatial.scalar import is_zero
+from chainrule.spatial.vector import acceleration_matrix, euler_moment
+
+Scalars = Sequence[Scalar]
+Rows = list[list[Scalar]]
+Turning = Mapping[int, BodyCoriolis]
+"""Wrenches with axes fixed in the base, by link index: see `loads.fixed_in_base`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One velocity of a joint: its place in qd, its screw S, and the changes that it makes, in the link's frame.
+
+    psi_dot and psi_ddot are changes of velocity and acceleration with the coordinate, as the links see them that the
+    joint carries; upsilon_dot is the change of acceleration with the velocity. D has the changes of the joint's own
+    screws with the coordinate, as the link sees them: zero but for universal and planar joints.
+    """
+
+    index: int
+    S: Motion
+    psi_dot: Motion
+    psi_ddot: Motion
+    upsilon_dot: Motion
+    D: Sequence[Motion]
+
+
+@dataclass(frozen=True, slots=True)
+class MovingLink:
+    """A link in a state, in its own frame: angular velocity, accelerations, and the columns of its joint.
+
+    A is the rate of its twist as its origin's observer sees it: angular acceleration, and acceleration of the origin.
+    K r is the acceleration of a point r beyond that of the origin. `drift` is the velocity of its origin as the
+    parent's observer sees it, in the parent's axes.
+    """
+
+    omega: Vector
+    A: Motion
+    K: Matrix
+    drift: Vector
+    columns: Sequence[Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changes of the wrench through a joint with qdd, qd and q of one velocity, and moments for the rows above.
+
+    B_S = 2 B^T S, and turning_S is the same of the wrenches that do not turn with their links.
+    """
+
+    with_qdd: Force
+    with_qd: Force
+    with_q: Force
+    B_S: Vector
+    turning_S: Vector
+
+    def seen_from_parent(self, T: Transform, drift: Vector) -> Changes:
+        """The same in the parent's frame, for whose observer all these links drift."""
+        with_qdd = T * self.with_qdd
+        B_S = T.rotation * self.B_S + (drift * 2).cross(with_qdd.force)
+        return Changes(with_qdd, T * self.with_qd, T * self.with_q, B_S, T.rotation * self.turning_S)
+
+
+def inverse_dynamics_derivatives(
+    model: Model,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    wrenches: Wrenches | None = None,
+    turning: Turning | None = None,
+) -> tuple[Rows, Rows, Rows]:
+    """d tau/dq, d tau/dqd and d tau/dqdd = M, with rotors, springs, friction and wrenches on links.
+
+    Wrenches move and turn with their links; those that keep the axes of the base are in `turning` as well.
+    """
+    dq, dqd, M = link_derivatives(model, q, qd, qdd, wrenches, turning)
+    add_drives(model, q, qd, dq, dqd)
+    add_springs(model, q, qd, dq, dqd)
+    for i, J in enumerate(armature(model)):
+        M[i][i] = M[i][i] + J
+    return dq, dqd, M
+
+
+def link_derivatives(
+    model: Model,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    wrenches: Wrenches | None = None,
+    turning: Turning | None = None,
+) -> tuple[Rows, Rows, Rows]:
+    """Derivatives of the torques that the links alone need."""
+    bodies = model.at(q)
+    links = outward(model, bodies, qd, qdd)
+    F = inward(bodies, link_wrenches(bodies, links, wrenches))
+    I, B = composites(bodies, links)
+    E = composite_turning(bodies, turning)
+    dq, dqd, M = (_zeros(model.nv) for _ in range(3))
+    for body in bodies:
+        own = links[body.index].columns
+        for column in own:
+            k = column.index
+            changes = wrench_changes(column, I[body.index], B[body.index], E.get(body.index))
+            for j, D in zip(own, column.D, strict=True):
+                _add(M, j.index, k, j.S.dot(changes.with_qdd))
+                _add(dqd, j.index, k, j.S.dot(changes.with_qd))
+                _add(dq, j.index, k, j.S.dot(changes.with_q) + D.dot(F[body.index]))
+            changes = replace(changes, with_q=changes.with_q + column.S.cross(F[body.index]))
+            below = body
+            while below.parent:
+                changes = changes.seen_from_parent(below.T, links[below.index].drift)
+                below = bodies[below.parent - 1]
+                for j in links[below.index].columns:
+                    m = j.S.dot(changes.with_qdd)
+                    _add(M, j.index, k, m)
+                    _add(M, k, j.index, m)
+                    _add(dqd, j.index, k, j.S.dot(changes.with_qd))
+                    _add(dqd, k, j.index, _row_with_qd(j, changes))
+                    _add(dq, j.index, k, j.S.dot(changes.with_q))
+                    _add(dq, k, j.index, _row_with_q(j, changes))
+    return dq, dqd, M
+
+
+def _row_with_qd(j: Column, above: Changes) -> Scalar:
+    """Change of a torque with the velocity of a joint j that carries it."""
+    return j.upsilon_dot.dot(above.with_qdd) + j.S.angular.dot(above.B_S)
+
+
+def _row_with_q(j: Column, above: Changes) -> Scalar:
+    """Change of a torque with the coordinate of a joint j that carries it."""
+    return j.psi_ddot.dot(above.with_qdd) + j.psi_dot.angular.dot(above.B_S) + j.S.angular.dot(above.turning_S)
+
+
+def outward(model: Model, bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars) -> list[MovingLink]:
+    """Base to tip: the motion of each link, and the changes that the velocities of its joint make."""
+    zero = Vector.zero()
+    base = Motion(zero, -model.gravity)
+    links = [MovingLink(zero, base, acceleration_matrix(zero, zero), zero, ())]
+    for body in bodies:
+        R, P, parent = body.T.rotation, body.T.translation, links[body.parent]
+        VJ, AJ = body.along(qd), body.velocity_product(qd) + body.along(qdd)
+        w_parent = R.inv * parent.omega
+        V_parent = Motion(w_parent, -VJ.linear)  # of the parent's point at the origin of this link
+        A_parent = Motion(
+            R.inv * parent.A.angular, R.inv * (parent.K * P + parent.A.linear) + w_parent.cross(VJ.linear)
+        )
+        V = Motion(w_parent + VJ.angular, zero)
+        A = A_parent + V_parent.cross(VJ) + AJ
+        columns = []
+        for (i, S), S_ring, (D, D_qd, D_rest) in zip(
+            body.S, body.S_rate(qd), screw_changes(body, qd, qdd), strict=True
+        ):
+            psi_dot = V_parent.cross(S) + D_qd
+            psi_ddot = A_parent.cross(S) + V_parent.cross(psi_dot) + V.cross(D_qd) + D_rest
+            columns.append(Column(i, S, psi_dot, psi_ddot, psi_dot + V.cross(S) + S_ring, D))
+        drift = parent.omega.cross(P) + R * VJ.linear
+        links.append(MovingLink(V.angular, A, acceleration_matrix(V.angular, A.angular), drift, columns))
+    return links
+
+
+def screw_changes(body: PosedBody, qd: Scalars, qdd: Scalars) -> list[tuple[list[Motion], Motion, Motion]]:
+    """Changes with each coordinate of a joint, as its link sees them: of the screws, of S qd, of dS/dt qd + S qdd."""
+    kind, multiplier = body.body.joint.kind, body.body.multiplier
+
+    def motions(own: Scalars) -> list[list[Scalar]]:
+        columns = [S * multiplier for S in kind.columns(own)] if body.body.joint.mimic else kind.columns(own)
+        posed = PosedBody(body.body, own, body.T, list(enumerate(columns, body.body.first_v)))
+        accelerations = posed.velocity_product(qd) + posed.along(qdd)
+        return [[*motion] for motion in (*columns, posed.along(qd), accelerations)]
+
+    changes = []
+    for k in range(kind.nv):
+        unit = [int(n == k) for n in range(kind.nv)]
+        direction = [rate * multiplier for rate in kind.rates(body.own, unit)]
+        *D, D_qd, D_rest = (Motion.of(change) for change in derivative(motions, body.own, direction)[1])
+        changes.append((D, D_qd, D_rest))
+    return changes
+
+
+def link_wrenches(
+    bodies: Sequence[PosedBody], links: Sequence[MovingLink], wrenches: Wrenches | None = None
+) -> list[Force]:
+    """Wrench that each link's motion needs beyond what the world applies, as `vector_form` has it."""
+    F = [Force.zero()]
+    for body in bodies:
+        I, link = body.inertia, links[body.index]
+        force = link.A.linear * I.mass + link.K * I.moment
+        moment = I.moment.cross(link.A.linear) + euler_moment(I.inertia, link.omega, link.A.angular, link.K)
+        F.append(Force(moment, force))
+    for index, wrench in (wrenches or {}).items():
+        F[index] = F[index] - wrench
+    return F
+
+
+def composites(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> tuple[list[Inertia], list[BodyCoriolis]]:
+    """Tip to base: I and 2 B of each link with all links that it carries; entry 0 stays empty."""
+    zero = Vector.zero()
+    I, B = [Inertia.zero()], [BodyCoriolis.of(Inertia.zero(), Motion.zero())]
+    for body in bodies:
+        I.append(body.inertia)
+        B.append(BodyCoriolis.of(body.inertia, Motion(links[body.index].omega * 2, zero)))
+    for body in reversed(bodies):
+        if body.parent:
+            moved = body.T * I[body.index]
+            drifting = BodyCoriolis.of(moved, Motion(zero, links[body.index].drift * 2))
+            I[body.parent] = I[body.parent] + moved
+            B[body.parent] = B[body.parent] + body.T * B[body.index] + drifting
+    return I, B
+
+
+def composite_turning(bodies: Sequence[PosedBody], turning: Turning | None) -> dict[int, BodyCoriolis]:
+    """Tip to base: the wrenches on each link and all links that it carries, of those that keep the base's axes."""
+    total = dict(turning or {})
+    for body in reversed(bodies) if turning else ():
+        if body.index in total and body.parent:
+            moved = body.T * total[body.index]
+            total[body.parent] = total[body.parent] + moved if body.parent in total else moved
+    return total
+
+
+def wrench_changes(column: Column, I: Inertia, B: BodyCoriolis, turning: BodyCoriolis | None) -> Changes:
+    """Changes of the wrench through a joint, without the wrench that moves along with its coordinate."""
+    S = column.S
+    with_q = I * column.psi_ddot + B * column.psi_dot
+    if turning is not None:
+        with_q = with_q + turning * S
+    with_qd = I * column.upsilon_dot + B * S
+    turning_S = Vector.zero() if turning is None else turning.moment_of(S)
+    return Changes(I * S, with_qd, with_q, B.moment_of(S), turning_S)
+
+
+def add_drives(model: Model, q: Scalars, qd: Scalars, dq: Rows, dqd: Rows) -> None:
+    """Add the derivatives of joint springs and friction, each of which depends on its own joint alone.
+
+    So the first coordinates of all joints change together, then the second ones, and so on. Dry friction jumps at
+    rest; its derivatives are those on either side, zero for a constant level.
+    """
+    rest = [0] * model.nv
+    joints = model.layout.joints
+
+    def torque(state: Scalars) -> list[Scalar]:
+        return drive_torque(model, state[: model.nq], state[model.nq :], rest)
+
+    for k in range(max((places.joint.kind.nv for places in joints), default=0)):
+        chosen = [places.v for places in joints if places.joint.kind.nv > k]
+        column = {i: v.start + k for v in chosen for i in range(v.start, v.stop)}
+        unit = [int(column.get(i) == i) for i in range(model.nv)]
+        for matrix, direction in (
+            (dq, [*coordinate_rates(model, q, unit), *rest]),
+            (dqd, [*([0] * model.nq), *unit]),
+        ):
+            for i, change in enumerate(derivative(torque, [*q, *qd], direction)[1]):
+                if not is_zero(change):
+                    _add(matrix, i, column[i], change)
+
+
+def add_springs(model: Model, q: Scalars, qd: Scalars, dq: Rows, dqd: Rows) -> None:
+    """Add the derivatives of springs and dampers between links, column by column."""
+    if not model.springs:
+        return
+
+    def torque(state: Scalars) -> list[Scalar]:
+        bodies = model.at(state[: model.nq])
+        pulls = with_springs(model, state[: model.nq], state[model.nq :], None)
+        F = [Force.zero() for _ in model.links]
+        for index, wrench in pulls.items():
+            F[index] = -wrench
+        return project(model, bodies, inward(bodies, F))
+
+    is_damped = any(not is_zero(spring.damping) for spring in model.springs)
+    for k in range(model.nv):
+        unit = [int(i == k) for i in range(model.nv)]
+        directions = [(dq, [*coordinate_rates(model, q, unit), *([0] * model.nv)])]
+        if is_damped:
+            directions.append((dqd, [*([0] * model.nq), *unit]))
+        for matrix, direction in directions:
+            for i, change in enumerate(derivative(torque, [*q, *qd], direction)[1]):
+                _add(matrix, i, k, change)
+
+
+def _zeros(n: int) -> Rows:
+    return [[0] * n for _ in range(n)]
+
+
+def _add(matrix: Rows, i: int, j: int, amount: Scalar) -> None:
+    """Add to an entry, in place: mimic joints share theirs."""
+    matrix[i][j] = matrix[i][j] + amount
