@@ -89,6 +89,16 @@ def test_inverse_kinematics_is_compared_with_a_loop_around_pinocchio(monkeypatch
     assert capsys.readouterr().out.count("100% failed") == 4
 
 
+def test_the_regressor_is_compared_with_pinocchios(monkeypatch, capsys, tmp_path):
+    arguments = ["--robot", "planar_3r", "--states", "8", "--rounds", "2", "--output", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["regressor.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "regressor.py"), run_name="__main__")
+    assert "ratio" in capsys.readouterr().out
+    functions = json.loads((tmp_path / "regressor.json").read_text())["functions"]
+    assert len(functions) == 5
+    assert all(figures["apart"] < 1e-12 for figures in functions.values())
+
+
 def test_closed_forms_are_compared_with_peers(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["equations.py", "--quick"])
     runpy.run_path(str(ROOT / "benchmarks" / "equations.py"), run_name="__main__")

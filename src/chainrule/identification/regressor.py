@@ -41,7 +41,8 @@ def regressor(
     >>> np.allclose(Y @ arm.parameters, arm.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     True
     """
-    return robot.evaluate("regressor", q=q, qd=qd, qdd=qdd, parts=parts)
+    chosen = None if parts is None else chosen_parts(parts)
+    return robot.evaluate("regressor", q=q, qd=qd, qdd=qdd, parts=chosen)
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,9 @@ def _independent_columns(Y: Array) -> tuple[tuple[int, ...], Array]:
 
 def _sum(row: Array, labels: Sequence[str]) -> str:
     """A combination of parameters in words."""
-    terms = [(x, label) for x, label in zip(row.tolist(), labels, strict=True) if x]
-    text = " + ".join(label if abs(x - 1) < 1e-6 else f"{x:.6g} {label}" for x, label in terms)
-    return text.replace("+ -", "- ")
+    text = ""
+    for x, label in zip(row.tolist(), labels, strict=True):
+        if x:
+            size = "" if abs(abs(x) - 1) < 1e-6 else f"{abs(x):.6g} "
+            text += (" - " if x < 0 else " + ") + size + label
+    return text.removeprefix(" + ")
