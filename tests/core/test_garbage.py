@@ -240,6 +240,14 @@ SLOW = {"equations", "kinematic_equations", "derivation", "dae", "dae_residual",
 HUMAN_ARM = cr.load("human_arm")
 
 RIGHT: dict[str, dict[str, Any]] = {
+    "jvp": {"function": "integrate", "arguments": [np.zeros(2)] * 2, "tangents": [np.zeros(2)] * 2},
+    "vjp": {"function": "integrate", "arguments": [np.zeros(2)] * 2, "cotangent": np.zeros(2)},
+    "hvp": {
+        "function": "integrate",
+        "arguments": [np.zeros(2)] * 2,
+        "cotangent": np.zeros(2),
+        "tangents": [np.zeros(2)] * 2,
+    },
     "from_urdf": {"path_or_text": URDF},
     "from_mjcf": {"path_or_text": "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"},
     "from_native": {"path_or_text": "garbage.toml"},

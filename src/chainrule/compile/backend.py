@@ -17,6 +17,7 @@ from chainrule.arguments import Array
 from chainrule.compile import memory
 from chainrule.compile.load import numpy_abi, settings
 from chainrule.compile.program import Outliner, split, tape_of_text
+from chainrule.compile.steps import COST, signature
 from chainrule.functions import reference
 from chainrule.functions.reference import scalars_of
 from chainrule.functions.table import FUNCTIONS
@@ -50,6 +51,16 @@ class Call:
         """A call with options from a mapping, whose lists become tuples."""
         pairs = ((name, tuple(x) if isinstance(x, list) else x) for name, x in (options or {}).items())
         return Call(model, fingerprint, function, tuple(sorted(pairs)))
+
+    @property
+    def signature(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The lengths of its arguments, and the shape of its result for one state."""
+        return signature(self.model, FUNCTIONS[self.function], dict(self.options))
+
+    @property
+    def needs_trace(self) -> bool:
+        """Whether it is another function than that of the table: one with parameters, or a product."""
+        return any(name in ("parameters", "products") for name, _ in self.options)
 
 
 Text = Callable[..., Scalars]
@@ -151,7 +162,9 @@ class Interpreted:
     compiles = False
 
     def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
-        """The algorithm of the table on arrays."""
+        """The algorithm of the table on arrays; its products with vectors instruction by instruction."""
+        if call.needs_trace:
+            return memory.keep(("tape", call), lambda: _Interpretation(call))(arrays)
         return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
 
     def function(
@@ -186,6 +199,21 @@ class Interpreted:
 
     def __reduce__(self) -> str:
         return "INTERPRETED"
+
+
+class _Interpretation:
+    """A traced function, evaluated on NumPy arrays."""
+
+    def __init__(self, call: Call) -> None:
+        from chainrule.compile.trace import trace
+
+        self.tape = trace(call.model, call.function, **dict(call.options))
+        _, self.shape = call.signature
+
+    def __call__(self, arrays: Sequence[Array]) -> Array:
+        from chainrule.compile.interpret import evaluate
+
+        return evaluate(self.tape, arrays, self.shape)
 
 
 class InterpretedLoop:
@@ -317,8 +345,8 @@ COMPILED = Compiled()
 
 def is_worth_compiling(call: Call) -> bool:
     """Whether a function is compiled: not where it cannot move, answers nothing, or would take minutes to make."""
-    model, entry = call.model, FUNCTIONS[call.function]
-    return bool(model.nv) and 0 not in entry.shape(model, dict(call.options)) and entry.visits(model) <= MAX_VISITS
+    visits = FUNCTIONS[call.function].visits(call.model) * COST ** len(dict(call.options).get("products", ()))
+    return bool(call.model.nv) and 0 not in call.signature[1] and visits <= MAX_VISITS
 
 
 def call_directly(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:

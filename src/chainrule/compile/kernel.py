@@ -17,7 +17,7 @@ from chainrule.compile.emit.batch_loop import Signature
 from chainrule.compile.emit.lanes import Lanes
 from chainrule.compile.emit.module import batch_module
 from chainrule.compile.load import cache, engine, gufunc, numpy_abi, threads
-from chainrule.compile.parameters import parameter_length
+from chainrule.compile.steps import signature
 from chainrule.compile.tape import Tape
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
@@ -45,12 +45,11 @@ class Kernel:
         self.robot = model.name
         self._model, self._options, self._fingerprint = model, options, fingerprint
         self._made: dict[str, Any] = {}
-        parameters = options.get("parameters", ())
         entry = FUNCTIONS[name]
-        lengths = entry.argument_lengths(model, options.get("loads", ()))
-        lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
+        lengths, shape = signature(model, entry, options)
         quaternions = tuple(at for _, at in model.quaternions) if entry.takes[0].is_configuration else ()
-        self._shape = Signature(lengths, entry.shape(model, options), quaternions)
+        self._shape = Signature(lengths, shape, quaternions)
+        self._for_one_state = "products" not in options
         started = time.perf_counter()
         self._double, facts, self.cached = self._code(64)
         self.compile_seconds = time.perf_counter() - started
@@ -112,7 +111,7 @@ class Kernel:
 
     def ir(self, bits: int = 64) -> str:
         """The LLVM IR that the code is made from: for doubles, with the call on one state; or for floats."""
-        return batch_module(self.tape, self._shape, _lanes(bits), single=bits == 64)
+        return batch_module(self.tape, self._shape, _lanes(bits), single=bits == 64 and self._for_one_state)
 
     def assembly(self, bits: int = 64) -> str:
         """The machine code, as assembly text."""
@@ -143,7 +142,8 @@ class Kernel:
     @property
     def has_plain_call(self) -> bool:
         """Whether a builtin can compute one state: not where its scratch memory would strain a stack."""
-        return self.instructions <= MAX_SINGLE_CALL_INSTRUCTIONS and numpy_abi.single_calls_possible()
+        is_small = self.instructions <= MAX_SINGLE_CALL_INSTRUCTIONS
+        return self._for_one_state and is_small and numpy_abi.single_calls_possible()
 
     def plain_call(self, fallback: Callable[..., Any], doc: str) -> Any:
         """A builtin function for one state, with the signature of `fallback`, to which everything else goes."""

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chainrule.compile.differentiate import differentiate
 from chainrule.compile.graph import Graph
 from chainrule.compile.parameters import parameter_length, with_parameters
+from chainrule.compile.steps import Product
 from chainrule.compile.tape import Tape
 from chainrule.functions.reference import leaves
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 
 
-def trace(model: Model, name: str, parameters: Sequence[str] = (), **options: Any) -> Tape:
-    """The tape of a function of the table, for this model; the parameters' numbers become further inputs."""
+def trace(
+    model: Model, name: str, parameters: Sequence[str] = (), products: Sequence[Product] = (), **options: Any
+) -> Tape:
+    """The tape of a function of the table, for this model, or of its products with vectors.
+
+    The parameters' numbers become further inputs.
+    """
     entry = FUNCTIONS[name]
     own = entry.argument_lengths(model, options.get("loads", ()))
     lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))
@@ -22,4 +29,5 @@ def trace(model: Model, name: str, parameters: Sequence[str] = (), **options: An
     scalars = graph.inputs(lengths)
     family = with_parameters(model, parameters, scalars[len(own) :])
     result = entry.compute(family, *scalars[: len(own)], **options)
-    return graph.tape(lengths, leaves(result))
+    inputs, outputs = differentiate(graph, model, entry, scalars, list(leaves(result)), products)
+    return graph.tape([len(x) for x in inputs], outputs)

@@ -17,6 +17,7 @@ import numpy as np
 
 from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
+from chainrule.compile.steps import Product
 from chainrule.core.closure import Closure
 from chainrule.core.configurations import Configurations
 from chainrule.core.dask import is_lazy, lazily
@@ -332,6 +333,20 @@ class Mechanism:
         except TypeError:  # a list among the options
             return self._new_call(function, options)
 
+    def call(
+        self,
+        function: str,
+        options: Mapping[str, Any],
+        *,
+        parameters: Sequence[str] = (),
+        products: Sequence[Product] = (),
+    ) -> Call:
+        """A function with its options, checked: with numbers of the robot as further arguments, or its products."""
+        plain = self._call(function, options)
+        further = {"parameters": tuple(parameters), "products": tuple(products)}
+        chosen = dict(plain.options) | {name: value for name, value in further.items() if value}
+        return Call.of(plain.model, plain.fingerprint, function, chosen)
+
     def _new_call(self, function: str, options: Mapping[str, Any]) -> Call:
         self.require(function)
         chosen = self.options(function, options)
@@ -385,10 +400,7 @@ class Mechanism:
         entry_of(name)
         if not self.model.nv:
             raise ModelError(f"robot {self.name!r} has no degrees of freedom, so there is nothing to compile")
-        call = self._call(name, options)
-        if names(parameters, "parameters"):
-            chosen = dict(call.options) | {"parameters": tuple(parameters)}
-            call = Call.of(call.model, call.fingerprint, name, chosen)
+        call = self.call(name, options, parameters=names(parameters, "parameters"))
         kernel = COMPILED.kernel(call)
         if active(self.backend).compiles and call not in self._single_state_calls:
             self._install_single_state_call(call)

@@ -14,6 +14,7 @@ from inspect import Parameter, signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from chainrule.core import products
 from chainrule.core.export import export
 from chainrule.core.mechanism import Mechanism
 from chainrule.doctor import diagnosis
@@ -251,6 +252,11 @@ class Robot(Mechanism):
     with_parameters = identified.with_parameters
     regressor = regression.regressor
     base_parameters = regression.base_parameters
+
+    # --- derivatives of any function, times a vector: core/products.py ---
+    jvp = products.jvp
+    vjp = products.vjp
+    hvp = products.hvp
 
     # --- closed loops: loops/ ---
     close = closure.close

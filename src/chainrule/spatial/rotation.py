@@ -29,6 +29,13 @@ def sinc(square: Scalar) -> Scalar:
     return where(square < MAX_SERIES_SQUARE, 1 - square / 6 * (1 - square / 20 * (1 - square / 42)), sin(t) / t)
 
 
+def cosine(square: Scalar) -> Scalar:
+    """The cosine of t as a function of t^2, whose derivative is smooth at 0 too."""
+    safe = where(square < MAX_SERIES_SQUARE, 1.0, square)
+    series = 1 - square / 2 * (1 - square / 12 * (1 - square / 30))
+    return where(square < MAX_SERIES_SQUARE, series, cos(sqrt(safe)))
+
+
 def versine(square: Scalar) -> Scalar:
     """Quotient (1 - cos t)/t^2 as a function of t^2, smooth at 0 and free of cancellation."""
     half = sinc(square / 4)
@@ -181,7 +188,7 @@ class Quaternion(ArrayOfScalars):
         """The rotation by |w| about w."""
         square = w.dot(w) / 4
         half = sinc(square) / 2
-        return Quaternion(w.x * half, w.y * half, w.z * half, cos(sqrt(square)))
+        return Quaternion(w.x * half, w.y * half, w.z * half, cosine(square))
 
     def log(self) -> Vector:
         """The rotation vector of a unit quaternion, of length at most pi."""
