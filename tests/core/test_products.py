@@ -129,7 +129,8 @@ def test_gradients_for_numbers_of_the_robot():
     robot = ARM.reference
     q, qd, qdd = state(robot, 1, (3,))
     link = robot.model.links[2]
-    numbers = np.array([link.mass, *link.com, *link.inertia])
+    I = link.inertia
+    numbers = np.array([link.mass, *link.com, I.xx, I.yy, I.zz, I.xy, I.xz, I.yz])
     given = {"q": q, "qd": qd, "qdd": qdd, f"link:{link.name}": numbers, "gravity": robot.gravity}
     gradient = robot.vjp("inverse_dynamics", given, np.ones((3, 2)))
     assert gradient[f"link:{link.name}"].shape == (3, 10)
