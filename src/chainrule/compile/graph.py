@@ -361,23 +361,19 @@ class Graph:
         return node
 
     def nodes_for(self, results: Iterable[Node]) -> list[Node]:
-        """The nodes that results need, operands first, each as late as the first result that needs it."""
-        found: list[Node] = []
-        seen: set[int] = set()
-        for result in results:
-            stack = [result]
-            while stack:
-                node = stack[-1]
-                if node.place in seen:
-                    stack.pop()
-                    continue
-                waiting = [x for x in operands(node) if x.place not in seen]
-                if waiting:
-                    stack.extend(reversed(waiting))
-                else:
-                    seen.add(node.place)
-                    found.append(stack.pop())
-        return found
+        """The nodes that results need, in the order in which they were made.
+
+        That is the order of the algorithm, which uses most values soon after it has made them: it takes fewer
+        registers than a walk from one result after the other.
+        """
+        needed: dict[int, Node] = {}
+        waiting = list(results)
+        while waiting:
+            node = waiting.pop()
+            if node.place not in needed:
+                needed[node.place] = node
+                waiting += operands(node)
+        return [needed[place] for place in sorted(needed)]
 
 
 def operands(node: Node) -> tuple[Node, ...]:

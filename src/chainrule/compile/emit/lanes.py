@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
 
-PART_INSTRUCTIONS = 3000
+PART_INSTRUCTIONS = 1000
 """Instructions in one part of a core function."""
 
 PART_STORES = 250
