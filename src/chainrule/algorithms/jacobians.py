@@ -62,39 +62,44 @@ def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame:
 def kinematic_hessian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[list[Motion]]:
     """Derivatives H[k][i] = dJ_i/dq_k of the columns of a Jacobian along each velocity.
 
-    In the base frame, a joint k moves all screws after it by the bracket S_k x S_i, and its own ones as its kind says
-    besides. In the other two forms the observer moves along: with the link, or with its origin.
+    Joint k moves its own axes and those of all joints after it, and so their columns. Where the frame moves along with
+    the link or its origin, it also moves that frame relative to the axes before it.
     """
     index, offset = model.locate(name)
-    zero = Motion.zero()
-    T, S = Transform.identity(), [zero] * model.nv
-    H = [[zero] * model.nv for _ in range(model.nv)]
-    for body in model.ancestors(index):
+    T, axes = Transform.identity(), []
+    for place, body in enumerate(model.ancestors(index)):
         posed = body.at(q)
         T = T * posed.T
-        own = [(i, T * S_i) for i, S_i in posed.S]
-        for i, S_i in own:
-            S[i] = S[i] + S_i
-        for i, S_i in own:
-            for k in range(model.nv):
-                if S[k] is not zero:
-                    H[k][i] = H[k][i] + S[k].cross(S_i)
-        for k, changes in screw_changes(posed, model.nv):
-            for (i, _), change in zip(own, changes, strict=True):
-                if change is not zero:
-                    H[k][i] = H[k][i] + T * change
-    if frame == "space":
-        return H
+        own = screw_changes(posed, model.nv)
+        axes += [(place, i, T * S, [(k, T * D[n]) for k, D in own]) for n, (i, S) in enumerate(posed.S)]
     T = T * offset
-    to_origin = Transform(Rotation.identity(), T.translation)
-    result = []
-    for k in range(model.nv):
-        if frame == "body":
-            result.append([T.inv * (rate - S[k].cross(S_i)) for S_i, rate in zip(S, H[k], strict=True)])
-        else:
-            drift = Motion(Vector.zero(), (to_origin.inv * S[k]).linear)
-            result.append([to_origin.inv * (rate - drift.cross(S_i)) for S_i, rate in zip(S, H[k], strict=True)])
-    return result
+    to_frame = {"space": Transform.identity(), "body": T, "world": Transform(Rotation.identity(), T.translation)}[frame]
+    columns = [(place, i, to_frame.inv * S) for place, i, S, _ in axes]
+    H = [[Motion.zero()] * model.nv for _ in range(model.nv)]
+    for place, i, S_i in columns:
+        for other, k, S_k in columns:
+            if other <= place:
+                H[k][i] = H[k][i] + _change_of_column(S_i, S_k, frame)
+            elif frame != "space":
+                H[k][i] = H[k][i] + _change_of_view(S_i, S_k, frame)
+    for _, i, _, changes in axes:
+        for k, change in changes:
+            H[k][i] = H[k][i] + to_frame.inv * change
+    return H
+
+
+def _change_of_column(S_i: Motion, S_k: Motion, frame: str) -> Motion:
+    """Change of a column with a joint that carries its own: in base axes it moves along, in the body's it stays."""
+    if frame == "body":
+        return Motion.zero()
+    if frame == "space":
+        return S_k.cross(S_i)
+    return Motion(S_k.angular.cross(S_i.angular), S_k.angular.cross(S_i.linear))
+
+
+def _change_of_view(S_i: Motion, S_k: Motion, frame: str) -> Motion:
+    """Change of a column with a joint after its own, which moves the frame by S_k: as a whole, or its origin."""
+    return S_i.cross(S_k) if frame == "body" else Motion(Vector.zero(), S_i.angular.cross(S_k.linear))
 
 
 def analytic_jacobian(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[list[Scalar]]:
