@@ -27,6 +27,7 @@ from chainrule.spatial import Scalar
 if TYPE_CHECKING:
     from chainrule.compile.kernel import Kernel
     from chainrule.compile.rollout import Rollout
+    from chainrule.compile.until import Until
 
 Scalars = Sequence[Scalar]
 
@@ -111,6 +112,20 @@ class Loop(Protocol):
         """
 
 
+class UntilLoop(Protocol):
+    """A text repeated on each row until the last number of its state is positive."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows that take no longer than one."""
+
+    def __call__(self, state: Array, parameters: Array) -> None:
+        """Repeat on states (rows, state) in place, with parameters (rows, count); in both, rows of adjacent numbers."""
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[int], None]:
+        """A function that repeats on so many of the first rows; both arrays are read and written where they are."""
+
+
 class Backend(Protocol):
     """An evaluator of texts over scalars on arrays.
 
@@ -144,6 +159,11 @@ class Backend(Protocol):
         cost: float = 0,
     ) -> Loop:
         """A text repeated in time; for a single row, code without vectors."""
+
+    def until(
+        self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
+    ) -> UntilLoop:
+        """A text, without signals and records, repeated on each row until the last number of its state is positive."""
 
 
 def is_enabled() -> bool:
@@ -197,6 +217,12 @@ class Interpreted:
         """The text, repetition by repetition."""
         return InterpretedLoop(text, shape)
 
+    def until(
+        self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
+    ) -> InterpretedUntil:
+        """The text, repetition by repetition."""
+        return InterpretedUntil(InterpretedLoop(text, shape))
+
     def __reduce__(self) -> str:
         return "INTERPRETED"
 
@@ -245,6 +271,28 @@ class InterpretedLoop:
                     records[:, k // every] = result[:, size:]
                 state[:] = result[:, :size]
                 self.completed = k + 1
+
+
+class InterpretedUntil:
+    """A text repeated on NumPy arrays, on fewer and fewer rows."""
+
+    rows_at_once = 8
+
+    def __init__(self, loop: InterpretedLoop) -> None:
+        self.loop = loop
+
+    def __call__(self, state: Array, parameters: Array) -> None:
+        """Repeat on states in place."""
+        rows = np.arange(len(state))
+        while len(rows):
+            some = state[rows]
+            self.loop(some, parameters[rows], 1)
+            state[rows] = some
+            rows = rows[~(some[:, -1] > 0)]
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[int], None]:
+        """The loop on the first rows."""
+        return lambda rows: self(state[:rows], parameters[:rows])
 
 
 class Compiled:
@@ -334,6 +382,25 @@ class Compiled:
             return Rollout(program, shape.record, lanes, name, label)
 
         return memory.keep(("loop", key, shape, one_row), build)
+
+    def until(
+        self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
+    ) -> UntilLoop:
+        """The loop over rows, each until its end, as machine code."""
+        if cost > MAX_VISITS:
+            return INTERPRETED.until(text, shape, key, label)
+
+        def build() -> Until:
+            from chainrule.compile.load import engine
+            from chainrule.compile.program import Outliner
+            from chainrule.compile.until import Until
+
+            outliner = Outliner((shape.parameters, shape.state, 0))
+            parameters, state, _ = outliner.inputs
+            program = outliner.program(text(outliner.call, parameters, state, []))
+            return Until(program, engine.vector_bits() // 64, name, label)
+
+        return memory.keep(("until", key, shape), build)
 
     def __reduce__(self) -> str:
         return "COMPILED"

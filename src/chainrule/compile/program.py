@@ -55,6 +55,12 @@ class Program:
         """Numbers in the result."""
         return len(self.segments[-1].tape.outputs)
 
+    @property
+    def flops(self) -> int:
+        """Flops of one run, for one state."""
+        called = [self.functions[segment.calls] for segment in self.segments if segment.calls]
+        return sum(tape.flops() for tape in (*(segment.tape for segment in self.segments), *called))
+
 
 class Outliner:
     """Traces a text into a program."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ class Rollout:
     def __init__(self, program: Program, record: int, width: int, name: str, label: str) -> None:
         self.lanes = Lanes(64, width)
         self.record = record
+        self._flops = program.flops
         text, self._scratch_bytes = time_loop_module(program, record, self.lanes)
         entry = cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
         self._code = engine.Code(entry.code)
@@ -56,6 +58,9 @@ class Rollout:
         ahead = nothing if signals is None else _with_adjacent_numbers(signals)
         if records is None:  # the first repetition of each `every` writes one
             records, every = np.empty((rows, 1, self.record)), max(steps, 1)
+        if rows * steps * self._flops < threads.MIN_FLOPS_TO_SPREAD:
+            self._run(state, given, ahead, steps, every, records)
+            return
         parts = min(threads.threads(), -(-rows // self.lanes.width))
         size = -(-rows // parts // self.lanes.width) * self.lanes.width
         pieces = [slice(i, min(i + size, rows)) for i in range(0, rows, size)]
@@ -86,12 +91,17 @@ class Rollout:
         self, state: Array, parameters: Array, signals: Array, steps: int, every: int, records: Array, scratch: Bytes
     ) -> ctypes.Array[ctypes.c_int64]:
         """The arguments of the machine code, which holds none of these arrays."""
+        at = _address(scratch)
         values = (
-            len(state), steps, every, state.ctypes.data, state.strides[0], parameters.ctypes.data,
-            parameters.strides[0], signals.ctypes.data, signals.strides[0], records.ctypes.data, records.strides[0],
-            scratch.ctypes.data + -scratch.ctypes.data % 64,
+            len(state), steps, every, _address(state), state.strides[0], _address(parameters), parameters.strides[0],
+            _address(signals), signals.strides[0], _address(records), records.strides[0], at + -at % 64,
         )  # fmt: skip
         return (ctypes.c_int64 * len(FIELDS))(*values)
+
+
+def _address(array: NDArray[Any]) -> int:
+    """The address of an array's numbers; of one without numbers, which nobody reads, none."""
+    return array.ctypes.data if array.size else 0
 
 
 def _with_adjacent_numbers(array: Array) -> Array:

@@ -26,9 +26,8 @@ def degrees_hint(layout: Layout, q: Array) -> str:
         return ""
     x = q[..., [c.index for c in turning]].reshape(-1, len(turning))
     lower, upper = (np.array([float(getattr(c, side)) for c in turning]) for side in ("lower", "upper"))
-    largest = np.maximum(np.abs(lower), np.abs(upper))
     with np.errstate(invalid="ignore"):
-        far = np.abs(x) > np.maximum(math.pi, BEYOND_LIMIT_RATIO * largest)
+        far = np.abs(x) > _largest_angles(layout)[[c.index for c in turning]]
         angles = np.deg2rad(x)
         fits = ((angles >= lower) & (angles <= upper)).all()
     if not far.any() or not fits:
@@ -41,8 +40,19 @@ def degrees_hint(layout: Layout, q: Array) -> str:
     )
 
 
+def _largest_angles(layout: Layout) -> Array:
+    """The positions (nq,) beyond which a joint that turns may be given in degrees; infinite for others."""
+    largest = np.full(layout.nq, np.inf)
+    for c in layout.coordinates:
+        if c.unit == "rad" and c.velocity is not None:
+            largest[c.index] = max(math.pi, BEYOND_LIMIT_RATIO * max(abs(float(c.lower)), abs(float(c.upper))))
+    return largest
+
+
 def warn_of_degrees(robot: Mechanism, q: Array, caller: str) -> None:
     """A warning where configurations look like degrees."""
+    if not (np.abs(q) > robot.remember("angles like degrees", lambda: _largest_angles(robot.layout))).any():
+        return
     hint = degrees_hint(robot.layout, q)
     if hint:
         warn_user(f"{caller}: {hint}", ModelWarning)

@@ -18,8 +18,8 @@ from chainrule.algorithms.kinematics import pose
 from chainrule.algorithms.loop_equations import constraint_jacobian, posed_constraints, residuals, select
 from chainrule.arguments import Array
 from chainrule.model import Model
-from chainrule.spatial import Rotation, Scalar, Vector
-from chainrule.spatial.scalar import maximum, sqrt, where
+from chainrule.spatial import Matrix, Rotation, Scalar, Transform, Vector
+from chainrule.spatial.scalar import atan2, maximum, sin, sqrt, where
 
 Scalars = Sequence[Scalar]
 
@@ -84,6 +84,12 @@ class Goal:
             parts.insert(0, R @ np.array(self.axis))
         return np.concatenate(parts, axis=-1)
 
+    def numbers_of_poses(self, numbers: Array) -> Array:
+        """Targets (..., size) from rotations by rows and positions (..., 12)."""
+        if self.task == "pose":
+            return numbers
+        return self.target_numbers(numbers[..., :9].reshape(*numbers.shape[:-1], 3, 3), numbers[..., 9:])
+
 
 @dataclass(frozen=True)
 class GoalResidual:
@@ -124,6 +130,48 @@ def goal_residual(model: Model, q: Scalars, goal: Goal, target: Scalars) -> Goal
         _sum(part.squared_distance for part in parts),
         _sum(part.squared_angle for part in parts),
     )
+
+
+def goal_numbers(goal: Goal, T: Transform) -> list[Scalar]:
+    """The numbers of a target that is at this pose."""
+    numbers: list[Scalar] = []
+    if goal.orientation == "full":
+        numbers += [x for row in T.rotation for x in row]
+    elif goal.orientation == "axis":
+        numbers += list(T.rotation * Vector(*goal.axis))
+    return [*numbers, *T.translation] if goal.has_position else numbers
+
+
+def goal_errors(goal: Goal, T: Transform, target: Scalars) -> tuple[Scalar, Scalar]:
+    """Distance and angle between a pose and a target, of what counts: in m and rad."""
+    distance: Scalar = 0.0
+    angle: Scalar = 0.0
+    axes = Rotation.identity()
+    if goal.orientation == "full":
+        axes = Rotation(Vector(*target[:3]), Vector(*target[3:6]), Vector(*target[6:9]))
+        angle = _counted_angle(axes.inv @ T.rotation, [w > 0 for w in goal.weights[:3]])
+    elif goal.orientation == "axis" and goal.weights[0]:
+        now, then = T.rotation * Vector(*goal.axis), Vector(*target[:3])
+        angle = atan2(now.cross(then).norm(), now.dot(then))
+    if goal.has_position:
+        offset = T.translation - Vector(*target[-3:])
+        if not all(goal.weights[3:]):
+            offset = Vector(*(x * float(w > 0) for x, w in zip(axes.inv * offset, goal.weights[3:], strict=True)))
+        distance = offset.norm()
+    return distance, angle
+
+
+def _counted_angle(R: Matrix, counts: Sequence[bool]) -> Scalar:
+    """The angle t of a rotation; where not every axis counts, that whose 2 sin(t/2) n has only the entries that do."""
+    (_, xy, xz), (yx, _, yz), (zx, zy, _) = R
+    skew = Vector(zy - yz, xz - zx, yx - xy)
+    length = skew.norm()
+    angle = atan2(length, R.trace() - 1)
+    if all(counts) or not any(counts):
+        return angle if all(counts) else 0.0
+    part = Vector(*(x * float(yes) for x, yes in zip(skew, counts, strict=True))).norm()
+    half_sine = sin(angle / 2) * where(length > 0, part / where(length > 0, length, 1.0), 1.0)
+    return 2 * atan2(half_sine, sqrt(maximum(1 - half_sine * half_sine, 0.0)))
 
 
 OPPOSED = 1e6

@@ -1,29 +1,57 @@
-"""Iterations on a batch of starts: one loop of the robot's backend."""
+"""Iterations on a batch of starts, each until it is solved or given up: one loop of the robot's backend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile.backend import Caller, LoopShape, active
-from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, iteration, unknown_summary
+from chainrule.compile.backend import Caller, LoopShape, UntilLoop, active
+from chainrule.inverse_kinematics.methods import (
+    SUMMARY_SIZE,
+    UNKNOWN_COST,
+    Problem,
+    Summary,
+    iteration,
+    unknown_summary,
+)
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import maximum, where
 
 if TYPE_CHECKING:
     from chainrule.core.mechanism import Mechanism
 
 INITIAL_DAMPING_SHARE = 0.3
 """The ratio of damping and cost for starts that may be far off."""
-
+ITERATIONS_TO_FIRST_CHECK, ITERATIONS_BETWEEN_CHECKS = 9, 5
+"""Iterations before the first check of what is solved, and between later checks."""
+MAX_COST_RATIO = 0.3
+"""A start is given up when its cost is more than this part of the cost at the check before."""
+ANY_COST_RATIO = 1e300
+"""The same for starts that are not given up."""
 VISITS_PER_PAIR = 2.5
 """Visits of a body that the elimination of one pair of unknowns costs: of 40 unknowns, what is still compiled."""
 
 Scalars = Sequence[Scalar]
 Text = Callable[[Scalars, Scalars], list[Scalar]]
 """One iteration: the state after it, from the state and the parameters."""
+
+
+class Progress(NamedTuple):
+    """The last numbers of the state: when a start is looked at, and whether it has ended."""
+
+    left: Any
+    """Iterations that are left."""
+    to_check: Any
+    """Iterations until the next check."""
+    cost: Any
+    """The cost at the check before."""
+    max_ratio: Any
+    """The ratio of costs at two checks beyond which the start is given up."""
+    ended: Any
+    """1 once it is solved, given up or out of iterations, else 0."""
 
 
 class Iterate(Protocol):
@@ -50,21 +78,50 @@ def iterations(problem: Problem, text: Text, state: int, parameters: int, name: 
     return backend.loop(repeat, shape, key, problem.model.name, name=name, cost=iteration_cost(problem))
 
 
-def solver(problem: Problem, robot: Mechanism) -> Iterate:
-    """The loop of the problem's method."""
+def solver(problem: Problem, robot: Mechanism) -> UntilLoop:
+    """The loop of the problem's method, which ends each start by itself; its states are those of `initial_state`."""
 
-    def text(state: Scalars, parameters: Scalars) -> list[Scalar]:
-        return iteration(problem, state, parameters)
+    def repeat(_: Caller, parameters: Scalars, state: Scalars, __: Scalars) -> list[Scalar]:
+        return checked_iteration(problem, state, parameters)
 
-    return iterations(problem, text, problem.state_size, problem.parameter_size, problem.method, robot)
+    backend = active(robot.backend)
+    key = (robot.merged_fingerprint, problem.goals, problem.method) if backend.compiles else None
+    shape = LoopShape(problem.parameter_size, problem.state_size + len(Progress._fields))
+    name, cost = problem.method, iteration_cost(problem)
+    return backend.until(repeat, shape, key, problem.model.name, name=name, cost=cost)
 
 
-def initial_state(problem: Problem, q: Array) -> Array:
-    """States before the first iteration, from configurations (rows, nq)."""
-    nq = problem.model.nq
-    state = np.zeros((len(q), problem.state_size))
+def checked_iteration(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+    """The state after one iteration, which is looked at after the 9th, the 14th, the 19th, and the last."""
+    size, nq = problem.state_size, problem.model.nq
+    after = iteration(problem, state[:size], parameters)
+    summary, progress = Summary(*after[nq : nq + SUMMARY_SIZE]), Progress(*state[size:])
+    left, to_check = progress.left - 1, progress.to_check - 1
+    is_last = where(left > 0, 0.0, 1.0)
+    is_due = maximum(is_last, where(to_check > 0, 0.0, 1.0)) > 0
+    stalls = where(summary.cost > progress.max_ratio * progress.cost, 1.0, 0.0)
+    ends = maximum(maximum(is_last, stalls), where(summary.miss <= 1, 1.0, 0.0))
+    now = Progress(
+        left,
+        where(is_due, float(ITERATIONS_BETWEEN_CHECKS), to_check),
+        where(is_due, summary.cost, progress.cost),
+        progress.max_ratio,
+        where(is_due, ends, 0.0),
+    )
+    return [*after, *now]
+
+
+def initial_state(problem: Problem, q: Array, max_iterations: int, patient: bool = False) -> Array:
+    """States before the first iteration, from configurations (rows, nq).
+
+    Starts of the method "lm" are given up where they stall, unless patient.
+    """
+    nq, size = problem.model.nq, problem.state_size
+    ratio = MAX_COST_RATIO if problem.method == "lm" and not patient else ANY_COST_RATIO
+    state = np.zeros((len(q), size + len(Progress._fields)))
     state[:, :nq] = q
     state[:, nq : nq + SUMMARY_SIZE] = unknown_summary(INITIAL_DAMPING_SHARE)
     if problem.method != "lm":
-        state[:, nq + SUMMARY_SIZE :] = q
+        state[:, nq + SUMMARY_SIZE : size] = q
+    state[:, size:] = Progress(max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, ratio, 0.0)
     return state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from chainrule.compile.backend import Caller, LoopShape, active
 from chainrule.errors import ShapeError, quoted
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.iterate import iteration_cost
+from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, iteration, unknown_summary
 from chainrule.inverse_kinematics.request import Request, read_starts
 from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.search import iteration_parameters
-from chainrule.inverse_kinematics.solve import errors_by_link, solve
+from chainrule.inverse_kinematics.solve import solve
 from chainrule.kinematics.configurations import difference
 from chainrule.kinematics.differential import resolved_acceleration, resolved_rate
 from chainrule.kinematics.poses import jacobian_derivative
@@ -183,11 +184,10 @@ def follow(
         poses, velocities, accelerations = _sample_motion(poses, times, velocities, accelerations)
     if isinstance(poses, Mapping):
         raise ShapeError("follow: poses must be the path of one link, an array; name the link with link=...")
-    request = Request.read(
+    request, targets = Request.read(
         robot, "follow", poses, link, limits=limits, task=task, axis=axis, weights=weights, tolerance=tolerance,
         seed=seed,
     )  # fmt: skip
-    targets = request.targets
     if targets.ndim < 2 or not targets.shape[-2]:
         raise ShapeError(
             f"follow: poses must be a path (..., T, 4, 4) of at least one, got {targets.shape[:-1]} of them"
@@ -196,7 +196,7 @@ def follow(
     batch, count, nq = targets.shape[:-2], targets.shape[-2], robot.nq
     when = _read_times(times, count)
     if q0 is None:
-        start = solve(robot, replace(request, targets=targets[..., 0, :])).q
+        start = solve(robot, request, targets[..., 0, :]).q
     else:
         start = read_starts(robot, q0, "follow")
         refuse_nonfinite(start, "follow: q0")
@@ -208,8 +208,10 @@ def follow(
     parameters = iteration_parameters(request.bounds, request.tolerances, rows[:, 0])
     q = path_loop(request.problem, robot)(start, parameters, rows)
     flat, aims = q.reshape(-1, nq), rows.reshape(-1, rows.shape[-1])
-    error = np.max(list(errors_by_link(robot, request.problem.goals, flat, aims).values()), axis=0)
-    success = (error <= request.tolerances).all(axis=-1) & request.bounds.contain(flat)
+    bounds, tolerances = request.bounds, request.tolerances
+    errors, inside, _ = Measure(request.problem, robot)(flat, iteration_parameters(bounds, tolerances, aims))
+    error = errors[:, 0]
+    success = (error <= tolerances).all(axis=-1) & inside
     if robot.model.constraints:
         success &= robot.closure.is_closed(flat)
     q = q.reshape((*batch, count, nq))

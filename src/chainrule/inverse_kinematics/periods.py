@@ -33,7 +33,11 @@ def is_revolute(kind: Kind) -> bool:
 
 def shift_by_periods(model: Model, q: Array, near: Array, bounds: Bounds) -> Array:
     """The same poses with each coordinate of q (..., nq) as close to `near` as its period and the bounds allow."""
-    period = periods(model)
+    return shift_by(periods(model), q, near, bounds)
+
+
+def shift_by(period: Array, q: Array, near: Array, bounds: Bounds) -> Array:
+    """The same for coordinates of these periods (nq,)."""
     repeats = np.isfinite(period)
     step = np.where(repeats, period, 1.0)
     lower, upper = bounds

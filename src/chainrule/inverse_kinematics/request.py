@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from chainrule.arguments import (
     real_array,
     refuse_improper_rotations,
     refuse_nonfinite,
-    rigid_transforms,
     rows_of,
     whole_number,
 )
@@ -27,6 +26,7 @@ from chainrule.functions.reference import stack
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import TASKS, Goal
 from chainrule.inverse_kinematics.methods import METHODS, Problem
+from chainrule.inverse_kinematics.rigid import numbers_of_one, orthonormalize, pose_numbers
 from chainrule.inverse_kinematics.task_rank import TaskRank, task_rank
 from chainrule.spatial import Rotation
 
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.core.mechanism import Mechanism
-
-ROTATION_ROUNDING = 1e-13
-"""The largest entry of R^T R - 1 that is left in a target; larger ones are corrected."""
-
 
 MAX_RESTARTS, MAX_ITERATIONS, MAX_SEED = 1_000_000, 1_000_000, 2**53
 """The largest numbers that a request may have: what goes beyond would not end."""
@@ -60,11 +56,9 @@ class Tolerances(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A request for configurations: what is to be reached, how closely, and how long to search for it."""
+    """A request for configurations but for its targets: what is to be reached, how closely, how long to search."""
 
     problem: Problem
-    targets: Array
-    """The numbers of the targets of all goals, side by side: (..., numbers)."""
     tolerances: Tolerances
     bounds: Bounds
     """The range of each coordinate of q."""
@@ -76,6 +70,8 @@ class Request:
     max_iterations: int = 60
     """Iterations from one start."""
     seed: int = 0
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What follows from the request alone, and is computed once."""
 
     @staticmethod
     def read(
@@ -94,8 +90,10 @@ class Request:
         restarts: Any = 100,
         max_iterations: Any = 60,
         seed: Any = 0,
-    ) -> Request:
-        """The request for arguments as users give them, checked.
+    ) -> tuple[Request, Array]:
+        """The request for arguments as users give them, checked, and its targets (..., numbers).
+
+        The targets have the numbers of all goals side by side. Requests with plain options are read once.
 
         Parameters
         ----------
@@ -106,40 +104,78 @@ class Request:
         target, link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed
             As in `inverse_kinematics`.
         """
-        model = robot.merged
-        one_of(METHODS, method, "method", caller)
-        by_link = _targets_by_link(robot, caller, target, link)
-        _refuse_other_links(by_link, {"task": task, "weights": weights}, caller)
-        goals, arrays = [], []
-        for name, value in by_link.items():
-            goal = Goal(name, _task(task, name, caller), _axis(axis, caller), _weights(weights, name, caller))
-            _refuse_meaningless(goal, caller)
-            what = f"{caller}: target" if len(by_link) == 1 else f"{caller}: target[{name!r}]"
-            goals.append(goal)
-            arrays.append(target_numbers(goal, value, what))
-        batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
-        targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
-        problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows)
-        _refuse_immobile(problem, caller)
-        bounds = Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq)
-        rank = task_rank(robot, problem)
-        if method == "newton" and rank.rank != rank.mobility:
-            movers = "degrees of freedom" if problem.rows else "joints"
-            raise ShapeError(
-                f"{caller}: Newton's method needs as many {movers} as independent equations, and {rank.mobility} "
-                f"{movers} meet {rank.rank} of them; use method='pseudo_inverse' or 'lm', which take the smallest step"
-            )
-        return Request(
-            problem,
-            targets,
-            _tolerances(tolerance, caller),
-            bounds,
-            rank,
-            _posture(robot, posture, caller),
-            whole_number(restarts, f"{caller}: restarts", 0, MAX_RESTARTS),
-            whole_number(max_iterations, f"{caller}: max_iterations", 1, MAX_ITERATIONS),
-            whole_number(seed, f"{caller}: seed", 0, MAX_SEED),
+        options = (
+            link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed,
+        )  # fmt: skip
+        known: dict[Any, Request] = robot.remember("requests of inverse kinematics", dict)
+        key = None if isinstance(target, Mapping) else _key(options)
+        if key in known:
+            request = known[key]
+            return request, target_numbers(request.problem.goals[0], target, f"{caller}: target")
+        request, targets = _read(robot, caller, target, *options)
+        if key is not None:
+            if len(known) >= MAX_KNOWN_REQUESTS:
+                known.clear()
+            known[key] = request
+        return request, targets
+
+
+PLAIN_OPTIONS = frozenset({str, int, float, bool, type(None), tuple})
+"""Classes of options, and of the entries of tuples, whose equal values mean the same if they are of one class."""
+MAX_KNOWN_REQUESTS = 64
+"""Requests of one robot that stay at hand."""
+
+
+def _key(options: tuple[Any, ...]) -> Any:
+    """A key by which a request is known, or None where an option is no plain number, word or tuple of them."""
+    kinds: list[Any] = []
+    for option in options:
+        kind = type(option)
+        if kind is tuple:
+            kinds += map(type, option)
+        kinds.append(kind)
+    return (options, tuple(kinds)) if PLAIN_OPTIONS.issuperset(kinds) else None
+
+
+def _read(
+    robot: Mechanism, caller: str, target: Any, link: Any, method: str, limits: Any, task: Any, axis: ArrayLike,
+    weights: Any, tolerance: Any, posture: Any, restarts: Any, max_iterations: Any, seed: Any,
+) -> tuple[Request, Array]:  # fmt: skip
+    """A request that is not known yet, and its targets."""
+    model = robot.merged
+    one_of(METHODS, method, "method", caller)
+    by_link = _targets_by_link(robot, caller, target, link)
+    _refuse_other_links(by_link, {"task": task, "weights": weights}, caller)
+    goals, arrays = [], []
+    for name, value in by_link.items():
+        goal = Goal(name, _task(task, name, caller), _axis(axis, caller), _weights(weights, name, caller))
+        _refuse_meaningless(goal, caller)
+        what = f"{caller}: target" if len(by_link) == 1 else f"{caller}: target[{name!r}]"
+        goals.append(goal)
+        arrays.append(target_numbers(goal, value, what))
+    batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
+    targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
+    problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows)
+    _refuse_immobile(problem, caller)
+    bounds = Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq)
+    rank = task_rank(robot, problem)
+    if method == "newton" and rank.rank != rank.mobility:
+        movers = "degrees of freedom" if problem.rows else "joints"
+        raise ShapeError(
+            f"{caller}: Newton's method needs as many {movers} as independent equations, and {rank.mobility} "
+            f"{movers} meet {rank.rank} of them; use method='pseudo_inverse' or 'lm', which take the smallest step"
         )
+    request = Request(
+        problem,
+        _tolerances(tolerance, caller),
+        bounds,
+        rank,
+        _posture(robot, posture, caller),
+        whole_number(restarts, f"{caller}: restarts", 0, MAX_RESTARTS),
+        whole_number(max_iterations, f"{caller}: max_iterations", 1, MAX_ITERATIONS),
+        whole_number(seed, f"{caller}: seed", 0, MAX_SEED),
+    )
+    return request, targets
 
 
 def read_starts(robot: Mechanism, q0: ArrayLike, caller: str) -> Array:
@@ -225,6 +261,10 @@ def _refuse_meaningless(goal: Goal, caller: str) -> None:
 
 def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     """The numbers of a goal's targets: (..., size). Rows that are not finite stay so."""
+    if type(value) is np.ndarray and value.shape == (4, 4) and value.dtype == np.float64:
+        numbers = numbers_of_one(value)
+        if numbers is not None:
+            return goal.numbers_of_poses(numbers)
     if is_rotation(value):
         if goal.task != "orientation":
             raise ShapeError(
@@ -240,7 +280,7 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     is_pose = array.shape[-2:] == (4, 4)
     if goal.task == "orientation" and array.shape[-2:] == (3, 3):
         refuse_improper_rotations(array, what)
-        return _orthonormalize(array).reshape(*array.shape[:-2], 9)
+        return orthonormalize(array).reshape(*array.shape[:-2], 9)
     if not is_pose and array.shape[-1:] == (3,) and goal.task in ("position", "pointing"):
         return array if goal.has_position else _directions(array, what)
     if not is_pose:
@@ -250,8 +290,7 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
             f"{what} must be poses (..., 4, 4) or pose vectors (..., 6){other.get(goal.task, '')} for the task "
             f"{goal.task!r}, got shape {array.shape}"
         )
-    T = rigid_transforms(array, what, finite=False)
-    return goal.target_numbers(_orthonormalize(T[..., :3, :3]), T[..., :3, 3])
+    return goal.numbers_of_poses(pose_numbers(array, what))
 
 
 def _is_pose_vector(value: Any) -> bool:
@@ -273,16 +312,6 @@ def _poses_of_vectors(x: Array) -> Array:
     T[..., :3, 3] = x[..., :3]
     T[..., 3, 3] = 1.0
     return T
-
-
-def _orthonormalize(R: Array) -> Array:
-    """Rotations (..., 3, 3) with their rounding errors removed: a Newton step towards the nearest rotation."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        square = np.swapaxes(R, -1, -2) @ R
-        deviation = np.abs(square - np.eye(3)).max(axis=(-1, -2), initial=0.0)
-    if (deviation > ROTATION_ROUNDING).any():
-        return np.asarray(R @ (1.5 * np.eye(3) - square / 2))
-    return R
 
 
 def _directions(array: Array, what: str) -> Array:

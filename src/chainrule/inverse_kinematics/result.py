@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
+from chainrule.compile.backend import columns
 from chainrule.display import tables as display
-from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.goals import Goal, goal_errors
 from chainrule.inverse_kinematics.history import History
+from chainrule.spatial import Rotation, Transform, Vector
 
 Truths = NDArray[np.bool_]
 
@@ -78,30 +80,7 @@ class InverseKinematics:
 
 def measured_errors(goal: Goal, T: Array, target: Array) -> Array:
     """Distance and angle (..., 2) between poses (..., 4, 4) and the numbers of a goal's targets (..., size)."""
-    error = np.zeros((*T.shape[:-2], 2))
-    axes = np.eye(3)
-    if goal.orientation == "full":
-        axes = target[..., :9].reshape(*target.shape[:-1], 3, 3)
-        error[..., 1] = _angles(np.swapaxes(axes, -1, -2) @ T[..., :3, :3], np.array(goal.weights[:3]) > 0)
-    elif goal.orientation == "axis" and goal.weights[0]:
-        a, b = T[..., :3, :3] @ np.array(goal.axis), target[..., :3]
-        error[..., 1] = np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), (a * b).sum(axis=-1))
-    if goal.has_position:
-        offset = T[..., :3, 3] - target[..., -3:]
-        counts = np.array(goal.weights[3:]) > 0
-        if not counts.all():
-            offset = np.einsum("...ij,...i->...j", np.broadcast_to(axes, (*offset.shape, 3)), offset) * counts
-        with np.errstate(over="ignore"):  # a target so far away is infinitely far
-            error[..., 0] = np.linalg.norm(offset, axis=-1)
-    return error
-
-
-def _angles(R: Array, counts: Truths) -> Array:
-    """Angles t of rotations; where not every axis counts, the angle whose 2 sin(t/2) n has only the entries that do."""
-    skew = R[..., [2, 0, 1], [1, 2, 0]] - R[..., [1, 2, 0], [2, 0, 1]]
-    length = np.linalg.norm(skew, axis=-1)
-    angle = np.arctan2(length, np.trace(R, axis1=-2, axis2=-1) - 1)
-    if counts.all() or not counts.any():
-        return angle * counts.any()
-    share = np.linalg.norm(skew * counts, axis=-1) / np.where(length > 0, length, 1.0)
-    return 2 * np.arcsin(np.sin(angle / 2) * np.where(length > 0, share, 1.0))
+    rows = [[T[..., i, j] for j in range(4)] for i in range(3)]
+    pose = Transform(Rotation(*(Vector(*row[:3]) for row in rows)), Vector(*(row[3] for row in rows)))
+    with np.errstate(over="ignore", invalid="ignore"):  # a target so far away is infinitely far
+        return columns(goal_errors(goal, pose, list(np.moveaxis(target, -1, 0))), T.shape[:-2])

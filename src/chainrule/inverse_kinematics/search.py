@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
+from chainrule.compile.backend import UntilLoop
 from chainrule.inverse_kinematics.bounds import Bounds
-from chainrule.inverse_kinematics.iterate import Iterate, initial_state
-from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, UNKNOWN_COST, Problem, Summary
+from chainrule.inverse_kinematics.iterate import initial_state
+from chainrule.inverse_kinematics.measure import Measure
+from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, Summary
+from chainrule.inverse_kinematics.periods import shift_by
 from chainrule.inverse_kinematics.request import Tolerances
 from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.seeds import Seeds
+from chainrule.lazy import cached_property
 
 Rows = NDArray[np.int64]
 
-ITERATIONS_TO_FIRST_CHECK, ITERATIONS_BETWEEN_CHECKS = 9, 5
-"""Iterations before the first check of what is solved, and between later checks."""
 FINAL_ITERATIONS_FACTOR = 5
 """How many times as many iterations the best of all starts gets in the end."""
-MAX_COST_RATIO = 0.3
-"""A start is given up when its cost is more than this part of the cost at the check before."""
 MAX_STARTS_AT_ONCE = 16
 """Starts from which a target is tried side by side, at most."""
 AIMED_TOLERANCE_RATIO = 0.9
 """The part of the tolerance that is aimed at, so that rounding does not undo a solution."""
-UNSOLVED_PENALTY = 1e6
-"""Added to the cost of what is not solved, so that any solution ranks before it."""
 
 
 def iteration_parameters(bounds: Bounds, tolerances: Tolerances, targets: Array) -> Array:
@@ -44,84 +43,188 @@ class Search:
     """The search for the configurations of a request: its goals, loop, starts, bounds and effort."""
 
     problem: Problem
-    iterate: Iterate
+    iterate: UntilLoop
+    measure: Measure
     seeds: Seeds
     home: Array
     """The configuration (nq,) of joints that move no link with a target."""
     bounds: Bounds
+    periods: Array
+    """The period of each coordinate (nq,), infinite where the pose never repeats."""
     tolerances: Tolerances
     restarts: int
     max_iterations: int
     """Iterations from one start."""
+    _workspaces: list[Workspace] = field(default_factory=list, init=False, repr=False)
+    """Workspaces that nobody uses."""
+
+    @cached_property
+    def _reach(self) -> Array | None:
+        """How far a coordinate (nq,) may be from another before a shift by its period brings it nearer.
+
+        None where no range is as long as the coordinate's period.
+        """
+        has_room = self.bounds.upper - self.bounds.lower >= self.periods
+        return np.where(has_room, self.periods / 2, np.inf) if has_room.any() else None
+
+    def shift(self, q: Array, near: Array) -> Array:
+        """The same poses with q (..., nq), within the bounds, as close to `near` as periods and bounds allow."""
+        if self._reach is None or (np.abs(near - q) <= self._reach).all():
+            return q
+        return shift_by(self.periods, q, near, self.bounds)
+
+    @cached_property
+    def _fixed_parameters(self) -> Array:
+        return iteration_parameters(self.bounds, self.tolerances, np.zeros((1, 0)))[0]
+
+    def parameters(self, targets: Array) -> Array:
+        """The parameters of an iteration for each row of the targets (rows, numbers)."""
+        own = len(self._fixed_parameters)
+        parameters = np.empty((len(targets), own + targets.shape[1]))
+        parameters[:, :own] = self._fixed_parameters
+        parameters[:, own:] = targets
+        return parameters
+
+    def are_within_tolerances(self, errors: Array) -> bool:
+        """Whether errors (goals, 2) of one configuration are within the tolerances."""
+        most = self.tolerances
+        return all(distance <= most.distance and angle <= most.angle for distance, angle in errors.tolist())
+
+    def take_workspace(self) -> Workspace:
+        """Arrays for one target, to be given back; other threads get others."""
+        try:
+            return self._workspaces.pop()
+        except IndexError:
+            return Workspace(self)
+
+    def give_back(self, work: Workspace) -> None:
+        """Keep a workspace for the next target."""
+        self._workspaces.append(work)
 
     def run(self, targets: Array, q0: Array | None) -> BestSoFar:
         """The best configuration found for each row of the targets (rows, numbers)."""
-        rows = len(targets)
-        best = BestSoFar.empty(rows, self.problem.model.nq)
-        parameters = iteration_parameters(self.bounds, self.tolerances, targets)
+        parameters = self.parameters(targets)
         first = self.random_starts(targets, None, 0) if q0 is None else q0
-        best.improve(np.arange(rows), self._iterate(first, parameters, self.max_iterations, patient=not self.restarts))
+        best = self._iterate(first, parameters, self.max_iterations, patient=not self.restarts)
+        return self.restart(best, targets, parameters, q0)
+
+    def restart(self, best: BestSoFar, targets: Array, parameters: Array, q0: Array | None) -> BestSoFar:
+        """The best configurations once those that are not solved have been tried from other starts."""
         tried = 1
         while tried <= self.restarts:
             unsolved = np.flatnonzero(~best.solved)
             if not len(unsolved):
                 return best
-            count = min(MAX_STARTS_AT_ONCE, tried, self.restarts + 1 - tried)
+            rounds = self._next_rounds(tried, len(unsolved))
+            count = sum(rounds)
             near = None if q0 is None else q0[unsolved]
-            starts = [self.random_starts(targets[unsolved], near, k) for k in range(tried, tried + count)]
-            blocks = self._iterate(
-                np.concatenate(starts), np.tile(parameters[unsolved], (count, 1)), self.max_iterations
-            )
-            best.improve(unsolved, blocks.best_of_blocks(count, near))
+            starts = self.random_starts(targets[unsolved], near, tried, count)
+            found = self._iterate(starts, np.tile(parameters[unsolved], (count, 1)), self.max_iterations)
+            best.improve(unsolved, found.best_of_rounds(rounds, near))
             tried += count
         unsolved = np.flatnonzero(~best.solved)
-        if self.restarts:
+        if self.restarts and len(unsolved):
             longer = FINAL_ITERATIONS_FACTOR * self.max_iterations
             best.improve(unsolved, self._iterate(best.q[unsolved], parameters[unsolved], longer, patient=True))
         return best
 
+    def _next_rounds(self, tried: int, rows: int) -> list[int]:
+        """How many starts are compared together next, and in the rounds after it that take no longer."""
+        rounds: list[int] = []
+        while tried <= self.restarts:
+            count = min(MAX_STARTS_AT_ONCE, tried, self.restarts + 1 - tried)
+            if rounds and rows * (sum(rounds) + count) > self.iterate.rows_at_once:
+                break
+            rounds.append(count)
+            tried += count
+        return rounds
+
     def record(self, target: Array, start: Array) -> Array:
         """Every iterate (K + 1, nq) on the way to one target (numbers,) from one start (nq,), without restarts."""
-        nq = self.problem.model.nq
-        parameters = iteration_parameters(self.bounds, self.tolerances, target[None])
-        state, iterates = initial_state(self.problem, start[None]), []
+        nq, size = self.problem.model.nq, self.problem.state_size
+        parameters = self.parameters(target[None])
+        state, iterates = initial_state(self.problem, start[None], 1), []
+        progress = state[0, size:].copy()
         for _ in range(self.max_iterations):
             # the textbook's methods remember where the next step begins; the configuration of "lm" is there itself
-            place = state[0, nq + SUMMARY_SIZE :].copy()
-            self.iterate(state, parameters, 1)
+            place = state[0, nq + SUMMARY_SIZE : size].copy()
+            state[0, size:] = progress
+            self.iterate(state, parameters)
             iterates.append(state[0, :nq].copy() if self.problem.method == "lm" else place)
             if Summary(*state[0, nq : nq + SUMMARY_SIZE]).miss <= 1:
                 break
         return np.array(iterates)
 
-    def random_starts(self, targets: Array, near: Array | None, k: int) -> Array:
-        """The k-th random start of each row; joints that move no link with a target stay."""
-        q = np.tile(self.home, (len(targets), 1)) if near is None else near.copy()
+    def random_starts(self, targets: Array, near: Array | None, first: int, count: int = 1) -> Array:
+        """The first and following random starts of each row, one block after the other: (count * rows, nq).
+
+        Joints that move no link with a target stay.
+        """
+        nearest = self.seeds.nearest(targets, first, count)
         moved = list(self.problem.coordinates)
-        q[:, moved] = self.seeds.nearest(targets, k)[:, moved]
-        return q
+        if len(moved) < nearest.shape[-1]:
+            q = np.empty_like(nearest)
+            q[:] = self.home if near is None else near
+            q[..., moved] = nearest[..., moved]
+            nearest = q
+        return nearest.reshape(-1, nearest.shape[-1])
 
     def _iterate(self, starts: Array, parameters: Array, max_iterations: int, patient: bool = False) -> BestSoFar:
         """Iterations from one start for each row; those of method "lm" stop where they stall, unless patient."""
-        nq = self.problem.model.nq
-        done = BestSoFar.empty(len(starts), nq)
-        active = np.arange(len(starts))
-        state, taken = initial_state(self.problem, starts), 0
-        cost_before = np.full(len(active), UNKNOWN_COST)
-        while len(active) and taken < max_iterations:
-            count = min(ITERATIONS_BETWEEN_CHECKS if taken else ITERATIONS_TO_FIRST_CHECK, max_iterations - taken)
-            self.iterate(state, parameters, count)
-            taken += count
-            summary = Summary(*state[:, nq : nq + SUMMARY_SIZE].T)
-            ends = (summary.miss <= 1) | (taken >= max_iterations)
-            if not patient and self.problem.method == "lm":
-                ends |= summary.cost > MAX_COST_RATIO * cost_before
-            miss, cost, _, iterations = (values[ends] for values in summary)
-            done.set_rows(active[ends], state[ends, :nq], miss, cost, iterations)
-            stays = ~ends
-            cost_before = summary.cost[stays]
-            active, state, parameters = active[stays], state[stays], parameters[stays]
-        return done
+        state = initial_state(self.problem, starts, max_iterations, patient)
+        self.iterate(state, parameters)
+        return BestSoFar.of_states(state, self.problem.model.nq)
+
+
+class Workspace:
+    """Arrays for one target that compiled code reads and writes where they are; one thread uses them at a time."""
+
+    def __init__(self, search: Search) -> None:
+        problem = search.problem
+        nq, count = problem.model.nq, len(problem.goals)
+        self.search = search
+        self._parameters = search.parameters(np.zeros((1, problem.target_size)))
+        self._target = self._parameters[0, -problem.target_size :]
+        self._state = initial_state(problem, search.home[None], search.max_iterations, patient=not search.restarts)
+        self._initial = self._state.copy()
+        self._starts = [self._state[0, :nq]]
+        if problem.method != "lm":
+            self._starts.append(self._state[0, nq + SUMMARY_SIZE : problem.state_size])
+        self._summary = self._state[0, nq : nq + SUMMARY_SIZE]
+        self._run = search.iterate.bind(self._state, self._parameters)
+        self._measured = np.zeros((1, search.measure.size))
+        self._measured_q = self._measured[0, :nq]
+        self._errors = self._measured[0, nq : nq + 2 * count].reshape(count, 2)
+        self._inside = self._measured[0, nq + 2 * count :]
+        self._measure = search.measure.bind(self._measured, self._parameters)
+        self.q = self._starts[0]
+        """The configuration (nq,) that was found."""
+        self.iterations = 0.0
+        """Iterations spent."""
+
+    def iterate(self, target: Array, start: Array) -> bool:
+        """Iterate towards a target (numbers,) from one start (nq,); whether it is solved."""
+        self._target[:] = target
+        self._state[:] = self._initial
+        for place in self._starts:
+            place[:] = start
+        self._run(1)
+        miss, _, _, self.iterations = self._summary.tolist()
+        return bool(miss <= 1)
+
+    def restart(self, near: Array | None) -> None:
+        """Try the same target from other starts."""
+        best = BestSoFar.of_states(self._state, len(self.q))
+        targets, q0 = self._target[None], None if near is None else near[None]
+        best = self.search.restart(best, targets, self._parameters, q0)
+        self.q[:] = best.q[0]
+        self.iterations = float(best.iterations[0])
+
+    def measure(self, q: Array) -> tuple[Array, bool]:
+        """Errors (goals, 2) of a configuration (nq,), and whether it is within the bounds."""
+        self._measured_q[:] = q
+        self._measure()
+        return self._errors.copy(), self._inside.item(0) > 0
 
 
 @dataclass
@@ -134,18 +237,15 @@ class BestSoFar:
     iterations: Array
 
     @staticmethod
-    def empty(rows: int, nq: int) -> BestSoFar:
-        """Before anything is known."""
-        return BestSoFar(np.zeros((rows, nq)), np.full(rows, UNKNOWN_COST), np.full(rows, np.inf), np.zeros(rows))
+    def of_states(state: Array, nq: int) -> BestSoFar:
+        """The configurations that iterations have led to."""
+        summary = Summary(*state[:, nq : nq + SUMMARY_SIZE].T)
+        return BestSoFar(state[:, :nq].copy(), summary.miss.copy(), summary.cost.copy(), summary.iterations.copy())
 
     @property
     def solved(self) -> Truths:
         """Whether each row is within the tolerances."""
         return np.asarray(self.miss <= 1)
-
-    def set_rows(self, rows: Rows, q: Array, miss: Array, cost: Array, iterations: Array) -> None:
-        """Write some rows anew."""
-        self.q[rows], self.miss[rows], self.cost[rows], self.iterations[rows] = q, miss, cost, iterations
 
     def improve(self, rows: Rows, other: BestSoFar) -> None:
         """Take over for these rows whatever is better in another result, and add its iterations."""
@@ -154,12 +254,20 @@ class BestSoFar:
         into = rows[better]
         self.q[into], self.miss[into], self.cost[into] = other.q[better], other.miss[better], other.cost[better]
 
-    def best_of_blocks(self, count: int, near: Array | None) -> BestSoFar:
-        """One of `count` results in blocks for each row: a solved one, the nearest to `near` or the first."""
-        q, miss, cost = (a.reshape(count, -1, *a.shape[1:]) for a in (self.q, self.miss, self.cost))
-        rank = np.where(miss > 1, UNSOLVED_PENALTY + cost, 0.0)
-        if near is not None:
-            rank = np.where(miss > 1, rank, np.abs(q - near).max(axis=-1))
+    def best_of_rounds(self, rounds: Sequence[int], near: Array | None) -> BestSoFar:
+        """The best of several starts for each row, which are in blocks one after the other, so many in each round.
+
+        Rounds after the first that has solved a row do not count for it. Of its solutions the nearest to `near` is
+        taken, or the first; without any, the configuration of the lowest cost.
+        """
+        count = sum(rounds)
+        q, miss, cost, iterations = (
+            a.reshape(count, -1, *a.shape[1:]) for a in (self.q, self.miss, self.cost, self.iterations)
+        )
+        round_of = np.repeat(np.arange(len(rounds)), rounds)[:, None]
+        last = np.where(miss <= 1, round_of, len(rounds)).min(axis=0)
+        preferred = (miss <= 1) & (round_of == last)
+        distance = 0.0 if near is None else np.abs(q - near).max(axis=-1)
+        rank = np.where(last < len(rounds), np.where(preferred, distance, np.inf), cost)
         place = (rank.argmin(axis=0), np.arange(q.shape[1]))
-        iterations = self.iterations.reshape(count, -1).sum(axis=0)
-        return BestSoFar(q[place], miss[place], cost[place], iterations)
+        return BestSoFar(q[place], miss[place], cost[place], (iterations * (round_of <= last)).sum(axis=0))

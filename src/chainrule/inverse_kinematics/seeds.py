@@ -1,33 +1,40 @@
-"""Random starts: of many random configurations, the one whose links come nearest to their targets."""
+"""Random starts: of many random configurations, the one whose links come nearest to their targets.
+
+Distances are computed in whole numbers, which a matrix product adds without rounding: a target's choice does not depend
+on how many others are looked at together.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.inverse_kinematics.goals import Goal
-
-Singles = NDArray[np.float32]
+from chainrule.lazy import cached_property
 
 CANDIDATES_PER_START = 192
 """Random configurations that each start is chosen from."""
-TARGETS_PER_BLOCK = 64
-"""Targets compared at once: always as many, so that a target's choice does not depend on its neighbors."""
+DISTANCES_AT_ONCE = 1 << 16
+"""Distances computed at once, which stay in the cache of a processor."""
+SETS_KEPT_JOINED = 16
+"""Sets that are also kept side by side, since they are often needed together."""
+EXACT_BITS = 51
+"""Bits of a sum of products that a double holds exactly, with two to spare."""
 
 
 class Candidates(NamedTuple):
-    """Random configurations, and what their distances from targets are computed from."""
+    """Random configurations, and what their distances from targets are computed from; sets side by side."""
 
     q: Array
-    """Configurations (count, nq)."""
-    features: Singles
-    """Scaled numbers of their poses, as those of a target: (numbers, count)."""
-    half_squares: Singles
-    """Half the squared length of each column of the features: (count,)."""
+    """Configurations (sets, count, nq)."""
+    features: Array
+    """Twice the numbers of their poses, as those of a target, in whole units: (numbers, sets * count)."""
+    squares: Array
+    """The sum of the squares of a pose's numbers: (sets * count,)."""
 
 
 class Seeds:
@@ -37,44 +44,72 @@ class Seeds:
         self,
         goals: tuple[Goal, ...],
         draw: Callable[[np.random.Generator, int], Array],
-        pose: Callable[[Array, str], Array],
+        numbers: Callable[[Array], Array],
         seed: int,
     ) -> None:
         self.goals, self.seed = goals, seed
-        self._draw, self._pose = draw, pose
-        self._sets: dict[int, Candidates] = {}
+        self._draw, self._numbers = draw, numbers
+        self._sets: dict[int, tuple[Array, Array]] = {}
+        self._joined: dict[tuple[int, int], Candidates] = {}
 
-    def _candidates(self, k: int) -> Candidates:
-        """The k-th set."""
+    def _drawn(self, k: int) -> tuple[Array, Array]:
+        """Configurations of the k-th set (count, nq), and the numbers of their poses (count, numbers)."""
         if k not in self._sets:
             q = self._draw(np.random.default_rng((self.seed, k)), CANDIDATES_PER_START)
-            poses = [self._pose(q, goal.link) for goal in self.goals]
-            numbers = [
-                goal.target_numbers(T[:, :3, :3], T[:, :3, 3]) for goal, T in zip(self.goals, poses, strict=True)
-            ]
-            features = self._scale(np.concatenate(numbers, axis=-1))
-            self._sets[k] = Candidates(q, features.T.copy(), (features**2).sum(axis=1) / 2)
+            self._sets[k] = q, self._numbers(q)
         return self._sets[k]
 
-    def _scale(self, numbers: Array) -> Singles:
-        """Numbers whose squared differences are about the cost: entries of a rotation change twice for each angle."""
+    def _candidates(self, first: int, count: int) -> Candidates:
+        """So many sets, beginning with one of them."""
+        if (first, count) in self._joined:
+            return self._joined[first, count]
+        q, numbers = zip(*(self._drawn(k) for k in range(first, first + count)), strict=True)
+        whole = self._whole(np.concatenate(numbers))
+        found = Candidates(np.stack(q), 2 * whole.T.copy(), (whole**2).sum(axis=1))
+        if first + count <= SETS_KEPT_JOINED:
+            self._joined[first, count] = found
+        return found
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest of the whole numbers, so that sums of their products are exact."""
+        count = sum(goal.size for goal in self.goals)
+        return float(2 ** ((EXACT_BITS - math.ceil(math.log2(count))) // 2))
+
+    @cached_property
+    def _units(self) -> Array:
+        """Whole numbers for one unit of each number, such that squared differences are about the cost.
+
+        Entries of a rotation change twice for each angle. Twice the largest numbers of the first set still fit.
+        """
         scales: list[float] = []
         for goal in self.goals:
             rotation, position = max(goal.weights[:3]), max(goal.weights[3:])
             scales += {"full": [rotation / 2**0.5] * 9, "axis": [rotation] * 3, None: []}[goal.orientation]
             scales += [position] * 3 * goal.has_position
-        with np.errstate(over="ignore"):
-            return (numbers * scales).astype(np.float32)
+        size = np.abs(self._drawn(0)[1] * scales).max()
+        return np.array(scales) * (self._largest / 2 / (size if 0 < size < np.inf else 1.0))
 
-    def nearest(self, targets: Array, k: int) -> Array:
-        """The configurations of the k-th set that are nearest to the targets (rows, numbers): (rows, nq)."""
-        q, features, half_squares = self._candidates(k)
-        rows = -(-len(targets) // TARGETS_PER_BLOCK) * TARGETS_PER_BLOCK
-        padded = np.zeros((rows, targets.shape[1]), dtype=np.float32)
-        chosen = np.empty(rows, dtype=np.int64)
-        with np.errstate(over="ignore", invalid="ignore"):  # targets beyond single precision: any start will do
-            padded[: len(targets)] = self._scale(targets)
-            for start in range(0, rows, TARGETS_PER_BLOCK):
-                block = slice(start, start + TARGETS_PER_BLOCK)
-                chosen[block] = (half_squares - padded[block] @ features).argmin(axis=1)
-        return q[chosen[: len(targets)]]
+    @cached_property
+    def _range(self) -> tuple[Array, Array]:
+        """The least and the greatest numbers that fit."""
+        with np.errstate(divide="ignore"):
+            most = self._largest / self._units
+        return -most, most
+
+    def _whole(self, numbers: Array) -> Array:
+        """Numbers (..., numbers) in whole units; those beyond all sets end at the largest."""
+        inside = np.maximum(np.minimum(numbers, self._range[1]), self._range[0])
+        inside *= self._units
+        return np.rint(inside, out=inside)
+
+    def nearest(self, targets: Array, first: int, count: int = 1) -> Array:
+        """Of each of so many sets, the configurations nearest to the targets (rows, numbers): (count, rows, nq)."""
+        q, features, squares = self._candidates(first, count)
+        size = max(1, DISTANCES_AT_ONCE // len(squares))
+        if len(targets) > size:
+            blocks = range(0, len(targets), size)
+            return np.concatenate([self.nearest(targets[i : i + size], first, count) for i in blocks], axis=1)
+        distances = squares - self._whole(targets) @ features
+        chosen = distances.reshape(-1, count, CANDIDATES_PER_START).argmin(axis=-1)
+        return q[np.arange(count)[:, None], chosen.T]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,16 @@ from chainrule.compile.backend import active
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
-from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.history import History
 from chainrule.inverse_kinematics.iterate import solver
-from chainrule.inverse_kinematics.periods import shift_by_periods
+from chainrule.inverse_kinematics.measure import Measure
+from chainrule.inverse_kinematics.periods import periods
 from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
 from chainrule.inverse_kinematics.request import Request, read_starts
-from chainrule.inverse_kinematics.result import InverseKinematics, Truths, measured_errors
-from chainrule.inverse_kinematics.search import BestSoFar, Search, iteration_parameters
+from chainrule.inverse_kinematics.result import InverseKinematics, Truths
+from chainrule.inverse_kinematics.search import BestSoFar, Search
 from chainrule.inverse_kinematics.seeds import Seeds
 from chainrule.kinematics.configurations import difference, neutral
-from chainrule.kinematics.poses import pose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -115,95 +114,130 @@ def inverse_kinematics(
     (6, [1.5714, 1.2481, 1.1011, 0.435, 0.048, 0.0012, 0.0])
     """
     caller = "inverse_kinematics"
-    request = Request.read(
+    request, targets = Request.read(
         robot, caller, target, link, method, limits=limits, task=task, axis=axis, weights=weights,
         tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
     )  # fmt: skip
-    starts = None if q0 is None else _broadcast_starts(request, read_starts(robot, q0, caller))
+    starts = None if q0 is None else read_starts(robot, q0, caller)
     if not flag(history, f"{caller}: history"):
-        return solve(robot, request, starts)
-    return _solve_with_history(robot, request, starts)
+        return solve(robot, request, targets, starts)
+    return _solve_with_history(robot, request, targets, starts)
 
 
-def _solve_with_history(robot: Mechanism, request: Request, start: Array | None) -> InverseKinematics:
+def _solve_with_history(robot: Mechanism, request: Request, target: Array, start: Array | None) -> InverseKinematics:
     """The result of one search without restarts, and all its iterates."""
-    batch = request.targets.shape[:-1] if start is None else start.shape[:-1]
+    batch = target.shape[:-1] if start is None else _batch(target, start)
     if batch:
         raise ShapeError(f"inverse_kinematics: history=True records one target and one start, got a batch {batch}")
     if request.posture is not None:
         raise ShapeError("inverse_kinematics: history=True records the way to the target; leave out posture=...")
-    request = replace(request, restarts=0)
+    request = replace(request, restarts=0, kept={})
     search = search_of(robot, request)
-    if not np.isfinite(request.targets).all() or (start is not None and not np.isfinite(start).all()):
-        return solve(robot, request, start)
+    if not np.isfinite(target).all() or (start is not None and not np.isfinite(start).all()):
+        return solve(robot, request, target, start)
     if start is None:
-        start = search.random_starts(request.targets[None], None, 0)[0]
+        start = search.random_starts(target[None], None, 0)[0]
     start = search.bounds.clip(start)
-    q = search.record(request.targets, start)
-    aims = np.tile(request.targets, (len(q), 1))
-    error = np.max(list(errors_by_link(robot, request.problem.goals, q, aims).values()), axis=0)
+    q = search.record(target, start)
+    errors = search.measure(q, search.parameters(np.tile(target, (len(q), 1)))).errors
     steps = difference(robot, q[:-1], q[1:])
-    history = History(request.problem.method, q, error, steps, robot.coordinate_names)
-    return replace(solve(robot, replace(request, max_iterations=len(q)), start), history=history)
+    history = History(request.problem.method, q, errors.max(axis=1), steps, robot.coordinate_names)
+    return replace(solve(robot, replace(request, max_iterations=len(q), kept={}), target, start), history=history)
 
 
-def _broadcast_starts(request: Request, starts: Array) -> Array:
-    """Starts with the batch dimensions of the targets, and the other way round."""
-    batch = request.targets.shape[:-1]
+def _batch(targets: Array, starts: Array) -> tuple[int, ...]:
+    """The batch dimensions of targets and starts together."""
+    batch = targets.shape[:-1]
     try:
-        batch = np.broadcast_shapes(batch, starts.shape[:-1])
+        return np.broadcast_shapes(batch, starts.shape[:-1])
     except ValueError:
         raise ShapeError(
             f"inverse_kinematics: the leading (batch) dimensions of target {batch} and q0 {starts.shape[:-1]} do not "
             "fit together"
         ) from None
-    return np.broadcast_to(starts, (*batch, starts.shape[-1]))
 
 
-def solve(robot: Mechanism, request: Request, starts: Array | None = None) -> InverseKinematics:
-    """The result for a request; starts (..., nq) have all batch dimensions of its targets."""
-    batch = request.targets.shape[:-1] if starts is None else starts.shape[:-1]
-    targets = np.ascontiguousarray(np.broadcast_to(request.targets, (*batch, request.targets.shape[-1])))
-    targets = targets.reshape(-1, targets.shape[-1])
-    rows = None if starts is None else starts.reshape(-1, starts.shape[-1])
-    q, iterations, reason, errors = _solve_rows(robot, search_of(robot, request), targets, rows, request.posture)
-    error = np.max(list(errors.values()), axis=0)
+def solve(robot: Mechanism, request: Request, targets: Array, starts: Array | None = None) -> InverseKinematics:
+    """The result for a request, its targets (..., numbers) and starts (..., nq)."""
+    search = search_of(robot, request)
+    if targets.ndim == 1 and (starts is None or starts.ndim == 1) and request.posture is None:
+        result = _solve_one(robot, request, search, targets, starts)
+        if result is not None:
+            return result
+    batch = targets.shape[:-1] if starts is None else _batch(targets, starts)
+    rows = np.ascontiguousarray(np.broadcast_to(targets, (*batch, targets.shape[-1]))).reshape(-1, targets.shape[-1])
+    if starts is not None:
+        starts = np.broadcast_to(starts, (*batch, starts.shape[-1])).reshape(-1, starts.shape[-1])
+    q, iterations, reason, errors = _solve_rows(robot, search, rows, starts, request.posture)
     q, success, error, iterations, reason = (
-        a.reshape((*batch, *a.shape[1:]))[()] for a in (q, reason == "", error, iterations, reason)
+        a.reshape((*batch, *a.shape[1:]))[()] for a in (q, reason == SOLVED, errors.max(axis=1), iterations, reason)
     )
-    each = {name: e.reshape((*batch, 2)) for name, e in errors.items()}
+    each = {goal.link: errors[:, k].reshape((*batch, 2)) for k, goal in enumerate(request.problem.goals)}
     return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names, *request.rank[:2])
+
+
+SOLVED, NOT_FINITE, NOT_REACHED, LIMITS = (np.str_(reason) for reason in ("", "not finite", "not reached", "limits"))
+"""Reasons of a result."""
+
+
+def _solve_one(
+    robot: Mechanism, request: Request, search: Search, target: Array, start: Array | None
+) -> InverseKinematics | None:
+    """The result for one target (numbers,) and one start (nq,); None for what only `_solve_rows` can do."""
+    if robot.model.constraints:
+        return None
+    near = search.home if start is None else search.bounds.clip(start)
+    first = search.random_starts(target[None], None, 0)[0] if start is None else near
+    work = search.take_workspace()
+    if not work.iterate(target, first):
+        if not np.isfinite(target).all() or not np.isfinite(near).all():
+            return None
+        work.restart(None if start is None else near)
+    q = search.shift(work.q.copy(), near)
+    errors, inside = work.measure(q)
+    iterations = np.int64(work.iterations)
+    search.give_back(work)
+    success = inside and search.are_within_tolerances(errors)
+    reason = SOLVED
+    if not success:
+        reason = LIMITS if _reachable_without_limits(search, q[None], target[None])[0] else NOT_REACHED
+    each = {goal.link: error for goal, error in zip(request.problem.goals, errors, strict=True)}
+    error = errors.max(axis=0) if len(errors) > 1 else errors[0].copy()
+    return InverseKinematics(
+        q, np.bool_(success), error, iterations, reason, each, robot.coordinate_names, *request.rank[:2]
+    )
 
 
 def _solve_rows(
     robot: Mechanism, search: Search, targets: Array, starts: Array | None, posture: Array | None
-) -> tuple[Array, Any, Any, dict[str, Array]]:
-    """Configurations, iterations, reasons and errors for rows of targets."""
+) -> tuple[Array, Any, Any, Array]:
+    """Configurations, iterations, reasons and errors (rows, goals, 2) for rows of targets."""
     rows = len(targets)
     finite = np.isfinite(targets).all(axis=-1)
     if starts is not None:
         finite &= np.isfinite(starts).all(axis=-1)
         near = np.where(np.isfinite(starts), search.bounds.clip(starts), search.home)
     else:
-        near = np.tile(search.home, (rows, 1))
-    q, iterations, reason = near.copy(), np.zeros(rows, dtype=int), np.full(rows, "", dtype="<U16")
-    reason[~finite] = "not finite"
-    some = np.flatnonzero(finite)
-    if len(some):
+        near = np.broadcast_to(search.home, (rows, len(search.home)))
+    q, iterations, reason = near.copy(), np.zeros(rows, dtype=int), np.full(rows, SOLVED, dtype="<U16")
+    some: Any = slice(None)
+    if not finite.all():
+        reason[~finite] = NOT_FINITE
+        some = np.flatnonzero(finite)
+    if finite.any():
         best = search.run(targets[some], None if starts is None else near[some])
         if posture is not None:
             _approach_posture(robot, search, best, targets[some], posture)
-        q[some] = shift_by_periods(robot.model, best.q, near[some], search.bounds)
+        q[some] = search.shift(best.q, near[some])
         iterations[some] = best.iterations
     closed = _close_loops(robot, search.bounds, q)
-    errors = errors_by_link(robot, search.problem.goals, q, targets)
-    good = finite & search.bounds.contain(q) & closed
-    for error in errors.values():
-        with np.errstate(invalid="ignore"):
-            good &= (error <= search.tolerances).all(axis=-1)
+    errors, inside, _ = search.measure(q, search.parameters(targets))
+    with np.errstate(invalid="ignore"):
+        good = finite & inside & closed & (errors <= search.tolerances).all(axis=(1, 2))
     failed = np.flatnonzero(finite & ~good)
-    reason[failed] = "not reached"
-    reason[failed[_reachable_without_limits(search, q[failed], targets[failed])]] = "limits"
+    if len(failed):
+        reason[failed] = NOT_REACHED
+        reason[failed[_reachable_without_limits(search, q[failed], targets[failed])]] = LIMITS
     return q, iterations, reason, errors
 
 
@@ -220,18 +254,9 @@ def _close_loops(robot: Mechanism, bounds: Bounds, q: Array) -> Truths:
     return closed
 
 
-def errors_by_link(robot: Mechanism, goals: Sequence[Goal], q: Array, targets: Array) -> dict[str, Array]:
-    """Errors (rows, 2) of each link, by forward kinematics."""
-    errors, at = {}, 0
-    for goal in goals:
-        errors[goal.link] = measured_errors(goal, pose(robot, q, goal.link), targets[:, at : at + goal.size])
-        at += goal.size
-    return errors
-
-
 def _reachable_without_limits(search: Search, q: Array, targets: Array) -> Truths:
     """Whether targets are reached from q once there are no limits."""
-    if not len(q) or not search.bounds.are_finite:
+    if not search.bounds.are_finite:
         return np.zeros(len(q), dtype=bool)
     unlimited = replace(search, bounds=Bounds.infinite(q.shape[1]), restarts=RESTARTS_WITHOUT_LIMITS)
     return unlimited.run(targets, q).solved
@@ -242,10 +267,10 @@ def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets
     counts = np.isfinite(posture)
     goal = np.where(counts, posture, 0.0)
     rows = np.flatnonzero(best.solved)
-    own = iteration_parameters(search.bounds, search.tolerances, targets[rows])
+    own = search.parameters(targets[rows])
     extra = np.broadcast_to(np.concatenate([goal, counts]), (len(rows), 2 * len(posture)))
     near = np.where(counts, goal, best.q[rows])
-    q = np.ascontiguousarray(shift_by_periods(robot.model, best.q[rows], near, search.bounds))
+    q = np.ascontiguousarray(search.shift(best.q[rows], near))
     before = np.linalg.norm((q - goal) * counts, axis=-1)
     posture_loop(search.problem, robot)(q, np.concatenate([own, extra], axis=1), POSTURE_ITERATIONS)
     after = replace(search, restarts=0).run(targets[rows], np.where(np.isfinite(q), q, best.q[rows]))
@@ -256,20 +281,28 @@ def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets
 
 def search_of(robot: Mechanism, request: Request) -> Search:
     """The search for the configurations of a request."""
+    compiles = active(robot.backend).compiles
+    if compiles not in request.kept:
+        request.kept[compiles] = _new_search(robot, request, compiles)
+    search: Search = request.kept[compiles]
+    return search
+
+
+def _new_search(robot: Mechanism, request: Request, compiles: bool) -> Search:
     problem, bounds = request.problem, request.bounds
+    measure = Measure(problem, robot)
 
     def seeds() -> Seeds:
+        anything = np.zeros((1, problem.parameter_size))
         return Seeds(
             problem.goals,
             lambda rng, count: random_configurations(robot.layout, rng, (count,)),  # loops are closed on the way
-            lambda q, link: pose(robot, q, link),
+            lambda q: measure(q, np.broadcast_to(anything, (len(q), anything.shape[1]))).numbers,
             request.seed,
         )
 
-    compiles = active(robot.backend).compiles
     chosen = memory.keep((robot.merged_fingerprint, problem.goals, "seeds", request.seed, compiles), seeds)
-    home = bounds.clip(neutral(robot))
     return Search(
-        problem, solver(problem, robot), chosen, home, bounds, request.tolerances, request.restarts,
-        request.max_iterations,
+        problem, solver(problem, robot), measure, chosen, bounds.clip(neutral(robot)), bounds, periods(robot.model),
+        request.tolerances, request.restarts, request.max_iterations,
     )  # fmt: skip

@@ -6,9 +6,12 @@ many steps, and written back. Between two records the state stays in the tiles.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chainrule.compile.emit.lanes import Lanes
 from chainrule.compile.emit.module import Module
 from chainrule.compile.program import Program
+from chainrule.compile.tape import Tape
 
 FIELDS = (
     "rows", "steps", "every", "state", "state_stride", "parameters", "parameters_stride", "signals", "signals_stride",
@@ -19,24 +22,27 @@ FIELDS = (
 
 def time_loop_module(program: Program, record: int, lanes: Lanes) -> tuple[str, int]:
     """IR of `void rollout(int64 *arguments)`, and the bytes of scratch memory that it needs."""
-    tapes = {f"call.{name}": tape for name, tape in program.functions.items()}
-    tapes |= {f"segment.{k}": segment.tape for k, segment in enumerate(program.segments)}
     module = Module()
-    scratch = module.add_cores(tapes, lanes)
+    buffers = Buffers(program, lanes, module.add_cores(program_tapes(program), lanes))
     if lanes.width > 1:
         module.add_tiles(lanes)
-    loop = _Loop(program, record, lanes, scratch)
-    module.add(loop.text())
-    return module.text(), loop.size
+    module.add(_Loop(program, record, lanes, buffers).text())
+    return module.text(), buffers.size
 
 
-class _Loop:
-    """The text of the loop, and the places of its tiles in scratch memory."""
+def program_tapes(program: Program) -> dict[str, Tape]:
+    """The tapes of a program's functions and segments, by the names of their cores."""
+    tapes = {f"call.{name}": tape for name, tape in program.functions.items()}
+    return tapes | {f"segment.{k}": segment.tape for k, segment in enumerate(program.segments)}
 
-    def __init__(self, program: Program, record: int, lanes: Lanes, scratch: int) -> None:
-        self.program, self.record, self.lanes = program, record, lanes
+
+class Buffers:
+    """The places in scratch memory of a program's inputs, of the results of its calls, and of its outputs, as tiles."""
+
+    def __init__(self, program: Program, lanes: Lanes, scratch: int) -> None:
+        self.lanes = lanes
         self.size = 0
-        self.buffers: list[tuple[str, int]] = []
+        self.offsets: list[tuple[str, int]] = []
         self.place("scratch", scratch)
         self.inputs = [self.tile(f"in{k}", n) for k, n in enumerate(program.inputs)]
         self.results = [
@@ -44,10 +50,11 @@ class _Loop:
             for k, segment in enumerate(program.segments)
             if segment.calls
         ]
-        self.out = self.tile("out", max(len(segment.tape.outputs) for segment in program.segments))
+        self.tile("out", max(len(segment.tape.outputs) for segment in program.segments))
 
     def place(self, name: str, size: int) -> str:
-        self.buffers.append((name, self.size))
+        """A buffer of so many bytes."""
+        self.offsets.append((name, self.size))
         self.size += (size + 63) // 64 * 64
         return f"%{name}"
 
@@ -56,17 +63,39 @@ class _Loop:
         wide = self.lanes.width
         return self.place(name, (-(-entries // wide) + 1) * wide * self.lanes.size)
 
+    def text(self, fields: Sequence[str]) -> str:
+        """IR that reads the arguments, of which "scratch" is the address of this memory, and finds the buffers."""
+        values = {name: "scratch.base" if name == "scratch" else name for name in fields}
+        arguments = "".join(
+            f"  %at.{name} = getelementptr i64, ptr %arguments, i64 {i}\n  %{value} = load i64, ptr %at.{name}\n"
+            for i, (name, value) in enumerate(values.items())
+        )
+        return arguments + "".join(
+            f"  %i.{name} = add i64 %scratch.base, {at}\n  %{name} = inttoptr i64 %i.{name} to ptr\n"
+            for name, at in self.offsets
+        )
+
+
+def segment_calls(program: Program, buffers: Buffers) -> str:
+    """IR of one repetition: every segment writes the arguments of its call, whose result the next ones read."""
+    lines = []
+    for k, segment in enumerate(program.segments):
+        read = ", ".join(f"ptr {name}" for name in (*buffers.inputs, *buffers.results[:k]))
+        lines.append(f"  call void @segment.{k}({read}, ptr %out, ptr %scratch)\n")
+        if segment.calls:
+            result = buffers.results[k]
+            lines.append(f"  call void @call.{segment.calls}(ptr %out, ptr {result}, ptr %scratch)\n")
+    return "".join(lines)
+
+
+class _Loop:
+    """The text of the loop."""
+
+    def __init__(self, program: Program, record: int, lanes: Lanes, buffers: Buffers) -> None:
+        self.program, self.record, self.lanes, self.buffers = program, record, lanes, buffers
+
     def text(self) -> str:
         lanes, program = self.lanes, self.program
-        fields = "".join(
-            f"  %at.{name} = getelementptr i64, ptr %arguments, i64 {i}\n  %{name} = load i64, ptr %at.{name}\n"
-            for i, name in enumerate(FIELDS)
-        )
-        buffers = "".join(
-            f"  %i.{name} = add i64 %scratch.base, {at}\n  %{name} = inttoptr i64 %i.{name} to ptr\n"
-            for name, at in self.buffers
-        )
-        fields = fields.replace("%scratch =", "%scratch.base =")
         parameters, state, three = program.inputs
         signals = three // 3
         size = lanes.bits // 8
@@ -80,7 +109,7 @@ class _Loop:
         start += self.read_rows("%sta.row", "%state_stride", state, "%in1", "sta")
         return f"""define void @rollout(ptr %arguments) nounwind {{
 entry:
-{fields}{buffers}  br label %tiles
+{self.buffers.text(FIELDS)}  br label %tiles
 tiles:
   %base = phi i64 [ 0, %entry ], [ %base.next, %written ]
   %more = icmp slt i64 %base, %rows
@@ -96,7 +125,7 @@ times:
   %going = icmp slt i64 %k, %steps
   br i1 %going, label %step, label %finished
 step:
-{take_signals}{self.segments()}  %due = icmp eq i64 %phase, 0
+{take_signals}{segment_calls(program, self.buffers)}  %due = icmp eq i64 %phase, 0
   br i1 %due, label %record, label %moved
 record:
   %rec.k = mul i64 %record.k, {self.record * size}
@@ -153,14 +182,3 @@ done:
             arguments = f"ptr {tile}, ptr %{name}.dst, i64 {stride}, i64 {lanes.bits // 8}, i64 {count}, i64 %live"
             moved = f"  call void @unpack.{lanes.suffix}({arguments})\n"
         return target + moved
-
-    def segments(self) -> str:
-        """Every segment writes the arguments of its call, whose result the next ones read."""
-        lines = []
-        for k, segment in enumerate(self.program.segments):
-            read = ", ".join(f"ptr {name}" for name in (*self.inputs, *self.results[:k]))
-            lines.append(f"  call void @segment.{k}({read}, ptr %out, ptr %scratch)\n")
-            if segment.calls:
-                result = self.results[k]
-                lines.append(f"  call void @call.{segment.calls}(ptr %out, ptr {result}, ptr %scratch)\n")
-        return "".join(lines)

@@ -1,0 +1,78 @@
+"""What a configuration reaches, by forward kinematics: errors, limits, and the numbers of the poses of its links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from chainrule.algorithms.kinematics import pose
+from chainrule.arguments import Array
+from chainrule.compile.backend import Caller, Loop, LoopShape, active
+from chainrule.inverse_kinematics.goals import goal_errors, goal_numbers
+from chainrule.inverse_kinematics.methods import Problem
+from chainrule.inverse_kinematics.result import Truths
+from chainrule.inverse_kinematics.rigid import bind_one_repetition
+from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainrule.core.mechanism import Mechanism
+
+Scalars = Sequence[Scalar]
+
+
+class Measured(NamedTuple):
+    """What configurations (rows, nq) reach."""
+
+    errors: Array
+    """Errors of position and orientation of each goal, in m and rad: (rows, goals, 2)."""
+    inside: Truths
+    """Whether every coordinate is within its bounds: (rows,)."""
+    numbers: Array
+    """The numbers of targets where the links are: (rows, numbers)."""
+
+
+class Measure:
+    """The forward kinematics of a problem's goals; its parameters are those of an iteration."""
+
+    def __init__(self, problem: Problem, robot: Mechanism) -> None:
+        self.problem = problem
+        self.nq, self.goals = problem.model.nq, len(problem.goals)
+        self.size = self.nq + 2 * self.goals + 1 + problem.target_size
+        backend = active(robot.backend)
+        key = (robot.merged_fingerprint, problem.goals, "measure") if backend.compiles else None
+        shape = LoopShape(problem.parameter_size, self.size)
+        self.loop: Loop = backend.loop(self._text, shape, key, problem.model.name, name="measure")
+
+    def _text(self, _: Caller, parameters: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
+        q = state[: self.nq]
+        __, lower, upper, targets = self.problem.split_parameters(parameters)
+        inside: Scalar = 1.0
+        for x, least, most in zip(q, lower, upper, strict=True):
+            inside = where(x >= least, where(x <= most, inside, 0.0), 0.0)
+        errors: list[Scalar] = []
+        numbers: list[Scalar] = []
+        for goal, target in zip(self.problem.goals, targets, strict=True):
+            T = pose(self.problem.model, q, goal.link)
+            errors += goal_errors(goal, T, target)
+            numbers += goal_numbers(goal, T)
+        return [*q, *errors, inside, *numbers]
+
+    def __call__(self, q: Array, parameters: Array) -> Measured:
+        """What configurations (rows, nq) reach, with parameters (rows, count)."""
+        state = np.zeros((len(q), self.size))
+        state[:, : self.nq] = q
+        self.loop(state, parameters, 1)
+        return self._split(state)
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
+        """A function that measures states (rows, size) where they are, with parameters that are read where they are."""
+        return bind_one_repetition(self.loop, state, parameters)
+
+    def _split(self, state: Array) -> Measured:
+        end = self.nq + 2 * self.goals
+        return Measured(state[:, self.nq : end].reshape(-1, self.goals, 2), state[:, end] > 0, state[:, end + 1 :])
