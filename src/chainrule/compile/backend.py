@@ -392,7 +392,6 @@ class Compiled:
 
         def build() -> Until:
             from chainrule.compile.load import engine
-            from chainrule.compile.program import Outliner
             from chainrule.compile.until import Until
 
             outliner = Outliner((shape.parameters, shape.state, 0))
