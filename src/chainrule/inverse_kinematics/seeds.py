@@ -52,7 +52,7 @@ class Seeds:
         self._sets: dict[int, tuple[Array, Array]] = {}
         self._joined: dict[tuple[int, int], Candidates] = {}
 
-    def _drawn(self, k: int) -> tuple[Array, Array]:
+    def _set(self, k: int) -> tuple[Array, Array]:
         """Configurations of the k-th set (count, nq), and the numbers of their poses (count, numbers)."""
         if k not in self._sets:
             q = self._draw(np.random.default_rng((self.seed, k)), CANDIDATES_PER_START)
@@ -63,7 +63,7 @@ class Seeds:
         """So many sets, beginning with one of them."""
         if (first, count) in self._joined:
             return self._joined[first, count]
-        q, numbers = zip(*(self._drawn(k) for k in range(first, first + count)), strict=True)
+        q, numbers = zip(*(self._set(k) for k in range(first, first + count)), strict=True)
         whole = self._whole(np.concatenate(numbers))
         found = Candidates(np.stack(q), 2 * whole.T.copy(), (whole**2).sum(axis=1))
         if first + count <= SETS_KEPT_JOINED:
@@ -87,7 +87,7 @@ class Seeds:
             rotation, position = max(goal.weights[:3]), max(goal.weights[3:])
             scales += {"full": [rotation / 2**0.5] * 9, "axis": [rotation] * 3, None: []}[goal.orientation]
             scales += [position] * 3 * goal.has_position
-        size = np.abs(self._drawn(0)[1] * scales).max()
+        size = np.abs(self._set(0)[1] * scales).max()
         return np.array(scales) * (self._largest / 2 / (size if 0 < size < np.inf else 1.0))
 
     @cached_property
