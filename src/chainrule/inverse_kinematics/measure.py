@@ -1,4 +1,4 @@
-"""What a configuration reaches, by forward kinematics: errors, limits, and the numbers of the poses of its links."""
+"""Forward kinematics of a problem: errors of configurations, their limits, and the poses of their links as numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Scalars = Sequence[Scalar]
 
 
 class Measured(NamedTuple):
-    """What configurations (rows, nq) reach."""
+    """Errors and poses of configurations (rows, nq)."""
 
     errors: Array
     """Errors of position and orientation of each goal, in m and rad: (rows, goals, 2)."""
@@ -63,7 +63,7 @@ class Measure:
         return [*q, *errors, inside, *numbers]
 
     def __call__(self, q: Array, parameters: Array) -> Measured:
-        """What configurations (rows, nq) reach, with parameters (rows, count)."""
+        """Measure configurations (rows, nq), with parameters (rows, count)."""
         state = np.zeros((len(q), self.size))
         state[:, : self.nq] = q
         self.loop(state, parameters, 1)

@@ -104,7 +104,7 @@ class Seeds:
         return np.rint(inside, out=inside)
 
     def nearest(self, targets: Array, first: int, count: int = 1) -> Array:
-        """Of each of so many sets, the configurations nearest to the targets (rows, numbers): (count, rows, nq)."""
+        """Configurations nearest to the targets (rows, numbers), one of each of so many sets: (count, rows, nq)."""
         q, features, squares = self._candidates(first, count)
         size = max(1, DISTANCES_AT_ONCE // len(squares))
         if len(targets) > size:
