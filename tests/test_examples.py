@@ -83,6 +83,14 @@ def test_functions_are_measured_at_every_size(monkeypatch, capsys, tmp_path):
     assert (tmp_path / "sizes.png").exists()
 
 
+def test_wide_results_are_compared_with_a_copy(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["bandwidth.py", "--quick", "--robot", "planar_2r", "--output", str(tmp_path)])
+    runpy.run_path(str(ROOT / "benchmarks" / "bandwidth.py"), run_name="__main__")
+    assert "ratio new/out" in capsys.readouterr().out
+    figures = json.loads((tmp_path / "bandwidth.json").read_text())
+    assert all(figure > 0 for figure in figures["mass matrix, half, 1 threads"].values())
+
+
 def test_inverse_kinematics_is_compared_with_a_loop_around_pinocchio(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["inverse_kinematics.py", "--targets", "20", "--peer-targets", "2"])
     runpy.run_path(str(ROOT / "benchmarks" / "inverse_kinematics.py"), run_name="__main__")

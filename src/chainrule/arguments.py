@@ -205,6 +205,24 @@ def together(arrays: dict[str, Array], function: str) -> list[Array]:
     return [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays.values()]
 
 
+def result_array(out: Any, shape: tuple[int, ...], inputs: Sequence[Array], function: str) -> Array:
+    """The array that a user wants a result to be written into: of its shape and type, writable, each number once."""
+    dtype = np.dtype(np.float32 if all(a.dtype == np.float32 for a in inputs) else np.float64)
+    wanted = f"{function}: out must be a NumPy array of shape {shape} and type {dtype}"
+    if type(out) not in (np.ndarray, np.memmap):
+        raise ShapeError(f"{wanted}, got {short_repr(out)}")
+    if out.shape != shape or out.dtype != dtype:
+        raise ShapeError(f"{wanted}, got shape {out.shape} and type {out.dtype}")
+    if not out.flags.writeable:
+        raise ShapeError(f"{function}: out cannot be written to; its flag writeable is off")
+    if any(n > 1 and stride == 0 for n, stride in zip(out.shape, out.strides, strict=True)):
+        raise ShapeError(
+            f"{function}: numbers of out share one place in memory (a stride of 0): give an array of its own"
+        )
+    result: Array = out
+    return result
+
+
 def vector(value: Any, what: str, unit: str | None = None) -> Vector:
     """Three finite numbers, in the given unit where they are quantities."""
     array = rows_of(value, 3, what, "x, y, z", unit)

@@ -136,8 +136,11 @@ class Backend(Protocol):
 
     compiles: bool
 
-    def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
-        """A function of the table on arrays whose last dimensions fit: (..., shape of the answer)."""
+    def evaluate(self, call: Call, arrays: Sequence[Array], out: Array | None = None) -> Array:
+        """A function of the table on arrays whose last dimensions fit: (..., shape of the answer).
+
+        The answer is written into `out` where it is given; it has the right shape and shares no memory with arguments.
+        """
 
     def function(
         self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
@@ -181,8 +184,15 @@ class Interpreted:
 
     compiles = False
 
-    def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
+    def evaluate(self, call: Call, arrays: Sequence[Array], out: Array | None = None) -> Array:
         """The algorithm of the table on arrays; its products with vectors instruction by instruction."""
+        result = self._evaluate(call, arrays)
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+    def _evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
         if call.needs_trace:
             return memory.keep(("tape", call), lambda: _Interpretation(call))(arrays)
         return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
@@ -300,15 +310,15 @@ class Compiled:
 
     compiles = True
 
-    def evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
+    def evaluate(self, call: Call, arrays: Sequence[Array], out: Array | None = None) -> Array:
         """The kernel on arrays, unless the function is empty or too large."""
         kernel = memory.find(call)
         if kernel is None:
             if not is_worth_compiling(call):
-                return INTERPRETED.evaluate(call, arrays)
+                return INTERPRETED.evaluate(call, arrays, out)
             kernel = self.kernel(call)
         with np.errstate(all="ignore"):
-            result: Array = kernel.spread(arrays)
+            result: Array = kernel.spread(arrays, out)
         return result
 
     def kernel(self, call: Call) -> Kernel:

@@ -154,9 +154,11 @@ class Kernel:
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As the ufunc; plain arrays of a large batch are spread over threads."""
         arrays = [a if type(a) is np.ndarray else self._read(a) for a in arguments]
-        if options or not all(type(a) is np.ndarray and a.ndim for a in arrays) or not self._matches(arrays):
+        out = options.get("out")
+        is_plain = all(type(a) is np.ndarray and a.ndim for a in arrays) and self._matches(arrays)
+        if not is_plain or options.keys() - {"out"} or not (out is None or self._takes_result(out, arrays)):
             return self.ufunc(*arrays, **options)
-        return self.spread(arrays)
+        return self.spread(arrays, out)
 
     def _read(self, value: Any) -> Any:
         """An argument that is no plain array: lists as arrays; quantities are refused, for a kernel knows no units."""
@@ -167,6 +169,14 @@ class Kernel:
     def _matches(self, arrays: list[NDArray[Any]]) -> bool:
         lengths = self._shape.inputs
         return len(arrays) == len(lengths) and all(a.shape[-1] == n for a, n in zip(arrays, lengths, strict=True))
+
+    def _takes_result(self, out: Any, arrays: list[NDArray[Any]]) -> bool:
+        """Whether parts of the result can be written into an array by several threads."""
+        if type(out) is not np.ndarray or any(np.may_share_memory(out, a) for a in arrays):
+            return False
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        dtype = np.float32 if all(a.dtype == np.float32 for a in arrays) else np.float64
+        return out.dtype == dtype and out.shape == (*batch, *self._shape.output)
 
     def spread(self, arrays: Sequence[NDArray[Any]], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """The result for arrays whose shapes fit, into `out` if it is given; in single precision if all of them are."""

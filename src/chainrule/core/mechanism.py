@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
+from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, result_array, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
 from chainrule.compile.steps import Product
 from chainrule.core.closure import Closure
@@ -44,7 +44,7 @@ class Mechanism:
 
     States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
     dimensions are a batch of the user's, and broadcast. SI units throughout. Spatial vectors have their angular
-    part first.
+    part first. Methods that return one array take `out`, an array that the result is written into.
     """
 
     def __init__(self, model: Model, backend: Backend = COMPILED) -> None:
@@ -308,8 +308,13 @@ class Mechanism:
 
     # --- evaluation ---
 
-    def evaluate(self, function: str, loads: Loads = NO_LOADS, /, **arguments: Any) -> Array:
-        """A function of the table, batched; `arguments` are its vectors and its options by name."""
+    def evaluate(self, function: str, loads: Loads = NO_LOADS, /, *, out: Any = None, **arguments: Any) -> Array:
+        """A function of the table, batched; `arguments` are its vectors and its options by name.
+
+        The result is written into the array `out` where one is given.
+        """
+        if out is not None:
+            return self._evaluate_into(out, function, loads, arguments)
         entry = FUNCTIONS[function]
         vectors = {name: arguments.pop(name) for name in entry.arguments}
         if entry.loaded:
@@ -325,6 +330,26 @@ class Mechanism:
         if backend.compiles and call not in self._single_state_calls:
             self._install_single_state_call(call)
         return result
+
+    def _evaluate_into(self, out: Any, function: str, loads: Loads, arguments: dict[str, Any]) -> Array:
+        """A function whose result is written into an array of the user's, checked."""
+        entry = FUNCTIONS[function]
+        vectors = {name: arguments.pop(name) for name in entry.arguments}
+        if any(is_lazy(value) for value in (*vectors.values(), *loads.wrenches)):
+            raise ShapeError(f"{function}: the results of Dask arrays are lazy: nothing can be written into out")
+        if entry.loaded:
+            arguments["loads"] = loads.links
+        call = self._call(function, arguments)
+        arrays = {name: self.read_one(function, name, value) for name, value in vectors.items()}
+        arrays |= zip(loads.labels, loads.wrenches, strict=True) if loads.links else {}
+        inputs = together(arrays, function)
+        shape = (*inputs[0].shape[:-1], *entry.shape(call.model, dict(call.options)))
+        result = result_array(out, shape, inputs, function)
+        backend = active(self.backend)
+        if any(np.may_share_memory(result, array) for array in inputs):  # rows must not change before they are read
+            result[...] = backend.evaluate(call, inputs)
+            return result
+        return backend.evaluate(call, inputs, result)
 
     def _call(self, function: str, options: Mapping[str, Any]) -> Call:
         """A function with its options, checked once, on the model that it is computed on."""

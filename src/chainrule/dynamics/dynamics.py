@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.algorithms import springs
 from chainrule.algorithms.terms import term_names
-from chainrule.arguments import Array, flag
+from chainrule.arguments import Array, flag, result_array
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
@@ -30,6 +30,7 @@ def inverse_dynamics(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    out: Array | None = None,
     units: bool = False,
 ) -> Array:
     """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip, (..., n).
@@ -49,6 +50,8 @@ def inverse_dynamics(
         N m and N, and the moment is about the origin of that link or frame.
     wrench_frame
         The axes of moment and force: "body", those of the link or frame itself; "world", those of the base.
+    out
+        An array that the result is written into, as in mass_matrix.
     units
         Whether the result is a quantity of pint, or several by name where units differ.
 
@@ -63,9 +66,13 @@ def inverse_dynamics(
     [1.7552, 0.8776]
     """
     if robot.model.constraints:
-        return loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches, wrench_frame=wrench_frame).tau
+        tau = loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches, wrench_frame=wrench_frame).tau
+        if out is None:
+            return tau
+        result_array(out, tau.shape, [tau], "inverse_dynamics")[...] = tau
+        return out
     loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
-    return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, out=out)
 
 
 @quantities_on_request
@@ -79,6 +86,7 @@ def forward_dynamics(
     *,
     wrench_frame: str = "body",
     stick: bool = False,
+    out: Array | None = None,
     units: bool = False,
 ) -> Array:
     """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
@@ -96,6 +104,8 @@ def forward_dynamics(
         Whether dry friction holds joints at rest. Without it, dry friction counts as zero at a speed of exactly zero,
         as in inverse_dynamics. With stick=True, joints whose speed is exactly zero stay at rest as long as their dry
         friction, up to its break-away level, can hold them: the accelerations with which `simulate` starts.
+    out
+        An array that the result is written into, as in mass_matrix.
     units
         Whether the result is a quantity of pint, or several by name where units differ.
 
@@ -109,8 +119,8 @@ def forward_dynamics(
     """
     loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
     if flag(stick, "forward_dynamics: stick"):
-        return robot.evaluate("sticking_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
-    return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
+        return robot.evaluate("sticking_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, out=out)
+    return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, out=out)
 
 
 @quantities_on_request
@@ -122,21 +132,36 @@ def bias(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    out: Array | None = None,
     units: bool = False,
 ) -> Array:
     """h(q, qd): everything but M qdd, friction and springs included: (..., n). Wrenches are as in inverse_dynamics.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd, wrench_frame=wrench_frame)
+    return robot.evaluate(
+        "bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd, wrench_frame=wrench_frame, out=out
+    )
 
 
-def mass_matrix(robot: Mechanism, q: ArrayLike) -> Array:
-    """M(q), symmetric and positive definite, rotors included: (..., n, n)."""
-    return robot.evaluate("mass_matrix", q=q)
+def mass_matrix(robot: Mechanism, q: ArrayLike, *, half: bool = False, out: Array | None = None) -> Array:
+    """M(q), symmetric and positive definite, rotors included: (..., n, n).
+
+    half=True gives the entries on and below the diagonal only, row by row: (..., n (n + 1) / 2), in the order of
+    `np.tril_indices(n)`. Large batches then take little more than half the memory and time.
+
+    out: an array of the result's shape, which the result is written into and which is returned. Memory that is used
+    again costs less than new memory (docs/kernels.md).
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> arm.mass_matrix([0.0, 0.0]).tolist(), arm.mass_matrix([0.0, 0.0], half=True).tolist()
+    ([[5.0, 2.0], [2.0, 1.0]], [5.0, 2.0, 1.0])
+    """
+    return robot.evaluate("mass_matrix", q=q, half=half, out=out)
 
 
-def mass_matrix_derivative(robot: Mechanism, q: ArrayLike) -> Array:
+def mass_matrix_derivative(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """dM_ij/dq_k, the change of the mass matrix along velocity k: (..., n, n, n), indices i, j, k.
 
     >>> import numpy as np
@@ -146,39 +171,41 @@ def mass_matrix_derivative(robot: Mechanism, q: ArrayLike) -> Array:
     >>> bool(abs(dM @ qd - C - C.T).max() < 1e-12)  # dM/dt = C + C^T
     True
     """
-    return robot.evaluate("mass_matrix_derivative", q=q)
+    return robot.evaluate("mass_matrix_derivative", q=q, out=out)
 
 
-def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike) -> Array:
+def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
     """M(q)^-1 x, without forming M: (..., n)."""
-    return robot.evaluate("apply_inverse_mass", q=q, x=x)
+    return robot.evaluate("apply_inverse_mass", q=q, x=x, out=out)
 
 
-def coriolis_matrix(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+def coriolis_matrix(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., n, n)."""
-    return robot.evaluate("coriolis_matrix", q=q, qd=qd)
+    return robot.evaluate("coriolis_matrix", q=q, qd=qd, out=out)
 
 
 @quantities_on_request
-def gravity_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+def gravity_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
     """g(q): torques that hold the robot still against gravity: (..., n).
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("gravity_torque", q=q)
+    return robot.evaluate("gravity_torque", q=q, out=out)
 
 
-def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike) -> Array:
+def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """dg_i/dq_k, the change of the torques against gravity along velocity k: (..., n, n).
 
     The stiffness that gravity gives the robot: symmetric where joints have no quaternions, positive definite where it
     hangs in a stable equilibrium.
     """
-    return robot.evaluate("gravity_torque_jacobian", q=q)
+    return robot.evaluate("gravity_torque_jacobian", q=q, out=out)
 
 
 @quantities_on_request
-def friction_torque(robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None, *, units: bool = False) -> Array:
+def friction_torque(
+    robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None, *, out: Array | None = None, units: bool = False
+) -> Array:
     """Torques that overcome friction; dry friction counts as zero at rest: (..., n).
 
     q is needed where friction depends on the position: with a ripple, or a function of the user's own.
@@ -186,17 +213,17 @@ def friction_torque(robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None,
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
     if q is not None:
-        return robot.evaluate("friction_torque_at", qd=qd, q=q)
-    return robot.evaluate("friction_torque", qd=qd)
+        return robot.evaluate("friction_torque_at", qd=qd, q=q, out=out)
+    return robot.evaluate("friction_torque", qd=qd, out=out)
 
 
 @quantities_on_request
-def spring_torque(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+def spring_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
     """Torques that hold the springs at joints and between links: (..., n).
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("spring_torque", q=q)
+    return robot.evaluate("spring_torque", q=q, out=out)
 
 
 def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -251,6 +278,7 @@ def joint_wrenches(
     *,
     joints: Sequence[str] | None = None,
     wrench_frame: str = "body",
+    out: Array | None = None,
 ) -> Array:
     """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
 
@@ -258,7 +286,9 @@ def joint_wrenches(
     fixed and mimic ones too. wrench_frame: of the wrenches that are given, as in inverse_dynamics.
     """
     loads = robot.loads("joint_wrenches", tip_wrench, wrenches)
-    return robot.evaluate("joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints, wrench_frame=wrench_frame)
+    return robot.evaluate(
+        "joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints, wrench_frame=wrench_frame, out=out
+    )
 
 
 @quantities_on_request
@@ -269,6 +299,7 @@ def static_torque(
     link: str | None = None,
     frame: str = "body",
     *,
+    out: Array | None = None,
     units: bool = False,
 ) -> Array:
     """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., n).
@@ -283,4 +314,6 @@ def static_torque(
     >>> cr.load("planar_2r").static_torque([0.0, 0.0], [0, 0, 0, 0, 1, 0], frame="world").tolist()
     [2.0, 1.0]
     """
-    return robot.evaluate("static_torque", load_on(robot.link(link), tip_wrench, "static_torque"), q=q, frame=frame)
+    return robot.evaluate(
+        "static_torque", load_on(robot.link(link), tip_wrench, "static_torque"), q=q, frame=frame, out=out
+    )

@@ -18,52 +18,54 @@ if TYPE_CHECKING:
 
 
 @quantities_on_request
-def kinetic_energy(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, units: bool = False) -> Array:
+def kinetic_energy(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None, units: bool = False
+) -> Array:
     """Kinetic energy qd^T M qd / 2, in J: (...).
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("kinetic_energy", q=q, qd=qd)
+    return robot.evaluate("kinetic_energy", q=q, qd=qd, out=out)
 
 
 @quantities_on_request
-def potential_energy(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+def potential_energy(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
     """Potential energy of gravity on all links but the base, and of the springs, in J: (...).
 
     Gravity's is zero at the base's origin.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("potential_energy", q=q)
+    return robot.evaluate("potential_energy", q=q, out=out)
 
 
-def momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+def momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """Angular momentum about the base's origin, and linear momentum, in base axes: (..., 6)."""
-    return robot.evaluate("momentum", q=q, qd=qd)
+    return robot.evaluate("momentum", q=q, qd=qd, out=out)
 
 
-def centroidal_momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+def centroidal_momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """Angular momentum about the center of mass, and linear momentum, in base axes: (..., 6)."""
-    return robot.evaluate("centroidal_momentum", q=q, qd=qd)
+    return robot.evaluate("centroidal_momentum", q=q, qd=qd, out=out)
 
 
-def centroidal_momentum_matrix(robot: Mechanism, q: ArrayLike) -> Array:
+def centroidal_momentum_matrix(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """A with A qd the centroidal momentum: (..., 6, n)."""
-    return robot.evaluate("centroidal_momentum_matrix", q=q)
+    return robot.evaluate("centroidal_momentum_matrix", q=q, out=out)
 
 
 @quantities_on_request
-def center_of_mass(robot: Mechanism, q: ArrayLike, *, units: bool = False) -> Array:
+def center_of_mass(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
     """Center of mass of all moving links, in the base frame, in m: (..., 3).
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("center_of_mass", q=q)
+    return robot.evaluate("center_of_mass", q=q, out=out)
 
 
-def center_of_mass_jacobian(robot: Mechanism, q: ArrayLike) -> Array:
+def center_of_mass_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """J with J qd the velocity of the center of mass, in base axes: (..., 3, n)."""
-    return robot.evaluate("center_of_mass_jacobian", q=q)
+    return robot.evaluate("center_of_mass_jacobian", q=q, out=out)
 
 
 def kinetic_energy_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:
@@ -78,9 +80,9 @@ def kinetic_energy_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) ->
     return StateDerivatives(both[..., 0, :], both[..., 1, :])
 
 
-def potential_energy_gradient(robot: Mechanism, q: ArrayLike) -> Array:
+def potential_energy_gradient(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """Derivatives of the potential energy, gravity_torque + spring_torque: (..., n)."""
-    return robot.evaluate("potential_energy_gradient", q=q)
+    return robot.evaluate("potential_energy_gradient", q=q, out=out)
 
 
 def momentum_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:

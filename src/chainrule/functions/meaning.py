@@ -85,6 +85,7 @@ def _words(model: Model, options: Mapping[str, Any]) -> dict[str, str]:
         "link": str(options.get("link")),
         "order": str(options.get("order")),
         "relative_to": str(options.get("relative_to") or "the base"),
+        "half": "; on and below the diagonal, row by row" if options.get("half") else "",
         "gravity": ", with the base accelerating by -g" if options.get("gravity") else "",
     }
     frame = options.get("frame") or "world"

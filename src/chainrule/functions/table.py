@@ -151,6 +151,7 @@ ACCELERATION_FRAME = Option(
     _constant("world"), lambda robot, value: one_of(kinematics.ACCELERATION_FRAMES, value, "frame of an acceleration")
 )
 WITH_GRAVITY = Option(_constant(False), lambda robot, value: flag(value, "gravity"))
+HALF = Option(_constant(False), lambda robot, value: flag(value, "half"))
 ORDER = Option(_constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.layout.joint_names, lambda robot, value: robot.find_joints(value))
 PARTS = Option(_constant(regressor.PARTS), lambda robot, value: chosen_parts(value))
@@ -182,6 +183,11 @@ Size = int | Callable[[Model, Mapping[str, Any]], int]
 def N(model: Model, options: Mapping[str, Any]) -> int:
     """The number of degrees of freedom."""
     return model.nv
+
+
+def TRIANGLE(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of entries on and below the diagonal of a matrix (n, n)."""
+    return model.nv * (model.nv + 1) // 2
 
 
 def NQ(model: Model, options: Mapping[str, Any]) -> int:
@@ -315,6 +321,8 @@ class Function:
     """The method that evaluates it, where its name is another one."""
     named: Callable[..., Any] | None = None
     """The named result that the method makes of the parts of the answer, which are its first dimension."""
+    gives_half: tuple[Size, ...] = ()
+    """The shape of the answer with the option `half`, where it has one."""
     answer: str = ""
     """The result in words: quantity, order, frame and unit. `meaning.describe_result` fills in names."""
 
@@ -333,7 +341,8 @@ class Function:
 
     def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
         """The shape of the answer for one state."""
-        return tuple(size if isinstance(size, int) else size(model, options) for size in self.gives)
+        sizes = self.gives_half if options.get("half") else self.gives
+        return tuple(size if isinstance(size, int) else size(model, options) for size in sizes)
 
     def visits(self, model: Model) -> float:
         """About how often straight-line code would visit a body: the measure of how large it gets."""
@@ -379,6 +388,11 @@ def _columns(columns: Sequence[Any]) -> list[list[Scalar]]:
 def _last_first(matrices: Sequence[Sequence[Any]]) -> list[list[list[Scalar]]]:
     """A tensor [row][column][k] from matrices by k, each given by its columns."""
     return [[[*row] for row in zip(*rows, strict=True)] for rows in zip(*map(_columns, matrices), strict=True)]
+
+
+def _lower_triangle(matrix: Sequence[Scalars]) -> list[Scalar]:
+    """The entries on and below the diagonal, row by row."""
+    return [x for i, row in enumerate(matrix) for x in row[: i + 1]]
 
 
 def _pose(model: Model, q: Scalars, *, link: str, relative_to: str | None = None) -> list[list[Scalar]]:
@@ -662,11 +676,13 @@ FUNCTIONS: dict[str, Function] = {
         answer="torques or forces without those of accelerations, of {torques}",
     ),
     "mass_matrix": Function(
-        crba.mass_matrix,
+        lambda m, q, *, half=False: _lower_triangle(crba.mass_matrix(m, q)) if half else crba.mass_matrix(m, q),
         (Q,),
         (N, N),
+        {"half": HALF},
         cost=per_pair(),
-        answer="mass matrix in kg, m and rad: rows and columns {columns}",
+        gives_half=(TRIANGLE,),
+        answer="mass matrix in kg, m and rad: rows and columns {columns}{half}",
     ),
     "mass_matrix_derivative": Function(
         configuration_derivatives.mass_matrix_derivative,

@@ -24,7 +24,13 @@ RANK_TOLERANCE = 1e-8
 
 
 def regressor(
-    robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, parts: Sequence[str] | None = None
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    parts: Sequence[str] | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Y with Y @ robot.parameters == robot.inverse_dynamics(q, qd, qdd): (..., n, p).
 
@@ -42,7 +48,7 @@ def regressor(
     True
     """
     chosen = None if parts is None else chosen_parts(parts)
-    return robot.evaluate("regressor", q=q, qd=qd, qdd=qdd, parts=chosen)
+    return robot.evaluate("regressor", q=q, qd=qd, qdd=qdd, parts=chosen, out=out)
 
 
 @dataclass(frozen=True)

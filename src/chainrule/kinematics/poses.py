@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def pose(robot: Mechanism, q: ArrayLike, link: str | None = None, relative_to: str | None = None) -> Array:
+def pose(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, relative_to: str | None = None, *, out: Array | None = None
+) -> Array:
     """Pose of a link or frame, the end-effector's unless one is named: (..., 4, 4), in m.
 
     In the base frame, the product of exponentials: T(q) = e^[S1]q1 .. e^[Sn]qn M. relative_to names another link or
@@ -28,20 +30,22 @@ def pose(robot: Mechanism, q: ArrayLike, link: str | None = None, relative_to: s
     >>> arm.pose([0.7, 0.0], relative_to="link2")[:3, 3].tolist()
     [1.0, 0.0, 0.0]
     """
-    return robot.evaluate("pose", q=q, link=link, relative_to=relative_to)
+    return robot.evaluate("pose", q=q, link=link, relative_to=relative_to, out=out)
 
 
-def poses(robot: Mechanism, q: ArrayLike) -> Array:
+def poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """Poses of all links in the base frame, in the order of link_names: (..., links, 4, 4)."""
-    return robot.evaluate("poses", q=q)
+    return robot.evaluate("poses", q=q, out=out)
 
 
-def twists(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+def twists(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """Twists (omega, v) of all links, each in its own frame: (..., links, 6), rad/s and m/s."""
-    return robot.evaluate("twists", q=q, qd=qd)
+    return robot.evaluate("twists", q=q, qd=qd, out=out)
 
 
-def accelerations(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gravity: bool = False) -> Array:
+def accelerations(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gravity: bool = False, out: Array | None = None
+) -> Array:
     """Rates of the twists of all links, each in its own frame: (..., links, 6), rad/s^2 and m/s^2.
 
     These are spatial accelerations: the linear part is dv/dt in axes that move with the link, and the acceleration of
@@ -54,10 +58,12 @@ def accelerations(robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     >>> arm.accelerations(still, still, still, gravity=True)[1].tolist()
     [0.0, 0.0, 0.0, 0.0, 9.81, 0.0]
     """
-    return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd, gravity=gravity)
+    return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd, gravity=gravity, out=out)
 
 
-def jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+def jacobian(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world", *, out: Array | None = None
+) -> Array:
     """J with J qd the velocity (omega, v) of a link or frame, as `velocity` has it: (..., 6, n).
 
     frame: "world", the angular velocity and the velocity of the frame's origin, in base axes; "body", the same two in
@@ -68,40 +74,52 @@ def jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str
     >>> (arm.jacobian(q) @ qd).tolist() == arm.velocity(q, qd).tolist() == [0.0, 0.0, 1.0, 0.0, 2.0, 0.0]
     True
     """
-    return robot.evaluate("jacobian", q=q, link=link, frame=frame)
+    return robot.evaluate("jacobian", q=q, link=link, frame=frame, out=out)
 
 
 def jacobian_derivative(
-    robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "world"
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    link: str | None = None,
+    frame: str = "world",
+    *,
+    out: Array | None = None,
 ) -> Array:
     """dJ/dt along qd: (..., 6, n). J qdd + dJ/dt qd is the rate of J qd, in the same frame.
 
     frame: as of the Jacobian. With "world", that rate is the angular acceleration and the acceleration of the frame's
     origin, in base axes.
     """
-    return robot.evaluate("jacobian_derivative", q=q, qd=qd, link=link, frame=frame)
+    return robot.evaluate("jacobian_derivative", q=q, qd=qd, link=link, frame=frame, out=out)
 
 
-def kinematic_hessian(robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+def kinematic_hessian(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world", *, out: Array | None = None
+) -> Array:
     """dJ/dq: the change of each entry of the Jacobian along each velocity: (..., 6, n, n).
 
     Its last index is that of the velocity: kinematic_hessian(q) @ qd == jacobian_derivative(q, qd), the rate dJ/dt.
     frame: as of the Jacobian.
     """
-    return robot.evaluate("kinematic_hessian", q=q, link=link, frame=frame)
+    return robot.evaluate("kinematic_hessian", q=q, link=link, frame=frame, out=out)
 
 
-def analytic_jacobian(robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy") -> Array:
+def analytic_jacobian(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", out: Array | None = None
+) -> Array:
     """Rates of the pose vector (x, y, z, and three angles) for each qd: (..., 6, n).
 
     Linear rows first, as that vector is written. order: of the angles, as of pose_vector; roll, pitch and yaw about
     the fixed x, y and z axes unless another is named. Where angles_are_singular, at a pitch of +-pi/2, rates of the
     angles grow without bound.
     """
-    return robot.evaluate("analytic_jacobian", q=q, link=link, order=order)
+    return robot.evaluate("analytic_jacobian", q=q, link=link, order=order, out=out)
 
 
-def pose_vector(robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy") -> Array:
+def pose_vector(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", out: Array | None = None
+) -> Array:
     """(x, y, z, and three angles) of a link or frame in the base frame: (..., 6), m and rad.
 
     order: "rpy", roll, pitch and yaw about the fixed x, y and z axes; or three letters such as "zyz" or "xyz", for
@@ -113,7 +131,7 @@ def pose_vector(robot: Mechanism, q: ArrayLike, link: str | None = None, *, orde
     >>> cr.load("planar_2r").pose_vector([0.1, 0.2])[3:].round(3).tolist()
     [0.0, 0.0, 0.3]
     """
-    return robot.evaluate("pose_vector", q=q, link=link, order=order)
+    return robot.evaluate("pose_vector", q=q, link=link, order=order, out=out)
 
 
 def angles_are_singular(
