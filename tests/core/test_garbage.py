@@ -229,7 +229,7 @@ def _state(robot: cr.Robot) -> dict[str, Any]:
 SKIPPED = {
     "merge_fixed", "with_frames_at_mass_centers",
     # the machinery of Mechanism, which subjects call, not users
-    "read", "read_one", "evaluate", "options", "require", "refuse_zero_quaternions", "remember", "loads",
+    "read", "read_one", "evaluate", "options", "require", "refuse_zero_quaternions", "call", "remember", "loads",
     "find_joints", "find_velocities", "describe_coordinates", "read_joints", "read_per_joint",
 }  # fmt: skip
 """Methods without arguments to get wrong, and those that are no part of the interface for users."""
