@@ -98,6 +98,8 @@ languages: ## Octave and LaTeX, in which exported code and documents are run and
 	$(PIP) --no-deps --editable .
 	touch $@
 
-.venv/dev: .venv/run requirements/dev.txt
+# The tests of robot.torch are skipped where there is no build of PyTorch for the CPU.
+.venv/dev: .venv/run requirements/dev.txt requirements/torch.txt
 	$(PIP) --requirement requirements/dev.txt
+	$(PIP) --no-deps --requirement requirements/torch.txt || echo "robot.torch is not tested: see requirements/torch.txt"
 	touch $@

@@ -21,6 +21,6 @@ def test_algorithms_import_nothing_but_spatial_and_model():
 
 
 def test_importing_the_library_stays_light():
-    code = "import sys, chainrule; print([m for m in ('numpy', 'casadi', 'sympy', 'scipy', 'rich', 'lxml') if m in sys.modules])"
+    code = "import sys, chainrule; print([m for m in ('numpy', 'casadi', 'sympy', 'scipy', 'rich', 'lxml', 'torch', 'jax') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.dynamics.dae import DAE
+    from chainrule.frameworks.torch import TorchFunctions
     from chainrule.plots.animation import Animation
     from chainrule.simulation.dae_residual import DAEResidual
     from chainrule.simulation.maximal import MaximalMotion
@@ -281,6 +282,13 @@ class Robot(Mechanism):
     export = export
 
     # --- what needs heavy packages is imported by the call ---
+
+    @property
+    def torch(self) -> TorchFunctions:
+        """The functions of this robot on tensors of PyTorch, with derivatives of every order."""
+        from chainrule.frameworks.torch import TorchFunctions
+
+        return self.remember("torch", lambda: TorchFunctions(self))
 
     def _repr_html_(self) -> str:
         from chainrule.plots.cards import robot_card
