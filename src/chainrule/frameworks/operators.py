@@ -24,8 +24,8 @@ _known: dict[str, Operator] = {}
 """Operators by the digests of what they compute. Graphs of frameworks hold digests, so that these stay."""
 
 
-def derived_key(key: str, kind: Kind, places: Sequence[int]) -> str:
-    """The key of a product of the operator of a key, as of `Operator.derived`."""
+def product_key(key: str, kind: Kind, places: Sequence[int]) -> str:
+    """The key of a product of the operator of a key, as of `Operator.product`."""
     return f"{key}/{kind}-{'-'.join(map(str, places))}"
 
 
@@ -57,7 +57,7 @@ class Operator:
         operator = _known[digest]
         for step in steps:
             kind, _, places = step.partition("-")
-            operator = operator.derived(kind, [int(k) for k in places.split("-")])  # type: ignore[arg-type]
+            operator = operator.product(kind, [int(k) for k in places.split("-")])  # type: ignore[arg-type]
         return operator
 
     @cached_property
@@ -65,7 +65,7 @@ class Operator:
         """Letters and digits that say what it computes, the same in every process."""
         key = self.digest
         for kind, places, _ in self.steps:
-            key = derived_key(key, kind, places)
+            key = product_key(key, kind, places)
         return key
 
     @cached_property
@@ -89,15 +89,15 @@ class Operator:
         return Call.of(self.call.model, self.call.fingerprint, self.call.function, options)
 
     @cached_property
-    def _derived(self) -> dict[tuple[Kind, tuple[int, ...]], Operator]:
+    def _products(self) -> dict[tuple[Kind, tuple[int, ...]], Operator]:
         return {}
 
-    def derived(self, kind: Kind, places: Sequence[int]) -> Operator:
+    def product(self, kind: Kind, places: Sequence[int]) -> Operator:
         """The product of its Jacobian with tangents of the arguments at these places, or with a cotangent."""
         which = (kind, tuple(places))
-        if which not in self._derived:
-            self._derived[which] = replace(self, steps=(*self.steps, Product(*which)))
-        return self._derived[which]
+        if which not in self._products:
+            self._products[which] = replace(self, steps=(*self.steps, Product(*which)))
+        return self._products[which]
 
     def __call__(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """The result for arrays of NumPy; in single precision if all of them are."""

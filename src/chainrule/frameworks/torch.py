@@ -13,7 +13,7 @@ import numpy as np
 
 from chainrule.errors import ShapeError
 from chainrule.frameworks.functions import Functions, Plan, import_framework, refuse_length
-from chainrule.frameworks.operators import Operator, derived_key
+from chainrule.frameworks.operators import Operator, product_key
 
 torch = import_framework("torch", "PyTorch", "torch")
 
@@ -83,14 +83,14 @@ def _gradients(key: str, tensors: Sequence[Any], cotangent: Any, wanted: Sequenc
     places = [k for k, is_wanted in enumerate(wanted) if is_wanted]
     gradients: list[Any] = [None] * len(tensors)
     if places:
-        whole = _apply(derived_key(key, "vjp", places), [*tensors, cotangent])
+        whole = _apply(product_key(key, "vjp", places), [*tensors, cotangent])
         parts = whole.split([tensors[k].shape[-1] for k in places], dim=-1)
         for k, part in zip(places, parts, strict=True):
             gradients[k] = part
     return gradients
 
 
-def _batched(tensors: Sequence[Any], dimensions: Sequence[int | None], size: int) -> list[Any]:
+def _with_batch_first(tensors: Sequence[Any], dimensions: Sequence[int | None], size: int) -> list[Any]:
     """Tensors with the dimension that vmap has added as their first."""
     pairs = zip(tensors, dimensions, strict=True)
     return [x.expand(size, *x.shape) if place is None else x.movedim(place, 0) for x, place in pairs]
@@ -118,11 +118,11 @@ class _Evaluation(torch.autograd.Function):  # type: ignore[misc, name-defined]
     @staticmethod
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
         places = [k for k, tangent in enumerate(tangents) if tangent is not None]
-        return _apply(derived_key(ctx.key, "jvp", places), [*ctx.saved_tensors, *(tangents[k] for k in places)])
+        return _apply(product_key(ctx.key, "jvp", places), [*ctx.saved_tensors, *(tangents[k] for k in places)])
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], key: str, *tensors: Any) -> Any:
-        return _apply(key, _batched(tensors, in_dims[1:], info.batch_size)), 0
+        return _apply(key, _with_batch_first(tensors, in_dims[1:], info.batch_size)), 0
 
 
 @torch.library.custom_op("chainrule::evaluate", mutates_args=())  # type: ignore[untyped-decorator]
@@ -147,7 +147,7 @@ def _backward(ctx: Any, cotangent: Any) -> Any:
 
 
 def _vmap(info: Any, in_dims: Any, tensors: Sequence[Any], key: str) -> Any:
-    return evaluate(_batched(tensors, in_dims[0], info.batch_size), key), 0
+    return evaluate(_with_batch_first(tensors, in_dims[0], info.batch_size), key), 0
 
 
 evaluate.register_autograd(_backward, setup_context=_save)
