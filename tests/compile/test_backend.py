@@ -168,10 +168,10 @@ def test_what_would_take_minutes_to_compile_is_interpreted():
     cost = MAX_VISITS + 1
     assert not isinstance(COMPILED.function(text, (2, 2), "large", "a test", cost=cost), np.ufunc)
     assert isinstance(COMPILED.loop(growth, LoopShape(1, 2, 2, 3), "large", "a test", cost=cost), InterpretedLoop)
-    for links in (30, 70):
+    for links in (200, 400):
         robot = snake(links)
         call = Call.of(robot.model, robot.fingerprint, "coriolis_matrix")
-        assert is_worth_compiling(call) == (links == 30)
+        assert is_worth_compiling(call) == (links == 200)
 
 
 def test_calls_are_equal_by_fingerprint_function_and_options():

@@ -84,6 +84,7 @@ def coriolis_matrix(model: Model, q: Scalars, qd: Scalars) -> list[list[Scalar]]
         I_j, B_j = I[body.index], B[body.index]
         for j, S_j, rate_j in S[body.index]:
             F = I_j * rate_j + B_j * S_j
+            of_rate, of_screw = I_j * S_j, B_j.moment_of(S_j)  # S_j . (I_j rate + B_j S), as a product with each
             for i, S_i, _ in S[body.index]:
                 C[i][j] = C[i][j] + S_i.dot(F)
             below = body
@@ -91,5 +92,5 @@ def coriolis_matrix(model: Model, q: Scalars, qd: Scalars) -> list[list[Scalar]]
                 below = bodies[below.parent - 1]
                 for i, S_i, rate_i in S[below.index]:
                     C[i][j] = C[i][j] + S_i.dot(F)
-                    C[j][i] = C[j][i] + S_j.dot(I_j * rate_i + B_j * S_i)
+                    C[j][i] = C[j][i] + rate_i.dot(of_rate) + S_i.angular.dot(of_screw)
     return C

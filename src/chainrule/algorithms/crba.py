@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from chainrule.algorithms.joint_forces import armature
+from chainrule.algorithms.kinematics import poses_of
 from chainrule.model import Model, PosedBody
-from chainrule.spatial import Inertia, Scalar
+from chainrule.spatial import Force, Inertia, Motion, Scalar
 
 Scalars = Sequence[Scalar]
+
+MAX_CARRIED = 10
+"""Joints between the base and a joint, on average, up to which wrenches are carried from link to link."""
 
 
 def mass_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
@@ -18,6 +22,7 @@ def mass_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     M: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
     for i, J in enumerate(armature(model)):
         M[i][i] = J
+    torques_below = _in_base_frame(bodies) if is_deep(model) else _from_link_to_link(bodies)
     for body in bodies:
         for k, (j, S) in enumerate(body.S):
             F = composite[body.index] * S
@@ -25,15 +30,50 @@ def mass_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
                 M[i][j] = M[i][j] + S_i.dot(F)
                 if i != j:
                     M[j][i] = M[i][j]
-            below = body
-            while below.parent:
-                F = below.T * F
-                below = bodies[below.parent - 1]
-                for i, S_i in below.S:
-                    m = S_i.dot(F)
-                    M[i][j] = M[i][j] + m
-                    M[j][i] = M[j][i] + m if i == j else M[i][j]
+            for i, m in torques_below(body, F):
+                M[i][j] = M[i][j] + m
+                M[j][i] = M[j][i] + m if i == j else M[i][j]
     return M
+
+
+Torques = Callable[[PosedBody, Force], Iterator[tuple[int, Scalar]]]
+"""The torque of a wrench on a body, in its frame, about each joint between the base and the body's own."""
+
+
+def is_deep(model: Model) -> bool:
+    """Whether so many joints carry each other that wrenches and screws had better be in one frame."""
+    depth = [0]
+    for body in model.bodies:
+        depth.append(depth[body.parent] + 1)
+    return sum(depth) > MAX_CARRIED * len(model.bodies)
+
+
+def _from_link_to_link(bodies: Sequence[PosedBody]) -> Torques:
+    """Each wrench is carried to the links below, whose screws are simple in their own frames."""
+
+    def torques(body: PosedBody, F: Force) -> Iterator[tuple[int, Scalar]]:
+        while body.parent:
+            F = body.T * F
+            body = bodies[body.parent - 1]
+            for i, S in body.S:
+                yield i, S.dot(F)
+
+    return torques
+
+
+def _in_base_frame(bodies: Sequence[PosedBody]) -> Torques:
+    """Screws and wrenches are moved to the base frame once."""
+    T = poses_of(bodies)
+    S: list[list[tuple[int, Motion]]] = [[], *([(i, T[b.index] * S_i) for i, S_i in b.S] for b in bodies)]
+
+    def torques(body: PosedBody, F: Force) -> Iterator[tuple[int, Scalar]]:
+        F, below = T[body.index] * F, body.parent
+        while below:
+            for i, S_i in S[below]:
+                yield i, S_i.dot(F)
+            below = bodies[below - 1].parent
+
+    return torques
 
 
 def composite_inertias(bodies: Sequence[PosedBody]) -> list[Inertia]:

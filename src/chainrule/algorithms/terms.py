@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.algorithms import joint_forces
+from chainrule.algorithms.centrifugal import centrifugal_torque
 from chainrule.algorithms.friction import friction_torque
 from chainrule.algorithms.joint_forces import rotor_torque
 from chainrule.algorithms.loads import Wrenches
@@ -46,10 +47,7 @@ def torque_terms(
     """
     rest = [0] * model.nv
     inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
-    centrifugal: list[Scalar] = rest
-    for i in range(model.nv):
-        alone = [qd[i] if j == i else 0 for j in range(model.nv)]
-        centrifugal = add(centrifugal, velocity_torque(model, q, alone))
+    centrifugal = centrifugal_torque(model, q, qd)
     both = velocity_torque(model, q, qd)
     terms = {
         "inertial": inertial,

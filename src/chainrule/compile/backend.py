@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 
-MAX_VISITS = 4000
-"""Visits of bodies beyond which straight-line code would take minutes to make, so that a text is interpreted."""
+MAX_VISITS = 200_000
+"""Visits of bodies beyond which the arithmetic would take minutes to write down, so that a text is interpreted."""
 
 
 @dataclass(frozen=True)

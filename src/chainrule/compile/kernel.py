@@ -111,7 +111,9 @@ class Kernel:
 
     def ir(self, bits: int = 64) -> str:
         """The LLVM IR that the code is made from: for doubles, with the call on one state; or for floats."""
-        return batch_module(self.tape, self._shape, _lanes(bits), single=bits == 64 and self._for_one_state)
+        is_small = len(self.tape.instructions) <= MAX_SINGLE_CALL_INSTRUCTIONS
+        single = bits == 64 and self._for_one_state and is_small
+        return batch_module(self.tape, self._shape, _lanes(bits), single=single)
 
     def assembly(self, bits: int = 64) -> str:
         """The machine code, as assembly text."""

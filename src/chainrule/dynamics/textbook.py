@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,15 @@ from chainrule.algorithms.coriolis import coriolis_matrix
 from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
-from chainrule.arguments import one_of, together
+from chainrule.arguments import Array, one_of, together
+from chainrule.compile.backend import Scalars, active
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.results import MatrixForm
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ShapeError
 from chainrule.functions import reference
+from chainrule.model import Model
 from chainrule.spatial import Motion
 
 if TYPE_CHECKING:
@@ -132,27 +135,52 @@ def matrix_form(
     robot.require("mass_matrix")
     vectors = dict(zip(state, robot.read("matrix_form", **state), strict=True))
     arrays = together(vectors | dict(zip(loads.labels, loads.wrenches, strict=True)), "matrix_form")
-    scalars = [reference.scalars_of(a) for a in arrays]
-    model, motion = robot.merged, None
-    with np.errstate(all="ignore"):
-        form = algorithm.matrix_form(model, *scalars[:2])
-        christoffel = coriolis_matrix(model, *scalars[:2])
-        if qdd is not None:
-            on = on_links(model, loads.links, scalars[3:], scalars[0], frame)
-            motion = algorithm.stacked_motion(form, scalars[1], scalars[2], on)
-    found = {field.name: getattr(form, field.name) for field in fields(form)} | {"C_christoffel": christoffel}
-    if motion is not None:
-        found |= {field.name: getattr(motion, field.name) for field in fields(motion)}
-    batch = arrays[0].shape[:-1]
-    stacks = {name: reference.stack(x, batch, _shape(name, len(x), robot.nv)) for name, x in found.items()}
-    return MatrixForm(_moving_links(robot), **stacks)
+    text = _MatrixFormText(robot.merged, loads.links, frame, moves=qdd is not None)
+    evaluate = active(robot.backend).function(
+        text,
+        [array.shape[-1] for array in arrays],
+        ("matrix_form", robot.merged_fingerprint, loads.links, frame, text.moves),
+        robot.name,
+        name="matrix_form",
+        cost=6 * len(robot.merged.bodies) ** 2,
+    )
+    return MatrixForm(_moving_links(robot), **text.parts(evaluate(*arrays)))
 
 
-def _shape(name: str, length: int, n: int) -> tuple[int, ...]:
-    """The shape of a part of the closed matrix form."""
-    if name in ("g", "V", "V_dot_0", "V_dot", "W", "tau"):
-        return (length,)
-    return (length, n) if name in ("S", "S_dot", "J") else (length, length)
+class _MatrixFormText:
+    """All entries of the closed matrix form, and of a motion's part of it, one after the other."""
+
+    def __init__(self, model: Model, links: Sequence[str], frame: str, *, moves: bool) -> None:
+        self.model, self.links, self.frame, self.moves = model, links, frame, moves
+        n, stacked = model.nv, 6 * len(model.bodies)
+        square, screws, joints = (stacked, stacked), (stacked, n), (n, n)
+        self.shapes: dict[str, tuple[int, ...]] = {
+            "S": screws, "A": square, "A_dot": square, "L": square, "J": screws, "inertia": square, "ad_V": square,
+            "rotors": joints, "M": joints, "C": joints, "g": (n,), "S_dot": screws, "V": (stacked,),
+            "V_dot_0": (stacked,), "C_christoffel": joints,
+        }  # fmt: skip
+        if moves:
+            self.shapes |= {"V_dot": (stacked,), "W": (stacked,), "tau": (n,)}
+
+    def __call__(self, q: Scalars, qd: Scalars, *rest: Scalars) -> Scalars:
+        """The entries, in the order of `shapes`."""
+        form = algorithm.matrix_form(self.model, q, qd)
+        found = {field.name: getattr(form, field.name) for field in fields(form)}
+        found["C_christoffel"] = coriolis_matrix(self.model, q, qd)
+        if self.moves:
+            on = on_links(self.model, self.links, rest[1:], q, self.frame)
+            motion = algorithm.stacked_motion(form, qd, rest[0], on)
+            found |= {field.name: getattr(motion, field.name) for field in fields(motion)}
+        return [x for name in self.shapes for x in reference.leaves(found[name])]
+
+    def parts(self, entries: Array) -> dict[str, Array]:
+        """The matrices of (..., entries), by name."""
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes.values()])
+        cut = np.split(entries, ends[:-1], axis=-1)
+        return {
+            name: np.ascontiguousarray(part).reshape((*part.shape[:-1], *shape))
+            for (name, shape), part in zip(self.shapes.items(), cut, strict=True)
+        }
 
 
 def _moving_links(robot: Mechanism) -> tuple[str, ...]:

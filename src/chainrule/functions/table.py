@@ -264,11 +264,6 @@ def per_pair(times: float = 1.0) -> Cost:
     return cost
 
 
-def per_joint_and_body(times: float = 1.0) -> Cost:
-    """A number of visits of each body for each degree of freedom."""
-    return lambda model: times * model.nv * len(model.bodies)
-
-
 def _per_sticking_pass(model: Model) -> float:
     """Visits of bodies that take about as long as the passes which find the joints that stick."""
     k = len(sticking.joints_with_dry_friction(model))
@@ -747,7 +742,7 @@ FUNCTIONS: dict[str, Function] = {
         (TERMS, N),
         _LOADS,
         loaded=True,
-        cost=per_joint_and_body(4),
+        cost=per_body(6),
         loops=_IN_LOOPS,
         is_direct=never,
         answer="terms {terms}, each of {torques}",

@@ -72,6 +72,12 @@ def core(tape: Tape, lanes: Lanes, name: str) -> str:
     return _Core(tape, lanes, name).text()
 
 
+def core_parameters(tape: Tape) -> str:
+    """The parameters of a core function."""
+    inputs = [f"ptr noalias readonly %in{i}" for i in range(len(tape.inputs))]
+    return ", ".join([*inputs, "ptr noalias %out", "ptr noalias %scratch"])
+
+
 def scratch_size(tape: Tape, lanes: Lanes) -> int:
     """Bytes of scratch memory that the core needs."""
     return max(1, len(_crossing(tape))) * lanes.size
@@ -90,13 +96,13 @@ def _crossing(tape: Tape) -> dict[Value, int]:
                 and operand not in crossing
             ):
                 crossing[operand] = len(crossing)
-    for value, places in _places(tape).items():
+    for value, places in output_places(tape).items():
         if len(places) > MAX_PLACES and not _has_no_arithmetic(tape, value) and value not in crossing:
             crossing[value] = len(crossing)
     return crossing
 
 
-def _places(tape: Tape) -> dict[Value, list[int]]:
+def output_places(tape: Tape) -> dict[Value, list[int]]:
     """Places of each value in the output."""
     places: dict[Value, list[int]] = {}
     for place, value in enumerate(tape.outputs):
@@ -114,55 +120,18 @@ def _is_zero(tape: Tape, value: Value) -> bool:
     return instruction.operation == "constant" and struct.pack("d", instruction.constant) == bytes(8)
 
 
-class _Core:
-    def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
-        self.tape, self.lanes, self.name = tape, lanes, name
-        self.crossing = _crossing(tape)
-        places = _places(tape)
-        apart = {v: at for v, at in places.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}
-        self.wanted = {value: at for value, at in places.items() if value not in apart}
-        zeros = [value for value, at in apart.items() if _is_zero(tape, value) and len(at) > MAX_PLACES]
-        self.fills_zeros = bool(zeros)
-        self.stores = [(place, value) for value, at in apart.items() if value not in zeros for place in at]
-        self.parameters = ", ".join(
-            [f"ptr noalias readonly %in{i}" for i in range(len(tape.inputs))]
-            + ["ptr noalias %out", "ptr noalias %scratch"]
-        )
+class Lines:
+    """Lines of vector code: the operations of a tape on named values."""
 
-    def text(self) -> str:
-        count = len(self.tape.instructions)
-        starts = range(0, max(count, 1), PART_INSTRUCTIONS)
-        parts = [self.part(k, start, min(start + PART_INSTRUCTIONS, count)) for k, start in enumerate(starts)]
-        for start in range(0, len(self.stores), PART_STORES):
-            parts.append(self.part_of_stores(len(parts), self.stores[start : start + PART_STORES]))
-        arguments = ", ".join(p.replace("noalias ", "").replace("readonly ", "") for p in self.parameters.split(", "))
-        calls = "".join(f"  call void @{self.name}.{k}({arguments})\n" for k in range(len(parts)))
-        size = len(self.tape.outputs) * self.lanes.size
-        zeros = f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 {size}, i1 false)\n" if self.fills_zeros else ""
-        main = f"define internal void @{self.name}({self.parameters}) nounwind {{\n{zeros}{calls}  ret void\n}}\n"
-        return "".join(parts) + main
-
-    def part(self, k: int, start: int, stop: int) -> str:
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
         self.begin()
-        for i in range(start, stop):
-            self.emit(i)
-        return self.end(k)
-
-    def part_of_stores(self, k: int, stores: list[tuple[int, Value]]) -> str:
-        self.begin()
-        for place, value in stores:
-            self.store("out", place, self.use(value))
-        return self.end(k)
 
     def begin(self) -> None:
         self.lines: list[str] = []
         self.names: dict[Value, str] = {}
         self.angles: dict[Value, str] = {}
         self.fresh = 0
-
-    def end(self, k: int) -> str:
-        body = "".join(f"  {line}\n" for line in self.lines)
-        return f"define internal void @{self.name}.{k}({self.parameters}) noinline nounwind {{\n{body}  ret void\n}}\n"
 
     def new(self) -> str:
         self.fresh += 1
@@ -173,34 +142,9 @@ class _Core:
         self.lines.append(f"{name} = {text}")
         return name
 
-    def load(self, base: str, place: int) -> str:
-        address = self.line(f"getelementptr i8, ptr %{base}, i64 {place * self.lanes.size}")
-        return self.line(f"load {self.lanes.vector}, ptr {address}, align {self.lanes.bits // 8}")
-
-    def store(self, base: str, place: int, value: str) -> None:
-        address = self.line(f"getelementptr i8, ptr %{base}, i64 {place * self.lanes.size}")
-        self.lines.append(f"store {self.lanes.vector} {value}, ptr {address}, align {self.lanes.bits // 8}")
-
     def use(self, value: Value) -> str:
-        """The name of a value in this part, loaded if it was made elsewhere."""
-        if value not in self.names:
-            instruction = self.tape.instructions[value]
-            if instruction.operation == "constant":
-                return self.lanes.number(instruction.constant)
-            if instruction.operation == "input":
-                self.names[value] = self.load(f"in{instruction.argument}", instruction.entry)
-            else:
-                self.names[value] = self.load("scratch", self.crossing[value])
+        """The name of a value."""
         return self.names[value]
-
-    def emit(self, i: Value) -> None:
-        instruction = self.tape.instructions[i]
-        if instruction.operation not in ("constant", "input"):
-            self.names[i] = self.compute(instruction)
-            if i in self.crossing:
-                self.store("scratch", self.crossing[i], self.names[i])
-        for place in self.wanted.get(i, ()):
-            self.store("out", place, self.use(i))
 
     def compute(self, instruction: Instruction) -> str:
         lanes, operation = self.lanes, instruction.operation
@@ -240,3 +184,75 @@ class _Core:
             )
         pair = f"{{ {self.lanes.vector}, {self.lanes.vector} }}"
         return self.line(f"extractvalue {pair} {self.angles[angle]}, {0 if operation == 'sin' else 1}")
+
+
+class _Core(Lines):
+    def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
+        super().__init__(lanes)
+        self.tape, self.name = tape, name
+        self.crossing = _crossing(tape)
+        places = output_places(tape)
+        apart = {v: at for v, at in places.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}
+        self.wanted = {value: at for value, at in places.items() if value not in apart}
+        zeros = [value for value, at in apart.items() if _is_zero(tape, value) and len(at) > MAX_PLACES]
+        self.fills_zeros = bool(zeros)
+        self.stores = [(place, value) for value, at in apart.items() if value not in zeros for place in at]
+        self.parameters = core_parameters(tape)
+
+    def text(self) -> str:
+        count = len(self.tape.instructions)
+        starts = range(0, max(count, 1), PART_INSTRUCTIONS)
+        parts = [self.part(k, start, min(start + PART_INSTRUCTIONS, count)) for k, start in enumerate(starts)]
+        for start in range(0, len(self.stores), PART_STORES):
+            parts.append(self.part_of_stores(len(parts), self.stores[start : start + PART_STORES]))
+        arguments = ", ".join(p.replace("noalias ", "").replace("readonly ", "") for p in self.parameters.split(", "))
+        calls = "".join(f"  call void @{self.name}.{k}({arguments})\n" for k in range(len(parts)))
+        size = len(self.tape.outputs) * self.lanes.size
+        zeros = f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 {size}, i1 false)\n" if self.fills_zeros else ""
+        main = f"define internal void @{self.name}({self.parameters}) nounwind {{\n{zeros}{calls}  ret void\n}}\n"
+        return "".join(parts) + main
+
+    def part(self, k: int, start: int, stop: int) -> str:
+        self.begin()
+        for i in range(start, stop):
+            self.emit(i)
+        return self.end(k)
+
+    def part_of_stores(self, k: int, stores: list[tuple[int, Value]]) -> str:
+        self.begin()
+        for place, value in stores:
+            self.store("out", place, self.use(value))
+        return self.end(k)
+
+    def end(self, k: int) -> str:
+        body = "".join(f"  {line}\n" for line in self.lines)
+        return f"define internal void @{self.name}.{k}({self.parameters}) noinline nounwind {{\n{body}  ret void\n}}\n"
+
+    def load(self, base: str, place: int) -> str:
+        address = self.line(f"getelementptr i8, ptr %{base}, i64 {place * self.lanes.size}")
+        return self.line(f"load {self.lanes.vector}, ptr {address}, align {self.lanes.bits // 8}")
+
+    def store(self, base: str, place: int, value: str) -> None:
+        address = self.line(f"getelementptr i8, ptr %{base}, i64 {place * self.lanes.size}")
+        self.lines.append(f"store {self.lanes.vector} {value}, ptr {address}, align {self.lanes.bits // 8}")
+
+    def use(self, value: Value) -> str:
+        """The name of a value in this part, loaded if it was made elsewhere."""
+        if value not in self.names:
+            instruction = self.tape.instructions[value]
+            if instruction.operation == "constant":
+                return self.lanes.number(instruction.constant)
+            if instruction.operation == "input":
+                self.names[value] = self.load(f"in{instruction.argument}", instruction.entry)
+            else:
+                self.names[value] = self.load("scratch", self.crossing[value])
+        return self.names[value]
+
+    def emit(self, i: Value) -> None:
+        instruction = self.tape.instructions[i]
+        if instruction.operation not in ("constant", "input"):
+            self.names[i] = self.compute(instruction)
+            if i in self.crossing:
+                self.store("scratch", self.crossing[i], self.names[i])
+        for place in self.wanted.get(i, ()):
+            self.store("out", place, self.use(i))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chainrule.compile.emit import batch_loop, elementary, single_call, streaming
+from chainrule.compile.emit import batch_loop, elementary, encoded, single_call, streaming
 from chainrule.compile.emit.lanes import Lanes, core, scratch_size
 from chainrule.compile.tape import Tape
 
@@ -21,8 +21,15 @@ class Module:
         Returns the bytes of scratch memory that the largest core needs.
         """
         self._parts.append(elementary.functions(lanes, tapes.values()))
-        self._parts += [core(tape, lanes, name) for name, tape in tapes.items()]
-        return max(scratch_size(tape, lanes) for tape in tapes.values())
+        return max(self._add_core(tape, lanes, name) for name, tape in tapes.items())
+
+    def _add_core(self, tape: Tape, lanes: Lanes, name: str) -> int:
+        if not encoded.is_long(tape):
+            self._parts.append(core(tape, lanes, name))
+            return scratch_size(tape, lanes)
+        data = encoded.encode(tape)
+        self._parts.append(encoded.core(tape, data, lanes, name))
+        return encoded.scratch_size(data, lanes)
 
     def add_tiles(self, lanes: Lanes) -> None:
         """Add the functions that move rows of arrays into tiles and back."""
@@ -40,6 +47,7 @@ class Module:
 def batch_module(tape: Tape, signature: batch_loop.Signature, lanes: Lanes, *, single: bool = False) -> str:
     """IR of a ufunc's inner loop, `loop`; with `single` also of the builtin for one state, `call`, and its `setup`."""
     module = Module()
+    lanes = encoded.widen(tape, lanes)
     scratch = module.add_cores({"core": tape}, lanes)
     module.add_tiles(lanes)
     module.add(streaming.stream(lanes))

@@ -41,12 +41,13 @@ def stream(lanes: Lanes) -> str:
     `skip` do so too unless these rows are the first ones; bytes after the last whole line are kept for the next rows
     unless these are the last.
     """
-    V, item, moves = lanes.vector, lanes.bits // 8, []
-    for k in range(0, LINE, lanes.size):
+    narrow = Lanes(lanes.bits, min(lanes.width, LINE * 8 // lanes.bits))
+    V, item, moves = narrow.vector, narrow.bits // 8, []
+    for k in range(0, LINE, narrow.size):
         moves.append(f"  %from{k} = getelementptr i8, ptr %source, i64 {k}\n")
         moves.append(f"  %to{k} = getelementptr i8, ptr %target, i64 {k}\n")
         moves.append(f"  %x{k} = load {V}, ptr %from{k}, align {item}\n")
-        moves.append(f"  store {V} %x{k}, ptr %to{k}, align {lanes.size}, !nontemporal !1\n")
+        moves.append(f"  store {V} %x{k}, ptr %to{k}, align {narrow.size}, !nontemporal !1\n")
     copy = "call void @llvm.memcpy.p0.p0.i64"
     return f"""{DECLARATIONS}!1 = !{{i32 1}}
 define internal void @stream(ptr %buffer, ptr %line, i64 %skip, i64 %end, i1 %first, i1 %last) noinline nounwind {{
