@@ -7,7 +7,6 @@ planar joints. Such fields add up over the joints. Each link so needs one field,
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,20 +60,19 @@ class AccelerationField:
 def centrifugal_torque(model: Model, q: Scalars, qd: Scalars) -> list[Scalar]:
     """The sum over all velocities of the torques at which that velocity alone is kept constant."""
     bodies = model.at(q)
-    owners = Counter(i for body in bodies for i, _ in body.S)
+    moved = [i for body in bodies for i, _ in body.S]
+    shared = {i for i in moved if moved.count(i) > 1} if model.has_mimics else set()
     fields = [AccelerationField.zero()]
     for body in bodies:
         field = fields[body.parent].in_child(body)
         for i, S in body.S:
-            if owners[i] == 1:
-                alone = _alone(qd, i)
-                field = field.with_motion(S * qd[i], body.velocity_product(alone))
+            if i not in shared:
+                field = field.with_motion(S * qd[i], body.velocity_product(_alone(qd, i)))
         fields.append(field)
     F = [Force.zero(), *(fields[body.index].wrench(body.body.link) for body in bodies)]
     tau = project(model, bodies, inward(bodies, F))
-    for i, count in owners.items():
-        if count > 1:  # joints that follow one velocity turn together, which is no sum of their fields
-            tau = [a + b for a, b in zip(tau, velocity_torque(model, q, _alone(qd, i)), strict=True)]
+    for i in sorted(shared):  # joints that follow one velocity turn together, which is no sum of their fields
+        tau = [a + b for a, b in zip(tau, velocity_torque(model, q, _alone(qd, i)), strict=True)]
     return tau
 
 
