@@ -16,5 +16,5 @@ def batch_function(tape: Tape, name: str, label: str) -> np.ufunc:
     signature = Signature(tape.inputs, (len(tape.outputs),))
     text = batch_module(tape, signature, Lanes(64, engine.vector_bits() // 64))
     entry = cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
-    code = engine.Code(entry.code)
-    return gufunc.generalized_ufunc(None, code, name, label, signature.numpy)
+    loop = gufunc.InnerLoop(engine.Code(entry.code))
+    return gufunc.generalized_ufunc(None, loop, name, label, signature.numpy)

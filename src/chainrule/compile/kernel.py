@@ -17,6 +17,7 @@ from chainrule.compile.emit.batch_loop import Signature
 from chainrule.compile.emit.lanes import Lanes
 from chainrule.compile.emit.module import batch_module
 from chainrule.compile.load import cache, engine, gufunc, numpy_abi, threads
+from chainrule.compile.load.records import Loop, Target
 from chainrule.compile.steps import signature
 from chainrule.compile.tape import Tape
 from chainrule.functions.table import FUNCTIONS
@@ -27,6 +28,12 @@ T = TypeVar("T")
 
 MAX_SINGLE_CALL_INSTRUCTIONS = 50_000
 """Size beyond which a call on one state takes the way of a batch."""
+
+MAX_PLAIN_ROWS = 1 << 20
+"""Rows beyond which a call takes the longer way of a batch, whatever they cost."""
+
+MAX_LOCKED_FLOPS = 500_000
+"""Flops beyond which Python's lock is given up for the time of a loop: some tens of microseconds."""
 
 
 class Kernel:
@@ -47,7 +54,12 @@ class Kernel:
         self._made: dict[str, Any] = {}
         entry = FUNCTIONS[name]
         lengths, shape = signature(model, entry, options)
-        quaternions = tuple(at for _, at in model.quaternions) if entry.takes[0].is_configuration else ()
+        quaternions = tuple(
+            (i, at)
+            for i, argument in enumerate(entry.takes)
+            if argument.is_configuration
+            for _, at in model.quaternions
+        )
         self._shape = Signature(lengths, shape, quaternions)
         self._for_one_state = "products" not in options
         started = time.perf_counter()
@@ -120,13 +132,17 @@ class Kernel:
         return engine.assembly(self.ir(bits))
 
     @property
-    def _single(self) -> engine.Code:
-        return self._made_once("single", lambda: self._code(32)[0])
+    def _single(self) -> gufunc.InnerLoop:
+        return self._made_once("single", lambda: gufunc.InnerLoop(self._code(32)[0]))
+
+    @property
+    def _double_loop(self) -> gufunc.InnerLoop:
+        return self._made_once("double loop", lambda: gufunc.InnerLoop(self._double))
 
     @property
     def _double_ufunc(self) -> np.ufunc:
         found: np.ufunc | None = self._made.get("double ufunc")
-        return found or self._made_once("double ufunc", lambda: self._ufunc(self._double))
+        return found or self._made_once("double ufunc", lambda: self._ufunc(self._double_loop))
 
     @property
     def _single_ufunc(self) -> np.ufunc:
@@ -135,9 +151,9 @@ class Kernel:
     @property
     def ufunc(self) -> np.ufunc:
         """The generalized ufunc, with loops for floats and for doubles."""
-        return self._made_once("ufunc", lambda: self._ufunc(self._double, self._single))
+        return self._made_once("ufunc", lambda: self._ufunc(self._double_loop, self._single))
 
-    def _ufunc(self, double: engine.Code | None, single: engine.Code | None = None) -> np.ufunc:
+    def _ufunc(self, double: gufunc.InnerLoop | None, single: gufunc.InnerLoop | None = None) -> np.ufunc:
         doc = f"{self.name} of robot {self.robot}, compiled"
         return gufunc.generalized_ufunc(single, double, self.name, doc, self.signature)
 
@@ -147,11 +163,33 @@ class Kernel:
         is_small = self.instructions <= MAX_SINGLE_CALL_INSTRUCTIONS
         return self._for_one_state and is_small and numpy_abi.single_calls_possible()
 
-    def plain_call(self, fallback: Callable[..., Any], doc: str) -> Any:
-        """A builtin function for one state, with the signature of `fallback`, to which everything else goes."""
+    def plain_call(self, fallback: Callable[..., Any], doc: str, learn: gufunc.Learn | None = None) -> Any:
+        """A builtin with the signature of `fallback` for one state, and for what its records say."""
         code = self._double
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(gufunc.setup_table()))
-        return gufunc.python_function(code.address("call"), fallback, self.name, doc, keep=self._double_ufunc)
+        return gufunc.python_function(code.address("call"), fallback, self.name, doc, self._double_ufunc, learn)
+
+    @property
+    def target(self) -> Target:
+        """The loops, for calls that go straight to them."""
+        return self._made_once("target", self._target)
+
+    def _target(self) -> Target:
+        loop, shape, flops = self._double_loop, self._shape, max(1, self.flops)
+        return Target(
+            Loop(loop.address, loop.data, self._double_ufunc),
+            self._plain_single_loop,
+            shape.inputs,
+            shape.output,
+            shape.quaternions,
+            max_rows=min(MAX_PLAIN_ROWS, (threads.MIN_FLOPS_TO_SPREAD - 1) // flops),
+            max_rows_locked=MAX_LOCKED_FLOPS // flops,
+        )
+
+    def _plain_single_loop(self) -> Loop | None:
+        if "single ufunc" not in self._made:
+            return None
+        return Loop(self._single.address, self._single.data, self._single_ufunc)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As the ufunc; plain arrays of a large batch are spread over threads."""

@@ -10,19 +10,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, result_array, together
+from chainrule.compile import memory
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
+from chainrule.compile.load.numpy_abi import single_calls_possible
+from chainrule.compile.load.records import Pattern, Records
 from chainrule.compile.steps import Product
 from chainrule.core.closure import Closure
 from chainrule.core.configurations import Configurations
 from chainrule.core.dask import is_lazy, lazily
 from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
+from chainrule.core.patterns import CallPatterns, PlainCall
 from chainrule.core.requirements import describe_lack
 from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.compile.kernel import Kernel
+    from chainrule.compile.load.gufunc import Learn
 
 T = TypeVar("T")
 
@@ -315,21 +319,55 @@ class Mechanism:
         """
         if out is not None:
             return self._evaluate_into(out, function, loads, arguments)
-        entry = FUNCTIONS[function]
-        vectors = {name: arguments.pop(name) for name in entry.arguments}
-        if entry.loaded:
-            arguments["loads"] = loads.links
-        call = self._call(function, arguments)
-        if any(is_lazy(value) for value in (*vectors.values(), *loads.wrenches)):
-            return self._evaluate_lazily(call, loads, vectors)
-        arrays = {name: self.read_one(function, name, value) for name, value in vectors.items()}
-        if loads.links:
-            arrays |= zip(loads.labels, loads.wrenches, strict=True)
-        backend = active(self.backend)
-        result = backend.evaluate(call, together(arrays, function))
-        if backend.compiles and call not in self._single_state_calls:
-            self._install_single_state_call(call)
+        vectors = [arguments.pop(name) for name in FUNCTIONS[function].arguments]
+        key = (function, loads.links, loads.labels, *arguments.items())
+        try:
+            evaluation = self._evaluations.get(key)
+        except TypeError:  # a list among the options
+            return self._new_evaluation(function, loads, arguments)(*vectors, *loads.wrenches)
+        if evaluation is None:
+            evaluation = self._evaluations[key] = self._new_evaluation(function, loads, arguments)
+        result: Array = evaluation(*vectors, *loads.wrenches)
         return result
+
+    @cached_property
+    def _evaluations(self) -> dict[Hashable, Callable[..., Array]]:
+        """Functions with their options, as functions of arrays."""
+        return {}
+
+    def _new_evaluation(self, function: str, loads: Loads, options: dict[str, Any]) -> Callable[..., Array]:
+        """A function with its options, as a function of vectors and wrenches; builtin where that is possible."""
+        entry = FUNCTIONS[function]
+        if entry.loaded:
+            options["loads"] = loads.links
+        call = self._call(function, options)
+
+        def evaluate(*values: Any) -> Array:
+            if any(map(is_lazy, values)):
+                return self._evaluate_lazily(call, loads, values)
+            arrays = {name: self.read_one(function, name, x) for name, x in zip(entry.arguments, values, strict=False)}
+            if loads.links:
+                arrays |= zip(loads.labels, values[len(arrays) :], strict=True)
+            backend = active(self.backend)
+            result = backend.evaluate(call, together(arrays, function))
+            if backend.compiles and call not in self._installed_calls:
+                self._install_call(call)
+            return result
+
+        def learn(records: Records, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+            kernel = None if records.records else memory.find(call)
+            if kernel is not None and kernel.target.fits:
+                records.add(Pattern.of_arrays(len(arguments)), kernel.target)
+
+        if not (active(self.backend).compiles and single_calls_possible() and is_worth_compiling(call)):
+            return evaluate
+        return self._builtin(evaluate, function, "", learn)
+
+    def _builtin(self, fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:
+        """A builtin for arrays, which are taken as its records say; anything else goes to `fallback`."""
+        from chainrule.compile.load.gufunc import array_function
+
+        return array_function(fallback, name, doc, learn)
 
     def _evaluate_into(self, out: Any, function: str, loads: Loads, arguments: dict[str, Any]) -> Array:
         """A function whose result is written into an array of the user's, checked."""
@@ -391,17 +429,16 @@ class Mechanism:
                 raise UnknownNameError.of("option", name, known, f"the kernel {function!r}")
         return chosen
 
-    def _evaluate_lazily(self, call: Call, loads: Loads, vectors: Mapping[str, Any]) -> Any:
+    def _evaluate_lazily(self, call: Call, loads: Loads, values: Sequence[Any]) -> Any:
         """The same on Dask arrays."""
-        count, options = len(vectors), dict(call.options)
+        names, options = FUNCTIONS[call.function].arguments, dict(call.options)
         rest = {name: value for name, value in options.items() if name != "loads"}
 
         def compute(*arrays: Array) -> Array:
-            state = dict(zip(vectors, arrays[:count], strict=True))
-            return self.evaluate(call.function, loads._replace(wrenches=arrays[count:]), **state, **rest)
+            state = dict(zip(names, arrays, strict=False))
+            return self.evaluate(call.function, loads._replace(wrenches=arrays[len(names) :]), **state, **rest)
 
-        shape = FUNCTIONS[call.function].shape(call.model, options)
-        return lazily(compute, (*vectors.values(), *loads.wrenches), shape)
+        return lazily(compute, values, FUNCTIONS[call.function].shape(call.model, options))
 
     def kernel(self, name: str, target: str = "cpu", *, parameters: Sequence[str] = (), **options: Any) -> Kernel:
         """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
@@ -427,46 +464,62 @@ class Mechanism:
             raise ModelError(f"robot {self.name!r} has no degrees of freedom, so there is nothing to compile")
         call = self.call(name, options, parameters=names(parameters, "parameters"))
         kernel = COMPILED.kernel(call)
-        if active(self.backend).compiles and call not in self._single_state_calls:
-            self._install_single_state_call(call)
+        if active(self.backend).compiles and call not in self._installed_calls:
+            self._install_call(call)
         return kernel
 
     @cached_property
-    def _single_state_calls(self) -> set[Call]:
-        """The calls for which a single-state call has been installed, or has been found impossible."""
+    def _installed_calls(self) -> set[Call]:
+        """The calls for which a builtin has been installed, or has been found impossible."""
         return set()
 
-    def _install_single_state_call(self, call: Call) -> None:
-        """Let a plain call of the method on one state go straight to machine code, and anything else to the method."""
-        self._single_state_calls.add(call)
-        name, entry = call.function, FUNCTIONS[call.function]
+    def _install_call(self, call: Call) -> None:
+        """Let plain calls of the method go straight to machine code, and anything else to the method.
+
+        One state, without options, goes to a call of its own; other arrays and options by the patterns of calls.
+        """
+        self._installed_calls.add(call)
+        entry = FUNCTIONS[call.function]
+        name = entry.method or call.function
         method = getattr(type(self), name, None)
-        if method is None or not entry.gives or not entry.is_direct(self.model) or not is_worth_compiling(call):
+        if method is None or not is_worth_compiling(call) or not single_calls_possible():
             return
         if not getattr(method, "__module__", "").startswith("chainrule."):
             return  # somebody's own method of the same name, in a subclass
-        try:
-            if call != self._call(name, {}):
-                return
-        except ChainruleError:  # no end-effector to take when none is named
-            return
+        patterns = CallPatterns(method, name, self.model)
         kernel = COMPILED.kernel(call)
-        if kernel.has_plain_call:
-            single = kernel.plain_call(method.__get__(self), method.__doc__ or "")
-            self.__dict__[name] = (
-                single if entry.named is None else _with_names(single, entry.named, method.__get__(self))
-            )
+        is_default = self._is_default(call) and kernel.has_plain_call and entry.finish(self.model, {}) is None
+        if not patterns.is_plain or (name in self.__dict__ and not is_default):
+            return
 
+        def learn(records: Records, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+            found = patterns.new_call(arguments, keywords)
+            if found is not None:
+                self._add_record(records, found)
 
-def _with_names(call: Callable[..., Any], named: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
-    """A call on one state whose answer, an array of parts, becomes a named result; the method gives one already."""
+        bound, doc = method.__get__(self), method.__doc__ or ""
+        builtin = kernel.plain_call(bound, doc, learn) if is_default else self._builtin(bound, name, doc, learn)
+        if is_default:
+            builtin.__self__.add(Pattern.of_arrays(len(entry.takes)), kernel.target)
+        self.__dict__[name] = builtin
 
-    @wraps(method)
-    def single(*arguments: Any, **options: Any) -> Any:
-        answer = call(*arguments, **options)
-        return named(*answer) if type(answer) is np.ndarray else answer
+    def _is_default(self, call: Call) -> bool:
+        """Whether a method with no options makes this call."""
+        entry = FUNCTIONS[call.function]
+        if entry.method or entry.acts or not entry.is_direct(self.model):
+            return False
+        try:
+            return call == self._call(call.function, {})
+        except ChainruleError:  # no end-effector to take when none is named
+            return False
 
-    return single
+    def _add_record(self, records: Records, found: PlainCall) -> None:
+        """Let calls of a pattern go to the kernel that they mean, if it has been made."""
+        call = self._call(found.function, found.options)
+        kernel = memory.find(call)
+        if kernel is not None and kernel.target.fits:
+            finish = FUNCTIONS[found.function].finish(self.model, dict(call.options))
+            records.add(found.pattern, kernel.target, finish)
 
 
 def _read_only(values: Sequence[float]) -> Array:

@@ -13,17 +13,6 @@ from chainrule.display import tables as display
 from chainrule.model import Layout
 
 
-class StateDerivatives(NamedTuple):
-    """Derivatives of a function of q and qd: along each velocity, and with respect to each velocity.
-
-    dq: the rate of change as q moves with one velocity at 1 and the others at 0; for a ball joint, a turn about an axis
-    of the moving link.
-    """
-
-    dq: Array
-    dqd: Array
-
-
 class LimitFields(NamedTuple):
     """The arrays of `Limits`."""
 

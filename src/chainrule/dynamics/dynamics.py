@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.algorithms import springs
-from chainrule.algorithms.terms import term_names
 from chainrule.arguments import Array, flag, result_array
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
 from chainrule.functions import reference
+from chainrule.functions.table import terms_by_name
 from chainrule.loops.forces import loop_torques
 
 if TYPE_CHECKING:
@@ -265,7 +265,8 @@ def torque_terms(
     """
     loads = robot.loads("torque_terms", tip_wrench, wrenches)
     values = robot.evaluate("torque_terms", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
-    return {term: values[..., i, :] for i, term in enumerate(term_names(robot.model, loaded=bool(loads.links)))}
+    by_term: dict[str, Array] = terms_by_name(robot.model, {"loads": loads.links})(values)
+    return by_term
 
 
 def joint_wrenches(

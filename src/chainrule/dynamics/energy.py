@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.results import StateDerivatives
 from chainrule.core.units import quantities_on_request
+from chainrule.functions.named import StateDerivatives, split
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,8 +76,7 @@ def kinetic_energy_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) ->
     >>> bool(abs(arm.kinetic_energy_derivatives(q, qd).dqd - arm.mass_matrix(q) @ qd).max() < 1e-12)
     True
     """
-    both = robot.evaluate("kinetic_energy_derivatives", q=q, qd=qd)
-    return StateDerivatives(both[..., 0, :], both[..., 1, :])
+    return split(StateDerivatives, robot.evaluate("kinetic_energy_derivatives", q=q, qd=qd), 2)
 
 
 def potential_energy_gradient(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -87,11 +86,9 @@ def potential_energy_gradient(robot: Mechanism, q: ArrayLike, *, out: Array | No
 
 def momentum_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:
     """Derivatives of the momentum about the base's origin: .dq and .dqd, (..., 6, n) each."""
-    both = robot.evaluate("momentum_derivatives", q=q, qd=qd)
-    return StateDerivatives(both[..., 0, :, :], both[..., 1, :, :])
+    return split(StateDerivatives, robot.evaluate("momentum_derivatives", q=q, qd=qd))
 
 
 def centroidal_momentum_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> StateDerivatives:
     """Derivatives of the centroidal momentum: .dq and .dqd, the centroidal momentum matrix, (..., 6, n) each."""
-    both = robot.evaluate("centroidal_momentum_derivatives", q=q, qd=qd)
-    return StateDerivatives(both[..., 0, :, :], both[..., 1, :, :])
+    return split(StateDerivatives, robot.evaluate("centroidal_momentum_derivatives", q=q, qd=qd))

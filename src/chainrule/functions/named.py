@@ -22,9 +22,24 @@ class InverseDynamicsDerivatives(NamedTuple):
     """d tau/dqdd: the mass matrix M."""
 
 
+class StateDerivatives(NamedTuple):
+    """Derivatives of a function of q and qd: along each velocity, and with respect to each velocity.
+
+    dq: the rate of change as q moves with one velocity at 1 and the others at 0; for a ball joint, a turn about an axis
+    of the moving link.
+    """
+
+    dq: Array
+    dqd: Array
+
+
 T = TypeVar("T")
 
 
-def split(named: Callable[..., T], answer: Array) -> T:
-    """A named result of an answer (..., parts, n, m), whose parts are views of it."""
-    return named(*(answer[..., k, :, :] for k in range(answer.shape[-3])))
+def split(named: Callable[..., T], answer: Array, dimensions: int = 3) -> T:
+    """A named result of an answer (..., parts, n, m), whose parts are views of it.
+
+    dimensions: those of the answer for one state, the parts among them.
+    """
+    first = answer.ndim - dimensions
+    return named(*answer.transpose(first, *range(first), *range(first + 1, answer.ndim)))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 from chainrule.algorithms import (
@@ -42,7 +43,7 @@ from chainrule.algorithms.euler import ORDERS
 from chainrule.algorithms.loads import WRENCH_FRAMES, add, fixed_in_base, on_links
 from chainrule.arguments import flag, names, one_of
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
-from chainrule.functions.named import InverseDynamicsDerivatives
+from chainrule.functions.named import InverseDynamicsDerivatives, StateDerivatives, split
 from chainrule.model import Model, Quantity
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.linear import dot, transpose
@@ -285,11 +286,6 @@ def without_loops(model: Model) -> bool:
     return not model.constraints
 
 
-def without_quaternions(model: Model) -> bool:
-    """For robots without spherical and free joints."""
-    return not model.quaternions
-
-
 # --- the table ---
 
 
@@ -311,13 +307,20 @@ class Function:
     loops: Mapping[str, Option] = field(default_factory=dict)
     """Further options where the robot has closed loops."""
     is_direct: Callable[[Model], bool] = always
-    """Whether the method on one state does nothing but call the kernel, so that the kernel can stand in for it."""
+    """Whether the method does nothing but call the kernel with its arguments and public options, so that the kernel can
+    stand in for it."""
     method: str | None = None
     """The method that evaluates it, where its name is another one."""
     named: Callable[..., Any] | None = None
     """The named result that the method makes of the parts of the answer, which are its first dimension."""
     gives_half: tuple[Size, ...] = ()
     """The shape of the answer with the option `half`, where it has one."""
+    when: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of that method which choose this function."""
+    acts: bool = False
+    """Whether the method's wrench is an argument like the others: what its `link` applies, not a load on the robot."""
+    by_name: Callable[[Model, Mapping[str, Any]], Callable[[Any], Any]] | None = None
+    """What else the method makes of the array, for a model and options."""
     answer: str = ""
     """The result in words: quantity, order, frame and unit. `meaning.describe_result` fills in names."""
 
@@ -325,6 +328,12 @@ class Function:
     def arguments(self) -> tuple[str, ...]:
         """The names of its arguments, without wrenches."""
         return tuple(argument.name for argument in self.takes)
+
+    def finish(self, model: Model, options: Mapping[str, Any]) -> Callable[[Any], Any] | None:
+        """What the method makes of the array, for a model and options; None where it returns the array itself."""
+        if self.named is not None:
+            return partial(split, self.named, dimensions=len(self.gives))
+        return None if self.by_name is None else self.by_name(model, options)
 
     def options_for(self, model: Model) -> Mapping[str, Option]:
         """Its options for a model, those of closed loops included."""
@@ -504,6 +513,17 @@ def _regressor(
     return [[dot(row, column) for column in transpose(Y)] for row in transpose(P)]
 
 
+def terms_by_name(model: Model, options: Mapping[str, Any]) -> Callable[[Any], dict[str, Any]]:
+    """A dictionary of terms (..., n) made of an array (..., terms, n)."""
+    names = terms.term_names(model, loaded=bool(options.get("loads")))
+
+    def by_name(values: Any) -> dict[str, Any]:
+        last = values.ndim - 2
+        return dict(zip(names, values.transpose(last, *range(last), last + 1), strict=True))
+
+    return by_name
+
+
 def _bias(model: Model, q: Scalars, qd: Scalars, wrenches: Any) -> list[Scalar]:
     return vector_form.inverse_dynamics(model, q, qd, [0] * model.nv, wrenches)
 
@@ -614,7 +634,6 @@ FUNCTIONS: dict[str, Function] = {
         (),
         {"link": LINK, "axes": TASK_ROWS, "columns": BY_COLUMNS},
         needs=_NOTHING,
-        is_direct=never,
         answer="manipulability of {link}",
     ),
     # dynamics
@@ -647,8 +666,8 @@ FUNCTIONS: dict[str, Function] = {
         cost=_per_sticking_pass,
         loaded=True,
         loops=_ROWS,
-        is_direct=never,
         method="forward_dynamics",
+        when={"stick": True},
         answer="accelerations of {accelerations}, with joints at rest held by dry friction",
     ),
     "inverse_dynamics_derivatives": Function(
@@ -725,7 +744,6 @@ FUNCTIONS: dict[str, Function] = {
         (QD, Q),
         (N,),
         needs=_NOTHING,
-        is_direct=never,
         method="friction_torque",
         answer="torques or forces that overcome friction of {torques}",
     ),
@@ -744,7 +762,7 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         cost=per_body(6),
         loops=_IN_LOOPS,
-        is_direct=never,
+        by_name=terms_by_name,
         answer="terms {terms}, each of {torques}",
     ),
     "joint_wrenches": Function(
@@ -755,7 +773,6 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         whole=True,
         loops=_IN_LOOPS,
-        is_direct=never,
         answer="wrenches (moment, force) from parent to child at {joints}, in the frame of each child (N m, N)",
     ),
     "static_torque": Function(
@@ -766,7 +783,7 @@ FUNCTIONS: dict[str, Function] = {
         needs=_NOTHING,
         loaded=True,
         loops=_IN_LOOPS,
-        is_direct=never,
+        acts=True,
         answer="torques or forces of {torques}",
     ),
     "regressor": Function(
@@ -799,7 +816,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda m, q, qd: list(energy.kinetic_energy_derivatives(m, q, qd)),
         (Q, QD),
         (2, N),
-        is_direct=never,
+        named=StateDerivatives,
         answer="derivatives of the kinetic energy along, and with respect to, the velocities of {columns}",
     ),
     "potential_energy_gradient": Function(
@@ -842,7 +859,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda m, q, qd: [_columns(part) for part in centroidal.momentum_derivatives(m, q, qd)],
         (Q, QD),
         (2, 6, N),
-        is_direct=never,
+        named=StateDerivatives,
         answer="derivatives of the momentum (angular, linear) about the origin of the base, in base axes, along, and "
         "with respect to, the velocities of {columns}",
     ),
@@ -850,7 +867,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda m, q, qd: [_columns(part) for part in centroidal.centroidal_momentum_derivatives(m, q, qd)],
         (Q, QD),
         (2, 6, N),
-        is_direct=never,
+        named=StateDerivatives,
         answer="derivatives of the momentum (angular, linear) about the center of mass, in base axes, along, and with "
         "respect to, the velocities of {columns}",
     ),
@@ -874,7 +891,6 @@ FUNCTIONS: dict[str, Function] = {
         (Q0, Q1),
         (N,),
         needs=_NOTHING,
-        is_direct=without_quaternions,
         answer="displacements from q0 to q1 of {displacements}",
     ),
     # the recursion, in vectors and in twists and wrenches

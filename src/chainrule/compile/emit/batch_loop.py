@@ -22,11 +22,11 @@ MAX_STACK_BYTES = 1 << 14
 
 @dataclass(frozen=True)
 class Signature:
-    """Lengths of the inputs, shape of the output, and places of quaternions in the first input."""
+    """Lengths of the inputs, shape of the output, and the input and place of each quaternion, never to be zero."""
 
     inputs: tuple[int, ...]
     output: tuple[int, ...]
-    quaternions: tuple[int, ...] = ()
+    quaternions: tuple[tuple[int, int], ...] = ()
 
     @property
     def size(self) -> int:

@@ -10,8 +10,8 @@ def single_call(signature: Signature, core: str, scratch: int, name: str) -> str
     """IR of a Python function of one state: `PyObject *name(self, args, nargs, keywords)`.
 
     Arguments that are contiguous vectors of doubles of the right length are read where they lie; anything else goes
-    to `self`, a Python callable that takes all cases; so does a first argument with a quaternion of zeros. Addresses
-    of Python's and NumPy's own functions come from the table that `setup` was given.
+    to the call on arrays (`array_call`), with the same arguments; so does one with a quaternion of zeros. Addresses of
+    that call and of Python's and NumPy's own objects come from the table that `setup` was given.
     """
     count = len(signature.inputs)
     checks = []
@@ -77,7 +77,7 @@ entry:
   %p2 = getelementptr ptr, ptr %tables, i64 2
   %new = load ptr, ptr %p2
   %p3 = getelementptr ptr, ptr %tables, i64 3
-  %vectorcall = load ptr, ptr %p3
+  %arraycall = load ptr, ptr %p3
   %right = icmp eq i64 %nargs, {count}
   %plain = icmp eq ptr %keywords, null
   %go = and i1 %right, %plain
@@ -94,19 +94,19 @@ fill:
 failed:
   ret ptr null
 other:
-  %answer = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %keywords)
+  %answer = call ptr %arraycall(ptr %self, ptr %args, i64 %nargs, ptr %keywords)
   ret ptr %answer
 }}
 """
 
 
-def _no_zero_quaternion(quaternions: tuple[int, ...]) -> str:
+def _no_zero_quaternion(quaternions: tuple[tuple[int, int], ...]) -> str:
     """Go on to compute only if no quaternion is zero."""
     text, proper = "proper:\n", "true"
-    for k, place in enumerate(quaternions):
+    for k, (i, place) in enumerate(quaternions):
         total = "0.0"
         for j in range(4):
-            text += f"  %zp{k}.{j} = getelementptr double, ptr %in0, i64 {place + j}\n"
+            text += f"  %zp{k}.{j} = getelementptr double, ptr %in{i}, i64 {place + j}\n"
             text += f"  %z{k}.{j} = load double, ptr %zp{k}.{j}\n  %zz{k}.{j} = fmul double %z{k}.{j}, %z{k}.{j}\n"
             text += f"  %zs{k}.{j} = fadd double {total}, %zz{k}.{j}\n"
             total = f"%zs{k}.{j}"

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from chainrule.compile import memory
+from chainrule.compile.load import array_call
 from chainrule.compile.load import numpy_abi as abi
 from chainrule.compile.load.engine import Code
+from chainrule.compile.load.records import Records
 
 
 class Reserve:
@@ -47,18 +49,32 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=Reserve.unlock_all)
 
 
-def generalized_ufunc(single: Code | None, double: Code | None, name: str, doc: str, signature: str) -> np.ufunc:
-    """A ufunc of the functions `loop` in code for floats and for doubles, which it keeps alive.
+class InnerLoop:
+    """The function `loop` in code, as a ufunc calls it, with its reserve."""
+
+    def __init__(self, code: Code) -> None:
+        self.code, self.address = code, code.address("loop")
+        size = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("loop_reserve_bytes"))()
+        self.reserve = Reserve(size) if size else None
+
+    @property
+    def data(self) -> int:
+        """The last argument of the loop: the address of its reserve, or 0."""
+        return self.reserve.address if self.reserve else 0
+
+
+def generalized_ufunc(
+    single: InnerLoop | None, double: InnerLoop | None, name: str, doc: str, signature: str
+) -> np.ufunc:
+    """A ufunc of loops for floats and for doubles, which it keeps alive.
 
     NumPy takes the first loop that its arguments can be cast to safely, so floats come first.
     """
     arguments = signature.split("->", maxsplit=1)[0].count("(") + 1
-    codes = [(kind, code) for kind, code in ((abi.FLOAT, single), (abi.DOUBLE, double)) if code is not None]
-    kinds = [kind for kind, _ in codes]
-    functions = (ctypes.c_void_p * len(kinds))(*(code.address("loop") for _, code in codes))
-    sizes = [ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("loop_reserve_bytes"))() for _, code in codes]
-    reserves = [Reserve(size) if size else None for size in sizes]
-    data = (ctypes.c_void_p * len(kinds))(*(reserve.address if reserve else None for reserve in reserves))
+    loops = [(kind, loop) for kind, loop in ((abi.FLOAT, single), (abi.DOUBLE, double)) if loop is not None]
+    kinds = [kind for kind, _ in loops]
+    functions = (ctypes.c_void_p * len(kinds))(*(loop.address for _, loop in loops))
+    data = (ctypes.c_void_p * len(kinds))(*(loop.data for _, loop in loops))
     types = (ctypes.c_char * (len(kinds) * arguments)).from_buffer_copy(
         bytes(kind for kind in kinds for _ in range(arguments))
     )
@@ -69,7 +85,7 @@ def generalized_ufunc(single: Code | None, double: Code | None, name: str, doc: 
     )
     make = abi.NEW_UFUNC(abi.function_table("_UFUNC_API")[abi.NEW_UFUNC_SLOT])
     ufunc: np.ufunc = make(functions, data, types, len(kinds), arguments - 1, 1, -1, texts[0], texts[1], 0, texts[2])
-    _keep_alive(ufunc, (functions, data, types, texts, reserves, single, double))
+    _keep_alive(ufunc, (functions, data, types, texts, single, double))
     return ufunc
 
 
@@ -83,10 +99,9 @@ def _keep_alive(ufunc: np.ufunc, keep: Any) -> None:
 
 @cache
 def setup_table() -> Any:
-    """Addresses that compiled calls need: the array type, the double's descriptor, PyArray_New, PyObject_Vectorcall."""
-    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
+    """Addresses that calls on one state need: the array type, the double's descriptor, PyArray_New, the array call."""
     new = abi.function_table("_ARRAY_API")[abi.NEW_ARRAY_SLOT]
-    return (ctypes.c_void_p * 4)(id(np.ndarray), id(np.dtype(np.float64)), new, vectorcall)
+    return (ctypes.c_void_p * 4)(id(np.ndarray), id(np.dtype(np.float64)), new, array_call.address())
 
 
 class _MethodDef(ctypes.Structure):
@@ -98,7 +113,11 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-class _Fallback:
+Learn = Callable[[Records, tuple[Any, ...], dict[str, Any]], None]
+"""What is called after each call that the builtin did not take: it may add a record of it."""
+
+
+class _Fallback(Records):
     """The method of a robot that a builtin hands its other cases to.
 
     It also keeps the builtin's definition from being used again, and the builtin's code alive, by way of the ufunc of
@@ -106,13 +125,19 @@ class _Fallback:
     finalizer that may still call the builtin.
     """
 
-    __slots__ = ("call", "keep")
+    __slots__ = ("call", "keep", "learn")
 
-    def __init__(self, call: Callable[..., Any], keep: tuple[np.ufunc, object]) -> None:
-        self.call, self.keep = call, keep
+    def __init__(self, call: Callable[..., Any], learn: Learn | None, keep: tuple[object, object]) -> None:
+        super().__init__()
+        self.call, self.learn, self.keep = call, learn, keep
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self.call(*arguments, **keywords)
+        result = self.call(*arguments, **keywords)
+        if self.learn is not None:
+            self.learn(self, arguments, keywords)
+        if any(type(x) is np.ndarray and x.dtype == np.float32 for x in arguments):
+            self.add_single_loops()
+        return result
 
     def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[Any]]:
         """Pickle as the robot: a builtin is pickled as an attribute of what it is bound to."""
@@ -123,11 +148,11 @@ def _itself(robot: Any) -> Any:
     return robot
 
 
-def _bound_fallback(call: Callable[..., Any], keep: tuple[np.ufunc, object]) -> _Fallback:
+def _bound_fallback(call: Callable[..., Any], learn: Learn | None, keep: tuple[object, object]) -> _Fallback:
     """The fallback of a builtin, in a class with the name of the robot's, which `help` and `repr` show."""
     owner = getattr(call, "__self__", None)
     made = _Fallback if owner is None else _fallback_class(type(owner).__module__, type(owner).__qualname__)
-    fallback: _Fallback = made(call, keep)
+    fallback: _Fallback = made(call, learn, keep)
     return fallback
 
 
@@ -187,19 +212,26 @@ def _collections() -> int:
 _definitions = _Definitions()
 
 
-def python_function(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: np.ufunc) -> Any:
+def python_function(
+    address: int, fallback: Callable[..., Any], name: str, doc: str, keep: object, learn: Learn | None = None
+) -> Any:
     """A builtin function at an address, which hands to `fallback` what it does not take, and keeps `keep` alive.
 
-    Its signature is that of `fallback`.
+    Its signature is that of `fallback`, and its `__self__` the records of the array call.
     """
     parameters = text_signature(fallback)
     text = doc if parameters is None else f"{name}{parameters}\n--\n\n{doc}"
     definition, hold = _definitions.new(name, address, text)
-    bound = _bound_fallback(fallback, (keep, hold))
+    bound = _bound_fallback(fallback, learn, (keep, hold))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     return make(ctypes.byref(definition), bound, getattr(fallback, "__module__", __name__))
+
+
+def array_function(fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:
+    """A builtin that takes the arrays which its records tell it to, and hands everything else to `fallback`."""
+    return python_function(array_call.address(), fallback, name, doc, None, learn)
 
 
 def text_signature(function: Callable[..., Any]) -> str | None:

@@ -22,8 +22,14 @@ import numpy as np
 TYPE = 8
 DATA, NDIM, DIMENSIONS, STRIDES, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 56, 64
 
-ALIGNED = 0x100
-"""Bit in the flags of an array: its numbers lie at multiples of their size."""
+CONTIGUOUS, ALIGNED = 0x1, 0x100
+"""Bits in the flags of an array: rows follow each other without gaps; numbers lie at multiples of their size."""
+
+FIRST_SLOT = object.__basicsize__
+"""Place of the first of the slots of a class."""
+
+TUPLE_SIZE, TUPLE_ITEMS = 16, tuple.__basicsize__
+"""Places in a tuple: its length, and its items."""
 
 FLOAT, DOUBLE = 11, 12
 """NumPy's numbers of its types."""
@@ -156,16 +162,38 @@ def _of_arrays() -> Iterator[str]:
     if _pointer(tested, DESCRIPTOR) != id(tested.dtype) or id(tested.dtype) != id(np.dtype(np.float64)):
         yield "type of an array's numbers"
     for array in (tested, unaligned):
-        if _int(array, FLAGS) != array.flags.num or bool(_int(array, FLAGS) & ALIGNED) != array.flags.aligned:
+        found = _int(array, FLAGS)
+        right = bool(found & ALIGNED) == array.flags.aligned and bool(found & CONTIGUOUS) == array.flags.c_contiguous
+        if found != array.flags.num or not right:
             yield "flags of an array"
     if np.dtype(np.float64).num != DOUBLE:
         yield "number of the type double"
+    yield from _of_objects()
     yield from _of_shape(tested)
     made = NEW_ARRAY(function_table("_ARRAY_API")[NEW_ARRAY_SLOT])(
         np.ndarray, 2, ctypes.addressof((ctypes.c_int64 * 2)(2, 3)), DOUBLE, None, None, 0, 0, None
     )
     if type(made) is not np.ndarray or made.shape != (2, 3) or made.dtype != np.float64 or not made.flags.owndata:
         yield "PyArray_New"
+
+
+class _Slotted:
+    __slots__ = ("only",)
+    only: object
+
+
+def _of_objects() -> Iterator[str]:
+    """Slots of objects and items of tuples that are not where they should be."""
+    slotted, names = _Slotted(), ("first", "second", "third")
+    slotted.only = names
+    if not 0 <= FIRST_SLOT <= _Slotted.__basicsize__ - 8 or _pointer(slotted, FIRST_SLOT) != id(names):
+        yield "slots of an object"
+    if not (0 <= TUPLE_SIZE <= tuple.__basicsize__ - 8 and 0 <= TUPLE_ITEMS <= tuple.__basicsize__):
+        yield "a tuple is smaller"
+    elif _pointer(names, TUPLE_SIZE) != len(names):
+        yield "length of a tuple"
+    elif any(_pointer(names, TUPLE_ITEMS + 8 * k) != id(name) for k, name in enumerate(names)):
+        yield "items of a tuple"
 
 
 def _of_shape(array: Any) -> Iterator[str]:
