@@ -267,8 +267,9 @@ def test_a_folder_that_others_can_write_to_or_move_is_refused(tmp_path, own_stat
 def test_what_belongs_to_another_user_is_refused(given, tmp_path, own_state):
     place = tmp_path / "parent" / "kernels"
     run_code(CHAINRULE_CACHE=str(place))
-    (entry,) = place.glob("*.kernel")
-    os.chown({"kernels": place, "parent": place.parent, "entry": entry, "state": own_state}[given], 12345, -1)
+    entries = list(place.glob("*.kernel"))
+    for path in {"kernels": [place], "parent": [place.parent], "entry": entries, "state": [own_state]}[given]:
+        os.chown(path, 12345, -1)
     probe = CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)"
     done = run_code(probe, CHAINRULE_CACHE=str(place))
     assert done.stdout.split("\n")[:2] == [RIGHT, "False"]

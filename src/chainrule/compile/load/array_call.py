@@ -23,7 +23,7 @@ def address() -> int:
 @cache
 def _code() -> engine.Code:
     with memory.building():
-        entry = disk.read_or_compile(emit.array_call(), {"robot": "", "function": "array_call", "bits": 64})
+        entry = disk.read_or_compile(emit.array_call(), {"robot": "all robots", "function": "array_call", "bits": 64})
         code = engine.Code(entry.code)
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(_table()))
         return code
