@@ -37,7 +37,9 @@ class Counted:
 
 
 def parts(result):
-    return list(result.values()) if isinstance(result, dict) else [result]
+    if isinstance(result, np.ndarray):
+        return [result]
+    return list(result.values()) if isinstance(result, dict) else list(result)
 
 
 def wrench_of(function, shape):
