@@ -330,7 +330,7 @@ class Function:
         return tuple(argument.name for argument in self.takes)
 
     def finish(self, model: Model, options: Mapping[str, Any]) -> Callable[[Any], Any] | None:
-        """What the method makes of the array, for a model and options; None where it returns the array itself."""
+        """The step from the array to the result of the method; None where that is the array itself."""
         if self.named is not None:
             return partial(split, self.named, dimensions=len(self.gives))
         return None if self.by_name is None else self.by_name(model, options)
