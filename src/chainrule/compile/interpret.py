@@ -1,8 +1,8 @@
-"""Tapes on NumPy arrays, one instruction after the other: slow, and the same arithmetic as compiled code."""
+"""Tapes on arrays, one instruction after the other: slow, and the same arithmetic as compiled code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,31 +10,40 @@ from numpy.typing import NDArray
 
 from chainrule.compile.tape import Tape
 
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "sqrt": np.sqrt,
-    "abs": np.abs, "sin": np.sin, "cos": np.cos, "lt": np.less, "le": np.less_equal, "eq": np.equal,
-    "ne": np.not_equal, "and": np.logical_and, "or": np.logical_or, "not": np.logical_not,
-    "choose": lambda condition, x: np.where(condition, x, 0.0), "atan2": np.arctan2, "pow": np.power, "exp": np.exp,
-    "log": np.log, "tan": np.tan, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "asin": np.arcsin,
-    "acos": np.arccos, "atan": np.arctan,
+NAMES = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative", "lt": "less",
+    "le": "less_equal", "eq": "equal", "ne": "not_equal", "and": "logical_and", "or": "logical_or",
+    "not": "logical_not", "atan2": "arctan2", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
 }  # fmt: skip
-"""The operations of a tape, on arrays."""
+"""Names of a tape's operations in NumPy and in libraries like it, where they differ."""
+
+LOGIC = ("lt", "le", "eq", "ne", "and", "or", "not")
+"""Operations that give 1 or 0."""
+
+
+def perform(tape: Tape, arrays: Sequence[Any], library: Any) -> list[Any]:
+    """The outputs of a tape for arrays (..., length), each (...) or a number, by a library like NumPy."""
+    values: list[Any] = []
+    kind = arrays[0].dtype
+    for instruction in tape.instructions:
+        operation, operands = instruction.operation, [values[k] for k in instruction.operands]
+        if operation == "input":
+            values.append(arrays[instruction.argument][..., instruction.entry])
+        elif operation == "constant":
+            values.append(library.asarray(instruction.constant, dtype=kind))
+        elif operation == "choose":
+            values.append(library.where(operands[0] != 0, operands[1], library.zeros((), dtype=kind)))
+        else:
+            value = getattr(library, NAMES.get(operation, operation))(*operands)
+            values.append(value.astype(kind) if operation in LOGIC else value)
+    return [values[k] for k in tape.outputs]
 
 
 def evaluate(tape: Tape, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """The outputs of a tape for arrays (..., length), as one array (..., *shape)."""
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
-    values: list[Any] = []
-    with np.errstate(all="ignore"):
-        for instruction in tape.instructions:
-            if instruction.operation == "input":
-                values.append(arrays[instruction.argument][..., instruction.entry].astype(float))
-            elif instruction.operation == "constant":
-                values.append(np.float64(instruction.constant))
-            else:
-                value = OPERATIONS[instruction.operation](*(values[k] for k in instruction.operands))
-                values.append(value.astype(float) if value.dtype == bool else value)
     out = np.empty((*batch, len(tape.outputs)))
-    for i, k in enumerate(tape.outputs):
-        out[..., i] = values[k]
+    with np.errstate(all="ignore"):
+        for i, value in enumerate(perform(tape, [np.asarray(a, dtype=float) for a in arrays], np)):
+            out[..., i] = value
     return out.reshape((*batch, *shape))

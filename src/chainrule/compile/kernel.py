@@ -18,6 +18,7 @@ from chainrule.compile.emit.lanes import Lanes
 from chainrule.compile.emit.module import batch_module
 from chainrule.compile.load import cache, engine, gufunc, numpy_abi, threads
 from chainrule.compile.load.records import Loop, Target
+from chainrule.compile.load.xla import XlaHandler
 from chainrule.compile.steps import signature
 from chainrule.compile.tape import Tape
 from chainrule.functions.table import FUNCTIONS
@@ -138,6 +139,11 @@ class Kernel:
     @property
     def _double_loop(self) -> gufunc.InnerLoop:
         return self._made_once("double loop", lambda: gufunc.InnerLoop(self._double))
+
+    def xla_handler(self, bits: int) -> XlaHandler:
+        """A handler of XLA's foreign function interface that computes it in one precision."""
+        loop = self._double_loop if bits == 64 else self._single
+        return self._made_once(f"xla {bits}", lambda: XlaHandler(loop, self._shape, bits))
 
     @property
     def _double_ufunc(self) -> np.ufunc:

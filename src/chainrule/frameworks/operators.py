@@ -12,13 +12,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from chainrule.compile.backend import INTERPRETED, Backend, Call, active
+from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
 from chainrule.compile.steps import Kind, Product
 from chainrule.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from chainrule.compile.load.xla import XlaHandler
+    from chainrule.compile.tape import Tape
 
 _known: dict[str, Operator] = {}
 """Operators by the digests of what they compute. Graphs of frameworks hold digests, so that these stay."""
@@ -104,3 +108,16 @@ class Operator:
         result = active(self.backend).evaluate(self._call, arrays)
         single = all(array.dtype == "float32" for array in arrays)
         return result.reshape((*arrays[0].shape[:-1], self.size)).astype("float32" if single else "float64", copy=False)
+
+    def xla_handler(self, bits: int) -> XlaHandler | None:
+        """Compiled code in one precision that XLA can call; None where the operator is not compiled."""
+        if not active(self.backend).compiles or not is_worth_compiling(self._call):
+            return None
+        return COMPILED.kernel(self._call).xla_handler(bits)
+
+    @property
+    def tape(self) -> Tape:
+        """Its arithmetic."""
+        from chainrule.compile.trace import trace
+
+        return trace(self.call.model, self.call.function, **dict(self._call.options))

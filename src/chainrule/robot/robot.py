@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.dynamics.dae import DAE
+    from chainrule.frameworks.jax import JaxFunctions
     from chainrule.frameworks.torch import TorchFunctions
     from chainrule.plots.animation import Animation
     from chainrule.simulation.dae_residual import DAEResidual
@@ -282,6 +283,13 @@ class Robot(Mechanism):
     export = export
 
     # --- what needs heavy packages is imported by the call ---
+
+    @property
+    def jax(self) -> JaxFunctions:
+        """The functions of this robot on arrays of JAX, with derivatives of every order."""
+        from chainrule.frameworks.jax import JaxFunctions
+
+        return self.remember("jax", lambda: JaxFunctions(self))
 
     @property
     def torch(self) -> TorchFunctions:
