@@ -55,6 +55,21 @@ def test_wrenches_in_either_frame_against_differences(frame):
     assert_inverse_dynamics(robot, *moving(robot, 5), **loads, wrench_frame=frame)
 
 
+def assert_forward_dynamics(robot, q, qd, tau, **loads):
+    found = robot.forward_dynamics_derivatives(q, qd, tau, **loads)
+    qdd = lambda *state: robot.forward_dynamics(*state, **loads)  # noqa: E731
+    assert_close(found.dq, columns(lambda v: qdd(robot.integrate(q, v), qd, tau), robot.nv), 1e-8)
+    assert_close(found.dqd, columns(lambda v: qdd(q, qd + v, tau), robot.nv), 1e-8)
+    assert_close(found.dtau, columns(lambda v: qdd(q, qd, tau + v), robot.nv), 1e-8)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_forward_dynamics_of_trees_of_every_joint_kind_against_differences(seed):
+    robot = trees.tree(seed).reference
+    load = {"tip_wrench": np.random.default_rng(0).normal(size=6), "wrench_frame": ("body", "world")[seed % 2]}
+    assert_forward_dynamics(robot, *moving(robot, seed), **load)
+
+
 @pytest.fixture
 def sprung():
     """An arm with springs and a damper between links, and every smooth law of friction."""

@@ -12,6 +12,8 @@ from chainrule.spatial import Force, Matrix, Scalar
 Wrenches = Mapping[int, Force]
 """Wrenches that the world applies to links, by link index, each in its link's frame."""
 
+Turning = Mapping[int, BodyCoriolis]
+"""Wrenches with the axes of the base, by link index: see `fixed_in_base`."""
 
 WRENCH_FRAMES = ("body", "world")
 """Axes in which a wrench on a link or frame is given: that frame's own, or the base's. Its moment is about the frame's

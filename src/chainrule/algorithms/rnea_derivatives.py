@@ -23,13 +23,13 @@ Columns with respect to q are derivatives along the velocities of the joints: d/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.algorithms.coriolis import BodyCoriolis
 from chainrule.algorithms.joint_forces import armature, drive_torque
-from chainrule.algorithms.loads import Wrenches
+from chainrule.algorithms.loads import Turning, Wrenches
 from chainrule.algorithms.rnea import inward, project
 from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
@@ -40,8 +40,6 @@ from chainrule.spatial.vector import acceleration_matrix, euler_moment
 
 Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
-Turning = Mapping[int, BodyCoriolis]
-"""Wrenches with axes fixed in the base, by link index: see `loads.fixed_in_base`."""
 
 
 @dataclass(frozen=True, slots=True)

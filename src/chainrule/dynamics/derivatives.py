@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chainrule.core.mechanism import Mechanism
-from chainrule.functions.named import InverseDynamicsDerivatives, split
+from chainrule.functions.named import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, split
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,3 +51,28 @@ def inverse_dynamics_derivatives(
     loads = robot.loads("inverse_dynamics_derivatives", tip_wrench, wrenches)
     answer = robot.evaluate("inverse_dynamics_derivatives", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
     return split(InverseDynamicsDerivatives, answer)
+
+
+def forward_dynamics_derivatives(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
+) -> ForwardDynamicsDerivatives:
+    """Derivatives of forward_dynamics: dq, dqd and dtau = M^-1, each (..., n, n), entry (i, k) being d qdd_i/d(..)_k.
+
+    Those of inverse dynamics at the accelerations that result, times -M^-1 (`algorithms/aba_derivatives.py`). The
+    columns of dq, wrenches, wrench_frame and dry friction are those of inverse_dynamics_derivatives.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("pendulum")
+    >>> arm.forward_dynamics_derivatives([0.0], [0.0], [0.0]).dtau.tolist()
+    [[1.0]]
+    """
+    loads = robot.loads("forward_dynamics_derivatives", tip_wrench, wrenches)
+    answer = robot.evaluate("forward_dynamics_derivatives", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
+    return split(ForwardDynamicsDerivatives, answer)

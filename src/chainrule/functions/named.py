@@ -33,6 +33,17 @@ class StateDerivatives(NamedTuple):
     dqd: Array
 
 
+class ForwardDynamicsDerivatives(NamedTuple):
+    """Derivatives of the accelerations of forward dynamics, each (..., n, n): row i is that of acceleration i."""
+
+    dq: Array
+    """d qdd/dq, along the velocities of the joints."""
+    dqd: Array
+    """d qdd/dqd."""
+    dtau: Array
+    """d qdd/dtau: the inverse of the mass matrix, M^-1."""
+
+
 T = TypeVar("T")
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from chainrule.algorithms import (
     aba,
+    aba_derivatives,
     centroidal,
     configuration,
     configuration_derivatives,
@@ -43,7 +44,12 @@ from chainrule.algorithms.euler import ORDERS
 from chainrule.algorithms.loads import WRENCH_FRAMES, add, fixed_in_base, on_links
 from chainrule.arguments import flag, names, one_of
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
-from chainrule.functions.named import InverseDynamicsDerivatives, StateDerivatives, split
+from chainrule.functions.named import (
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+    StateDerivatives,
+    split,
+)
 from chainrule.model import Model, Quantity
 from chainrule.spatial import Force, Scalar
 from chainrule.spatial.linear import dot, transpose
@@ -265,6 +271,11 @@ def per_pair(times: float = 1.0) -> Cost:
     return cost
 
 
+def _per_pair_and_product(model: Model) -> float:
+    """Visits of pairs of joints, and those that take about as long as two products of matrices."""
+    return per_pair(3)(model) + model.nv**3 / 30
+
+
 def _per_sticking_pass(model: Model) -> float:
     """Visits of bodies that take about as long as the passes which find the joints that stick."""
     k = len(sticking.joints_with_dry_friction(model))
@@ -436,6 +447,12 @@ def _inverse_dynamics_derivatives(
             "tree without its loops are, robot.without_constraint(name)"
         )
     return list(rnea_derivatives.inverse_dynamics_derivatives(model, q, qd, qdd, wrenches, turning))
+
+
+def _forward_dynamics_derivatives(
+    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, turning: Any = None
+) -> list[list[list[Scalar]]]:
+    return list(aba_derivatives.forward_dynamics_derivatives(model, q, qd, tau, wrenches, turning))
 
 
 def _constraint_forces(
@@ -680,6 +697,17 @@ FUNCTIONS: dict[str, Function] = {
         is_direct=without_loops,
         named=InverseDynamicsDerivatives,
         answer="derivatives of torques or forces with respect to q, qd and qdd: rows {torques}, columns {columns}",
+    ),
+    "forward_dynamics_derivatives": Function(
+        _with_wrenches_that_turn(_forward_dynamics_derivatives),
+        (Q, QD, TAU),
+        (3, N, N),
+        _LOADS,
+        needs=Needs.INVERTIBLE_MASS,
+        cost=_per_pair_and_product,
+        loaded=True,
+        named=ForwardDynamicsDerivatives,
+        answer="derivatives of accelerations with respect to q, qd and tau: rows {accelerations}, columns {columns}",
     ),
     "bias": Function(
         _with_named_wrenches(_bias),

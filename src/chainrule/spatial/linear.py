@@ -52,6 +52,29 @@ class Factors:
                     x[i] = x[i] - l * x[k]
         return x
 
+    def inverse(self) -> list[list[Scalar]]:
+        """The inverse M^-1 = L^-T D^-1 L^-1, row by row.
+
+        >>> Factors([[4.0, 2.0], [2.0, 2.0]]).inverse()
+        [[0.5, -0.5], [-0.5, 1.0]]
+        """
+        n = len(self._order)
+        whole: list[list[Scalar]] = [[0] * n for _ in range(n)]
+        rows: dict[int, dict[int, Scalar]] = {i: {i: 1} for i in self._order}  # those of L^-1
+        for place, i in enumerate(self._order):
+            for k, l in self._L[i].items():
+                for j, x in rows[i].items():
+                    rows[k][j] = rows[k][j] - l * x if j in rows[k] else -l * x
+            scaled = {j: x * self._inverse[i] for j, x in rows[i].items()}
+            for j in self._order[: place + 1]:
+                for k in self._order[: place + 1] if j in scaled else ():
+                    if k in scaled and k <= j:
+                        whole[j][k] = whole[j][k] + scaled[j] * rows[i][k]
+        for j in range(n):
+            for k in range(j):
+                whole[k][j] = whole[j][k]
+        return whole
+
 
 class PseudoInverse:
     """A symmetric matrix without negative eigenvalues, of whatever rank, as M = C C^T: Cholesky with pivoting.
