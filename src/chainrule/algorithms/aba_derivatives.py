@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.loads import Turning, Wrenches
-from chainrule.algorithms.rnea_derivatives import inverse_dynamics_derivatives
-from chainrule.algorithms.vector_form import inverse_dynamics
+from chainrule.algorithms.rnea_derivatives import bias_and_mass_matrix, inverse_dynamics_derivatives
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot, multiply
@@ -29,8 +27,8 @@ def forward_dynamics_derivatives(
     turning: Turning | None = None,
 ) -> tuple[Rows, Rows, Rows]:
     """d qdd/dq, d qdd/dqd and d qdd/dtau = M^-1; wrenches as in `inverse_dynamics_derivatives`."""
-    h = inverse_dynamics(model, q, qd, [0] * model.nv, wrenches)
-    inverse = Factors(mass_matrix(model, q)).inverse()
+    h, M = bias_and_mass_matrix(model, q, qd, wrenches)
+    inverse = Factors(M).inverse()
     net = [t - b for t, b in zip(tau, h, strict=True)]
     qdd = [dot(row, net) for row in inverse]
     dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, wrenches, turning)

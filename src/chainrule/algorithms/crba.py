@@ -18,7 +18,11 @@ MAX_CARRIED = 10
 def mass_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Mass matrix M(q), rotors included: M_ij = S_i . F, with F the wrench of a unit acceleration of joint j."""
     bodies = model.at(q)
-    composite = composite_inertias(bodies)
+    return mass_matrix_of(model, bodies, composite_inertias(bodies))
+
+
+def mass_matrix_of(model: Model, bodies: Sequence[PosedBody], composite: Sequence[Inertia]) -> list[list[Scalar]]:
+    """Mass matrix for bodies in one configuration and the inertias of what each of them carries."""
     M: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
     for i, J in enumerate(armature(model)):
         M[i][i] = J
@@ -76,9 +80,12 @@ def _in_base_frame(bodies: Sequence[PosedBody]) -> Torques:
     return torques
 
 
-def composite_inertias(bodies: Sequence[PosedBody]) -> list[Inertia]:
-    """Inertia of each link with all links it carries, in the link's frame; entry 0 stays empty."""
-    I = [Inertia.zero(), *(body.inertia for body in bodies)]
+def composite_inertias(bodies: Sequence[PosedBody], inertias: Sequence[Inertia] | None = None) -> list[Inertia]:
+    """Inertia of each link with all links it carries, in the link's frame; entry 0 stays what it is.
+
+    `inertias` are those of all links by index, their own unless given.
+    """
+    I = [Inertia.zero(), *(body.inertia for body in bodies)] if inertias is None else list(inertias)
     for body in reversed(bodies):
         if body.parent:
             I[body.parent] = I[body.parent] + body.T * I[body.index]

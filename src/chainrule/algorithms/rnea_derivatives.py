@@ -28,11 +28,13 @@ from dataclasses import dataclass, replace
 
 from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.algorithms.coriolis import BodyCoriolis
+from chainrule.algorithms.crba import composite_inertias, mass_matrix_of
 from chainrule.algorithms.joint_forces import armature, drive_torque
 from chainrule.algorithms.loads import Turning, Wrenches
 from chainrule.algorithms.rnea import inward, project
 from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
+from chainrule.model.minimal_inertias import minimal_inertias
 from chainrule.spatial import Force, Inertia, Matrix, Motion, Scalar, Transform, Vector
 from chainrule.spatial.dual import derivative
 from chainrule.spatial.scalar import is_zero
@@ -126,8 +128,9 @@ def link_derivatives(
     """Derivatives of the torques that the links alone need."""
     bodies = model.at(q)
     links = outward(model, bodies, qd, qdd)
-    F = inward(bodies, link_wrenches(bodies, links, wrenches))
-    I, B = composites(bodies, links)
+    inertias = minimal_inertias(model)
+    F = inward(bodies, link_wrenches(bodies, links, inertias, wrenches))
+    I, B = composites(bodies, links, inertias)
     E = composite_turning(bodies, turning)
     dq, dqd, M = (_zeros(model.nv) for _ in range(3))
     for body in bodies:
@@ -212,12 +215,15 @@ def screw_changes(body: PosedBody, qd: Scalars, qdd: Scalars) -> list[tuple[list
 
 
 def link_wrenches(
-    bodies: Sequence[PosedBody], links: Sequence[MovingLink], wrenches: Wrenches | None = None
+    bodies: Sequence[PosedBody],
+    links: Sequence[MovingLink],
+    inertias: Sequence[Inertia],
+    wrenches: Wrenches | None = None,
 ) -> list[Force]:
     """Wrench that each link's motion needs beyond what the world applies, as `vector_form` has it."""
     F = [Force.zero()]
     for body in bodies:
-        I, link = body.inertia, links[body.index]
+        I, link = inertias[body.index], links[body.index]
         force = link.A.linear * I.mass + link.K * I.moment
         moment = I.moment.cross(link.A.linear) + euler_moment(I.inertia, link.omega, link.A.angular, link.K)
         F.append(Force(moment, force))
@@ -226,13 +232,13 @@ def link_wrenches(
     return F
 
 
-def composites(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> tuple[list[Inertia], list[BodyCoriolis]]:
+def composites(
+    bodies: Sequence[PosedBody], links: Sequence[MovingLink], inertias: Sequence[Inertia]
+) -> tuple[list[Inertia], list[BodyCoriolis]]:
     """Tip to base: I and 2 B of each link with all links that it carries; entry 0 stays empty."""
     zero = Vector.zero()
-    I, B = [Inertia.zero()], [BodyCoriolis.of(Inertia.zero(), Motion.zero())]
-    for body in bodies:
-        I.append(body.inertia)
-        B.append(BodyCoriolis.of(body.inertia, Motion(links[body.index].omega * 2, zero)))
+    I = list(inertias)
+    B = [BodyCoriolis.of(I_i, Motion(link.omega * 2, zero)) for I_i, link in zip(I, links, strict=True)]
     for body in reversed(bodies):
         if body.parent:
             moved = body.T * I[body.index]
@@ -250,6 +256,18 @@ def composite_turning(bodies: Sequence[PosedBody], turning: Turning | None) -> d
             moved = body.T * total[body.index]
             total[body.parent] = total[body.parent] + moved if body.parent in total else moved
     return total
+
+
+def bias_and_mass_matrix(
+    model: Model, q: Scalars, qd: Scalars, wrenches: Wrenches | None = None
+) -> tuple[list[Scalar], Rows]:
+    """Torques h at qdd = 0 and the mass matrix M, as the derivatives compute them."""
+    bodies, rest, inertias = model.at(q), [0] * model.nv, minimal_inertias(model)
+    links = outward(model, bodies, qd, rest)
+    F = inward(bodies, link_wrenches(bodies, links, inertias, with_springs(model, q, qd, wrenches)))
+    drives = drive_torque(model, q, qd, rest)
+    h = [a + b for a, b in zip(project(model, bodies, F), drives, strict=True)]
+    return h, mass_matrix_of(model, bodies, composite_inertias(bodies, inertias))
 
 
 def wrench_changes(column: Column, I: Inertia, B: BodyCoriolis, turning: BodyCoriolis | None) -> Changes:
