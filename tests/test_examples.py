@@ -107,6 +107,14 @@ def test_the_regressor_is_compared_with_pinocchios(monkeypatch, capsys, tmp_path
     assert all(figures["apart"] < 1e-12 for figures in functions.values())
 
 
+def test_derivatives_are_compared_with_pinocchios(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["derivatives.py", "--quick", "--output", str(tmp_path)])
+    runpy.run_path(str(ROOT / "benchmarks" / "derivatives.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("ratio") == 2
+    figures = json.loads((tmp_path / "derivatives.json").read_text())["planar_3r"]
+    assert all(row["apart"] < 1e-12 for row in figures.values())
+
+
 def test_closed_forms_are_compared_with_peers(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["equations.py", "--quick"])
     runpy.run_path(str(ROOT / "benchmarks" / "equations.py"), run_name="__main__")

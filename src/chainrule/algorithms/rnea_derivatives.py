@@ -23,7 +23,7 @@ Columns with respect to q are derivatives along the velocities of the joints: d/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chainrule.algorithms.configuration import coordinate_rates
@@ -43,6 +43,9 @@ from chainrule.spatial.vector import acceleration_matrix, euler_moment
 Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
 
+MAX_CARRIED = 10
+"""Joints between the base and a joint, on average, up to which wrenches are moved from link to link."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -59,6 +62,19 @@ class Column:
     psi_ddot: Motion
     upsilon_dot: Motion
     D: Sequence[Motion]
+
+    def seen_from(self, T: Transform, drift: Vector) -> Column:
+        """The same in the frame that T places this one in, for whose observer this link drifts; without D."""
+        S, psi_dot, psi_ddot, upsilon_dot = (T * X for X in (self.S, self.psi_dot, self.psi_ddot, self.upsilon_dot))
+        with_S, with_psi = drift.cross(S.angular), drift.cross(psi_dot.angular)
+        return Column(
+            self.index,
+            S,
+            Motion(psi_dot.angular, psi_dot.linear + with_S),
+            Motion(psi_ddot.angular, psi_ddot.linear + with_psi * 2),
+            Motion(upsilon_dot.angular, upsilon_dot.linear + with_S * 2),
+            (),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +106,8 @@ class Changes:
     B_S: Vector
     turning_S: Vector
 
-    def seen_from_parent(self, T: Transform, drift: Vector) -> Changes:
-        """The same in the parent's frame, for whose observer all these links drift."""
+    def seen_from(self, T: Transform, drift: Vector) -> Changes:
+        """The same in the frame that T places this one in, for whose observer all these links drift."""
         with_qdd = T * self.with_qdd
         B_S = T.rotation * self.B_S + (drift * 2).cross(with_qdd.force)
         return Changes(with_qdd, T * self.with_qd, T * self.with_q, B_S, T.rotation * self.turning_S)
@@ -132,6 +148,7 @@ def link_derivatives(
     F = inward(bodies, link_wrenches(bodies, links, inertias, wrenches))
     I, B = composites(bodies, links, inertias)
     E = composite_turning(bodies, turning)
+    columns_below = (in_one_frame if is_deep(model) else from_link_to_link)(bodies, links)
     dq, dqd, M = (_zeros(model.nv) for _ in range(3))
     for body in bodies:
         own = links[body.index].columns
@@ -142,20 +159,61 @@ def link_derivatives(
                 _add(M, j.index, k, j.S.dot(changes.with_qdd))
                 _add(dqd, j.index, k, j.S.dot(changes.with_qd))
                 _add(dq, j.index, k, j.S.dot(changes.with_q) + D.dot(F[body.index]))
-            changes = replace(changes, with_q=changes.with_q + column.S.cross(F[body.index]))
-            below = body
-            while below.parent:
-                changes = changes.seen_from_parent(below.T, links[below.index].drift)
-                below = bodies[below.parent - 1]
-                for j in links[below.index].columns:
-                    m = j.S.dot(changes.with_qdd)
-                    _add(M, j.index, k, m)
-                    _add(M, k, j.index, m)
-                    _add(dqd, j.index, k, j.S.dot(changes.with_qd))
-                    _add(dqd, k, j.index, _row_with_qd(j, changes))
-                    _add(dq, j.index, k, j.S.dot(changes.with_q))
-                    _add(dq, k, j.index, _row_with_q(j, changes))
+            moving = replace(changes, with_q=changes.with_q + column.S.cross(F[body.index]))
+            for j, seen in columns_below(body, moving):
+                m = j.S.dot(seen.with_qdd)
+                _add(M, j.index, k, m)
+                _add(M, k, j.index, m)
+                _add(dqd, j.index, k, j.S.dot(seen.with_qd))
+                _add(dqd, k, j.index, _row_with_qd(j, seen))
+                _add(dq, j.index, k, j.S.dot(seen.with_q))
+                _add(dq, k, j.index, _row_with_q(j, seen))
     return dq, dqd, M
+
+
+ColumnsBelow = Callable[[PosedBody, Changes], Iterator[tuple[Column, Changes]]]
+"""The columns of all joints that carry the joint of a body, and its changes as each of them sees these."""
+
+
+def from_link_to_link(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> ColumnsBelow:
+    """The changes are moved to the links below, whose columns are simple in their own frames."""
+
+    def columns_below(body: PosedBody, changes: Changes) -> Iterator[tuple[Column, Changes]]:
+        while body.parent:
+            changes = changes.seen_from(body.T, links[body.index].drift)
+            body = bodies[body.parent - 1]
+            for column in links[body.index].columns:
+                yield column, changes
+
+    return columns_below
+
+
+def in_one_frame(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> ColumnsBelow:
+    """Columns and changes are moved once, to the frame of the first link that the base carries on their branch."""
+    T, drift = [Transform.identity()], [Vector.zero()]
+    columns: list[list[Column]] = [[]]
+    for body in bodies:
+        T.append(T[body.parent] * body.T if body.parent else Transform.identity())
+        own = T[body.parent].rotation * links[body.index].drift
+        drift.append(drift[body.parent] + own if body.parent else Vector.zero())
+        columns.append([column.seen_from(T[-1], drift[-1]) for column in links[body.index].columns])
+
+    def columns_below(body: PosedBody, changes: Changes) -> Iterator[tuple[Column, Changes]]:
+        changes, below = changes.seen_from(T[body.index], drift[body.index]), body.parent
+        while below:
+            for column in columns[below]:
+                yield column, changes
+            below = bodies[below - 1].parent
+
+    return columns_below
+
+
+def is_deep(model: Model) -> bool:
+    """Whether so many joints carry each other that one frame for all takes fewer operations."""
+    depth = [0]
+    for body in model.bodies:
+        depth.append(depth[body.parent] + 1)
+    return sum(depth) > MAX_CARRIED * len(model.bodies)
 
 
 def _row_with_qd(j: Column, above: Changes) -> Scalar:

@@ -1,8 +1,8 @@
 """Inertias that need the same torques with fewer numbers: what a joint cannot move is counted with its parent.
 
-Points on the axis of a turning joint move as the parent does, so that masses on the axis may belong to either. All mass,
-the first moment along the axis and one of the second moments are moved to the parent this way; of a sliding link, the
-whole inertia matrix, which turns with the parent. What ends on the base moves nothing. (Gautier & Khalil, "Direct
+Points on the axis of a turning joint move as the parent does, so that masses on the axis may belong to either. All
+mass, the first moment along the axis and one of the second moments are moved to the parent this way; of a sliding
+link, the whole inertia matrix, which turns with the parent. What ends on the base moves nothing. (Gautier & Khalil, "Direct
 calculation of minimum set of inertial parameters of serial robots", 1990.) The results are no inertias of bodies, for
 mass and inertia may be negative, but the torques that all joints need are the same.
 """
@@ -31,7 +31,13 @@ def minimal_inertias(model: Model) -> list[Inertia]:
 def _is_plain(body: Body, I: Inertia) -> bool:
     """Whether the numbers of a body are plain ones."""
     origin = body.joint.origin
-    numbers = [I.mass, *I.moment, *I.inertia.entries(), *origin.translation, *(x for row in origin.rotation for x in row)]
+    numbers = [
+        I.mass,
+        *I.moment,
+        *I.inertia.entries(),
+        *origin.translation,
+        *(x for row in origin.rotation for x in row),
+    ]
     return all(isinstance(x, (int, float)) for x in numbers)
 
 
