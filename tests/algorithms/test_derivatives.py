@@ -7,6 +7,7 @@ import pytest
 import trees
 
 import chainrule as cr
+from chainrule.algorithms import rnea_derivatives
 from chainrule.spatial.scalar import where
 
 SEEDS = (3, 8)
@@ -145,6 +146,17 @@ def test_one_kernel_gives_all_three_matrices_as_views():
         np.testing.assert_allclose(whole[2], single, rtol=0, atol=1e-12)
 
 
+def test_one_frame_for_all_and_link_to_link_are_equal(monkeypatch):
+    """Long chains are computed in one frame, others from link to link."""
+    robot = trees.tree(6).reference
+    load = {"tip_wrench": np.ones(6), "wrench_frame": "world"}
+    state = trees.state(robot, 6)
+    expected = robot.inverse_dynamics_derivatives(*state, **load)
+    monkeypatch.setattr(rnea_derivatives, "MAX_CARRIED", 0)
+    for a, b in zip(robot.inverse_dynamics_derivatives(*state, **load), expected, strict=True):
+        assert_close(a, b, 1e-13)
+
+
 def test_panda_against_pinocchio():
     pin = pytest.importorskip("pinocchio")
     from chainrule.cli.benchmark.peers import urdf
@@ -159,9 +171,33 @@ def test_panda_against_pinocchio():
     np.testing.assert_allclose(found.dq, data.dtau_dq, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.dqd, data.dtau_dv, rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.triu(found.dqdd), np.triu(data.M), rtol=0, atol=1e-12)
+    pin.computeABADerivatives(model, data, *state)
+    found = robot.forward_dynamics_derivatives(*state)
+    assert_close(found.dq, data.ddq_dq, 1e-12)
+    assert_close(found.dqd, data.ddq_dv, 1e-12)
+    assert_close(np.triu(found.dtau), np.triu(data.Minv), 1e-12)
 
 
-def test_closed_loops_are_refused():
+@pytest.fixture(params=["four_bar", "tree"])
+def looped(request):
+    """A robot with closed loops, and a q that closes them."""
+    rng = np.random.default_rng(0)
+    if request.param == "four_bar":
+        robot = cr.load("four_bar").reference
+        return robot, robot.random_state(rng)
+    names = ("revolute", "universal", "spherical", "prismatic", "revolute")
+    robot, q = trees.looped(3, ("point",), names, drives=False)
+    return robot.reference, q
+
+
+def test_forward_dynamics_with_closed_loops_against_differences(looped):
+    robot, q = looped
+    rng = np.random.default_rng(1)
+    qd = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    assert_forward_dynamics(robot, q, qd, rng.normal(size=robot.nv), tip_wrench=rng.normal(size=6))
+
+
+def test_inverse_dynamics_with_closed_loops_is_refused():
     robot = cr.load("four_bar")
     zero = np.zeros(robot.nv)
     with pytest.raises(cr.ModelError, match=r"inverse_dynamics_derivatives: .* closed loops are not computed"):

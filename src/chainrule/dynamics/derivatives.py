@@ -68,6 +68,9 @@ def forward_dynamics_derivatives(
     Those of inverse dynamics at the accelerations that result, times -M^-1 (`algorithms/aba_derivatives.py`). The
     columns of dq, wrenches, wrench_frame and dry friction are those of inverse_dynamics_derivatives.
 
+    With closed loops, the derivatives are those of M qdd + h = tau + G^T lambda and G qdd + gamma = 0 together
+    (`algorithms/loop_derivatives.py`), and dtau is what is left of M^-1.
+
     >>> import chainrule as cr
     >>> arm = cr.load("pendulum")
     >>> arm.forward_dynamics_derivatives([0.0], [0.0], [0.0]).dtau.tolist()

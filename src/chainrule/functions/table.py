@@ -28,6 +28,7 @@ from chainrule.algorithms import (
     friction,
     jacobians,
     kinematics,
+    loop_derivatives,
     loop_dynamics,
     loop_equations,
     loop_projection,
@@ -450,8 +451,10 @@ def _inverse_dynamics_derivatives(
 
 
 def _forward_dynamics_derivatives(
-    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, turning: Any = None
+    model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Any = None, turning: Any = None, **loops: Any
 ) -> list[list[list[Scalar]]]:
+    if model.constraints:
+        return list(loop_derivatives.constrained_dynamics_derivatives(model, q, qd, tau, wrenches, turning, **loops))
     return list(aba_derivatives.forward_dynamics_derivatives(model, q, qd, tau, wrenches, turning))
 
 
@@ -706,6 +709,7 @@ FUNCTIONS: dict[str, Function] = {
         needs=Needs.INVERTIBLE_MASS,
         cost=_per_pair_and_product,
         loaded=True,
+        loops=_ROWS,
         named=ForwardDynamicsDerivatives,
         answer="derivatives of accelerations with respect to q, qd and tau: rows {accelerations}, columns {columns}",
     ),

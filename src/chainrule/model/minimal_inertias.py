@@ -2,9 +2,9 @@
 
 Points on the axis of a turning joint move as the parent does, so that masses on the axis may belong to either. All
 mass, the first moment along the axis and one of the second moments are moved to the parent this way; of a sliding
-link, the whole inertia matrix, which turns with the parent. What ends on the base moves nothing. (Gautier & Khalil, "Direct
-calculation of minimum set of inertial parameters of serial robots", 1990.) The results are no inertias of bodies, for
-mass and inertia may be negative, but the torques that all joints need are the same.
+link, the whole inertia matrix, which turns with the parent. What ends on the base moves nothing. (Gautier & Khalil,
+"Direct calculation of minimum set of inertial parameters of serial robots", 1990.) The results are no inertias of
+bodies, for mass and inertia may be negative, but the torques that all joints need are the same.
 """
 
 from __future__ import annotations
