@@ -127,7 +127,7 @@ def test_signature_and_docstring_are_those_of_the_method(function):
     before = getattr(robot, name)
     robot.kernel(function)
     after = getattr(robot, name)
-    assert inspect.isbuiltin(after)
+    assert inspect.isbuiltin(after) or FUNCTIONS[name].named  # a named result is made of the builtin's array
     ours, theirs = (
         [(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()] for f in (after, before)
     )

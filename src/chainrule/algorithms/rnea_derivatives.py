@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 
 from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.algorithms.coriolis import BodyCoriolis
-from chainrule.algorithms.crba import composite_inertias, mass_matrix_of
+from chainrule.algorithms.crba import composite_inertias, is_deep, mass_matrix_of
 from chainrule.algorithms.joint_forces import armature, drive_torque
 from chainrule.algorithms.loads import Turning, Wrenches
 from chainrule.algorithms.rnea import inward, project
@@ -42,9 +42,6 @@ from chainrule.spatial.vector import acceleration_matrix, euler_moment
 
 Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
-
-MAX_CARRIED = 10
-"""Joints between the base and a joint, on average, up to which wrenches are moved from link to link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +203,6 @@ def in_one_frame(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> Co
             below = bodies[below - 1].parent
 
     return columns_below
-
-
-def is_deep(model: Model) -> bool:
-    """Whether so many joints carry each other that one frame for all takes fewer operations."""
-    depth = [0]
-    for body in model.bodies:
-        depth.append(depth[body.parent] + 1)
-    return sum(depth) > MAX_CARRIED * len(model.bodies)
 
 
 def _row_with_qd(j: Column, above: Changes) -> Scalar:

@@ -273,8 +273,8 @@ def per_pair(times: float = 1.0) -> Cost:
 
 
 def _per_pair_and_product(model: Model) -> float:
-    """Visits of pairs of joints, and those that take about as long as two products of matrices."""
-    return per_pair(3)(model) + model.nv**3 / 30
+    """Visits of pairs of joints, and the terms of products of matrices, whose number grows faster than the result."""
+    return per_pair(2)(model) + model.nv**3
 
 
 def _per_sticking_pass(model: Model) -> float:
