@@ -2,7 +2,7 @@
 
     python benchmarks/regressor.py [--robot panda] [--states N] [--rounds R] [--output FOLDER]
 
-Ours are calls of a method on a batch, with a new array for the result, and of the kernel into an array that exists.
+Ours are calls of a method on a batch, with a new array for the result, and of the ufunc into an array that exists.
 Pinocchio's are calls of one state from Python whose results stay in its workspace, on states of the same batch. Both
 take turns; the best of several rounds counts. Results are compared.
 """
@@ -10,7 +10,7 @@ take turns; the best of several rounds counts. Results are compared.
 from __future__ import annotations
 
 import argparse
-import time
+import timeit
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +21,9 @@ import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.peers import urdf
 from chainrule.cli.benchmark.timing import NANOSECONDS, States
+
+TURN_SECONDS = 2e-3
+"""How long each side is called before it is the other's turn."""
 
 LINEAR_LAST = [3, 4, 5, 0, 1, 2]
 ENTRIES = [0, 1, 2, 3, 4, 6, 9, 5, 7, 8]
@@ -57,14 +60,10 @@ def peers(robot: cr.Robot) -> dict[str, tuple[Callable[..., Any], Callable[[Any]
 
 def seconds(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
     """Seconds of each call, the best of several rounds; calls take turns, so that other load slows all of them."""
-    spent: list[float] = []
-    for _ in range(rounds):
-        for call in calls:
-            began = time.perf_counter()
-            call()
-            spent.append(time.perf_counter() - began)
-    best: list[float] = np.reshape(spent, (rounds, -1)).min(axis=0).tolist()
-    return best
+    timers = [timeit.Timer(call) for call in calls]
+    counts = [max(1, int(TURN_SECONDS / timer.timeit(1))) for timer in timers]
+    turns = [[timer.timeit(n) / n for timer, n in zip(timers, counts, strict=True)] for _ in range(rounds)]
+    return [min(times) for times in zip(*turns, strict=True)]
 
 
 def main(name: str, states: int, rounds: int, output: str | None) -> None:
@@ -89,7 +88,7 @@ def main(name: str, states: int, rounds: int, output: str | None) -> None:
 
         calls: list[Callable[[], Any]] = [
             lambda f=method, a=arguments, o=options: f(*a, **o),  # type: ignore[misc]
-            lambda k=kernel, a=arguments, o=out: k(*a, out=o),  # type: ignore[misc]
+            lambda f=kernel.ufunc, a=arguments, o=out: f(*a, out=o),  # type: ignore[misc]
             loop,
         ]
         method(*arguments, **options)
