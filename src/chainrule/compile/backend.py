@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.compile import memory
@@ -120,10 +121,14 @@ class UntilLoop(Protocol):
         """Rows that take no longer than one."""
 
     def __call__(self, state: Array, parameters: Array) -> None:
-        """Repeat on states (rows, state) in place, with parameters (rows, count); in both, rows of adjacent numbers."""
+        """Repeat on states (rows, state) in place, with parameters (rows, count); in both, rows of adjacent numbers.
 
-    def bind(self, state: Array, parameters: Array) -> Callable[[int], None]:
-        """A function that repeats on so many of the first rows; both arrays are read and written where they are."""
+        With twice as many states, a row that fails, its last number being more than one, begins again with the state
+        in the second half.
+        """
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
+        """A function that repeats on these arrays, which are read and written where they are."""
 
 
 class Backend(Protocol):
@@ -293,16 +298,21 @@ class InterpretedUntil:
 
     def __call__(self, state: Array, parameters: Array) -> None:
         """Repeat on states in place."""
-        rows = np.arange(len(state))
+        count = len(parameters)
+        self._repeat(state, parameters, np.arange(count))
+        if len(state) > count:
+            self._repeat(state[count:], parameters, np.flatnonzero(state[:count, -1] > 1))
+
+    def _repeat(self, state: Array, parameters: Array, rows: NDArray[np.intp]) -> None:
         while len(rows):
             some = state[rows]
             self.loop(some, parameters[rows], 1)
             state[rows] = some
             rows = rows[~(some[:, -1] > 0)]
 
-    def bind(self, state: Array, parameters: Array) -> Callable[[int], None]:
-        """The loop on the first rows."""
-        return lambda rows: self(state[:rows], parameters[:rows])
+    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
+        """The loop on these arrays."""
+        return lambda: self(state, parameters)
 
 
 class Compiled:

@@ -18,6 +18,9 @@ from chainrule.compile.program import Program
 Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 
+MAX_FEW_ROWS = 16
+"""Rows that are copied into arrays at known addresses, which costs less than to find out those of the user's."""
+
 
 class Rollout:
     """A compiled program: inputs (parameters, state, signals of three stages), result (state, record)."""
@@ -25,7 +28,9 @@ class Rollout:
     def __init__(self, program: Program, record: int, width: int, name: str, label: str) -> None:
         self.lanes = Lanes(64, width)
         self.record = record
+        self._inputs = program.inputs
         self._flops = program.flops
+        self._few_rows: list[_FewRows] = []
         text, self._scratch_bytes = time_loop_module(program, record, self.lanes)
         entry = cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
         self._code = engine.Code(entry.code)
@@ -48,6 +53,9 @@ class Rollout:
         rows = len(state)
         if not rows:
             return
+        if rows <= MAX_FEW_ROWS and signals is None and records is None:
+            self._repeat_few(state, parameters, steps)
+            return
         if state.strides[1] != state.itemsize:
             adjacent = np.ascontiguousarray(state)
             self(adjacent, parameters, steps, signals, records, every)
@@ -66,6 +74,19 @@ class Rollout:
         pieces = [slice(i, min(i + size, rows)) for i in range(0, rows, size)]
         arguments = [(state[p], given[p], ahead[p], steps, every, records[p]) for p in pieces]
         threads.run_all([partial(self._run, *rest) for rest in arguments])
+
+    def _repeat_few(self, state: Array, parameters: Array, steps: int) -> None:
+        """Repetitions of a few rows without signals and records, by arrays whose addresses are known already."""
+        try:
+            few = self._few_rows.pop()
+        except IndexError:
+            few = _FewRows(self._inputs, self.record, self._scratch_bytes, self._pack)
+        rows = len(state)
+        few.state[:rows], few.parameters[:rows] = state, parameters
+        few.packed[:3] = rows, steps, max(steps, 1)
+        self._call(few.address)
+        state[:] = few.state[:rows]
+        self._few_rows.append(few)
 
     def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
         """One repetition of these states with these parameters, both read and written in place; without signals."""
@@ -97,6 +118,19 @@ class Rollout:
             _address(signals), signals.strides[0], _address(records), records.strides[0], at + -at % 64,
         )  # fmt: skip
         return (ctypes.c_int64 * len(FIELDS))(*values)
+
+
+class _FewRows:
+    """Arrays for a few rows; one thread uses them at a time."""
+
+    def __init__(self, inputs: tuple[int, ...], record: int, scratch_bytes: int, pack: Callable[..., Any]) -> None:
+        count, size, _ = inputs
+        self.state, self.parameters = np.zeros((MAX_FEW_ROWS, size)), np.zeros((MAX_FEW_ROWS, count))
+        self.records = np.empty((MAX_FEW_ROWS, 1, record))
+        self.scratch = np.empty(scratch_bytes + 64, dtype=np.uint8)
+        nothing = np.zeros((MAX_FEW_ROWS, 1, 0))
+        self.packed = pack(self.state, self.parameters, nothing, 1, 1, self.records, self.scratch)
+        self.address = ctypes.addressof(self.packed)
 
 
 def _address(array: NDArray[Any]) -> int:

@@ -13,6 +13,7 @@ from chainrule.compile.emit.lanes import Lanes
 from chainrule.compile.emit.until_loop import FIELDS, until_loop_module
 from chainrule.compile.load import cache, engine, threads
 from chainrule.compile.program import Program
+from chainrule.compile.rollout import MAX_FEW_ROWS
 
 Array = NDArray[np.float64]
 
@@ -23,11 +24,16 @@ MAX_ROWS_PER_CALL = 4096
 
 
 class Until:
-    """A compiled program: inputs (parameters, state, nothing), result the state, whose last number ends the row."""
+    """A compiled program: inputs (parameters, state, nothing), result the state, whose last number ends the row.
+
+    It is positive when the row has ended, and more than one when it has failed.
+    """
 
     def __init__(self, program: Program, width: int, name: str, label: str) -> None:
         self.lanes = Lanes(64, width)
+        self._inputs = program.inputs
         self._flops = program.flops
+        self._few_rows: list[tuple[Array, Array, Callable[[int, int], None]]] = []
         text, self._scratch_bytes = until_loop_module(program, self.lanes)
         entry = cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
         self._code = engine.Code(entry.code)
@@ -39,31 +45,56 @@ class Until:
         return self.lanes.width
 
     def __call__(self, state: Array, parameters: Array) -> None:
-        """Repeat on states (rows, state), in place, with parameters (rows, count); rows are spread over threads."""
-        rows = len(state)
+        """Repeat on states (rows, state), in place, with parameters (rows, count); rows are spread over threads.
+
+        With twice as many states, a row that fails begins again with the state in the second half.
+        """
+        rows = len(parameters)
+        others = len(state) - rows
+        if rows <= MAX_FEW_ROWS:
+            self._repeat_few(state, parameters)
+            return
         if rows * self._flops * TYPICAL_REPETITIONS < threads.MIN_FLOPS_TO_SPREAD:
-            self.bind(state, parameters)(rows)
+            self._bind(state, parameters)(rows, others)
             return
         at_once = threads.threads()
         size = min(-(-rows // at_once), MAX_ROWS_PER_CALL)
-        pieces = [slice(i, i + size) for i in range(0, rows, size)]
-        for first in range(0, len(pieces), at_once):
-            some = pieces[first : first + at_once]
-            threads.run_all([partial(self.bind(state[p], parameters[p]), len(state[p])) for p in some])
+        firsts = range(0, rows, size)
+        for k in range(0, len(firsts), at_once):
+            some = firsts[k : k + at_once]
+            calls = [partial(self._bind(state[i:], parameters[i:]), min(size, rows - i), others) for i in some]
+            threads.run_all(calls)
 
-    def bind(self, state: Array, parameters: Array) -> Callable[[int], None]:
-        """A function that repeats on so many of the first rows; both arrays are read and written where they are."""
+    def _repeat_few(self, state: Array, parameters: Array) -> None:
+        """Repetitions of a few rows, by arrays whose addresses are known already."""
+        try:
+            few = self._few_rows.pop()
+        except IndexError:
+            count, size, _ = self._inputs
+            own = np.zeros((2 * MAX_FEW_ROWS, size)), np.zeros((MAX_FEW_ROWS, count))
+            few = *own, self._bind(*own)
+        (own_state, own_parameters, run), rows, all_rows = few, len(parameters), len(state)
+        own_state[:all_rows], own_parameters[:rows] = state, parameters
+        run(rows, all_rows - rows)
+        state[:] = own_state[:all_rows]
+        self._few_rows.append(few)
+
+    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
+        """A function that repeats on these arrays, which are read and written where they are."""
+        return partial(self._bind(state, parameters), len(parameters), len(state) - len(parameters))
+
+    def _bind(self, state: Array, parameters: Array) -> Callable[[int, int], None]:
+        """The same for so many of the first rows, the other states being so many rows further on."""
         scratch = np.empty(self._scratch_bytes + 64, dtype=np.uint8)
         at = scratch.ctypes.data
         values = (
-            len(state), state.ctypes.data, state.strides[0], parameters.ctypes.data, parameters.strides[0],
-            at + -at % 64,
+            0, 0, state.ctypes.data, state.strides[0], parameters.ctypes.data, parameters.strides[0], at + -at % 64,
         )  # fmt: skip
         packed = (ctypes.c_int64 * len(FIELDS))(*values)
         address, call = ctypes.addressof(packed), self._call
 
-        def run(rows: int, keep: tuple[object, ...] = (state, parameters, scratch)) -> None:
-            packed[0] = rows
+        def run(rows: int, others: int, keep: tuple[object, ...] = (state, parameters, scratch)) -> None:
+            packed[0], packed[1] = rows, others
             call(address)
 
         return run

@@ -53,7 +53,7 @@ class Bounds(NamedTuple):
 
     def clip(self, q: Array) -> Array:
         """The nearest configurations (..., nq) within the bounds."""
-        return np.clip(q, self.lower, self.upper)
+        return np.minimum(np.maximum(q, self.lower), self.upper)
 
     def contain(self, q: Array) -> Truths:
         """Whether configurations (..., nq) are within the bounds: (...)."""

@@ -51,7 +51,7 @@ class Progress(NamedTuple):
     max_ratio: Any
     """The ratio of costs at two checks beyond which the start is given up."""
     ended: Any
-    """1 once it is solved, given up or out of iterations, else 0."""
+    """1 once it is solved, 2 once it is given up or out of iterations, else 0."""
 
 
 class Iterate(Protocol):
@@ -100,7 +100,7 @@ def checked_iteration(problem: Problem, state: Scalars, parameters: Scalars) -> 
     is_last = where(left > 0, 0.0, 1.0)
     is_due = maximum(is_last, where(to_check > 0, 0.0, 1.0)) > 0
     stalls = where(summary.cost > progress.max_ratio * progress.cost, 1.0, 0.0)
-    ends = maximum(maximum(is_last, stalls), where(summary.miss <= 1, 1.0, 0.0))
+    ends = where(summary.miss <= 1, 1.0, 2 * maximum(is_last, stalls))
     now = Progress(
         left,
         where(is_due, float(ITERATIONS_BETWEEN_CHECKS), to_check),
@@ -111,17 +111,21 @@ def checked_iteration(problem: Problem, state: Scalars, parameters: Scalars) -> 
     return [*after, *now]
 
 
-def initial_state(problem: Problem, q: Array, max_iterations: int, patient: bool = False) -> Array:
-    """States before the first iteration, from configurations (rows, nq).
+def blank_state(problem: Problem, max_iterations: int, patient: bool = False) -> Array:
+    """The state before the first iteration (state,), but for its start.
 
     Starts of the method "lm" are given up where they stall, unless patient.
     """
     nq, size = problem.model.nq, problem.state_size
     ratio = MAX_COST_RATIO if problem.method == "lm" and not patient else ANY_COST_RATIO
-    state = np.zeros((len(q), size + len(Progress._fields)))
-    state[:, :nq] = q
-    state[:, nq : nq + SUMMARY_SIZE] = unknown_summary(INITIAL_DAMPING_SHARE)
-    if problem.method != "lm":
-        state[:, nq + SUMMARY_SIZE : size] = q
-    state[:, size:] = Progress(max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, ratio, 0.0)
+    state = np.zeros(size + len(Progress._fields))
+    state[nq : nq + SUMMARY_SIZE] = unknown_summary(INITIAL_DAMPING_SHARE)
+    state[size:] = Progress(max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, ratio, 0.0)
     return state
+
+
+def set_starts(problem: Problem, state: Array, q: Array) -> None:
+    """Write configurations (..., nq) into blank states (..., state); the textbook's methods remember them as well."""
+    state[..., : problem.model.nq] = q
+    if problem.method != "lm":
+        state[..., problem.model.nq + SUMMARY_SIZE : problem.state_size] = q

@@ -261,10 +261,9 @@ def _refuse_meaningless(goal: Goal, caller: str) -> None:
 
 def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     """The numbers of a goal's targets: (..., size). Rows that are not finite stay so."""
-    if type(value) is np.ndarray and value.shape == (4, 4) and value.dtype == np.float64:
-        numbers = numbers_of_one(value)
-        if numbers is not None:
-            return goal.numbers_of_poses(numbers)
+    if type(value) is np.ndarray and value.shape[-2:] == (4, 4) and value.dtype == np.float64:
+        numbers = numbers_of_one(value) if value.ndim == 2 else None
+        return goal.numbers_of_poses(pose_numbers(value, what) if numbers is None else numbers)
     if is_rotation(value):
         if goal.task != "orientation":
             raise ShapeError(

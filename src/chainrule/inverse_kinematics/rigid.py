@@ -29,8 +29,9 @@ def pose_numbers(T: Array, what: str) -> Array:
     state = np.zeros((T.size // POSE_ENTRIES, POSE_ENTRIES + 1))
     state[:, :POSE_ENTRIES] = T.reshape(len(state), POSE_ENTRIES)
     _loop()(state, np.zeros((len(state), 0)), 1)
-    numbers, unclear = state[:, :POSE_NUMBERS], ~(state[:, -1] > 0)
-    if unclear.any():
+    numbers, is_rigid = state[:, :POSE_NUMBERS], state[:, -1] > 0
+    if not is_rigid.all():
+        unclear = ~is_rigid
         rigid = rigid_transforms(T, what, finite=False).reshape(-1, 4, 4)[unclear]
         numbers[unclear, :9] = orthonormalize(rigid[:, :3, :3]).reshape(-1, 9)
         numbers[unclear, 9:] = rigid[:, :3, 3]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 from chainrule.compile.backend import UntilLoop
 from chainrule.inverse_kinematics.bounds import Bounds
-from chainrule.inverse_kinematics.iterate import initial_state
+from chainrule.inverse_kinematics.iterate import blank_state, set_starts
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, Summary
 from chainrule.inverse_kinematics.periods import shift_by
@@ -57,6 +57,8 @@ class Search:
     """Iterations from one start."""
     _workspaces: list[Workspace] = field(default_factory=list, init=False, repr=False)
     """Workspaces that nobody uses."""
+    _blank_states: dict[tuple[int, bool], Array] = field(default_factory=dict, init=False, repr=False)
+    """States before the first iteration, by the number of iterations and whether they are patient."""
 
     @cached_property
     def _reach(self) -> Array | None:
@@ -90,6 +92,11 @@ class Search:
         most = self.tolerances
         return all(distance <= most.distance and angle <= most.angle for distance, angle in errors.tolist())
 
+    def within_tolerances(self, errors: Array) -> Truths:
+        """Whether errors (rows, goals, 2) are within the tolerances: (rows,)."""
+        flat = errors.reshape(len(errors), -1)
+        return np.asarray((flat <= np.array(self.tolerances * errors.shape[1])).all(axis=1))
+
     def take_workspace(self) -> Workspace:
         """Arrays for one target, to be given back; other threads get others."""
         try:
@@ -103,18 +110,28 @@ class Search:
 
     def run(self, targets: Array, q0: Array | None) -> BestSoFar:
         """The best configuration found for each row of the targets (rows, numbers)."""
-        parameters = self.parameters(targets)
-        first = self.random_starts(targets, None, 0) if q0 is None else q0
-        best = self._iterate(first, parameters, self.max_iterations, patient=not self.restarts)
-        return self.restart(best, targets, parameters, q0)
+        parameters, rows, patient = self.parameters(targets), len(targets), not self.restarts
+        if q0 is not None or not self.restarts:
+            starts = self.random_starts(targets, None, 0) if q0 is None else q0
+            best = self._iterate(starts, parameters, self.max_iterations, patient)
+            tried = 1
+        else:  # the second start is at hand for those whose first one fails
+            both = self._iterate(self.random_starts(targets, None, 0, 2), parameters, self.max_iterations)
+            best = both.part(slice(rows))
+            if not best.solved.all():
+                failed = np.flatnonzero(~best.solved)
+                best.improve(failed, both.part(failed + rows))
+            tried = 2
+        if not best.solved.all():
+            self.restart(best, targets, parameters, q0, tried)
+        return best
 
-    def restart(self, best: BestSoFar, targets: Array, parameters: Array, q0: Array | None) -> BestSoFar:
-        """The best configurations once those that are not solved have been tried from other starts."""
-        tried = 1
+    def restart(self, best: BestSoFar, targets: Array, parameters: Array, q0: Array | None, tried: int) -> None:
+        """Improve what is not solved from the starts that have been tried, from other ones."""
         while tried <= self.restarts:
             unsolved = np.flatnonzero(~best.solved)
             if not len(unsolved):
-                return best
+                return
             rounds = self._next_rounds(tried, len(unsolved))
             count = sum(rounds)
             near = None if q0 is None else q0[unsolved]
@@ -126,7 +143,6 @@ class Search:
         if self.restarts and len(unsolved):
             longer = FINAL_ITERATIONS_FACTOR * self.max_iterations
             best.improve(unsolved, self._iterate(best.q[unsolved], parameters[unsolved], longer, patient=True))
-        return best
 
     def _next_rounds(self, tried: int, rows: int) -> list[int]:
         """How many starts are compared together next, and in the rounds after it that take no longer."""
@@ -143,8 +159,9 @@ class Search:
         """Every iterate (K + 1, nq) on the way to one target (numbers,) from one start (nq,), without restarts."""
         nq, size = self.problem.model.nq, self.problem.state_size
         parameters = self.parameters(target[None])
-        state, iterates = initial_state(self.problem, start[None], 1), []
+        state, iterates = blank_state(self.problem, 1)[None], []
         progress = state[0, size:].copy()
+        set_starts(self.problem, state, start)
         for _ in range(self.max_iterations):
             # the textbook's methods remember where the next step begins; the configuration of "lm" is there itself
             place = state[0, nq + SUMMARY_SIZE : size].copy()
@@ -161,17 +178,32 @@ class Search:
         Joints that move no link with a target stay.
         """
         nearest = self.seeds.nearest(targets, first, count)
-        moved = list(self.problem.coordinates)
-        if len(moved) < nearest.shape[-1]:
-            q = np.empty_like(nearest)
-            q[:] = self.home if near is None else near
-            q[..., moved] = nearest[..., moved]
-            nearest = q
-        return nearest.reshape(-1, nearest.shape[-1])
+        q = self._move(nearest, self.home if near is None else near)
+        return q.reshape(-1, q.shape[-1])
+
+    def first_starts(self, target: Array) -> Array:
+        """The first two random starts (2, nq) of one target (numbers,)."""
+        return self._move(self.seeds.nearest_to_one(target, 2), self.home)
+
+    def _move(self, to: Array, near: Array) -> Array:
+        """Configurations `to`, but `near` for joints that move no link with a target."""
+        return to if self._is_moved is None else np.where(self._is_moved, to, near)
+
+    @cached_property
+    def _is_moved(self) -> Truths | None:
+        """Whether each coordinate moves a link with a target (nq,); None where all do."""
+        moved = np.zeros(len(self.home), dtype=bool)
+        moved[list(self.problem.coordinates)] = True
+        return None if moved.all() else moved
 
     def _iterate(self, starts: Array, parameters: Array, max_iterations: int, patient: bool = False) -> BestSoFar:
         """Iterations from one start for each row; those of method "lm" stop where they stall, unless patient."""
-        state = initial_state(self.problem, starts, max_iterations, patient)
+        blank = self._blank_states.get((max_iterations, patient))
+        if blank is None:
+            blank = self._blank_states[max_iterations, patient] = blank_state(self.problem, max_iterations, patient)
+        state = np.empty((len(starts), len(blank)))
+        state[:] = blank
+        set_starts(self.problem, state, starts)
         self.iterate(state, parameters)
         return BestSoFar.of_states(state, self.problem.model.nq)
 
@@ -185,40 +217,40 @@ class Workspace:
         self.search = search
         self._parameters = search.parameters(np.zeros((1, problem.target_size)))
         self._target = self._parameters[0, -problem.target_size :]
-        self._state = initial_state(problem, search.home[None], search.max_iterations, patient=not search.restarts)
-        self._initial = self._state.copy()
-        self._starts = [self._state[0, :nq]]
-        if problem.method != "lm":
-            self._starts.append(self._state[0, nq + SUMMARY_SIZE : problem.state_size])
-        self._summary = self._state[0, nq : nq + SUMMARY_SIZE]
-        self._run = search.iterate.bind(self._state, self._parameters)
+        self._blank = blank_state(problem, search.max_iterations, patient=not search.restarts)
+        self._states = np.tile(self._blank, (2, 1))
+        self._summaries = self._states[:, nq : nq + SUMMARY_SIZE]
+        self._run_one = search.iterate.bind(self._states[:1], self._parameters)
+        self._run_two = search.iterate.bind(self._states, self._parameters)
         self._measured = np.zeros((1, search.measure.size))
         self._measured_q = self._measured[0, :nq]
         self._errors = self._measured[0, nq : nq + 2 * count].reshape(count, 2)
         self._inside = self._measured[0, nq + 2 * count :]
         self._measure = search.measure.bind(self._measured, self._parameters)
-        self.q = self._starts[0]
-        """The configuration (nq,) that was found."""
-        self.iterations = 0.0
-        """Iterations spent."""
 
-    def iterate(self, target: Array, start: Array) -> bool:
-        """Iterate towards a target (numbers,) from one start (nq,); whether it is solved."""
+    def iterate(self, target: Array, near: Array | None) -> tuple[Array, float]:
+        """The configuration (nq,) found for one target (numbers,) from near (nq,), and the iterations spent."""
+        search, states, nq = self.search, self._states, len(self._measured_q)
         self._target[:] = target
-        self._state[:] = self._initial
-        for place in self._starts:
-            place[:] = start
-        self._run(1)
-        miss, _, _, self.iterations = self._summary.tolist()
-        return bool(miss <= 1)
-
-    def restart(self, near: Array | None) -> None:
-        """Try the same target from other starts."""
-        best = BestSoFar.of_states(self._state, len(self.q))
-        targets, q0 = self._target[None], None if near is None else near[None]
-        best = self.search.restart(best, targets, self._parameters, q0)
-        self.q[:] = best.q[0]
-        self.iterations = float(best.iterations[0])
+        states[:] = self._blank
+        if near is not None:
+            set_starts(search.problem, states[:1], near)
+            self._run_one()
+        else:
+            set_starts(search.problem, states, search.first_starts(target))
+            self._run_two() if search.restarts else self._run_one()
+        (miss, _, _, spent), (other_miss, _, _, other_spent) = self._summaries.tolist()
+        if miss <= 1:
+            return states[0, :nq].copy(), spent
+        if other_miss <= 1:
+            return states[1, :nq].copy(), spent + other_spent
+        best, tried = BestSoFar.of_states(states[:1], nq), 1
+        if near is None and search.restarts:
+            best.improve(np.array([0]), BestSoFar.of_states(states[1:], nq))
+            tried = 2
+        q0 = None if near is None else near[None]
+        search.restart(best, self._target[None], self._parameters, q0, tried)
+        return best.q[0].copy(), best.iterations.item(0)
 
     def measure(self, q: Array) -> tuple[Array, bool]:
         """Errors (goals, 2) of a configuration (nq,), and whether it is within the bounds."""
@@ -238,14 +270,19 @@ class BestSoFar:
 
     @staticmethod
     def of_states(state: Array, nq: int) -> BestSoFar:
-        """The configurations that iterations have led to."""
+        """The configurations that iterations have led to, in the arrays of the states."""
         summary = Summary(*state[:, nq : nq + SUMMARY_SIZE].T)
-        return BestSoFar(state[:, :nq].copy(), summary.miss.copy(), summary.cost.copy(), summary.iterations.copy())
+        return BestSoFar(state[:, :nq], summary.miss, summary.cost, summary.iterations)
 
     @property
     def solved(self) -> Truths:
         """Whether each row is within the tolerances."""
-        return np.asarray(self.miss <= 1)
+        solved: Truths = self.miss <= 1
+        return solved
+
+    def part(self, rows: Rows | slice) -> BestSoFar:
+        """Some of the rows."""
+        return BestSoFar(self.q[rows], self.miss[rows], self.cost[rows], self.iterations[rows])
 
     def improve(self, rows: Rows, other: BestSoFar) -> None:
         """Take over for these rows whatever is better in another result, and add its iterations."""
@@ -264,10 +301,14 @@ class BestSoFar:
         q, miss, cost, iterations = (
             a.reshape(count, -1, *a.shape[1:]) for a in (self.q, self.miss, self.cost, self.iterations)
         )
-        round_of = np.repeat(np.arange(len(rounds)), rounds)[:, None]
-        last = np.where(miss <= 1, round_of, len(rounds)).min(axis=0)
-        preferred = (miss <= 1) & (round_of == last)
-        distance = 0.0 if near is None else np.abs(q - near).max(axis=-1)
-        rank = np.where(last < len(rounds), np.where(preferred, distance, np.inf), cost)
-        place = (rank.argmin(axis=0), np.arange(q.shape[1]))
-        return BestSoFar(q[place], miss[place], cost[place], (iterations * (round_of <= last)).sum(axis=0))
+        rows, solved = np.arange(q.shape[1]), miss <= 1
+        chosen = solved.argmax(axis=0)
+        is_solved = solved[chosen, rows]
+        last = np.where(is_solved, np.repeat(np.cumsum(rounds) - 1, rounds)[chosen], count - 1)
+        if near is not None:
+            solved &= np.arange(count)[:, None] <= last
+            chosen = np.where(solved, np.abs(q - near).max(axis=-1), np.inf).argmin(axis=0)
+        if not is_solved.all():
+            chosen = np.where(is_solved, chosen, cost.argmin(axis=0))
+        spent = iterations.cumsum(axis=0)[last, rows]
+        return BestSoFar(q[chosen, rows], miss[chosen, rows], cost[chosen, rows], spent)

@@ -103,6 +103,12 @@ class Seeds:
         inside *= self._units
         return np.rint(inside, out=inside)
 
+    def nearest_to_one(self, target: Array, count: int) -> Array:
+        """Configurations nearest to one target (numbers,), one of each of so many first sets: (count, nq)."""
+        q, features, squares = self._candidates(0, count)
+        distances = (squares - self._whole(target) @ features).reshape(count, CANDIDATES_PER_START)
+        return q[np.arange(count), distances.argmin(axis=1)]
+
     def nearest(self, targets: Array, first: int, count: int = 1) -> Array:
         """Configurations nearest to the targets (rows, numbers), one of each of so many sets: (count, rows, nq)."""
         q, features, squares = self._candidates(first, count)

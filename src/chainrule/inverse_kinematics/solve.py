@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,7 +137,7 @@ def _solve_with_history(robot: Mechanism, request: Request, target: Array, start
     if not np.isfinite(target).all() or (start is not None and not np.isfinite(start).all()):
         return solve(robot, request, target, start)
     if start is None:
-        start = search.random_starts(target[None], None, 0)[0]
+        start = search.first_starts(target)[0]
     start = search.bounds.clip(start)
     q = search.record(target, start)
     errors = search.measure(q, search.parameters(np.tile(target, (len(q), 1)))).errors
@@ -164,13 +165,16 @@ def solve(robot: Mechanism, request: Request, targets: Array, starts: Array | No
         result = _solve_one(robot, request, search, targets, starts)
         if result is not None:
             return result
-    batch = targets.shape[:-1] if starts is None else _batch(targets, starts)
-    rows = np.ascontiguousarray(np.broadcast_to(targets, (*batch, targets.shape[-1]))).reshape(-1, targets.shape[-1])
+    batch = targets.shape[:-1]
     if starts is not None:
+        batch = _batch(targets, starts)
+        targets = np.broadcast_to(targets, (*batch, targets.shape[-1]))
         starts = np.broadcast_to(starts, (*batch, starts.shape[-1])).reshape(-1, starts.shape[-1])
-    q, iterations, reason, errors = _solve_rows(robot, search, rows, starts, request.posture)
+    rows = targets.reshape(-1, targets.shape[-1])
+    q, success, iterations, reason, errors = _solve_rows(robot, search, rows, starts, request.posture)
+    error = errors.max(axis=1) if errors.shape[1] > 1 else errors[:, 0].copy()
     q, success, error, iterations, reason = (
-        a.reshape((*batch, *a.shape[1:]))[()] for a in (q, reason == SOLVED, errors.max(axis=1), iterations, reason)
+        a.reshape((*batch, *a.shape[1:]))[()] for a in (q, success, error, iterations, reason)
     )
     each = {goal.link: errors[:, k].reshape((*batch, 2)) for k, goal in enumerate(request.problem.goals)}
     return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names, *request.rank[:2])
@@ -186,16 +190,17 @@ def _solve_one(
     """The result for one target (numbers,) and one start (nq,); None for what only `_solve_rows` can do."""
     if robot.model.constraints:
         return None
-    near = search.home if start is None else search.bounds.clip(start)
-    first = search.random_starts(target[None], None, 0)[0] if start is None else near
-    work = search.take_workspace()
-    if not work.iterate(target, first):
-        if not np.isfinite(target).all() or not np.isfinite(near).all():
+    near = search.home
+    if start is not None:
+        if not isfinite(start @ start):
             return None
-        work.restart(None if start is None else near)
-    q = search.shift(work.q.copy(), near)
+        near = search.bounds.clip(start)
+    if not isfinite(target @ target):
+        return None
+    work = search.take_workspace()
+    q, iterations = work.iterate(target, None if start is None else near)
+    q = search.shift(q, near)
     errors, inside = work.measure(q)
-    iterations = np.int64(work.iterations)
     search.give_back(work)
     success = inside and search.are_within_tolerances(errors)
     reason = SOLVED
@@ -204,14 +209,14 @@ def _solve_one(
     each = {goal.link: error for goal, error in zip(request.problem.goals, errors, strict=True)}
     error = errors.max(axis=0) if len(errors) > 1 else errors[0].copy()
     return InverseKinematics(
-        q, np.bool_(success), error, iterations, reason, each, robot.coordinate_names, *request.rank[:2]
+        q, np.bool_(success), error, np.int64(iterations), reason, each, robot.coordinate_names, *request.rank[:2]
     )
 
 
 def _solve_rows(
     robot: Mechanism, search: Search, targets: Array, starts: Array | None, posture: Array | None
-) -> tuple[Array, Any, Any, Array]:
-    """Configurations, iterations, reasons and errors (rows, goals, 2) for rows of targets."""
+) -> tuple[Array, Any, Any, Any, Array]:
+    """Configurations, successes, iterations, reasons and errors (rows, goals, 2) for rows of targets."""
     rows = len(targets)
     finite = np.isfinite(targets).all(axis=-1)
     if starts is not None:
@@ -219,26 +224,27 @@ def _solve_rows(
         near = np.where(np.isfinite(starts), search.bounds.clip(starts), search.home)
     else:
         near = np.broadcast_to(search.home, (rows, len(search.home)))
-    q, iterations, reason = near.copy(), np.zeros(rows, dtype=int), np.full(rows, SOLVED, dtype="<U16")
-    some: Any = slice(None)
-    if not finite.all():
-        reason[~finite] = NOT_FINITE
-        some = np.flatnonzero(finite)
+    q, iterations, reason = near, np.zeros(rows, dtype=int), np.full(rows, SOLVED, dtype="<U16")
+    all_finite = bool(finite.all())
+    some: Any = slice(None) if all_finite else np.flatnonzero(finite)
     if finite.any():
         best = search.run(targets[some], None if starts is None else near[some])
         if posture is not None:
             _approach_posture(robot, search, best, targets[some], posture)
+        q = near.copy()
         q[some] = search.shift(best.q, near[some])
         iterations[some] = best.iterations
-    closed = _close_loops(robot, search.bounds, q)
+    good = _close_loops(robot, search.bounds, q)
     errors, inside, _ = search.measure(q, search.parameters(targets))
-    with np.errstate(invalid="ignore"):
-        good = finite & inside & closed & (errors <= search.tolerances).all(axis=(1, 2))
-    failed = np.flatnonzero(finite & ~good)
-    if len(failed):
+    good &= inside & search.within_tolerances(errors)
+    if not all_finite:
+        reason[~finite] = NOT_FINITE
+        good &= finite
+    if not good.all():
+        failed = np.flatnonzero(finite & ~good)
         reason[failed] = NOT_REACHED
         reason[failed[_reachable_without_limits(search, q[failed], targets[failed])]] = LIMITS
-    return q, iterations, reason, errors
+    return q, good, iterations, reason, errors
 
 
 def _close_loops(robot: Mechanism, bounds: Bounds, q: Array) -> Truths:
@@ -256,7 +262,7 @@ def _close_loops(robot: Mechanism, bounds: Bounds, q: Array) -> Truths:
 
 def _reachable_without_limits(search: Search, q: Array, targets: Array) -> Truths:
     """Whether targets are reached from q once there are no limits."""
-    if not search.bounds.are_finite:
+    if not len(q) or not search.bounds.are_finite:
         return np.zeros(len(q), dtype=bool)
     unlimited = replace(search, bounds=Bounds.infinite(q.shape[1]), restarts=RESTARTS_WITHOUT_LIMITS)
     return unlimited.run(targets, q).solved

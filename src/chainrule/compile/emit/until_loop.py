@@ -1,7 +1,8 @@
 """The loop of a program over a batch whose rows end at different times: LLVM IR text.
 
 Every lane has a row of its own. When a row has ended, its state is written back and the lane takes the next row that
-waits, so that no lane runs idle as long as rows are left.
+waits, so that no lane runs idle as long as rows are left. A row that has failed may have another state to begin with,
+which the lane takes before any other row.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from chainrule.compile.emit.module import Module
 from chainrule.compile.emit.time_loop import Buffers, program_tapes, segment_calls
 from chainrule.compile.program import Program
 
-FIELDS = ("rows", "state", "state_stride", "parameters", "parameters_stride", "scratch")
-"""The arguments of the compiled loop: a count, addresses and strides in bytes between rows, all 64 bits wide."""
+FIELDS = ("rows", "others", "state", "state_stride", "parameters", "parameters_stride", "scratch")
+"""The arguments of the compiled loop: counts, addresses and strides in bytes between rows, all 64 bits wide.
+
+Where `others` is not zero, it is the number of rows from each state to the other one that the row begins with again.
+"""
 
 
 def until_loop_module(program: Program, lanes: Lanes) -> tuple[str, int]:
     """IR of `void until(int64 *arguments)`, and the bytes of scratch memory that it needs.
 
     The inputs of the program are parameters, state and no signals; a row has ended when the last number of its state
-    is positive after a repetition.
+    is positive after a repetition, and it has failed when that is more than one.
     """
     module = Module()
     buffers = Buffers(program, lanes, module.add_cores(program_tapes(program), lanes))
@@ -100,11 +104,26 @@ give.back:
   %give.i = add i64 %give.o, %state
   %give.to = inttoptr i64 %give.i to ptr
   call void @give(ptr %give.to, ptr %in1, i64 %lane, i64 {state})
+  %failed = fcmp ogt {lanes.scalar} %end, 1.0
+  %is.first = icmp slt i64 %own, %rows
+  %has.other = icmp sgt i64 %others, 0
+  %may = and i1 %is.first, %has.other
+  %again = and i1 %failed, %may
+  br i1 %again, label %take.other, label %finish
+take.other:
+  %other = add i64 %own, %others
+  %other.o = mul i64 %other, %state_stride
+  %other.i = add i64 %other.o, %state
+  %other.from = inttoptr i64 %other.i to ptr
+  call void @take(ptr %other.from, ptr %in1, i64 %lane, i64 {state})
+  store i64 %other, ptr %at.own
+  br label %set
+finish:
   store i64 -1, ptr %at.own
   %running.less = sub i64 %running, 1
   br label %free
 free:
-  %running.free = phi i64 [ %running, %look ], [ %running.less, %give.back ]
+  %running.free = phi i64 [ %running, %look ], [ %running.less, %finish ]
   %left = icmp slt i64 %first, %rows
   br i1 %left, label %take.next, label %none
 none:
@@ -123,8 +142,9 @@ take.next:
   %running.more = add i64 %running.free, 1
   br label %set
 set:
-  %first.next = phi i64 [ %first, %keep ], [ %first, %none ], [ %first.more, %take.next ]
-  %running.next = phi i64 [ %running, %keep ], [ %running.free, %none ], [ %running.more, %take.next ]
+  %first.next = phi i64 [ %first, %keep ], [ %first, %take.other ], [ %first, %none ], [ %first.more, %take.next ]
+  %running.next = phi i64 [ %running, %keep ], [ %running, %take.other ], [ %running.free, %none ],
+    [ %running.more, %take.next ]
   %lane.next = add i64 %lane, 1
   br label %lanes
 changed:
