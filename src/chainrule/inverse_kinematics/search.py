@@ -87,6 +87,10 @@ class Search:
         parameters[:, own:] = targets
         return parameters
 
+    def targets(self, parameters: Array) -> Array:
+        """The targets (rows, numbers) in the parameters of iterations."""
+        return parameters[:, len(self._fixed_parameters) :]
+
     def are_within_tolerances(self, errors: Array) -> bool:
         """Whether errors (goals, 2) of one configuration are within the tolerances."""
         most = self.tolerances
@@ -94,7 +98,7 @@ class Search:
 
     def within_tolerances(self, errors: Array) -> Truths:
         """Whether errors (rows, goals, 2) are within the tolerances: (rows,)."""
-        flat = errors.reshape(len(errors), -1)
+        flat = errors.reshape(len(errors), 2 * errors.shape[1])
         return np.asarray((flat <= np.array(self.tolerances * errors.shape[1])).all(axis=1))
 
     def take_workspace(self) -> Workspace:
@@ -108,9 +112,9 @@ class Search:
         """Keep a workspace for the next target."""
         self._workspaces.append(work)
 
-    def run(self, targets: Array, q0: Array | None) -> BestSoFar:
-        """The best configuration found for each row of the targets (rows, numbers)."""
-        parameters, rows, patient = self.parameters(targets), len(targets), not self.restarts
+    def run(self, parameters: Array, q0: Array | None) -> BestSoFar:
+        """The best configuration found for each row of the parameters."""
+        targets, rows, patient = self.targets(parameters), len(parameters), not self.restarts
         if q0 is not None or not self.restarts:
             starts = self.random_starts(targets, None, 0) if q0 is None else q0
             best = self._iterate(starts, parameters, self.max_iterations, patient)
@@ -123,11 +127,12 @@ class Search:
                 best.improve(failed, both.part(failed + rows))
             tried = 2
         if not best.solved.all():
-            self.restart(best, targets, parameters, q0, tried)
+            self.restart(best, parameters, q0, tried)
         return best
 
-    def restart(self, best: BestSoFar, targets: Array, parameters: Array, q0: Array | None, tried: int) -> None:
+    def restart(self, best: BestSoFar, parameters: Array, q0: Array | None, tried: int) -> None:
         """Improve what is not solved from the starts that have been tried, from other ones."""
+        targets = self.targets(parameters)
         while tried <= self.restarts:
             unsolved = np.flatnonzero(~best.solved)
             if not len(unsolved):
@@ -249,7 +254,7 @@ class Workspace:
             best.improve(np.array([0]), BestSoFar.of_states(states[1:], nq))
             tried = 2
         q0 = None if near is None else near[None]
-        search.restart(best, self._target[None], self._parameters, q0, tried)
+        search.restart(best, self._parameters, q0, tried)
         return best.q[0].copy(), best.iterations.item(0)
 
     def measure(self, q: Array) -> tuple[Array, bool]:

@@ -173,10 +173,12 @@ def solve(robot: Mechanism, request: Request, targets: Array, starts: Array | No
     rows = targets.reshape(-1, targets.shape[-1])
     q, success, iterations, reason, errors = _solve_rows(robot, search, rows, starts, request.posture)
     error = errors.max(axis=1) if errors.shape[1] > 1 else errors[:, 0].copy()
-    q, success, error, iterations, reason = (
-        a.reshape((*batch, *a.shape[1:]))[()] for a in (q, success, error, iterations, reason)
-    )
-    each = {goal.link: errors[:, k].reshape((*batch, 2)) for k, goal in enumerate(request.problem.goals)}
+    each = {goal.link: errors[:, k] for k, goal in enumerate(request.problem.goals)}
+    if len(batch) != 1:
+        q, success, error, iterations, reason = (
+            a.reshape((*batch, *a.shape[1:]))[()] for a in (q, success, error, iterations, reason)
+        )
+        each = {link: e.reshape((*batch, 2)) for link, e in each.items()}
     return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names, *request.rank[:2])
 
 
@@ -217,40 +219,49 @@ def _solve_rows(
     robot: Mechanism, search: Search, targets: Array, starts: Array | None, posture: Array | None
 ) -> tuple[Array, Any, Any, Any, Array]:
     """Configurations, successes, iterations, reasons and errors (rows, goals, 2) for rows of targets."""
-    rows = len(targets)
-    finite = np.isfinite(targets).all(axis=-1)
-    if starts is not None:
-        finite &= np.isfinite(starts).all(axis=-1)
-        near = np.where(np.isfinite(starts), search.bounds.clip(starts), search.home)
+    near = search.home if starts is None else search.bounds.clip(starts)
+    parameters, reason = search.parameters(targets), np.zeros(len(targets), dtype="<U16")
+    finite = None
+    if np.isfinite(targets).all() and (starts is None or np.isfinite(starts).all()):
+        q, iterations = _search_rows(robot, search, parameters, near, starts is not None, posture)
     else:
-        near = np.broadcast_to(search.home, (rows, len(search.home)))
-    q, iterations, reason = near, np.zeros(rows, dtype=int), np.full(rows, SOLVED, dtype="<U16")
-    all_finite = bool(finite.all())
-    some: Any = slice(None) if all_finite else np.flatnonzero(finite)
-    if finite.any():
-        best = search.run(targets[some], None if starts is None else near[some])
-        if posture is not None:
-            _approach_posture(robot, search, best, targets[some], posture)
-        q = near.copy()
-        q[some] = search.shift(best.q, near[some])
-        iterations[some] = best.iterations
-    good = _close_loops(robot, search.bounds, q)
-    errors, inside, _ = search.measure(q, search.parameters(targets))
-    good &= inside & search.within_tolerances(errors)
-    if not all_finite:
+        finite = np.isfinite(targets).all(axis=-1)
+        if starts is not None:
+            finite &= np.isfinite(starts).all(axis=-1)
+            near = np.where(np.isfinite(starts), near, search.home)
+        near = np.broadcast_to(near, (len(targets), len(search.home)))
+        q, iterations = near.copy(), np.zeros(len(targets), dtype=int)
+        found = _search_rows(robot, search, parameters[finite], near[finite], starts is not None, posture)
+        q[finite], iterations[finite] = found
         reason[~finite] = NOT_FINITE
-        good &= finite
+    closed = _close_loops(robot, search.bounds, q) if robot.model.constraints else None
+    errors, good, _ = search.measure(q, parameters)
+    good &= search.within_tolerances(errors)
+    for condition in (finite, closed):
+        if condition is not None:
+            good &= condition
     if not good.all():
-        failed = np.flatnonzero(finite & ~good)
+        failed = np.flatnonzero(~good if finite is None else ~good & finite)
         reason[failed] = NOT_REACHED
         reason[failed[_reachable_without_limits(search, q[failed], targets[failed])]] = LIMITS
     return q, good, iterations, reason, errors
 
 
+def _search_rows(
+    robot: Mechanism, search: Search, parameters: Array, near: Array, is_start: bool, posture: Array | None
+) -> tuple[Array, Any]:
+    """Configurations and iterations for rows of parameters; `near`, (nq,) or (rows, nq), may be where they start."""
+    if not len(parameters):
+        return np.zeros((0, len(search.home))), np.zeros(0, dtype=int)
+    best = search.run(parameters, near if is_start else None)
+    if posture is not None:
+        _approach_posture(robot, search, best, search.targets(parameters), posture)
+    q = best.q if best.q.flags.owndata else best.q.copy()
+    return search.shift(q, near), best.iterations.astype(int)
+
+
 def _close_loops(robot: Mechanism, bounds: Bounds, q: Array) -> Truths:
     """Move configurations (rows, nq) to closed ones where that is possible, and say which are closed."""
-    if not robot.model.constraints:
-        return np.ones(len(q), dtype=bool)
     closed = robot.closure.is_closed(q)
     left = np.flatnonzero(~closed)
     if len(left):
@@ -265,7 +276,7 @@ def _reachable_without_limits(search: Search, q: Array, targets: Array) -> Truth
     if not len(q) or not search.bounds.are_finite:
         return np.zeros(len(q), dtype=bool)
     unlimited = replace(search, bounds=Bounds.infinite(q.shape[1]), restarts=RESTARTS_WITHOUT_LIMITS)
-    return unlimited.run(targets, q).solved
+    return unlimited.run(unlimited.parameters(targets), q).solved
 
 
 def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets: Array, posture: Array) -> None:
@@ -279,7 +290,7 @@ def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets
     q = np.ascontiguousarray(search.shift(best.q[rows], near))
     before = np.linalg.norm((q - goal) * counts, axis=-1)
     posture_loop(search.problem, robot)(q, np.concatenate([own, extra], axis=1), POSTURE_ITERATIONS)
-    after = replace(search, restarts=0).run(targets[rows], np.where(np.isfinite(q), q, best.q[rows]))
+    after = replace(search, restarts=0).run(own, np.where(np.isfinite(q), q, best.q[rows]))
     nearer = after.solved & (np.linalg.norm((after.q - goal) * counts, axis=-1) <= before)
     best.q[rows[nearer]] = after.q[nearer]
     best.iterations[rows] += POSTURE_ITERATIONS + after.iterations
