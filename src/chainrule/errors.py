@@ -39,6 +39,10 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
         return cls(f"{where} has no {what} named {short_repr(name, MAX_COMPARED)}; {hint}")
 
 
+class MissingPackageError(ChainruleError, ImportError):
+    """A package that users install themselves is not installed."""
+
+
 class SimulationError(ChainruleError, ArithmeticError):
     """The simulation cannot continue; `trajectory` is the motion up to there."""
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, as_list, one_of, real_array, rows_of
+from chainrule.core.foreign import refuse_symbols
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Joint, Layout, Model, Quantity
 from chainrule.model.layout import UNITS
@@ -47,6 +48,7 @@ def read_joint_array(model: Model, value: Any, quantity: Quantity, what: str, of
     """
     layout = model.layout
     one_of(UNITS, quantity, "quantity", "read_joints")
+    refuse_symbols(value, what)
     named = numbers_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)

@@ -12,7 +12,7 @@ from chainrule.compile.parameters import parameter_length
 from chainrule.compile.steps import Product, tangent_lengths
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
-from chainrule.functions.table import ONE_LOAD, WRENCH_LENGTH, Function, entry_of
+from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,7 +51,7 @@ def inputs_of(robot: Mechanism, caller: str, function: str, given: Sequence[str]
             known = [*entry.arguments, *([TIP_WRENCH, f"{WRENCH}LINK"] if entry.loaded else ()), "gravity", "link:NAME"]
             raise UnknownNameError.of("argument", name, known, f"{caller}: {function}")
     loads = tuple(robot.link(None) if name == TIP_WRENCH else name.removeprefix(WRENCH) for name in wrenches)
-    tip_sign = 1 if entry.options.get("loads") is ONE_LOAD else -1
+    tip_sign = 1 if entry.acts else -1
     signs = [tip_sign if name == TIP_WRENCH else 1 for name in wrenches]
     order = (*entry.arguments, *wrenches, *parameters)
     return Inputs(order, (*(1 for _ in entry.takes), *signs, *(1 for _ in parameters)), loads, parameters)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.products import TIP_WRENCH, WRENCH, call_for, inputs_of
-from chainrule.errors import ChainruleError, ShapeError, short_repr
+from chainrule.errors import MissingPackageError, ShapeError, short_repr
 from chainrule.frameworks.operators import Operator
-from chainrule.functions.table import FUNCTIONS, ONE_LOAD, Function
+from chainrule.functions.table import FUNCTIONS, Function
 
 
 def import_framework(package: str, name: str, extra: str) -> Any:
@@ -20,7 +20,7 @@ def import_framework(package: str, name: str, extra: str) -> Any:
     try:
         return import_module(package)
     except ImportError as error:
-        raise ChainruleError(f"robot.{extra} needs {name}: pip install 'chainrule[{extra}]'") from error
+        raise MissingPackageError(f"robot.{extra} needs {name}: pip install 'chainrule[{extra}]'") from error
 
 
 def signature_of(entry: Function) -> Signature:
@@ -28,7 +28,7 @@ def signature_of(entry: Function) -> Signature:
     plain, keyword = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
     vectors = [Parameter(name, plain) for name in entry.arguments]
     options = [Parameter(name, plain, default=None) for name, option in entry.options.items() if option.is_public]
-    if entry.options.get("loads") is ONE_LOAD:
+    if entry.acts:
         vectors.append(Parameter(TIP_WRENCH, plain))
         options.insert(0, Parameter("link", plain, default=None))
     elif entry.loaded:
@@ -70,6 +70,11 @@ class Functions(ABC):
     def apply(self, plan: Plan, vectors: list[Any]) -> Any:
         """The result of the operator of a plan, with its own shape."""
 
+    def parts(self, result: Any, shape: tuple[int, ...]) -> list[Any]:
+        """The parts of a result, its first dimension after those of the batch."""
+        rest = (slice(None),) * (len(shape) - 1)
+        return [result[(..., k, *rest)] for k in range(shape[0])]
+
     def plan(self, function: str, given: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Plan:
         """The operator of a function, for arguments of these names and these options."""
 
@@ -85,7 +90,9 @@ class Functions(ABC):
         plan = self.plan(function, tuple(given), tuple((k, _hashable(x)) for k, x in options.items()))
         _, order, signs, lengths, _ = plan
         vectors = self.vectors({f"{self.framework}.{function}: {k}": given[k] for k in order}, lengths)
-        return self.apply(plan, [-x if sign < 0 else x for x, sign in zip(vectors, signs, strict=True)])
+        result = self.apply(plan, [-x if sign < 0 else x for x, sign in zip(vectors, signs, strict=True)])
+        named = FUNCTIONS[function].named
+        return result if named is None else named(*self.parts(result, plan[4]))
 
 
 def _hashable(value: Any) -> Any:
@@ -94,7 +101,7 @@ def _hashable(value: Any) -> Any:
 
 def _method(name: str, entry: Function) -> Callable[..., Any]:
     signature = signature_of(entry)
-    takes_link_of_load = entry.options.get("loads") is ONE_LOAD
+    takes_link_of_load = entry.acts
 
     def method(self: Functions, /, *arguments: Any, **options: Any) -> Any:
         caller = f"{self.framework}.{name}"

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.dynamics.dae import DAE
+    from chainrule.frameworks.casadi import CasadiFunctions
     from chainrule.frameworks.jax import JaxFunctions
     from chainrule.frameworks.torch import TorchFunctions
     from chainrule.plots.animation import Animation
@@ -284,6 +285,13 @@ class Robot(Mechanism):
     export = export
 
     # --- what needs heavy packages is imported by the call ---
+
+    @property
+    def casadi(self) -> CasadiFunctions:
+        """The functions of this robot on symbols of CasADi, and as functions of CasADi."""
+        from chainrule.frameworks.casadi import CasadiFunctions
+
+        return self.remember("casadi", lambda: CasadiFunctions(self))
 
     @property
     def jax(self) -> JaxFunctions:
