@@ -277,6 +277,11 @@ def _per_pair_and_product(model: Model) -> float:
     return per_pair(2)(model) + model.nv**3
 
 
+def per_triple(times: float = 1.0) -> Cost:
+    """A number of visits for each degree of freedom and each pair of a joint and a joint that carries it."""
+    return lambda model: model.nv * per_pair(times)(model)
+
+
 def _per_sticking_pass(model: Model) -> float:
     """Visits of bodies that take about as long as the passes which find the joints that stick."""
     k = len(sticking.joints_with_dry_friction(model))
@@ -734,7 +739,7 @@ FUNCTIONS: dict[str, Function] = {
         configuration_derivatives.mass_matrix_derivative,
         (Q,),
         (N, N, N),
-        cost=per_pair(4),
+        cost=per_triple(),
         answer="derivatives of the mass matrix, rows and columns {columns}, each along these",
     ),
     "apply_inverse_mass": Function(
