@@ -18,7 +18,7 @@ from chainrule.core import products
 from chainrule.core.export import export
 from chainrule.core.mechanism import Mechanism
 from chainrule.doctor import diagnosis
-from chainrule.dynamics import derivatives, dynamics, energy, textbook, unit_check
+from chainrule.dynamics import derivatives, dynamics, energy, linearization, textbook, unit_check
 from chainrule.identification import parameters as identified
 from chainrule.identification import regressor as regression
 from chainrule.inverse_kinematics import path, solve
@@ -221,6 +221,7 @@ class Robot(Mechanism):
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
+    linearize = linearization.linearize
     mass_matrix = dynamics.mass_matrix
     mass_matrix_derivative = dynamics.mass_matrix_derivative
     apply_inverse_mass = dynamics.apply_inverse_mass
