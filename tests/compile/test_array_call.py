@@ -92,6 +92,9 @@ def forms(array):
         "float32": array.astype(np.float32).astype(np.float32),
         "long double": array.astype(np.longdouble),
         "one row for all": array[(0,) * (array.ndim - 1)],
+        "one row for all, with dimensions": array[(slice(0, 1),) * (array.ndim - 1)],
+        "a part of longer rows": np.concatenate([array, array], axis=-1)[..., array.shape[-1] :],
+        "one row, broadcast": np.broadcast_to(array[(0,) * (array.ndim - 1)], array.shape),
         "list": array.tolist(),
         "integers": np.round(array).astype(int),
     }

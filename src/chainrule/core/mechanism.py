@@ -342,16 +342,20 @@ class Mechanism:
             options["loads"] = loads.links
         call = self._call(function, options)
 
+        def compute(*arrays: Array) -> Array:
+            backend = active(self.backend)
+            result = backend.evaluate(call, arrays)
+            if backend.compiles and call not in self._installed_calls:
+                self._install_call(call)
+            return result
+
         def evaluate(*values: Any) -> Array:
             if any(map(is_lazy, values)):
                 return self._evaluate_lazily(call, loads, values)
             arrays = {name: self.read_one(function, name, x) for name, x in zip(entry.arguments, values, strict=False)}
             if loads.links:
                 arrays |= zip(loads.labels, values[len(arrays) :], strict=True)
-            backend = active(self.backend)
-            result = backend.evaluate(call, together(arrays, function))
-            if backend.compiles and call not in self._installed_calls:
-                self._install_call(call)
+            result: Array = on_arrays(*together(arrays, function))
             return result
 
         def learn(records: Records, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
@@ -360,7 +364,9 @@ class Mechanism:
                 records.add(Pattern.of_arrays(len(arguments)), kernel.target)
 
         if not (active(self.backend).compiles and single_calls_possible() and is_worth_compiling(call)):
+            on_arrays: Callable[..., Array] = compute
             return evaluate
+        on_arrays = self._builtin(compute, function, "", learn)
         return self._builtin(evaluate, function, "", learn)
 
     def _builtin(self, fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:

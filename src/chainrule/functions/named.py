@@ -47,10 +47,17 @@ class ForwardDynamicsDerivatives(NamedTuple):
 T = TypeVar("T")
 
 
-def split(named: Callable[..., T], answer: Array, dimensions: int = 3) -> T:
-    """A named result of an answer (..., parts, n, m), whose parts are views of it.
+def parts_first(values: Array, dimensions: int) -> Array:
+    """A view of an answer (..., parts, ..) whose first dimension is that of the parts.
 
     dimensions: those of the answer for one state, the parts among them.
     """
-    first = answer.ndim - dimensions
-    return named(*answer.transpose(first, *range(first), *range(first + 1, answer.ndim)))
+    first = values.ndim - dimensions
+    if first < 2:
+        return values.swapaxes(0, first)
+    return values.transpose(first, *range(first), *range(first + 1, values.ndim))
+
+
+def split(named: Callable[..., T], answer: Array, dimensions: int = 3) -> T:
+    """A named result of an answer (..., parts, n, m), whose parts are views of it."""
+    return named(*parts_first(answer, dimensions))

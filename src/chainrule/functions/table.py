@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from typing import Any, NamedTuple
 
 from chainrule.algorithms import (
@@ -49,6 +48,7 @@ from chainrule.functions.named import (
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
     StateDerivatives,
+    parts_first,
     split,
 )
 from chainrule.model import Model, Quantity
@@ -349,7 +349,8 @@ class Function:
     def finish(self, model: Model, options: Mapping[str, Any]) -> Callable[[Any], Any] | None:
         """The step from the array to the result of the method; None where that is the array itself."""
         if self.named is not None:
-            return partial(split, self.named, dimensions=len(self.gives))
+            named, dimensions = self.named, len(self.gives)
+            return lambda values: split(named, values, dimensions)
         return None if self.by_name is None else self.by_name(model, options)
 
     def options_for(self, model: Model) -> Mapping[str, Option]:
@@ -543,8 +544,7 @@ def terms_by_name(model: Model, options: Mapping[str, Any]) -> Callable[[Any], d
     names = terms.term_names(model, loaded=bool(options.get("loads")))
 
     def by_name(values: Any) -> dict[str, Any]:
-        last = values.ndim - 2
-        return dict(zip(names, values.transpose(last, *range(last), last + 1), strict=True))
+        return dict(zip(names, parts_first(values, 2), strict=True))
 
     return by_name
 

@@ -5,9 +5,9 @@ arguments come by place, which by keyword, which of them are arrays, and which m
 name of a link. Where a record fits, the batch goes straight to the inner loop of the kernel's ufunc. Everything else
 goes to `self`, a Python callable that takes all cases.
 
-It takes arrays of doubles or floats of at most `MAX_LEADING` leading dimensions, all the same or none. Arrays of two
-dimensions may have any strides; those of more must be contiguous. Where all are floats, the loop for floats is taken,
-if it has been made; where some are, those are converted.
+It takes arrays of doubles or floats of at most `MAX_LEADING` leading dimensions, all the same or none; where there is
+one, its length may be 1 in some. Rows must follow each other by one stride, which may be any. Where all are floats, the
+loop for floats is taken, if it has been made; where some are, those are converted.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ class _Entry:
             kind = code.new(f"select i1 {is_double}, i32 0, i32 {SINGLE_SOURCE}")
             sign = code.new(f"trunc i64 {code.item('i64', slot, 2)} to i32")
             code.put("i32", code.new(f"or i32 {kind}, {sign}"), self.modes, k)
-            self._strides(n, strides, size, length, k, flags)
-            code.unless(code.is_("sgt", n, code.new(f"load i64, ptr {self.most}")), next_slot)
+            self._strides(n, shape, strides, size, length, k, flags)
+            self._keep_longest(n, shape, next_slot)
             code.add(f"store i64 {n}, ptr {self.most}")
             code.add(f"store ptr {shape}, ptr {self.leading}")
         self.is_double = code.new(f"load i1, ptr {self.doubles}")
@@ -254,22 +254,38 @@ class _Entry:
         code.when(code.is_("eq", self.loop, "null", "ptr"), "other")
         self.size = code.new(f"select i1 {self.is_double}, i64 8, i64 4")
 
-    def _strides(self, n: str, strides: str, size: str, length: str, k: str, flags: str) -> None:
+    def _keep_longest(self, n: str, shape: str, otherwise: str) -> None:
+        """Go on if an array has more dimensions than those before it, or as many where theirs was a single row."""
+        code = self.code
+        most, longer = code.new(f"load i64, ptr {self.most}"), code.name()
+        code.when(code.is_("sgt", n, most), longer)
+        code.unless(code.is_("eq", n, most), otherwise)
+        code.unless(code.is_("eq", n, 2), otherwise)
+        rows = code.item("i64", code.new(f"load ptr, ptr {self.leading}"), 0)
+        code.unless(code.is_("eq", rows, 1), otherwise)
+        code.go(longer)
+        code.label(longer)
+
+    def _strides(self, n: str, shape: str, strides: str, size: str, length: str, k: str, flags: str) -> None:
         """The strides from row to row and from number to number."""
         code = self.code
-        many, few, done = (code.name() for _ in range(3))
-        code.add(f"br i1 {code.is_('sgt', n, 2)}, label %{many}, label %{few}")
-        code.label(many)
+        strided, done = code.name(), code.name()
         contiguous = code.new(f"and i32 {flags}, {abi.CONTIGUOUS}")
-        code.unless(code.is_("ne", contiguous, 0, "i32"), "other")
-        code.put("i64", size, self.inner, k)
         code.put("i64", code.new(f"mul i64 {size}, {length}"), self.steps, k)
+        code.put("i64", size, self.inner, k)
+        code.unless(code.is_("ne", contiguous, 0, "i32"), strided)
+        code.unless(code.is_("eq", n, 1), done)
+        code.put("i64", 0, self.steps, k)
         code.go(done)
-        code.label(few)
+        code.label(strided)
         code.put("i64", 0, self.steps, k)
         code.put("i64", code.item("i64", strides, code.new(f"sub i64 {n}, 1")), self.inner, k)
         code.when(code.is_("eq", n, 1), done)
-        code.put("i64", code.item("i64", strides, 0), self.steps, k)
+        code.put("i64", code.item("i64", strides, code.new(f"sub i64 {n}, 2")), self.steps, k)
+        with code.loop(code.new(f"sub i64 {n}, 2")) as (j, _):
+            behind = code.new(f"add i64 {j}, 1")
+            step = code.new(f"mul i64 {code.item('i64', strides, behind)}, {code.item('i64', shape, behind)}")
+            code.unless(code.is_("eq", code.item("i64", strides, j), step), "other")
         code.go(done)
         code.label(done)
 
@@ -283,7 +299,17 @@ class _Entry:
             code.when(code.is_("eq", n, 1), next_input)
             code.unless(code.is_("eq", n, most), "other")
             with code.loop(self.leading_count) as (j, _):
-                code.unless(code.is_("eq", code.item("i64", shape, j), code.item("i64", leading, j)), "other")
+                different = code.name()
+                code.unless(code.is_("eq", code.item("i64", shape, j), code.item("i64", leading, j)), different)
+                checked = code.name()
+                code.go(checked)
+                code.label(different)
+                code.unless(code.is_("eq", n, 2), "other")
+                code.unless(code.is_("eq", code.item("i64", shape, j), 1), "other")
+                code.put("i64", 0, self.steps, k)
+                code.put("i64", 1, self.dimensions, k)
+                code.go(checked)
+                code.label(checked)
         limit = code.item("i64", self.record, MAX_ROWS)
         code.add(f"store i64 1, ptr {self.rows_at}")
         with code.loop(self.leading_count) as (j, _):
