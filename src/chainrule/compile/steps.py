@@ -15,9 +15,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from chainrule.compile.parameters import parameter_length
 from chainrule.functions.table import Function
-from chainrule.model import Model
+from chainrule.model import Model, edits
+from chainrule.model.parameters import parameter_length
 
 Kind = Literal["jvp", "vjp"]
 
@@ -48,8 +48,9 @@ def is_configuration(entry: Function, place: int) -> bool:
 def signature(model: Model, entry: Function, options: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The lengths of the arguments of a function, or of its products, and the shape of the result for one state."""
     lengths = entry.argument_lengths(model, options.get("loads", ()))
-    lengths += tuple(parameter_length(model, parameter) for parameter in options.get("parameters", ()))
-    shape = entry.shape(model, options)
+    parameters = options.get("parameters", ())
+    lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
+    shape = entry.shape(edits.merge_fixed(model) if parameters and not entry.whole else model, options)
     for product in options.get("products", ()):
         tangents = tangent_lengths(model, entry, lengths, product.places, product.by_velocities)
         if product.kind == "jvp":

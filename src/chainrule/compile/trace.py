@@ -7,12 +7,12 @@ from typing import Any
 
 from chainrule.compile.differentiate import differentiate
 from chainrule.compile.graph import Graph
-from chainrule.compile.parameters import parameter_length, with_parameters
 from chainrule.compile.steps import Product
 from chainrule.compile.tape import Tape
 from chainrule.functions.reference import leaves
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
+from chainrule.model.parameters import family, parameter_length
 
 
 def trace(
@@ -27,7 +27,7 @@ def trace(
     lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))
     graph = Graph()
     scalars = graph.inputs(lengths)
-    family = with_parameters(model, parameters, scalars[len(own) :])
-    result = entry.compute(family, *scalars[: len(own)], **options)
+    open_model = family(model, parameters, scalars[len(own) :], merged=not entry.whole)
+    result = entry.compute(open_model, *scalars[: len(own)], **options)
     inputs, outputs = differentiate(graph, model, entry, scalars, list(leaves(result)), products)
     return graph.tape([len(x) for x in inputs], outputs)

@@ -26,6 +26,7 @@ from chainrule.core.dask import is_lazy, lazily
 from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
 from chainrule.core.patterns import CallPatterns, PlainCall
+from chainrule.core.parameters import read_parameters
 from chainrule.core.requirements import describe_lack
 from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
@@ -33,6 +34,7 @@ from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownName
 from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
 from chainrule.lazy import cached_property
 from chainrule.model import Layout, Model, Quantity, edits
+from chainrule.model.parameters import find_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -312,13 +314,16 @@ class Mechanism:
 
     # --- evaluation ---
 
-    def evaluate(self, function: str, loads: Loads = NO_LOADS, /, *, out: Any = None, **arguments: Any) -> Array:
+    def evaluate(
+        self, function: str, loads: Loads = NO_LOADS, /, *, parameters: Any = None, out: Any = None, **arguments: Any
+    ) -> Array:
         """A function of the table, batched; `arguments` are its vectors and its options by name.
 
-        The result is written into the array `out` where one is given.
+        parameters={"payload:hand": (..., 10)} are numbers of the robot in place of its own, as in `kernel`. The result
+        is written into the array `out` where one is given.
         """
-        if out is not None:
-            return self._evaluate_into(out, function, loads, arguments)
+        if parameters is not None or out is not None:
+            return self._evaluate_with(parameters, out, function, loads, arguments)
         vectors = [arguments.pop(name) for name in FUNCTIONS[function].arguments]
         key = (function, loads.links, loads.labels, *arguments.items())
         try:
@@ -375,21 +380,29 @@ class Mechanism:
 
         return array_function(fallback, name, doc, learn)
 
-    def _evaluate_into(self, out: Any, function: str, loads: Loads, arguments: dict[str, Any]) -> Array:
-        """A function whose result is written into an array of the user's, checked."""
+    def _evaluate_with(
+        self, parameters: Any, out: Any, function: str, loads: Loads, arguments: dict[str, Any]
+    ) -> Array:
+        """A function with numbers of the robot, or one whose result is written into an array of the user's, checked."""
         entry = FUNCTIONS[function]
+        numbers = read_parameters(self.model, function, parameters)
         vectors = {name: arguments.pop(name) for name in entry.arguments}
-        if any(is_lazy(value) for value in (*vectors.values(), *loads.wrenches)):
-            raise ShapeError(f"{function}: the results of Dask arrays are lazy: nothing can be written into out")
         if entry.loaded:
             arguments["loads"] = loads.links
-        call = self._call(function, arguments)
-        arrays = {name: self.read_one(function, name, value) for name, value in vectors.items()}
-        arrays |= zip(loads.labels, loads.wrenches, strict=True) if loads.links else {}
-        inputs = together(arrays, function)
-        shape = (*inputs[0].shape[:-1], *entry.shape(call.model, dict(call.options)))
-        result = result_array(out, shape, inputs, function)
+        call = self.call(function, arguments, parameters=numbers.names)
         backend = active(self.backend)
+        own = entry.shape(self.model if entry.whole else self.merged, dict(call.options))
+        further = (*loads.wrenches, *numbers.arrays)
+        if any(is_lazy(value) for value in (*vectors.values(), *loads.wrenches)):
+            if out is not None:
+                raise ShapeError(f"{function}: the results of Dask arrays are lazy: nothing can be written into out")
+            return lazily(lambda *arrays: backend.evaluate(call, arrays), (*vectors.values(), *further), own)
+        arrays = {name: self.read_one(function, name, value) for name, value in vectors.items()}
+        arrays |= zip((*loads.labels, *numbers.labels), further, strict=True)
+        inputs = together(arrays, function)
+        if out is None:
+            return backend.evaluate(call, inputs)
+        result = result_array(out, (*inputs[0].shape[:-1], *own), inputs, function)
         if any(np.may_share_memory(result, array) for array in inputs):  # rows must not change before they are read
             result[...] = backend.evaluate(call, inputs)
             return result
@@ -410,11 +423,17 @@ class Mechanism:
         parameters: Sequence[str] = (),
         products: Sequence[Product] = (),
     ) -> Call:
-        """A function with its options, checked: with numbers of the robot as further arguments, or its products."""
+        """A function with its options, checked: with numbers of the robot as further arguments, or its products.
+
+        Numbers are those of the whole model; its fixed joints are welded when they are in place.
+        """
         plain = self._call(function, options)
         further = {"parameters": tuple(parameters), "products": tuple(products)}
         chosen = dict(plain.options) | {name: value for name, value in further.items() if value}
-        return Call.of(plain.model, plain.fingerprint, function, chosen)
+        if not parameters:
+            return Call.of(plain.model, plain.fingerprint, function, chosen)
+        find_parameters(self.model, parameters)
+        return Call.of(self.model, self.fingerprint, function, chosen)
 
     def _new_call(self, function: str, options: Mapping[str, Any]) -> Call:
         self.require(function)
@@ -457,7 +476,10 @@ class Mechanism:
             "cpu".
         parameters
             Numbers of the robot that become arguments as well, so that one kernel serves a family of robots:
-            "gravity" (3 numbers), "link:NAME" and "payload:NAME" (mass, center of mass, inertia about it: 10 numbers).
+            "gravity" (3 numbers), "link:LINK" and "payload:LINK" (mass, center of mass, inertia about it: 10 numbers),
+            "mass:LINK" (1), "length:LINK" (1), "origin:JOINT" (xyz: 3), "pose:JOINT" (xyz and rpy: 6), and a number
+            for each degree of freedom of a joint: "viscous:JOINT", "coulomb:JOINT", "static:JOINT", "rotor:JOINT",
+            "gear:JOINT", "stiffness:JOINT", "rest:JOINT"; without ":JOINT", for each one of the robot.
         options
             Those of the method: link and frame of a Jacobian; `loads`, the links that wrenches act on, each then an
             argument of six numbers; with closed loops, the independent `rows` of the constraints and the places of

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainrule.arguments import WRENCH_UNITS, Array, flag, names, real_array, rows_of, together
 from chainrule.compile.backend import Call, active
-from chainrule.compile.parameters import parameter_length
 from chainrule.compile.steps import Product, tangent_lengths
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
+from chainrule.model.parameters import KINDS, parameter_length
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,8 +47,9 @@ def inputs_of(robot: Mechanism, caller: str, function: str, given: Sequence[str]
     if wrenches and not entry.loaded:
         raise UnknownNameError(f"{caller}: {function} takes no wrenches, got {quoted(wrenches)}")
     for name in parameters:
-        if ":" not in name and name != "gravity":
-            known = [*entry.arguments, *([TIP_WRENCH, f"{WRENCH}LINK"] if entry.loaded else ()), "gravity", "link:NAME"]
+        if name.partition(":")[0] not in KINDS:
+            forms = [kind.form for kind in KINDS.values()]
+            known = [*entry.arguments, *([TIP_WRENCH, f"{WRENCH}LINK"] if entry.loaded else ()), *forms]
             raise UnknownNameError.of("argument", name, known, f"{caller}: {function}")
     loads = tuple(robot.link(None) if name == TIP_WRENCH else name.removeprefix(WRENCH) for name in wrenches)
     tip_sign = 1 if entry.acts else -1

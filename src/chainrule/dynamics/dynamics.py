@@ -12,6 +12,7 @@ from chainrule.arguments import Array, flag, result_array
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
+from chainrule.errors import ModelError
 from chainrule.functions import reference
 from chainrule.functions.table import terms_by_name
 from chainrule.loops.forces import loop_torques
@@ -30,6 +31,7 @@ def inverse_dynamics(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     units: bool = False,
 ) -> Array:
@@ -50,6 +52,9 @@ def inverse_dynamics(
         N m and N, and the moment is about the origin of that link or frame.
     wrench_frame
         The axes of moment and force: "body", those of the link or frame itself; "world", those of the base.
+    parameters
+        Numbers of the robot in place of its own, for all states or for each: {"payload:hand": (..., 10)}, named as in
+        `kernel`. One compiled function serves them all.
     out
         An array that the result is written into, as in mass_matrix.
     units
@@ -66,13 +71,20 @@ def inverse_dynamics(
     [1.7552, 0.8776]
     """
     if robot.model.constraints:
+        if parameters is not None:
+            raise ModelError(
+                f"inverse_dynamics: robot {robot.name!r} has closed loops, whose torques are not computed with "
+                "parameters; edit the robot: robot.with_payload(...), robot.with_link(...)"
+            )
         tau = loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches, wrench_frame=wrench_frame).tau
         if out is None:
             return tau
         result_array(out, tau.shape, [tau], "inverse_dynamics")[...] = tau
         return out
     loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
-    return robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, out=out)
+    return robot.evaluate(
+        "inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, parameters=parameters, out=out
+    )
 
 
 @quantities_on_request
@@ -86,6 +98,7 @@ def forward_dynamics(
     *,
     wrench_frame: str = "body",
     stick: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     units: bool = False,
 ) -> Array:
@@ -104,6 +117,8 @@ def forward_dynamics(
         Whether dry friction holds joints at rest. Without it, dry friction counts as zero at a speed of exactly zero,
         as in inverse_dynamics. With stick=True, joints whose speed is exactly zero stay at rest as long as their dry
         friction, up to its break-away level, can hold them: the accelerations with which `simulate` starts.
+    parameters
+        Numbers of the robot in place of its own, as in inverse_dynamics.
     out
         An array that the result is written into, as in mass_matrix.
     units
@@ -119,8 +134,12 @@ def forward_dynamics(
     """
     loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
     if flag(stick, "forward_dynamics: stick"):
-        return robot.evaluate("sticking_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, out=out)
-    return robot.evaluate("forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, out=out)
+        return robot.evaluate(
+            "sticking_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, parameters=parameters, out=out
+        )
+    return robot.evaluate(
+        "forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, parameters=parameters, out=out
+    )
 
 
 @quantities_on_request
@@ -132,20 +151,38 @@ def bias(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     units: bool = False,
 ) -> Array:
     """h(q, qd): everything but M qdd, friction and springs included: (..., n). Wrenches are as in inverse_dynamics.
 
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
+
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
     return robot.evaluate(
-        "bias", robot.loads("bias", tip_wrench, wrenches), q=q, qd=qd, wrench_frame=wrench_frame, out=out
+        "bias",
+        robot.loads("bias", tip_wrench, wrenches),
+        q=q,
+        qd=qd,
+        wrench_frame=wrench_frame,
+        parameters=parameters,
+        out=out,
     )
 
 
-def mass_matrix(robot: Mechanism, q: ArrayLike, *, half: bool = False, out: Array | None = None) -> Array:
+def mass_matrix(
+    robot: Mechanism,
+    q: ArrayLike,
+    *,
+    half: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+) -> Array:
     """M(q), symmetric and positive definite, rotors included: (..., n, n).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     half=True gives the entries on and below the diagonal only, row by row: (..., n (n + 1) / 2), in the order of
     `np.tril_indices(n)`. Large batches then take little more than half the memory and time.
@@ -158,7 +195,7 @@ def mass_matrix(robot: Mechanism, q: ArrayLike, *, half: bool = False, out: Arra
     >>> arm.mass_matrix([0.0, 0.0]).tolist(), arm.mass_matrix([0.0, 0.0], half=True).tolist()
     ([[5.0, 2.0], [2.0, 1.0]], [5.0, 2.0, 1.0])
     """
-    return robot.evaluate("mass_matrix", q=q, half=half, out=out)
+    return robot.evaluate("mass_matrix", q=q, half=half, parameters=parameters, out=out)
 
 
 def mass_matrix_derivative(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -179,18 +216,37 @@ def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike, *, out: Arr
     return robot.evaluate("apply_inverse_mass", q=q, x=x, out=out)
 
 
-def coriolis_matrix(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
-    """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., n, n)."""
-    return robot.evaluate("coriolis_matrix", q=q, qd=qd, out=out)
+def coriolis_matrix(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+) -> Array:
+    """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., n, n).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
+    """
+    return robot.evaluate("coriolis_matrix", q=q, qd=qd, parameters=parameters, out=out)
 
 
 @quantities_on_request
-def gravity_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
+def gravity_torque(
+    robot: Mechanism,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    units: bool = False,
+) -> Array:
     """g(q): torques that hold the robot still against gravity: (..., n).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("gravity_torque", q=q, out=out)
+    return robot.evaluate("gravity_torque", q=q, parameters=parameters, out=out)
 
 
 def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -204,17 +260,25 @@ def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None
 
 @quantities_on_request
 def friction_torque(
-    robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None, *, out: Array | None = None, units: bool = False
+    robot: Mechanism,
+    qd: ArrayLike,
+    q: ArrayLike | None = None,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    units: bool = False,
 ) -> Array:
     """Torques that overcome friction; dry friction counts as zero at rest: (..., n).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     q is needed where friction depends on the position: with a ripple, or a function of the user's own.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
     if q is not None:
-        return robot.evaluate("friction_torque_at", qd=qd, q=q, out=out)
-    return robot.evaluate("friction_torque", qd=qd, out=out)
+        return robot.evaluate("friction_torque_at", qd=qd, q=q, parameters=parameters, out=out)
+    return robot.evaluate("friction_torque", qd=qd, parameters=parameters, out=out)
 
 
 @quantities_on_request
@@ -251,8 +315,11 @@ def torque_terms(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     wrench_frame: str = "body",
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> dict[str, Array]:
     """The torque by its causes: inertial, centrifugal, coriolis, gravity, friction, spring, and their total.
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds. Wrenches, as
     in inverse_dynamics, add the term "external", J^T F_tip - J^T W; closed loops the term "loop".
@@ -264,7 +331,9 @@ def torque_terms(
     ([2.0, 1.0], [31.43, 10.81])
     """
     loads = robot.loads("torque_terms", tip_wrench, wrenches)
-    values = robot.evaluate("torque_terms", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    values = robot.evaluate(
+        "torque_terms", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, parameters=parameters
+    )
     by_term: dict[str, Array] = terms_by_name(robot.model, {"loads": loads.links})(values)
     return by_term
 
@@ -279,16 +348,27 @@ def joint_wrenches(
     *,
     joints: Sequence[str] | None = None,
     wrench_frame: str = "body",
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
     fixed and mimic ones too. wrench_frame: of the wrenches that are given, as in inverse_dynamics.
     """
     loads = robot.loads("joint_wrenches", tip_wrench, wrenches)
     return robot.evaluate(
-        "joint_wrenches", loads, q=q, qd=qd, qdd=qdd, joints=joints, wrench_frame=wrench_frame, out=out
+        "joint_wrenches",
+        loads,
+        q=q,
+        qd=qd,
+        qdd=qdd,
+        joints=joints,
+        wrench_frame=wrench_frame,
+        parameters=parameters,
+        out=out,
     )
 
 

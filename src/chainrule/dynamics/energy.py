@@ -6,6 +6,7 @@ joints with one coordinate that is the partial derivative; for quaternions it is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chainrule.arguments import Array
@@ -19,24 +20,41 @@ if TYPE_CHECKING:
 
 @quantities_on_request
 def kinetic_energy(
-    robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None, units: bool = False
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    units: bool = False,
 ) -> Array:
     """Kinetic energy qd^T M qd / 2, in J: (...).
 
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
+
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("kinetic_energy", q=q, qd=qd, out=out)
+    return robot.evaluate("kinetic_energy", q=q, qd=qd, parameters=parameters, out=out)
 
 
 @quantities_on_request
-def potential_energy(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
+def potential_energy(
+    robot: Mechanism,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    units: bool = False,
+) -> Array:
     """Potential energy of gravity on all links but the base, and of the springs, in J: (...).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     Gravity's is zero at the base's origin.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("potential_energy", q=q, out=out)
+    return robot.evaluate("potential_energy", q=q, parameters=parameters, out=out)
 
 
 def momentum(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
@@ -55,12 +73,21 @@ def centroidal_momentum_matrix(robot: Mechanism, q: ArrayLike, *, out: Array | N
 
 
 @quantities_on_request
-def center_of_mass(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
+def center_of_mass(
+    robot: Mechanism,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    units: bool = False,
+) -> Array:
     """Center of mass of all moving links, in the base frame, in m: (..., 3).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate("center_of_mass", q=q, out=out)
+    return robot.evaluate("center_of_mass", q=q, parameters=parameters, out=out)
 
 
 def center_of_mass_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:

@@ -14,17 +14,26 @@ from numpy.typing import NDArray
 
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
+from chainrule.model.parameters import family
 
 Array = NDArray[np.float64]
 
 
-def evaluate(model: Model, name: str, arguments: Sequence[Array], **options: Any) -> Array:
-    """One function of the table, on arguments with equal batch dimensions and their scalars in the last one."""
+def evaluate(
+    model: Model, name: str, arguments: Sequence[Array], parameters: Sequence[str] = (), **options: Any
+) -> Array:
+    """One function of the table, on arguments with equal batch dimensions and their scalars in the last one.
+
+    The numbers of parameters, if there are any, are the last arguments.
+    """
+    entry = FUNCTIONS[name]
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arguments))
     scalars = [scalars_of(a) for a in arguments]
+    own = len(arguments) - len(parameters)
     with np.errstate(all="ignore"):
-        result = FUNCTIONS[name].compute(model, *scalars, **options)
-    return stack(result, batch, FUNCTIONS[name].shape(model, options))
+        open_model = family(model, parameters, scalars[own:], merged=not entry.whole)
+        result = entry.compute(open_model, *scalars[:own], **options)
+    return stack(result, batch, entry.shape(open_model, options))
 
 
 def scalars_of(a: Array) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +17,18 @@ if TYPE_CHECKING:
 
 
 def pose(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, relative_to: str | None = None, *, out: Array | None = None
+    robot: Mechanism,
+    q: ArrayLike,
+    link: str | None = None,
+    relative_to: str | None = None,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Pose of a link or frame, the end-effector's unless one is named: (..., 4, 4), in m.
+
+    parameters: numbers of the robot in place of its own, for all states or for each:
+    {"origin:elbow": (..., 3)}, named as in `kernel`.
 
     In the base frame, the product of exponentials: T(q) = e^[S1]q1 .. e^[Sn]qn M. relative_to names another link or
     frame in which it is given instead: T_ab for `pose(q, b, relative_to=a)`.
@@ -30,12 +40,17 @@ def pose(
     >>> arm.pose([0.7, 0.0], relative_to="link2")[:3, 3].tolist()
     [1.0, 0.0, 0.0]
     """
-    return robot.evaluate("pose", q=q, link=link, relative_to=relative_to, out=out)
+    return robot.evaluate("pose", q=q, link=link, relative_to=relative_to, parameters=parameters, out=out)
 
 
-def poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Poses of all links in the base frame, in the order of link_names: (..., links, 4, 4)."""
-    return robot.evaluate("poses", q=q, out=out)
+def poses(
+    robot: Mechanism, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+) -> Array:
+    """Poses of all links in the base frame, in the order of link_names: (..., links, 4, 4).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
+    """
+    return robot.evaluate("poses", q=q, parameters=parameters, out=out)
 
 
 def twists(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
@@ -62,9 +77,17 @@ def accelerations(
 
 
 def jacobian(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world", *, out: Array | None = None
+    robot: Mechanism,
+    q: ArrayLike,
+    link: str | None = None,
+    frame: str = "world",
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
 ) -> Array:
     """J with J qd the velocity (omega, v) of a link or frame, as `velocity` has it: (..., 6, n).
+
+    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     frame: "world", the angular velocity and the velocity of the frame's origin, in base axes; "body", the same two in
     the frame's own axes; "space", the twist at the base's origin in base axes (Lynch & Park's space Jacobian).
@@ -74,7 +97,7 @@ def jacobian(
     >>> (arm.jacobian(q) @ qd).tolist() == arm.velocity(q, qd).tolist() == [0.0, 0.0, 1.0, 0.0, 2.0, 0.0]
     True
     """
-    return robot.evaluate("jacobian", q=q, link=link, frame=frame, out=out)
+    return robot.evaluate("jacobian", q=q, link=link, frame=frame, parameters=parameters, out=out)
 
 
 def jacobian_derivative(

@@ -40,6 +40,7 @@ from chainrule.spatial import (
     Vector,
 )
 from chainrule.spatial.arrays import ArrayOfScalars
+from chainrule.spatial.scalar import is_zero
 from chainrule.spatial.vector import vectors
 
 Scalars = Sequence[Scalar]
@@ -212,6 +213,11 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
         return ("rad",) if self.turns else ("m",)
 
     @cached_property
+    def _has_no_linear_part(self) -> bool:
+        """Whether the linear part is zero whatever the state; a scalar of many values is not."""
+        return all(is_zero(x) or (x == 0) is True for x in self.linear)
+
+    @cached_property
     def _geometry(self) -> tuple[Scalar, Vector, Vector, Vector]:
         """Length of omega, its direction, a point on the axis, and the advance along it for each unit of q."""
         w, v = self.angular, self.linear
@@ -226,7 +232,7 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
             return Transform(Rotation.identity(), self.linear * q[0])
         length, axis, point, advance = self._geometry
         R = Rotation.about(axis, q[0] * length)
-        if self.linear == Vector.zero():
+        if self._has_no_linear_part:
             return Transform(R, Vector.zero())
         return Transform(R, point - R * point + advance * q[0])
 
@@ -236,7 +242,7 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
     def map(self, f: Lift) -> Screw:
         unit = "m" if self.turns else "1"
         angular = lift_vector(f, self.angular, "1") if self.turns else self.angular
-        linear = self.linear if self.linear == Vector.zero() else lift_vector(f, self.linear, unit)
+        linear = self.linear if self._has_no_linear_part else lift_vector(f, self.linear, unit)
         return Screw(angular, linear, self.name)
 
 

@@ -13,6 +13,7 @@ from chainrule.model.parts import Joint, Link
 from chainrule.model.springs import Spring
 from chainrule.spatial import Scalar, Symmetric, Transform, Vector
 from chainrule.spatial.physical import objection
+from chainrule.spatial.scalar import is_zero
 
 PARALLEL_TOLERANCE = 1e-9
 """Sine of the angle up to which two directions count as the same."""
@@ -99,7 +100,7 @@ class Stretch:
     def point(self, x: Vector) -> Vector:
         """A point, moved along u."""
         along = self.u.dot(x)
-        return x if along == 0 else x + self.u * (along * (self.factor - 1))
+        return x if along == 0 or is_zero(self.factor - 1) else x + self.u * (along * (self.factor - 1))
 
     def pose(self, T: Transform) -> Transform:
         """A frame whose origin is moved, and whose axes stay."""
@@ -140,7 +141,7 @@ class Stretch:
             point = w.cross(kind.linear) / w.dot(w)
             advance = w * (w.dot(kind.linear) / w.dot(w))
             moved = self.point(point)
-            if moved != point:
+            if moved is not point:
                 return replace(joint, kind=replace(kind, linear=moved.cross(w) + advance))
         return joint
 

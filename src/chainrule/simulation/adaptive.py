@@ -97,7 +97,15 @@ def _gather(request: Request, runs: list[RowRun], length: int, status: str) -> T
             t = np.array(run.t[:count])
     arrays: Any = columns_of(request.plant, records.reshape((*request.start.batch, length, -1)))
     events = tuple(event for run in runs for event in run.events)
-    return Trajectory(request.robot, t, **arrays, method=request.integrator.name, status=status, events=events)
+    return Trajectory(
+        request.robot,
+        t,
+        **arrays,
+        method=request.integrator.name,
+        status=status,
+        events=events,
+        parameters=request.numbers.as_dict(),
+    )
 
 
 def _record_size(plant: Plant) -> int:
@@ -124,12 +132,13 @@ class RowRun:
     """One motion with adaptive steps, under way. Its state y is (q, v, x)."""
 
     def __init__(self, request: Request, integrator: AdaptiveStep, row: int, grid: Array) -> None:
-        self.request, self.integrator, self.plant, self.grid = request, integrator, request.plant, grid
+        self.request, self.integrator, self.grid = request, integrator, grid
         self.row = row
         self.index = request.start.index_of(row)
         self.y = request.state[row].copy()
         numbers = request.parameters[min(row, len(request.parameters) - 1)]
         self.p = scalars_of(numbers[None])
+        self.plant = request.plant.at(self.p)
         self.calls = plant_calls(self.plant, self.p, request.robot.backend)
         self.slip: Slip | None = None
         self.broken: int | None = None

@@ -211,7 +211,13 @@ class Run:
         records = records.reshape((*request.start.batch, len(t), self.records.shape[-1]))
         arrays: Any = columns_of(self.plant, records)
         return Trajectory(
-            request.robot, t, **arrays, method=self.integrator.name, status=status, events=tuple(self.search.records)
+            request.robot,
+            t,
+            **arrays,
+            method=self.integrator.name,
+            status=status,
+            events=tuple(self.search.records),
+            parameters=request.numbers.as_dict(),
         )
 
 

@@ -189,7 +189,7 @@ def refuse_excess_friction(request: Request, motion: Trajectory) -> None:
     beyond_stops = {limit.velocity for limit in plant.limits} if plant.stops else set()
     if not plant.has_friction:
         return
-    smooth, up, down = plant.friction_levels(motion.q, motion.qd)
+    smooth, up, down = request.plant_of_rows().friction_levels(motion.q, motion.qd)
     for i in plant.has_friction:
         if i in beyond_stops:
             continue
@@ -217,11 +217,13 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
     `h` is the step, None where the integrator chooses it.
     """
     robot, start = request.robot, request.start
-    kinetic = kinetic_energy(robot, start.q, start.v)
-    before = (kinetic + potential_energy(robot, start.q)).reshape(start.batch)
+    q, v = (array.reshape((*start.batch, -1)) for array in (start.q, start.v))
+    given = request.numbers.as_dict() or None
+    kinetic = kinetic_energy(robot, q, v, parameters=given)
+    before = kinetic + potential_energy(robot, q, parameters=given)
     work = end.work[..., 0, :]
     error = np.abs(end.energy[..., 0] - before - work[..., 0] + work[..., 1] - work[..., 2])
-    scale = np.abs(work).sum(axis=-1) + end.kinetic_energy[..., 0] + kinetic.reshape(start.batch)
+    scale = np.abs(work).sum(axis=-1) + end.kinetic_energy[..., 0] + kinetic
     with np.errstate(invalid="ignore"):
         wrong = error > MAX_ENERGY_GAP_RATIO * scale + 1e-9 + ENERGY_ROUNDING * np.abs(before)
     if np.any(wrong):

@@ -7,7 +7,7 @@ loop in Python.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from chainrule.algorithms.sticking import Slip
 from chainrule.arguments import Array
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
+from chainrule.model.parameters import family, parameter_length
 from chainrule.simulation.prescribed import PrescribedMotion
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Force, Scalar
@@ -81,6 +82,23 @@ class Plant:
     """Whether the loop constraints are stabilized by feedback in the equations of motion."""
     prescribed: PrescribedMotion | None = None
     """The motions of joints that are given, if there are any."""
+    whole: Model | None = None
+    """The model with its fixed joints, where some of the robot's numbers are parameters."""
+    opened: tuple[str, ...] = ()
+    """The names of these parameters; their numbers are the last of p, and nan in `model`."""
+
+    def at(self, p: Scalars) -> Plant:
+        """The plant with the numbers that p has for the robot's parameters."""
+        if self.whole is None:
+            return self
+        counts = self._opened_counts
+        ends = np.cumsum(counts) + len(p) - sum(counts)
+        values = [p[end - count : end] for count, end in zip(counts, ends.tolist(), strict=True)]
+        return replace(self, model=family(self.whole, self.opened, values, merged=True))
+
+    @cached_property
+    def _opened_counts(self) -> list[int]:
+        return [] if self.whole is None else [parameter_length(self.whole, name) for name in self.opened]
 
     @property
     def fingerprint(self) -> tuple[Hashable, ...]:
@@ -88,7 +106,7 @@ class Plant:
         sources = tuple((name, source.fingerprint) for name, source in self.wrenches.items())
         return (
             self.model_fingerprint, self.torque.fingerprint, sources, self.wrench_frame, self.saturates, self.stops,
-            self.rows, self.rank, self.feedback, self.prescribed_velocities,
+            self.rows, self.rank, self.feedback, self.prescribed_velocities, self.opened,
         )  # fmt: skip
 
     # --- sizes ---
@@ -122,7 +140,9 @@ class Plant:
     @property
     def parameter_count(self) -> int:
         """The number of all parameters."""
-        return self.own_parameters + sum(source.parameters.shape[-1] for source in self.sources)
+        return (
+            self.own_parameters + sum(source.parameters.shape[-1] for source in self.sources) + sum(self._opened_counts)
+        )
 
     @property
     def rate_count(self) -> int:

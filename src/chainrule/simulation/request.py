@@ -21,6 +21,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import numbers_by_name
+from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
 from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.errors import ShapeError, SimulationWarning
@@ -28,6 +29,7 @@ from chainrule.lazy import cached_property
 from chainrule.loops.closure import close, constraint_jacobian, constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
+from chainrule.model.parameters import family
 from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import Integrator
@@ -93,6 +95,8 @@ class Request:
     record_every: int = 1
     progress: bool | None = None
     diverged: str = "raise"
+    numbers: OpenNumbers = NOTHING_OPEN
+    """Numbers of the robot in place of its own."""
 
     def __post_init__(self) -> None:
         if self.stops is not None and not isinstance(self.stops, (Stops, Impacts)):
@@ -132,9 +136,13 @@ class Request:
     @cached_property
     def plant(self) -> Plant:
         """The robot with its torques, friction, stops and loads."""
+        robot, opened = self.robot, self.numbers.names
+        unknown = [[np.nan] * count for count in self.numbers.counts]
         return Plant(
-            model=self.robot.merged,
-            model_fingerprint=self.robot.merged_fingerprint,
+            model=family(robot.model, opened, unknown, merged=True) if opened else robot.merged,
+            model_fingerprint=robot.fingerprint if opened else robot.merged_fingerprint,
+            whole=robot.model if opened else None,
+            opened=opened,
             torque=self.torque,
             wrenches=self.wrenches,
             wrench_frame=self.wrench_frame,
@@ -168,7 +176,7 @@ class Request:
 
     @cached_property
     def _parts(self) -> list[Array]:
-        """The numbers of the stops, of the feedback on loops, and of each source."""
+        """The numbers of the stops, of the feedback on loops, of each source, and of the robot."""
         n = self.robot.nv
         parts: list[Array] = []
         if isinstance(self.stops, Stops):
@@ -178,7 +186,13 @@ class Request:
             parts.append(_for_each_joint(self.stops.restitution, n, "restitution", 1.0))
         if self._feedback:
             parts.append(np.full(2, FEEDBACK_RATIO / self.integrator.dt))
-        return [*parts, *(source.parameters for source in self._sources)]
+        return [*parts, *(source.parameters for source in self._sources), *self.numbers.arrays]
+
+    def plant_of_rows(self) -> Plant:
+        """The plant with the robot's numbers in each row of the batch, to be used on samples (..., T)."""
+        rows = self.parameters
+        shape = (*self.start.batch, 1) if len(rows) > 1 else ()
+        return self.plant.at([column.reshape(shape) for column in rows.T])
 
     def warn_of_memory(self) -> None:
         """A warning where a function of the user gave different numbers for the same time and state."""
@@ -239,11 +253,17 @@ def _refuse_larger_batch(shape: tuple[int, ...], batch: tuple[int, ...]) -> None
 
 
 def read_start(
-    robot: Mechanism, q0: Any, qd0: Any, within_limits: bool, prescribed: PrescribedMotion | None = None
+    robot: Mechanism,
+    q0: Any,
+    qd0: Any,
+    within_limits: bool,
+    prescribed: PrescribedMotion | None = None,
+    numbers: OpenNumbers = NOTHING_OPEN,
 ) -> Start:
     """Starts with unit quaternions and closed loops, within the limits if that is asked for.
 
-    Joints whose motion is prescribed start where it does, and the others of their loops follow.
+    Joints whose motion is prescribed start where it does, and the others of their loops follow. A batch of numbers of
+    the robot makes one of the starts.
     """
     q = robot.read_one("simulate", "q0", q0).astype(float)
     v = robot.read_one("simulate", "qd0", np.zeros(robot.nv) if qd0 is None else qd0).astype(float)
@@ -251,9 +271,12 @@ def read_start(
         if not np.isfinite(array).all():
             raise ShapeError(f"simulate: {name} must be finite, got {array[~np.isfinite(array)][0]}")
     try:
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], *(array.shape[:-1] for array in numbers.arrays))
     except ValueError:
-        raise ShapeError(f"simulate: the batches of q0 {q.shape} and qd0 {v.shape} do not fit together") from None
+        others = "".join(f", {label} {a.shape}" for label, a in zip(numbers.labels, numbers.arrays, strict=True))
+        raise ShapeError(
+            f"simulate: the batches of q0 {q.shape} and qd0 {v.shape}{others} do not fit together"
+        ) from None
     if 0 in batch:
         raise ShapeError(f"simulate: q0 of shape {q.shape} holds no start")
     q = np.broadcast_to(robot.evaluate("integrate", q=q, v=np.zeros(robot.nv)), (*batch, robot.nq))

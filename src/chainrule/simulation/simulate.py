@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import flag, one_of
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.parameters import read_parameters, refuse_moving
 from chainrule.errors import ModelError, ShapeError, short_repr
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def simulate(
     rtol: float | None = None,
     atol: float | None = None,
     stabilisation: str | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Trajectory:
     """The motion from a start (q0, qd0), for every row of a batch of starts.
 
@@ -101,6 +103,11 @@ def simulate(
         Tolerances of "dop853", "radau" and "lsoda", relative and absolute; 1e-8 and 1e-10 by default.
     stabilisation
         Another spelling of stabilization.
+    parameters
+        Numbers of the robot in place of its own, for all rows or for each: {"payload:hand": (..., 10), "gravity":
+        (3,)}, named as in `kernel`. Their batch broadcasts with that of q0, so that a sweep over a thousand bodies is
+        one batch of one compiled loop. They are the numbers of what moves: a controller keeps those of the robot that
+        it was made for.
 
     Returns
     -------
@@ -127,7 +134,9 @@ def simulate(
     every = request.read_record_every(record_every)
     driven = read_prescribed(robot, prescribed)
     within = flag(limits, "simulate: limits") or stops is not None
-    start = request.read_start(robot, q0, qd0, within, driven)
+    numbers = read_parameters(robot.model, "simulate", parameters)
+    refuse_moving(robot.model, numbers, "simulate")
+    start = request.read_start(robot, q0, qd0, within, driven, numbers)
     sources = request.SourceReader(robot, start.batch)
     asked = request.Request(
         robot=robot,
@@ -145,6 +154,7 @@ def simulate(
         record_every=every,
         progress=progress,
         diverged=on_divergence,
+        numbers=numbers,
     )
     if isinstance(chosen, FixedStep):
         from chainrule.simulation.fixed_step import simulate_fixed_steps

@@ -112,14 +112,16 @@ class PlantCalls:
         return self.plant.unpack(flat)
 
     def _rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *slip: Scalars) -> list[Scalar]:
-        return self.plant.rates(q, v, x, s, p, Slip(*slip) if slip else None).flat()
+        return self.plant.at(p).rates(q, v, x, s, p, Slip(*slip) if slip else None).flat()
 
     def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
         """`Plant.sticking_problem`."""
         return self.call("sticking", self._sticking_problem, q, v, x, s, self.p, direction)
 
-    def _sticking_problem(self, *arguments: Scalars) -> Scalars:
-        return self.plant.sticking_problem(*arguments)
+    def _sticking_problem(
+        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, direction: Scalars
+    ) -> Scalars:
+        return self.plant.at(p).sticking_problem(q, v, x, s, p, direction)
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
         """`sticking.sticking_pass`."""
@@ -128,16 +130,27 @@ class PlantCalls:
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
-        both = self.call("jump", self.plant.jump, q, is_free, prescribed)
+        both = self.call("jump", self._of_plant(Plant.jump), q, is_free, prescribed, *self._numbers)
         return both[: len(both) // 2], both[len(both) // 2 :]
 
     def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
         """`Plant.closing_step`."""
-        return self.close("close", self.plant.closing_step, q, is_free)
+        return self.close("close", self._of_plant(Plant.closing_step), q, is_free, *self._numbers)
 
     def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
         """`Plant.consistent_velocity`."""
-        return self.close("settle", self.plant.consistent_velocity, q, v, is_free)
+        return self.close("settle", self._of_plant(Plant.consistent_velocity), q, v, is_free, *self._numbers)
+
+    @property
+    def _numbers(self) -> list[Scalars]:
+        """The parameters, for functions that need them only where the robot's numbers are among them."""
+        return [self.p] if self.plant.opened else []
+
+    def _of_plant(self, function: Callable[..., Scalars]) -> Callable[..., Scalars]:
+        """A function of a plant, as one of scalars alone; the parameters come last."""
+        if not self.plant.opened:
+            return partial(function, self.plant)
+        return lambda *arguments: function(self.plant.at(arguments[-1]), *arguments[:-1])
 
     def sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> Scalars:
         """The further states x after laws are sampled, if the signals say that this is the time."""
@@ -165,7 +178,7 @@ def _take_step(
     if samples_in_steps(plant):
         x = calls.sample(q, v, x, signals(0, q, v))
     restitution = calls.p[: plant.model.nv] if plant.stops == "impact" else []
-    return _result(q, v, x, step(plant, calls, scheme, q, v, x, signals, restitution, h, project))
+    return _result(q, v, x, step(plant.at(calls.p), calls, scheme, q, v, x, signals, restitution, h, project))
 
 
 class LoopStepper:
@@ -242,7 +255,7 @@ class CallingStepper:
             calls = plant_calls(self.plant, p, self.backend)
             if samples_in_steps(self.plant):
                 x = calls.sample(q, v, x, found)
-            _, start = resolve_sticking(self.plant, calls, q, v, x, found)
+            _, start = resolve_sticking(self.plant.at(p), calls, q, v, x, found)
         after = StepResult(q, v, x, start, 0)
         record[:, 0] = columns(_result(q, v, x, after), (len(state),))[:, state.shape[1] :]
 

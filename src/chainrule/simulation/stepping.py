@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, one_of, real_array, whole_number
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ModelError, ShapeError, SimulationError
+from chainrule.core.parameters import read_parameters, refuse_moving
+from chainrule.errors import ModelError, ShapeError, SimulationError, UnknownNameError
 from chainrule.loops.closure import constraint_residual
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def simulation(
     limits: bool = True,
     stabilization: str = "projection",
     diverged: str = "raise",
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Simulation:
     """A simulation that is moved on step by step: `sim.step(tau)`, for every row of a batch of starts.
 
@@ -63,6 +65,8 @@ def simulation(
         How loops are kept closed: "projection" after every step, "baumgarte", or "none".
     diverged
         "raise" an error where a motion diverges, or "keep" its row, as nan.
+    parameters
+        Numbers of the robot in place of its own, as in simulate; `sim.change` gives them other values on the way.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
@@ -84,7 +88,10 @@ def simulation(
             f"simulation: {chosen.name} chooses its own steps; take an integrator of fixed steps, such as "
             "integrator=cr.RK4(dt=1e-3), or simulate(..., cr.Sampled(law, period)) with any"
         )
-    start = request.read_start(robot, q0, qd0, within_limits=flag(limits, "simulation: limits") or stops is not None)
+    numbers = read_parameters(robot.model, "simulation", parameters)
+    refuse_moving(robot.model, numbers, "simulation")
+    within = flag(limits, "simulation: limits") or stops is not None
+    start = request.read_start(robot, q0, qd0, within, numbers=numbers)
     sources = request.SourceReader(robot, start.batch)
     asked = request.Request(
         robot=robot,
@@ -98,8 +105,9 @@ def simulation(
         torque_limits=torque_limits,
         stabilization=request.read_choice(stabilization, request.STABILIZATIONS, "stabilization"),
         diverged=request.read_choice(diverged, ("raise", "keep"), "way with divergence"),
+        numbers=numbers,
     )
-    return Simulation(asked, chosen, within_limits=flag(limits, "simulation: limits") or stops is not None)
+    return Simulation(asked, chosen, within)
 
 
 class Simulation:
@@ -234,6 +242,33 @@ class Simulation:
             gap = float(np.abs(constraint_residual(self.robot, self._state[:, : self.robot.nq])).max())
             if gap > MAX_LOOP_GAP:
                 raise SimulationError(f"step: a loop comes open at t = {self.t:.6g} s, by {gap:.2g}", None)
+
+    def change(self, parameters: Mapping[str, ArrayLike]) -> None:
+        """Give parameters of the robot other numbers from now on: a payload that is picked up, or put down.
+
+        They are some of those that the simulation was made with. Nothing is compiled.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r")
+        >>> sim = arm.simulation([0.0, 0.0], parameters={"payload:link2": None})
+        >>> sim.step(steps=100)
+        >>> sim.change({"payload:link2": [0.5, 1.0, 0.0, 0.0]})
+        >>> sim.step(steps=100)
+        """
+        numbers = read_parameters(self.robot.model, "change", parameters)
+        names, counts = self._request.numbers.names, self._request.numbers.counts
+        rows = self._walk.request.parameters
+        ends = dict(zip(names, (np.cumsum(counts) + rows.shape[1] - sum(counts)).tolist(), strict=True))
+        for name, array in numbers.as_dict().items():
+            if name not in ends:
+                raise UnknownNameError.of("parameter", name, names, "change: this simulation")
+            try:
+                wide = np.broadcast_to(array, (*self.batch, array.shape[-1]))
+            except ValueError:
+                raise ShapeError(
+                    f"change: parameters[{name!r}] has the shape {array.shape}, and the batch is {self.batch}"
+                ) from None
+            rows[:, ends[name] - array.shape[-1] : ends[name]] = wide.reshape(len(rows), -1)
 
     # --- starts ---
 

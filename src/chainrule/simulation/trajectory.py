@@ -21,7 +21,8 @@ from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
 from chainrule.loops.closure import constraint_residual
-from chainrule.model import Quantity
+from chainrule.model import Model, Quantity
+from chainrule.model.parameters import put_parameters
 from chainrule.simulation.columns import COLUMNS, column_names, numbered_column_names
 from chainrule.simulation.events import EventRecord
 
@@ -81,6 +82,8 @@ class Trajectory:
     events: tuple[EventRecord, ...] = field(default=())
     notes: tuple[str, ...] = ()
     """What was found in a recording, and what was assumed about it."""
+    parameters: Mapping[str, Array] = field(default_factory=dict)
+    """Numbers of the robot in place of its own, by name, each (..., count)."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -107,10 +110,15 @@ class Trajectory:
 
     # --- torques, power, energy and constraints ---
 
+    @property
+    def _numbers(self) -> dict[str, Array] | None:
+        """The robot's numbers for samples (..., T), None where they are its own."""
+        return {name: array[..., None, :] for name, array in self.parameters.items()} or None
+
     @cached_property
     def terms(self) -> dict[str, Array]:
         """The torques that the motion takes by their causes (..., T, n), as of torque_terms; without wrenches."""
-        return torque_terms(self.robot, self.q, self.qd, self.qdd)
+        return torque_terms(self.robot, self.q, self.qd, self.qdd, parameters=self._numbers)
 
     @property
     def power(self) -> Array:
@@ -125,17 +133,20 @@ class Trajectory:
         wrench_frame: str = "body",
     ) -> Array:
         """The whole wrench (moment, force) that each joint carries: (..., T, joints, 6), as of robot.joint_wrenches."""
-        return joint_wrenches(self.robot, self.q, self.qd, self.qdd, tip_wrench, wrenches, wrench_frame=wrench_frame)
+        return joint_wrenches(
+            self.robot, self.q, self.qd, self.qdd, tip_wrench, wrenches, wrench_frame=wrench_frame,
+            parameters=self._numbers,
+        )  # fmt: skip
 
     @cached_property
     def kinetic_energy(self) -> Array:
         """Kinetic energy, in J: (..., T)."""
-        return energy.kinetic_energy(self.robot, self.q, self.qd)
+        return energy.kinetic_energy(self.robot, self.q, self.qd, parameters=self._numbers)
 
     @cached_property
     def potential_energy(self) -> Array:
         """Potential energy of gravity and springs, in J: (..., T)."""
-        return energy.potential_energy(self.robot, self.q)
+        return energy.potential_energy(self.robot, self.q, parameters=self._numbers)
 
     @property
     def energy(self) -> Array:
@@ -226,7 +237,12 @@ class Trajectory:
         except (IndexError, TypeError):
             raise ShapeError(f"row {index} is outside the batch of shape {self.batch}") from None
         events = tuple(replace(event, row=()) for event in self.events if event.row == place)
-        return replace(self, events=events, **{name: getattr(self, name)[place] for name in COLUMNS})
+        own = {
+            name: np.broadcast_to(array, (*self.batch, array.shape[-1]))[place]
+            for name, array in self.parameters.items()
+        }
+        columns = {name: getattr(self, name)[place] for name in COLUMNS}
+        return replace(self, events=events, parameters=own, **columns)
 
     def resample(self, times: ArrayLike) -> Trajectory:
         """The motion at other times within its span: an array, or the interval between samples, in s.
@@ -284,6 +300,11 @@ class Trajectory:
             or other.robot.layout.coordinate_names != self.robot.layout.coordinate_names
         ):
             raise ShapeError(f"then takes another motion of robot {self.robot.name!r}, got {short_repr(other)}")
+        if not _same_numbers(self.parameters, other.parameters):
+            raise ShapeError(
+                "then joins motions with the same numbers of the robot, and the parameters of these two differ; keep "
+                "them apart, or join their arrays"
+            )
         if not len(self) or not len(other) or other.batch != self.batch:
             raise ShapeError(f"then joins motions of one batch shape, none of them empty: {self!r} and {other!r}")
         wait = 0.0 if pause is None else positive(pause, "then: pause", "a positive time in s")
@@ -452,9 +473,24 @@ class Trajectory:
 
         arrays = {name: getattr(self, name) for name in COLUMNS}
         files.save(
-            files.StoredMotion(self.robot.model, self.t, arrays, self.method, self.status, self.events, self.notes),
+            files.StoredMotion(
+                self._model_to_save(), self.t, arrays, self.method, self.status, self.events, self.notes
+            ),
             path,
         )
+
+    def _model_to_save(self) -> Model:
+        """The robot's model, with the numbers that it had in this motion."""
+        model = self.robot.model
+        if not self.parameters:
+            return model
+        if self.batch:
+            raise ShapeError(
+                f"save: the robots of this batch of shape {self.batch} differ by their parameters, and a file has one; "
+                "save each motion by itself, motion.row(i).save(...)"
+            )
+        values = [array.tolist() for array in self.parameters.values()]
+        return replace(put_parameters(model, tuple(self.parameters), values), geometries=model.geometries)
 
     @staticmethod
     def from_samples(
@@ -586,3 +622,8 @@ def _load_own(path: str | PathLike[str], robot: Mechanism | None) -> Trajectory:
 def _hermite(s: Array, a: Any, b: Any, va: Array, vb: Array) -> Array:
     """The cubic on 0..1 with values a and b, and slopes va and vb, at its ends."""
     return np.asarray(a + s * (va + s * (3 * (b - a) - 2 * va - vb + s * (2 * (a - b) + va + vb))))
+
+
+def _same_numbers(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    """Whether two motions have the same numbers of the robot."""
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chainrule.spatial.arrays import ArrayOfScalars
 from chainrule.spatial.motion import Force, Motion
-from chainrule.spatial.scalar import Scalar, is_zero
+from chainrule.spatial.scalar import Scalar, is_zero, where
 from chainrule.spatial.vector import Matrix, Symmetric, Vector, steiner, vectors
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class Inertia(ArrayOfScalars):
     @property
     def com(self) -> Vector:
         """The center of mass; the origin if there is no mass."""
-        return Vector.zero() if is_zero(self.mass) else self.moment / self.mass
+        if is_zero(self.mass):
+            return Vector.zero()
+        return self.moment / where(self.mass == 0, 1, self.mass)  # a mass that is open may be zero in some rows
 
     def about_com(self) -> Symmetric:
         """The inertia matrix about the center of mass."""

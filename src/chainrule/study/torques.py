@@ -101,7 +101,8 @@ class TorqueFunction:
                     f"robot {self.base.name!r} has closed loops, where held objects, other masses and another gravity "
                     "are not added by a study; add them before, by robot.with_payload(...) and robot.with_gravity(...)"
                 )
-            kernel = self.base.kernel("torque_terms", parameters=("gravity", *(f"link:{name}" for name in changed)))
+            parameters = ("gravity", *(f"link:{name}" for name in changed))
+            kernel = self._merged.kernel("torque_terms", parameters=parameters)
             gravity = np.array([*subject.robot.model.gravity]) / subject.scale
             values = kernel(motion.q, motion.qd, motion.qdd, gravity, *changed.values())
             terms = {name: values[..., k, :] for k, name in enumerate(self.names)}
@@ -111,6 +112,11 @@ class TorqueFunction:
             terms["contact"] = self._contact(subject, motion)
             terms["total"] = terms["total"] + terms["contact"]
         return MotionTorques(subject, motion, terms)
+
+    @cached_property
+    def _merged(self) -> Robot:
+        """The base robot with its fixed joints welded: the one whose links change."""
+        return self.base.merge_fixed()
 
     def _changed_links(self, subject: Subject, motion: Motion) -> dict[str, Array]:
         """Ten numbers (10,) or (T, 10), of each link whose inertia differs from that in the kernel."""

@@ -1,0 +1,169 @@
+"""Numbers for the parameters of a robot, as users give them: `parameters={"payload:hand": (..., 10)}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.arguments import Array, real_array
+from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.model import Model
+from chainrule.model.parameters import BODY, Parameter, find_parameters, put_parameters
+from chainrule.spatial import Symmetric, Vector
+from chainrule.spatial.physical import objection
+
+SHORT_BODIES = (1, 4)
+"""Numbers of a body that will do: the mass of a point at the origin, or mass and place of a point."""
+
+Truths = NDArray[np.bool_]
+
+
+class OpenNumbers(NamedTuple):
+    """Parameters and their numbers, an array (..., count) for each."""
+
+    names: tuple[str, ...] = ()
+    arrays: tuple[Array, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names for messages."""
+        return tuple(f"parameters[{name!r}]" for name in self.names)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of numbers in each."""
+        return tuple(array.shape[-1] for array in self.arrays)
+
+    def as_dict(self) -> dict[str, Array]:
+        """The arrays by name."""
+        return dict(zip(self.names, self.arrays, strict=True))
+
+
+NOTHING_OPEN = OpenNumbers()
+
+
+def read_parameters(model: Model, caller: str, given: Any) -> OpenNumbers:
+    """The parameters of a call, with numbers that a robot can have."""
+    if given is None:
+        return NOTHING_OPEN
+    if isinstance(given, OpenNumbers):
+        return given
+    if not isinstance(given, Mapping):
+        raise ShapeError(
+            f"{caller}: parameters must be a dictionary of names and numbers, such as {{'payload:hand': numbers}}, got "
+            f"{short_repr(given)}"
+        )
+    names = tuple(given)
+    found = find_parameters(model, names)
+    numbers = OpenNumbers(names, tuple(_read(parameter, given[parameter.text], caller) for parameter in found))
+    if any(name.startswith(("static", "coulomb")) for name in names):
+        _refuse_weak_hold(model, numbers, caller)
+    return numbers
+
+
+def refuse_moving(model: Model, numbers: OpenNumbers, caller: str) -> None:
+    """Raise where parameters move joints in a robot with closed loops, which would have to be closed anew."""
+    if not model.constraints:
+        return
+    for parameter in find_parameters(model, numbers.names):
+        if parameter.kind.moves:
+            raise ModelError(
+                f"{caller}: parameter {parameter.text!r} moves a joint or frame of robot {model.name!r}, whose closed "
+                "loops it would open; make a robot of each place, with robot.with_joint(...) or robot.with_link(...)"
+            )
+
+
+def _read(parameter: Parameter, value: Any, caller: str) -> Array:
+    what, labels = f"{caller}: parameters[{parameter.text!r}]", parameter.labels
+    is_payload = parameter.kind.form.startswith("payload")
+    if value is None and is_payload:
+        return np.zeros(len(labels))
+    count = _last_length(value) if is_payload else len(labels)
+    units = labels[:count] if count in SHORT_BODIES else labels
+    array = real_array(value, what, labels[0][1] if len(units) == 1 else units).astype(float)
+    if array.ndim == 0 and (len(labels) == 1 or is_payload):
+        array = array[None]
+    if is_payload and array.shape[-1] in SHORT_BODIES:
+        array = np.concatenate([array, np.zeros((*array.shape[:-1], len(labels) - array.shape[-1]))], axis=-1)
+    if array.ndim == 0 or array.shape[-1] != len(labels):
+        wanted = ", ".join(f"{name} ({unit})" for name, unit in labels)
+        hint = "; for one number in each row of a batch, numbers[..., None]" if len(labels) == 1 else ""
+        raise ShapeError(
+            f"{what} must have {len(labels)} numbers in its last dimension ({wanted}), got shape {array.shape}{hint}"
+        )
+    _refuse_impossible(parameter, array, what)
+    return array
+
+
+def _last_length(value: Any) -> int:
+    """The length of the last dimension of numbers or quantities; 1 for one number."""
+    numbers: Any = getattr(value, "magnitude", value)
+    while isinstance(numbers, (list, tuple)):
+        if not numbers or not isinstance(numbers[0], (list, tuple, np.ndarray)):
+            return len(numbers)
+        numbers = numbers[0]
+    return np.shape(numbers)[-1] if np.ndim(numbers) else 1
+
+
+def _refuse_impossible(parameter: Parameter, array: Array, what: str) -> None:
+    """Raise where numbers are not finite, or such that no robot has them, with the first of them."""
+    _refuse(~np.isfinite(array), array, parameter, what, "finite")
+    check = parameter.kind.check
+    if check == "positive":
+        _refuse(~(array > 0), array, parameter, what, check)
+    elif check == "not negative":
+        _refuse(array < 0, array, parameter, what, check)
+    elif check == "body":
+        rows = array.reshape(-1, len(BODY))
+        for row in np.flatnonzero(_suspicious(rows)):
+            numbers = rows[row].tolist()
+            wrong = objection(numbers[0], Vector(*numbers[1:4]), Symmetric(*numbers[4:]))
+            if wrong:
+                raise ModelError(
+                    f"{what}{_row(np.unravel_index(row, array.shape[:-1]))}: the body {wrong}; give a mass (kg), and "
+                    "an inertia about the center of mass (kg m^2) that fits it"
+                )
+
+
+def _refuse_weak_hold(model: Model, numbers: OpenNumbers, caller: str) -> None:
+    """Raise where friction at rest is less than in motion, for numbers that are given or the robot's own."""
+    for joint in put_parameters(
+        model, numbers.names, [list(np.moveaxis(array, -1, 0)) for array in numbers.arrays]
+    ).joints:
+        for dof in joint.dofs:
+            pairs = ((dof.static, dof.coulomb), (dof.static_negative, dof.coulomb_negative))
+            if any(np.any((static > 0) & (static < coulomb)) for static, coulomb in pairs):
+                raise ModelError(
+                    f"{caller}: parameters make static, the friction at rest, of joint {joint.name!r} less than "
+                    "coulomb, that in motion; give both"
+                )
+
+
+def _refuse(wrong: Truths, array: Array, parameter: Parameter, what: str, words: str) -> None:
+    if wrong.any():
+        *place, column = np.argwhere(wrong)[0]
+        name, unit = parameter.labels[column]
+        raise ShapeError(f"{what}{_row(place)}: {name} ({unit}) must be {words}, got {array[(*place, column)]:g}")
+
+
+def _row(place: Any) -> str:
+    return f" in row {tuple(int(i) for i in place)}" if len(place) else ""
+
+
+def _suspicious(rows: Array) -> Truths:
+    """Whether each body (rows, 10) needs a closer look: cheap, and true for every body that is impossible.
+
+    A body that has a volume has a second moment of mass, tr(I)/2 - I, that is positive definite: its leading minors
+    are positive (Sylvester), and then its inertia fulfils the triangle inequality.
+    """
+    xx, yy, zz, xy, xz, yz = rows[:, 4:].T
+    half = (xx + yy + zz) / 2
+    a, b, c = half - xx, half - yy, half - zz
+    minor = a * b - xy * xy
+    determinant = c * minor - a * yz * yz - b * xz * xz - 2 * xy * xz * yz
+    is_solid = (a > 0) & (minor > 0) & (determinant > 0)
+    is_point = ~rows[:, 4:].any(axis=1)
+    return np.asarray((rows[:, 0] < 0) | ~(is_solid | is_point))
