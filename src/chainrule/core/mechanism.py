@@ -25,8 +25,8 @@ from chainrule.core.configurations import Configurations
 from chainrule.core.dask import is_lazy, lazily
 from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
-from chainrule.core.patterns import CallPatterns, PlainCall
 from chainrule.core.parameters import read_parameters
+from chainrule.core.patterns import CallPatterns, PlainCall
 from chainrule.core.requirements import describe_lack
 from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
