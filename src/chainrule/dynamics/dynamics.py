@@ -155,11 +155,18 @@ def bias(
     out: Array | None = None,
     units: bool = False,
 ) -> Array:
-    """h(q, qd): everything but M qdd, friction and springs included: (..., n). Wrenches are as in inverse_dynamics.
+    """h(q, qd): everything but M qdd, friction and springs included: (..., n).
 
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
-
-    units=True makes the result a quantity of pint, or several by name where units differ.
+    Parameters
+    ----------
+    q, qd
+        Configurations (..., nq) and velocities (..., n).
+    tip_wrench, wrenches, wrench_frame, parameters
+        As in inverse_dynamics.
+    out
+        An array that the result is written into, as in mass_matrix.
+    units
+        Whether the result is a quantity of pint, or several by name where units differ.
     """
     return robot.evaluate(
         "bias",
@@ -353,10 +360,18 @@ def joint_wrenches(
 ) -> Array:
     """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
 
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
+    From parent to child, in the child link's frame.
 
-    From parent to child, in the child link's frame; for the joints of joint_names, or for those that are named,
-    fixed and mimic ones too. wrench_frame: of the wrenches that are given, as in inverse_dynamics.
+    Parameters
+    ----------
+    q, qd, qdd
+        Configurations (..., nq), velocities and accelerations (..., n).
+    tip_wrench, wrenches, wrench_frame, parameters
+        As in inverse_dynamics.
+    joints
+        Names of joints, fixed and mimic ones too; those of joint_names unless given.
+    out
+        An array that the result is written into, as in mass_matrix.
     """
     loads = robot.loads("joint_wrenches", tip_wrench, wrenches)
     return robot.evaluate(
