@@ -71,6 +71,29 @@ def test_forward_dynamics_of_trees_of_every_joint_kind_against_differences(seed)
     assert_forward_dynamics(robot, *moving(robot, seed), **load)
 
 
+def assert_second_derivatives(robot, q, qd, qdd, **loads):
+    """The contraction of differences of first derivatives."""
+    vector = np.random.default_rng(9).normal(size=robot.nv)
+    found = robot.inverse_dynamics_second_derivatives(q, qd, qdd, vector, **loads)
+    first = lambda *state: np.stack(robot.inverse_dynamics_derivatives(*state, **loads))  # noqa: E731
+    slopes = lambda *state: np.moveaxis(vector @ first(*state), 0, -2)  # noqa: E731
+    along_q = columns(lambda v: slopes(robot.integrate(q, v), qd, qdd), robot.nv)
+    along_qd = columns(lambda v: slopes(q, qd + v, qdd), robot.nv)
+    assert_close(found.dq_dq, along_q[0], 1e-8)
+    assert_close(found.dq_dqd, along_q[1].T, 1e-8)
+    assert_close(found.dq_dqdd, along_q[2].T, 1e-8)
+    assert_close(found.dqd_dqd, along_qd[1], 1e-8)
+    assert_close(found.dq_dqd, along_qd[0], 1e-8)
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_second_derivatives_of_trees_of_every_joint_kind_against_differences(frame):
+    names = ("revolute", "universal", "spherical", "helical") if frame == "body" else ("planar", "free", "prismatic")
+    robot = trees.tree(7, names).reference
+    loads = {"tip_wrench": np.random.default_rng(0).normal(size=6), "wrench_frame": frame}
+    assert_second_derivatives(robot, *moving(robot, 7), **loads)
+
+
 @pytest.fixture
 def sprung():
     """An arm with springs and a damper between links, and every smooth law of friction."""
@@ -81,6 +104,10 @@ def sprung():
 
 def test_springs_dampers_and_friction_against_differences(sprung):
     assert_inverse_dynamics(sprung.reference, *np.random.default_rng(2).normal(size=(3, 2)))
+
+
+def test_second_derivatives_of_springs_dampers_and_friction_against_differences(sprung):
+    assert_second_derivatives(sprung.reference, *np.random.default_rng(2).normal(size=(3, 2)))
 
 
 def test_friction_laws_of_the_users_own_against_differences():

@@ -215,7 +215,7 @@ def _state(robot: cr.Robot) -> dict[str, Any]:
     link = robot.link_names[-1]
     joint = robot.model.joints[0].name
     return {
-        "q": q, "q0": q, "q1": q, "qd": v, "qdd": v, "tau": v, "v": v, "x": v, "qd0": v, "torque": None,
+        "q": q, "q0": q, "q1": q, "qd": v, "qdd": v, "tau": v, "v": v, "x": v, "qd0": v, "vector": v, "torque": None,
         "duration": 0.002, "wrench": np.zeros(6), "twist": np.zeros(6), "direction": (1.0, 0.0, 0.0), "target": np.eye(4),
         "poses": np.tile(np.eye(4), (2, 1, 1)), "mass": 0.1, "factor": 2.0, "gravity": (0, 0, -9.81), "other": robot,
         "positions": {joint: 0.0}, "kind": "velocity", "link_a": robot.link_names[0], "link_b": link, "name": "added",

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.algorithms.loads import Turning, Wrenches
 from chainrule.algorithms.loop_dynamics import ConstrainedSystem, equations_of_motion
 from chainrule.algorithms.loop_equations import Rows, constraint_jacobian, row_scales, select, velocity_terms
-from chainrule.algorithms.rnea_derivatives import inverse_dynamics_derivatives
+from chainrule.algorithms.rnea_derivatives import inverse_dynamics_derivatives, state_directions
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 from chainrule.spatial.dual import derivative
@@ -37,7 +36,6 @@ def constrained_dynamics_derivatives(
     system = ConstrainedSystem(M, G, scales=row_scales(model, rows), rank=rank)
     qdd, forces = system.solve(net, target)
     dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, wrenches, turning)
-    n, still = model.nv, [0] * model.nv
 
     def loops(state: Scalars) -> list[list[Scalar]]:
         """The torques G^T lambda and the accelerations G qdd + gamma of the equations."""
@@ -53,8 +51,9 @@ def constrained_dynamics_derivatives(
         load = [pull - row[k] for pull, row in zip(pulls, torques, strict=True)]
         return system.solve(load, [-a for a in accelerations])[0]
 
-    units = [[int(i == k) for i in range(n)] for k in range(n)]
-    with_q = [column(dq, k, [*coordinate_rates(model, q, unit), *still]) for k, unit in enumerate(units)]
-    with_qd = [column(dqd, k, [*([0] * model.nq), *unit]) for k, unit in enumerate(units)]
+    units = [[int(i == k) for i in range(model.nv)] for k in range(model.nv)]
+    directions = [state_directions(model, q, unit) for unit in units]
+    with_q = [column(dq, k, along_q) for k, (along_q, _) in enumerate(directions)]
+    with_qd = [column(dqd, k, along_qd) for k, (_, along_qd) in enumerate(directions)]
     with_tau = [system.solve(unit, [0] * len(G))[0] for unit in units]
     return transpose(with_q), transpose(with_qd), transpose(with_tau)

@@ -60,6 +60,18 @@ class Column:
     upsilon_dot: Motion
     D: Sequence[Motion]
 
+    def row_with_qd(self, carried: Changes) -> Scalar:
+        """Change with this velocity of the torque of a joint that it carries."""
+        return self.upsilon_dot.dot(carried.with_qdd) + self.S.angular.dot(carried.B_S)
+
+    def row_with_q(self, carried: Changes) -> Scalar:
+        """Change with this coordinate of the torque of a joint that it carries."""
+        return (
+            self.psi_ddot.dot(carried.with_qdd)
+            + self.psi_dot.angular.dot(carried.B_S)
+            + self.S.angular.dot(carried.turning_S)
+        )
+
     def seen_from(self, T: Transform, drift: Vector) -> Column:
         """The same in the frame that T places this one in, for whose observer this link drifts; without D."""
         S, psi_dot, psi_ddot, upsilon_dot = (T * X for X in (self.S, self.psi_dot, self.psi_ddot, self.upsilon_dot))
@@ -109,6 +121,19 @@ class Changes:
         B_S = T.rotation * self.B_S + (drift * 2).cross(with_qdd.force)
         return Changes(with_qdd, T * self.with_qd, T * self.with_q, B_S, T.rotation * self.turning_S)
 
+    def plus_rows(self, other: Changes, times: Scalar) -> Changes:
+        """The sum with a multiple of others, of those parts that the rows of joints above need."""
+        return Changes(
+            self.with_qdd + other.with_qdd * times,
+            self.with_qd,
+            self.with_q,
+            self.B_S + other.B_S * times,
+            self.turning_S + other.turning_S * times,
+        )
+
+
+NO_CHANGES = Changes(Force.zero(), Force.zero(), Force.zero(), Vector.zero(), Vector.zero())
+
 
 def inverse_dynamics_derivatives(
     model: Model,
@@ -123,8 +148,10 @@ def inverse_dynamics_derivatives(
     Wrenches move and turn with their links; those that keep the axes of the base are in `turning` as well.
     """
     dq, dqd, M = link_derivatives(model, q, qd, qdd, wrenches, turning)
-    add_drives(model, q, qd, dq, dqd)
-    add_springs(model, q, qd, dq, dqd)
+    for changes in (drive_changes(model, q, qd), spring_changes(model, q, qd)):
+        for matrix, entries in zip((dq, dqd), changes, strict=True):
+            for i, k, change in entries:
+                _add(matrix, i, k, change)
     for i, J in enumerate(armature(model)):
         M[i][i] = M[i][i] + J
     return dq, dqd, M
@@ -162,9 +189,9 @@ def link_derivatives(
                 _add(M, j.index, k, m)
                 _add(M, k, j.index, m)
                 _add(dqd, j.index, k, j.S.dot(seen.with_qd))
-                _add(dqd, k, j.index, _row_with_qd(j, seen))
+                _add(dqd, k, j.index, j.row_with_qd(seen))
                 _add(dq, j.index, k, j.S.dot(seen.with_q))
-                _add(dq, k, j.index, _row_with_q(j, seen))
+                _add(dq, k, j.index, j.row_with_q(seen))
     return dq, dqd, M
 
 
@@ -203,16 +230,6 @@ def in_one_frame(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> Co
             below = bodies[below - 1].parent
 
     return columns_below
-
-
-def _row_with_qd(j: Column, above: Changes) -> Scalar:
-    """Change of a torque with the velocity of a joint j that carries it."""
-    return j.upsilon_dot.dot(above.with_qdd) + j.S.angular.dot(above.B_S)
-
-
-def _row_with_q(j: Column, above: Changes) -> Scalar:
-    """Change of a torque with the coordinate of a joint j that carries it."""
-    return j.psi_ddot.dot(above.with_qdd) + j.psi_dot.angular.dot(above.B_S) + j.S.angular.dot(above.turning_S)
 
 
 def outward(model: Model, bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars) -> list[MovingLink]:
@@ -328,53 +345,56 @@ def wrench_changes(column: Column, I: Inertia, B: BodyCoriolis, turning: BodyCor
     return Changes(I * S, with_qd, with_q, B.moment_of(S), turning_S)
 
 
-def add_drives(model: Model, q: Scalars, qd: Scalars, dq: Rows, dqd: Rows) -> None:
-    """Add the derivatives of joint springs and friction, each of which depends on its own joint alone.
+Entry = tuple[int, int, Scalar]
+"""A row, a column, and what is added to that entry of a matrix."""
+
+
+def drive_changes(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Entry], list[Entry]]:
+    """Changes with q and with qd of the torques of joint springs and friction, each of which depends on its own joint.
 
     So the first coordinates of all joints change together, then the second ones, and so on. Dry friction jumps at
     rest; its derivatives are those on either side, zero for a constant level.
     """
-    rest = [0] * model.nv
-    joints = model.layout.joints
+    rest, joints = [0] * model.nv, model.layout.joints
 
     def torque(state: Scalars) -> list[Scalar]:
         return drive_torque(model, state[: model.nq], state[model.nq :], rest)
 
+    with_q: list[Entry] = []
+    with_qd: list[Entry] = []
     for k in range(max((places.joint.kind.nv for places in joints), default=0)):
         chosen = [places.v for places in joints if places.joint.kind.nv > k]
         column = {i: v.start + k for v in chosen for i in range(v.start, v.stop)}
         unit = [int(column.get(i) == i) for i in range(model.nv)]
-        for matrix, direction in (
-            (dq, [*coordinate_rates(model, q, unit), *rest]),
-            (dqd, [*([0] * model.nq), *unit]),
-        ):
-            for i, change in enumerate(derivative(torque, [*q, *qd], direction)[1]):
-                if not is_zero(change):
-                    _add(matrix, i, column[i], change)
+        for entries, direction in zip((with_q, with_qd), state_directions(model, q, unit), strict=True):
+            changes = derivative(torque, [*q, *qd], direction)[1]
+            entries += [(i, column[i], change) for i, change in enumerate(changes) if not is_zero(change)]
+    return with_q, with_qd
 
 
-def add_springs(model: Model, q: Scalars, qd: Scalars, dq: Rows, dqd: Rows) -> None:
-    """Add the derivatives of springs and dampers between links, column by column."""
-    if not model.springs:
-        return
+def spring_changes(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Entry], list[Entry]]:
+    """Changes with q and with qd of the torques of springs and dampers between links, column by column."""
 
     def torque(state: Scalars) -> list[Scalar]:
         bodies = model.at(state[: model.nq])
-        pulls = with_springs(model, state[: model.nq], state[model.nq :], None)
         F = [Force.zero() for _ in model.links]
-        for index, wrench in pulls.items():
+        for index, wrench in with_springs(model, state[: model.nq], state[model.nq :], None).items():
             F[index] = -wrench
         return project(model, bodies, inward(bodies, F))
 
-    is_damped = any(not is_zero(spring.damping) for spring in model.springs)
-    for k in range(model.nv):
+    with_q: list[Entry] = []
+    with_qd: list[Entry] = []
+    for k in range(model.nv if model.springs else 0):
         unit = [int(i == k) for i in range(model.nv)]
-        directions = [(dq, [*coordinate_rates(model, q, unit), *([0] * model.nv)])]
-        if is_damped:
-            directions.append((dqd, [*([0] * model.nq), *unit]))
-        for matrix, direction in directions:
-            for i, change in enumerate(derivative(torque, [*q, *qd], direction)[1]):
-                _add(matrix, i, k, change)
+        for entries, direction in zip((with_q, with_qd), state_directions(model, q, unit), strict=True):
+            changes = derivative(torque, [*q, *qd], direction)[1]
+            entries += [(i, k, change) for i, change in enumerate(changes) if not is_zero(change)]
+    return with_q, with_qd
+
+
+def state_directions(model: Model, q: Scalars, unit: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+    """The changes of [*q, *qd] where q moves with the velocity `unit`, and where qd changes by it."""
+    return [*coordinate_rates(model, q, unit), *([0] * model.nv)], [*([0] * model.nq), *unit]
 
 
 def _zeros(n: int) -> Rows:

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chainrule.core.mechanism import Mechanism
-from chainrule.functions.named import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, split
+from chainrule.functions.named import (
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+    InverseDynamicsSecondDerivatives,
+    split,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,7 +51,7 @@ def inverse_dynamics_derivatives(
     >>> arm = cr.load("pendulum")
     >>> derivatives = arm.inverse_dynamics_derivatives([0.0], [0.0], [0.0])
     >>> derivatives.dq.tolist(), derivatives.dqdd.tolist()
-    ([[0.0]], [[1.0]])
+    ([[9.81]], [[1.0]])
     """
     loads = robot.loads("inverse_dynamics_derivatives", tip_wrench, wrenches)
     answer = robot.evaluate("inverse_dynamics_derivatives", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
@@ -79,3 +84,36 @@ def forward_dynamics_derivatives(
     loads = robot.loads("forward_dynamics_derivatives", tip_wrench, wrenches)
     answer = robot.evaluate("forward_dynamics_derivatives", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame)
     return split(ForwardDynamicsDerivatives, answer)
+
+
+def inverse_dynamics_second_derivatives(
+    robot: Mechanism,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    vector: ArrayLike,
+    tip_wrench: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    wrench_frame: str = "body",
+) -> InverseDynamicsSecondDerivatives:
+    """Second derivatives of vector . tau: dq_dq, dq_dqd, dq_dqdd and dqd_dqd, each (..., n, n).
+
+    tau are the torques of inverse_dynamics, and the vector (..., n) is constant: multipliers of the dynamics in an
+    optimization, or a unit vector for the second derivatives of one torque. Those with qdd twice and with qd and qdd
+    are zero. The work grows like n^2 (`algorithms/rnea_second_derivatives.py`).
+
+    Entry (i, k) of dq_dq is the derivative along velocity k of the derivative along velocity i, as in
+    inverse_dynamics_derivatives; within a ball joint, which is turned, the order matters. Rows of dq_dqd and dq_dqdd
+    belong to q. Wrenches and wrench_frame are those of inverse_dynamics_derivatives.
+
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> rest = [0.0, 0.0]
+    >>> arm.inverse_dynamics_second_derivatives(rest, rest, rest, vector=[1.0, 0.0]).dq_dq.round(2).tolist()
+    [[-29.43, -9.81], [-9.81, -9.81]]
+    """
+    caller = "inverse_dynamics_second_derivatives"
+    loads = robot.loads(caller, tip_wrench, wrenches)
+    answer = robot.evaluate(caller, loads, q=q, qd=qd, qdd=qdd, vector=vector, wrench_frame=wrench_frame)
+    return split(InverseDynamicsSecondDerivatives, answer)

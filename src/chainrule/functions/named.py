@@ -44,6 +44,19 @@ class ForwardDynamicsDerivatives(NamedTuple):
     """d qdd/dtau: the inverse of the mass matrix, M^-1."""
 
 
+class InverseDynamicsSecondDerivatives(NamedTuple):
+    """Second derivatives of vector . tau, with the torques of inverse dynamics, each (..., n, n)."""
+
+    dq_dq: Array
+    """Entry (i, k): the derivative along velocity k of that along velocity i."""
+    dq_dqd: Array
+    """Entry (i, k): with q along velocity i, and with qd_k."""
+    dq_dqdd: Array
+    """Entry (i, k): with q along velocity i, and with qdd_k."""
+    dqd_dqd: Array
+    """Entry (i, k): with qd_i and qd_k."""
+
+
 T = TypeVar("T")
 
 

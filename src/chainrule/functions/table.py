@@ -35,6 +35,7 @@ from chainrule.algorithms import (
     regressor,
     rnea,
     rnea_derivatives,
+    rnea_second_derivatives,
     statics,
     sticking,
     terms,
@@ -47,6 +48,7 @@ from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_rep
 from chainrule.functions.named import (
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
+    InverseDynamicsSecondDerivatives,
     StateDerivatives,
     parts_first,
     split,
@@ -83,8 +85,9 @@ def _nv(model: Model) -> int:
 Q, Q0, Q1 = (Argument(name, "position") for name in ("q", "q0", "q1"))
 QD, QD0, V = (Argument(name, "velocity") for name in ("qd", "qd0", "v"))
 QDD = Argument("qdd", "acceleration")
+VECTOR = Argument("vector", "velocity")
 TAU, X = (Argument(name, "effort") for name in ("tau", "x"))
-ARGUMENTS = {argument.name: argument for argument in (Q, Q0, Q1, QD, QDD, TAU, V, X, QD0)}
+ARGUMENTS = {argument.name: argument for argument in (Q, Q0, Q1, QD, QDD, TAU, V, X, QD0, VECTOR)}
 """Every argument that a function of a robot may take, by name."""
 
 WRENCH_LENGTH = 6
@@ -391,11 +394,18 @@ def _with_wrenches_that_turn(algorithm: Callable[..., Any]) -> Callable[..., Any
         model: Model, *arguments: Any, loads: Sequence[str] = (), wrench_frame: str = "body", **options: Any
     ) -> Any:
         state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
-        turning = fixed_in_base(model, loads, wrenches, state[0]) if wrench_frame == "world" else None
-        acting = on_links(model, loads, wrenches, state[0], wrench_frame)
+        acting, turning = _wrenches_and_turning(model, loads, wrenches, state[0], wrench_frame)
         return algorithm(model, *state, wrenches=acting, turning=turning, **options)
 
     return compute
+
+
+def _wrenches_and_turning(
+    model: Model, loads: Sequence[str], wrenches: Sequence[Scalars], q: Scalars, frame: str
+) -> tuple[Any, Any]:
+    """Wrenches on links, and those of them that keep the axes of the base."""
+    turning = fixed_in_base(model, loads, wrenches, q) if frame == "world" else None
+    return on_links(model, loads, wrenches, q, frame), turning
 
 
 def _rows(vectors: Sequence[Any]) -> list[list[Scalar]]:
@@ -445,14 +455,18 @@ def _inverse_dynamics(
     return vector_form.inverse_dynamics(model, q, qd, qdd, wrenches)
 
 
+def _refuse_loops(model: Model, function: str) -> None:
+    if model.constraints:
+        raise ModelError(
+            f"{function}: the derivatives of torques with closed loops are not computed; those of the tree without its "
+            "loops are, robot.without_constraint(name)"
+        )
+
+
 def _inverse_dynamics_derivatives(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Any = None, turning: Any = None
 ) -> list[list[list[Scalar]]]:
-    if model.constraints:
-        raise ModelError(
-            "inverse_dynamics_derivatives: the derivatives of torques with closed loops are not computed; those of the "
-            "tree without its loops are, robot.without_constraint(name)"
-        )
+    _refuse_loops(model, "inverse_dynamics_derivatives")
     return list(rnea_derivatives.inverse_dynamics_derivatives(model, q, qd, qdd, wrenches, turning))
 
 
@@ -462,6 +476,19 @@ def _forward_dynamics_derivatives(
     if model.constraints:
         return list(loop_derivatives.constrained_dynamics_derivatives(model, q, qd, tau, wrenches, turning, **loops))
     return list(aba_derivatives.forward_dynamics_derivatives(model, q, qd, tau, wrenches, turning))
+
+
+def _inverse_dynamics_second_derivatives(
+    model: Model, *arguments: Any, loads: Sequence[str] = (), wrench_frame: str = "body"
+) -> list[list[list[Scalar]]]:
+    _refuse_loops(model, "inverse_dynamics_second_derivatives")
+    state, wrenches = arguments[: len(arguments) - len(loads)], arguments[len(arguments) - len(loads) :]
+
+    def acting(q: Scalars) -> tuple[Any, Any]:
+        return _wrenches_and_turning(model, loads, wrenches, q, wrench_frame)
+
+    q, qd, qdd, vector = state
+    return list(rnea_second_derivatives.second_derivatives(model, q, qd, qdd, vector, acting))
 
 
 def _constraint_forces(
@@ -705,6 +732,17 @@ FUNCTIONS: dict[str, Function] = {
         is_direct=without_loops,
         named=InverseDynamicsDerivatives,
         answer="derivatives of torques or forces with respect to q, qd and qdd: rows {torques}, columns {columns}",
+    ),
+    "inverse_dynamics_second_derivatives": Function(
+        _inverse_dynamics_second_derivatives,
+        (Q, QD, QDD, VECTOR),
+        (4, N, N),
+        _LOADS,
+        cost=per_pair(10),
+        loaded=True,
+        is_direct=without_loops,
+        named=InverseDynamicsSecondDerivatives,
+        answer="second derivatives of vector . tau with respect to q and q, q and qd, q and qdd, qd and qd: {columns}",
     ),
     "forward_dynamics_derivatives": Function(
         _with_wrenches_that_turn(_forward_dynamics_derivatives),

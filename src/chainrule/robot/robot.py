@@ -222,6 +222,7 @@ class Robot(Mechanism):
     inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
     linearize = linearization.linearize
+    inverse_dynamics_second_derivatives = derivatives.inverse_dynamics_second_derivatives
     mass_matrix = dynamics.mass_matrix
     mass_matrix_derivative = dynamics.mass_matrix_derivative
     apply_inverse_mass = dynamics.apply_inverse_mass
