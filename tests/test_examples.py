@@ -3,6 +3,7 @@
 import json
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,6 +106,17 @@ def test_the_regressor_is_compared_with_pinocchios(monkeypatch, capsys, tmp_path
     functions = json.loads((tmp_path / "regressor.json").read_text())["functions"]
     assert len(functions) == 5
     assert all(figures["apart"] < 1e-12 for figures in functions.values())
+
+
+@pytest.mark.slow
+def test_gradients_in_frameworks_are_compared(tmp_path):  # in a process of its own: it sets threads and precision
+    pytest.importorskip("torch")
+    pytest.importorskip("jax")
+    path = ROOT / "benchmarks" / "frameworks.py"
+    command = [sys.executable, str(path), "--quick", "--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.count("ratio") >= 3
+    assert {"torch", "jax", "casadi"} <= set(json.loads((tmp_path / "frameworks.json").read_text()))
 
 
 def test_derivatives_are_compared_with_pinocchios(monkeypatch, capsys, tmp_path):
