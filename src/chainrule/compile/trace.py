@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from chainrule.compile.differentiate import differentiate
@@ -12,7 +13,11 @@ from chainrule.compile.tape import Tape
 from chainrule.functions.reference import leaves
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
+from chainrule.model.normal_frames import frames_on_normals, has_frames_on_axes, original_frame
 from chainrule.model.parameters import family, parameter_length
+
+MAX_COMPARED_BODIES = 16
+"""Bodies up to which a function is traced with both kinds of frames, and the shorter tape is taken."""
 
 
 def trace(
@@ -20,8 +25,24 @@ def trace(
 ) -> Tape:
     """The tape of a function of the table, for this model, or of its products with vectors.
 
-    The parameters' numbers become further inputs.
+    The parameters' numbers become further inputs. Where no frame of a link shapes the answer, links have the frames of
+    the description or those on common normals, whichever take fewer operations: the same for a robot however it is
+    described.
     """
+    if parameters or model.constraints or not FUNCTIONS[name].on_any_frames:
+        return trace_as_described(model, name, parameters, products, **options)
+    loads = {"loads": [original_frame(model, x) for x in options["loads"]]} if options.get("loads") else {}
+    on_normals = partial(trace_as_described, frames_on_normals(model), name, (), products, **options | loads)
+    as_described = partial(trace_as_described, model, name, (), products, **options)
+    if len(model.bodies) > MAX_COMPARED_BODIES:
+        return as_described() if has_frames_on_axes(model) else on_normals()
+    return min(as_described(), on_normals(), key=Tape.flops)
+
+
+def trace_as_described(
+    model: Model, name: str, parameters: Sequence[str] = (), products: Sequence[Product] = (), **options: Any
+) -> Tape:
+    """The tape of a function with the model's own frames of links."""
     entry = FUNCTIONS[name]
     own = entry.argument_lengths(model, options.get("loads", ()))
     lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))

@@ -324,6 +324,8 @@ class Function:
     """Whether it also takes wrenches, six numbers each, on the links that the option `loads` names."""
     whole: bool = False
     """Whether every link counts, those on fixed joints too; else fixed joints are merged first."""
+    on_any_frames: bool = False
+    """Whether it refers to joints and the base alone: no frame of a link shapes the answer, so that any will do."""
     loops: Mapping[str, Option] = field(default_factory=dict)
     """Further options where the robot has closed loops."""
     is_direct: Callable[[Model], bool] = always
@@ -697,6 +699,7 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         loops=_IN_LOOPS,
         is_direct=without_loops,
+        on_any_frames=True,
         answer="torques or forces of {torques}",
     ),
     "forward_dynamics": Function(
@@ -707,6 +710,7 @@ FUNCTIONS: dict[str, Function] = {
         needs=Needs.INVERTIBLE_MASS,
         loaded=True,
         loops=_ROWS,
+        on_any_frames=True,
         answer="accelerations of {accelerations}",
     ),
     "sticking_dynamics": Function(
@@ -720,6 +724,7 @@ FUNCTIONS: dict[str, Function] = {
         loops=_ROWS,
         method="forward_dynamics",
         when={"stick": True},
+        on_any_frames=True,
         answer="accelerations of {accelerations}, with joints at rest held by dry friction",
     ),
     "inverse_dynamics_derivatives": Function(
@@ -731,6 +736,7 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         is_direct=without_loops,
         named=InverseDynamicsDerivatives,
+        on_any_frames=True,
         answer="derivatives of torques or forces with respect to q, qd and qdd: rows {torques}, columns {columns}",
     ),
     "inverse_dynamics_second_derivatives": Function(
@@ -754,6 +760,7 @@ FUNCTIONS: dict[str, Function] = {
         loaded=True,
         loops=_ROWS,
         named=ForwardDynamicsDerivatives,
+        on_any_frames=True,
         answer="derivatives of accelerations with respect to q, qd and tau: rows {accelerations}, columns {columns}",
     ),
     "bias": Function(
@@ -762,6 +769,7 @@ FUNCTIONS: dict[str, Function] = {
         (N,),
         _LOADS,
         loaded=True,
+        on_any_frames=True,
         answer="torques or forces without those of accelerations, of {torques}",
     ),
     "mass_matrix": Function(
@@ -771,6 +779,7 @@ FUNCTIONS: dict[str, Function] = {
         {"half": HALF},
         cost=per_pair(),
         gives_half=(TRIANGLE,),
+        on_any_frames=True,
         answer="mass matrix in kg, m and rad: rows and columns {columns}{half}",
     ),
     "mass_matrix_derivative": Function(
@@ -778,6 +787,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q,),
         (N, N, N),
         cost=per_triple(),
+        on_any_frames=True,
         answer="derivatives of the mass matrix, rows and columns {columns}, each along these",
     ),
     "apply_inverse_mass": Function(
@@ -785,6 +795,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q, X),
         (N,),
         needs=Needs.INVERTIBLE_MASS,
+        on_any_frames=True,
         answer="accelerations of {accelerations}",
     ),
     "coriolis_matrix": Function(
@@ -792,12 +803,14 @@ FUNCTIONS: dict[str, Function] = {
         (Q, QD),
         (N, N),
         cost=per_pair(3),
+        on_any_frames=True,
         answer="Coriolis matrix in kg, m, s and rad: rows and columns {columns}",
     ),
     "gravity_torque": Function(
         rnea.gravity_torque,
         (Q,),
         (N,),
+        on_any_frames=True,
         answer="torques or forces against gravity of {torques}",
     ),
     "gravity_torque_jacobian": Function(
@@ -805,6 +818,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q,),
         (N, N),
         cost=per_pair(),
+        on_any_frames=True,
         answer="derivatives of the torques against gravity: rows and columns {columns}",
     ),
     "friction_torque": Function(
@@ -827,6 +841,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q,),
         (N,),
         needs=_NOTHING,
+        on_any_frames=True,
         answer="torques or forces that hold springs of {torques}",
     ),
     "torque_terms": Function(
@@ -838,6 +853,7 @@ FUNCTIONS: dict[str, Function] = {
         cost=per_body(6),
         loops=_IN_LOOPS,
         by_name=terms_by_name,
+        on_any_frames=True,
         answer="terms {terms}, each of {torques}",
     ),
     "joint_wrenches": Function(
@@ -878,6 +894,7 @@ FUNCTIONS: dict[str, Function] = {
         energy.kinetic_energy,
         (Q, QD),
         (),
+        on_any_frames=True,
         answer="kinetic energy (J)",
     ),
     "potential_energy": Function(
@@ -892,6 +909,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q, QD),
         (2, N),
         named=StateDerivatives,
+        on_any_frames=True,
         answer="derivatives of the kinetic energy along, and with respect to, the velocities of {columns}",
     ),
     "potential_energy_gradient": Function(
@@ -904,30 +922,35 @@ FUNCTIONS: dict[str, Function] = {
         lambda m, q: list(centroidal.center_of_mass(m, q)),
         (Q,),
         (3,),
+        on_any_frames=True,
         answer="center of mass in base axes (m)",
     ),
     "center_of_mass_jacobian": Function(
         lambda m, q: _columns(centroidal.center_of_mass_jacobian(m, q)),
         (Q,),
         (3, N),
+        on_any_frames=True,
         answer="velocity of the center of mass in base axes (m/s) for each of {columns}",
     ),
     "momentum": Function(
         lambda m, q, qd: list(centroidal.momentum(m, q, qd)),
         (Q, QD),
         (6,),
+        on_any_frames=True,
         answer="angular and linear momentum about the origin of the base, in base axes (kg m^2/s, kg m/s)",
     ),
     "centroidal_momentum": Function(
         lambda m, q, qd: list(centroidal.centroidal_momentum(m, q, qd)),
         (Q, QD),
         (6,),
+        on_any_frames=True,
         answer="angular and linear momentum about the center of mass, in base axes (kg m^2/s, kg m/s)",
     ),
     "centroidal_momentum_matrix": Function(
         lambda m, q: _columns(centroidal.centroidal_momentum_matrix(m, q)),
         (Q,),
         (6, N),
+        on_any_frames=True,
         answer="momentum (angular, linear) about the center of mass, in base axes, for each of {columns}",
     ),
     "momentum_derivatives": Function(
@@ -935,6 +958,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q, QD),
         (2, 6, N),
         named=StateDerivatives,
+        on_any_frames=True,
         answer="derivatives of the momentum (angular, linear) about the origin of the base, in base axes, along, and "
         "with respect to, the velocities of {columns}",
     ),
@@ -943,6 +967,7 @@ FUNCTIONS: dict[str, Function] = {
         (Q, QD),
         (2, 6, N),
         named=StateDerivatives,
+        on_any_frames=True,
         answer="derivatives of the momentum (angular, linear) about the center of mass, in base axes, along, and with "
         "respect to, the velocities of {columns}",
     ),

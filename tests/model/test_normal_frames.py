@@ -1,0 +1,107 @@
+"""Frames on common normals: other frames, the same robot."""
+
+import numpy as np
+import pytest
+from trees import state, transform, tree
+
+import chainrule as cr
+from chainrule.compile.kernel import Kernel
+from chainrule.compile.trace import trace
+from chainrule.functions import reference
+from chainrule.functions.table import FUNCTIONS
+from chainrule.model import Screw
+from chainrule.model.normal_frames import Turned, frames_on_normals, original_frame
+
+FREE_OF_FRAMES = [name for name, entry in FUNCTIONS.items() if entry.on_any_frames]
+
+
+def same(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(expected).max(initial=0)))
+
+
+def with_spring(robot):
+    links = robot.link_names
+    return robot.with_spring(links[1], links[-1], (0.1, 0.2, 0.3), (0.0, -0.2, 0.1), stiffness=30, rest_length=0.1)
+
+
+ROBOTS = {
+    "every kind": lambda: tree(0),
+    "screws": lambda: tree(1, ["moved", "screw", "helical", "prismatic", "revolute", "moved"]),
+    "spring": lambda: with_spring(tree(2, ["moved", "revolute", "prismatic", "revolute"])),
+    "puma560": lambda: cr.load("puma560"),
+    "hand": lambda: cr.load("panda_hand"),
+}
+MADE = {name: make() for name, make in ROBOTS.items()}
+
+
+@pytest.mark.parametrize("function", FREE_OF_FRAMES)
+def test_what_refers_to_joints_and_the_base_stays(function):
+    """For every kind of joint, with rotors, friction, springs, mimic joints, and wrenches on links and frames."""
+    for robot in MADE.values():
+        if FUNCTIONS[function].needs.value == 2 and robot.idle_joints:
+            continue
+        model, entry = robot.merged, FUNCTIONS[function]
+        moved = frames_on_normals(model)
+        q, qd, qdd = state(robot, 3, (2,))
+        arguments = [
+            q if argument.is_configuration else x for argument, x in zip(entry.takes, (q, qd, qdd), strict=False)
+        ]
+        for frame in ("body", "world") if entry.loaded else ("body",):
+            options, there = robot.options(function, {}), {}
+            wrenches = []
+            if entry.loaded:
+                loads = (model.links[-1].name, model.links[1].name)
+                options |= {"loads": loads, "wrench_frame": frame}
+                there = {"loads": [original_frame(model, link) for link in loads]}
+                wrenches = [np.full((2, 6), 0.3), np.linspace(-1, 1, 12).reshape(2, 6)]
+            expected = reference.evaluate(model, function, [*arguments, *wrenches], **options)
+            same(reference.evaluate(moved, function, [*arguments, *wrenches], **options | there), expected)
+
+
+def test_frames_and_original_frames_stay_where_they_are():
+    robot = cr.load("puma560").with_frame("camera", np.asarray(transform(np.random.default_rng(0)).rows()))
+    moved = frames_on_normals(robot.merged)
+    q = np.linspace(0.2, -0.9, 6)[None]
+    for name in ("camera", "link3", "base"):
+        there = original_frame(robot.merged, name)
+        same(
+            reference.evaluate(moved, "pose", [q], link=there), reference.evaluate(robot.merged, "pose", [q], link=name)
+        )
+
+
+def test_axes_are_z_and_normals_are_x():
+    for joint in frames_on_normals(tree(4, ["screw", "helical", "prismatic", "revolute"]).merged).joints:
+        assert isinstance(joint.kind, (Screw, Turned))
+        (S,) = joint.kind.columns([0.0])
+        assert [S.angular.x, S.angular.y, S.linear.x, S.linear.y] == [0, 0, 0, 0]
+    panda = cr.load("panda").merged
+    assert [joint.origin for joint in frames_on_normals(panda).joints] == [joint.origin for joint in panda.joints]
+    for joint in frames_on_normals(cr.load("iiwa14").merged).joints[1:]:
+        assert joint.origin.rotation.a.y == 0  # a turn about x, then one about z by quarters
+        assert joint.origin.rotation.a.z == 0
+
+
+def test_nearly_parallel_axes_lose_no_digits():
+    """Their common normal is a kilometer away."""
+    w = np.array([1e-4, 0.0, 1.0]) / np.hypot(1e-4, 1.0)
+    screws = np.array([[0, 0, 1, 0, 0, 0], [*w, *-np.cross(w, [0.1, 0.3, 0])], [0, 1, 0, -0.2, 0, 0.5]]).T
+    G = [np.diag([0.1, 0.2, 0.25, 2.0, 2.0, 2.0])] * 3
+    robot = cr.Robot.from_screws(home=np.eye(4), screws=screws, inertias=G)
+    moved = frames_on_normals(robot.merged)
+    assert all(joint.origin.translation.norm() < 2 for joint in moved.joints)
+    q = np.linspace(-1, 1, 12).reshape(4, 3)
+    same(reference.evaluate(moved, "mass_matrix", [q]), reference.evaluate(robot.merged, "mass_matrix", [q]))
+
+
+def test_kernels_are_made_on_normals_and_large_robots_too(monkeypatch):
+    robot = MADE["screws"]
+    monkeypatch.setenv("CHAINRULE_CACHE", "off")
+    options = robot.options("inverse_dynamics", {"loads": [robot.link_names[2]]})
+    arguments = [*state(robot, 1, (9,)), np.ones((9, 6))]
+    expected = reference.evaluate(robot.merged, "inverse_dynamics", arguments, **options)
+    same(Kernel(robot.merged, "inverse_dynamics", "x", options).spread(arguments), expected)
+    shorter = trace(robot.merged, "inverse_dynamics", **options).flops()
+    monkeypatch.setattr("chainrule.compile.trace.MAX_COMPARED_BODIES", 0)
+    assert trace(robot.merged, "inverse_dynamics", **options).flops() == shorter
+    panda = cr.load("panda")
+    assert trace(panda.merged, "mass_matrix").flops() == panda.kernel("mass_matrix").flops
