@@ -21,7 +21,7 @@ from compile.support import OF_LOOPS, PANDA, QD, QDD, SMALL, Q, arguments_of, cl
 def test_every_function_is_the_reference_path_to_rounding_on_random_trees(name, seed, monkeypatch):
     runs = []
     spread = Kernel.spread
-    monkeypatch.setattr(Kernel, "spread", lambda kernel, arrays: runs.append(kernel.name) or spread(kernel, arrays))
+    monkeypatch.setattr(Kernel, "spread", lambda kernel, *given: runs.append(kernel.name) or spread(kernel, *given))
     robot = tree(seed, SMALL, mimic=seed == 2)
     arguments = arguments_of(robot, name, seed, (5,))
     method = FUNCTIONS[name].method or name
