@@ -57,7 +57,8 @@ class Axis(NamedTuple):
     direction: Vector
     point: Vector
 
-    def moved(self, T: Transform) -> Axis:
+    def transform(self, T: Transform) -> Axis:
+        """The axis in the frame in which its own frame is at T."""
         return Axis(T.rotation * self.direction, T * self.point)
 
     def nearest(self, point: Vector) -> Vector:
@@ -97,14 +98,14 @@ def frames_on_normals(model: Model) -> Model:
         O = old[joint.parent] * joint.origin * joint.kind.transform(joint.kind.neutral())  # the old frame at home
         screw = _screw(joint.kind)
         if screw is None:
-            joints.append(replace(joint, origin=_rounded(old[joint.parent] * joint.origin)))
+            joints.append(replace(joint, origin=_round_off(old[joint.parent] * joint.origin)))
             old[link.name] = IDENTITY
         else:
-            axis = _axis(screw).moved(old[joint.parent] * joint.origin)
+            axis = _axis(screw).transform(old[joint.parent] * joint.origin)
             A = _joint_frame(axis, model.index_of[joint.parent] > 0)
-            moved, N = _placed(joint, screw, A, following.get(link.name), O)
+            moved, N = _place_link(joint, screw, A, following.get(link.name), O)
             joints.append(moved)
-            old[link.name] = _rounded(N.inv * O)
+            old[link.name] = _round_off(N.inv * O)
         links.append(_moved_link(link, old[link.name]))
     frames = [replace(frame, origin=old[frame.link] * frame.origin) for frame in model.frames]
     frames += [Frame(_alias(link.name), link.name, old[link.name]) for link in model.links]
@@ -118,7 +119,7 @@ def _moved_link(link: Link, T: Transform) -> Link:
     I = link.inertia.rotate(T.rotation)
     size = max(abs(I.xx), abs(I.yy), abs(I.zz))
     products = (0.0 if abs(x) < ROUNDING * size else x for x in (I.xy, I.xz, I.yz))
-    return Link(link.name, link.mass, _rounded_vector(T * link.com), Symmetric(I.xx, I.yy, I.zz, *products))
+    return Link(link.name, link.mass, _round_off_vector(T * link.com), Symmetric(I.xx, I.yy, I.zz, *products))
 
 
 def _with_springs(model: Model, old: Mapping[str, Transform]) -> Model:
@@ -160,7 +161,7 @@ def _following_axes(model: Model) -> dict[str, Axis]:
         joint, screw = body.joint, _screw(body.joint.kind)
         count = carried[body.index]
         if screw is not None and count > chosen.get(joint.parent, (0, None))[0]:
-            chosen[joint.parent] = count, _axis(screw).moved(joint.origin)
+            chosen[joint.parent] = count, _axis(screw).transform(joint.origin)
     return {link: axis for link, (_, axis) in chosen.items()}
 
 
@@ -175,15 +176,17 @@ def _joint_frame(axis: Axis, has_normal: bool) -> Transform:
         c, s = _exact(z.z), _exact(sine)
         R = Rotation(Vector(1.0, 0.0, 0.0), Vector(0.0, c, -s), Vector(0.0, s, c))
         z = Vector(0.0, -s, c)
-        return Transform(R, _rounded_vector(Axis(z, point).nearest(Vector.zero())))
+        return Transform(R, _round_off_vector(Axis(z, point).nearest(Vector.zero())))
     x = X - z * z.x if abs(z.x) < 0.9 else Y - z * z.y
     x = x / x.norm()
     y = z.cross(x)
     R = Rotation(Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z))
-    return _rounded(Transform(R, axis.nearest(Vector.zero())))
+    return _round_off(Transform(R, axis.nearest(Vector.zero())))
 
 
-def _placed(joint: Joint, screw: Screw, A: Transform, following: Axis | None, O: Transform) -> tuple[Joint, Transform]:
+def _place_link(
+    joint: Joint, screw: Screw, A: Transform, following: Axis | None, O: Transform
+) -> tuple[Joint, Transform]:
     """The joint from the frame A on its axis to the new frame of its link, and that frame's pose at home.
 
     `following` is the next axis in the link's old frame, whose pose at home is O.
@@ -192,7 +195,7 @@ def _placed(joint: Joint, screw: Screw, A: Transform, following: Axis | None, O:
     x, y, z = (R * e for e in AXES)
     x_new, rise = x, 0.0
     if following is not None:
-        next_z, next_point = following.moved(O)
+        next_z, next_point = following.transform(O)
         normal = z.cross(next_z)
         sine = normal.norm()
         apart = next_point - A.translation
@@ -213,7 +216,7 @@ def _placed(joint: Joint, screw: Screw, A: Transform, following: Axis | None, O:
         return replace(joint, origin=raised, kind=Turned(math.atan2(s, c), screw.name)), N
     length, advance = _length_and_advance(screw)
     along = Screw(Vector(0.0, 0.0, length), Vector(0.0, 0.0, advance), screw.name)
-    return replace(joint, origin=_rounded(N), kind=along), N
+    return replace(joint, origin=_round_off(N), kind=along), N
 
 
 def _length_and_advance(screw: Screw) -> tuple[float, float]:
@@ -229,10 +232,10 @@ def _exact(x: float) -> float:
     return float(nearest) if abs(x - nearest) < ROUNDING else x
 
 
-def _rounded(T: Transform) -> Transform:
+def _round_off(T: Transform) -> Transform:
     rows = (Vector(*(_exact(x) for x in row)) for row in T.rotation)
-    return Transform(Rotation(*rows), _rounded_vector(T.translation))
+    return Transform(Rotation(*rows), _round_off_vector(T.translation))
 
 
-def _rounded_vector(v: Vector) -> Vector:
+def _round_off_vector(v: Vector) -> Vector:
     return Vector(*(0.0 if abs(x) < ROUNDING else x for x in v))
