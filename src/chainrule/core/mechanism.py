@@ -376,9 +376,10 @@ class Mechanism:
 
     def _builtin(self, fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:
         """A builtin for arrays, which are taken as its records say; anything else goes to `fallback`."""
-        from chainrule.compile.load.gufunc import array_function
+        with memory.building():  # a fork must not happen in an import
+            from chainrule.compile.load.gufunc import array_function
 
-        return array_function(fallback, name, doc, learn)
+            return array_function(fallback, name, doc, learn)
 
     def _evaluate_with(
         self, parameters: Any, out: Any, function: str, loads: Loads, arguments: dict[str, Any]

@@ -67,7 +67,7 @@ def parts_first(values: Array, dimensions: int) -> Array:
     """
     first = values.ndim - dimensions
     if first < 2:
-        return values.swapaxes(0, first)
+        return values.swapaxes(0, 1) if first else values
     return values.transpose(first, *range(first), *range(first + 1, values.ndim))
 
 

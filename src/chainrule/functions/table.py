@@ -573,7 +573,7 @@ def terms_by_name(model: Model, options: Mapping[str, Any]) -> Callable[[Any], d
     names = terms.term_names(model, loaded=bool(options.get("loads")))
 
     def by_name(values: Any) -> dict[str, Any]:
-        return dict(zip(names, parts_first(values, 2), strict=True))
+        return dict(zip(names, parts_first(values, 2)))  # noqa: B905 - `strict` takes a tenth of the time
 
     return by_name
 
