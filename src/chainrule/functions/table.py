@@ -883,7 +883,7 @@ FUNCTIONS: dict[str, Function] = {
         (N, PARAMETERS),
         {"parts": PARTS},
         needs=_NOTHING,
-        cost=per_pair(3),
+        cost=per_pair(10),
         whole=True,
         loops=_IN_LOOPS,
         is_direct=without_loops,
