@@ -5,6 +5,10 @@
 One thread. The same targets and limits for all: a damped least-squares loop around Pinocchio, and, where --toolbox
 names a Python that has it, the compiled `ik_LM` of Robotics Toolbox. "Solved" is within 1e-6 m and 1e-6 rad and within
 the limits, by forward kinematics. Times are those of one solution in a batch.
+
+A second table has the time of one call for 1 to 100,000 poses, and of one pose with the configuration near it to start
+from, as a controller asks for it: the mean over some poses of the median of many calls. Peers take their poses one by
+one, so that their time for several is so many times that of one.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import argparse
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,6 +33,12 @@ from chainrule.inverse_kinematics.result import measured_errors
 ROBOTS = ("panda", "iiwa14", "ur5", "puma560")
 TOLERANCE = 1e-6
 STARTS, ITERATIONS = 101, 60
+SIZES = (1, 10, 100, 1_000, 100_000)
+"""Poses in one call."""
+SAMPLED = 40
+"""Poses whose times are measured one by one."""
+NEAR = 0.05
+"""The largest displacement of a joint from the start to the solution, in rad, of a pose that is near."""
 
 
 def share_solved(robot: cr.Robot, q: np.ndarray, T: np.ndarray) -> float:
@@ -66,12 +77,14 @@ class DampedLeastSquares:
         self.data = self.model.createData()
         self.rng = np.random.default_rng(1)
 
-    def __call__(self, T: np.ndarray) -> np.ndarray:
+    def __call__(self, T: np.ndarray, q0: np.ndarray | None = None) -> np.ndarray:
         model, data, limits = self.model, self.data, self.robot.limits
         target = pin.SE3(T[:3, :3], T[:3, 3])
         q = pin.neutral(model)
-        for _ in range(STARTS):
+        for k in range(STARTS):
             q = self.rng.uniform(np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi))
+            if not k and q0 is not None:
+                q = q0
             for _ in range(ITERATIONS):
                 pin.framesForwardKinematics(model, data, q)
                 apart = data.oMf[self.frame].actInv(target)
@@ -102,20 +115,80 @@ call = lambda T: ets.ik_LM(T, ilimit=60, slimit=101, tol=1e-13, joint_limits=Tru
 began = time.perf_counter()
 found = [call(T) for T in targets]
 spent = time.perf_counter() - began
-np.savez(sys.argv[2], q=[f.q for f in found], seconds=spent / len(targets))
+
+def typical(call):
+    times = []
+    for _ in range(50):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return np.median(times)
+
+some = list(zip(targets, given["near"]))
+one = np.mean([typical(lambda: call(T)) for T, _ in some])
+near = np.mean([typical(lambda: ets.ik_LM(T, q0=q, ilimit=60, slimit=101, tol=1e-13)) for T, q in some])
+np.savez(sys.argv[2], q=[f.q for f in found], seconds=spent / len(targets), one=one, near=near)
 """
 
 
-def toolbox(python: str, robot: cr.Robot, T: np.ndarray) -> tuple[float, float]:
-    """Part solved and seconds a solution, of Robotics Toolbox on the same chain of joint axes."""
+def toolbox(python: str, robot: cr.Robot, T: np.ndarray, near: np.ndarray) -> tuple[float, float, dict[str, float]]:
+    """Part solved and seconds a solution, of Robotics Toolbox on the same chain of joint axes.
+
+    Also the seconds of one pose, and of one near its start.
+    """
     between = between_axes(robot)
     limits = np.stack([robot.limits.lower, robot.limits.upper])
     with tempfile.TemporaryDirectory() as folder:
         given, answer = Path(folder) / "given.npz", Path(folder) / "answer.npz"
-        np.savez(given, between=between, targets=T, limits=limits)
+        np.savez(given, between=between, targets=T, limits=limits, near=near)
         subprocess.run([python, "-c", TOOLBOX, str(given), str(answer)], check=True)
         result = np.load(answer)
-        return share_solved(robot, result["q"], T), float(result["seconds"])
+        one = {"one": float(result["one"]), "near": float(result["near"])}
+        return share_solved(robot, result["q"], T), float(result["seconds"]), one
+
+
+def typical(call: Callable[..., object], *arguments: np.ndarray, seconds: float = 0.02, least: int = 5) -> float:
+    """The median time of many calls, in s."""
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(times) < least or time.perf_counter() < end:
+        began = time.perf_counter()
+        call(*arguments)
+        times.append(time.perf_counter() - began)
+    return float(np.median(times))
+
+
+def times_by_size(robot: cr.Robot, T: np.ndarray, near: np.ndarray) -> dict[str, float]:
+    """Seconds of one call for several numbers of poses, at most ten times as many as are given, and for one near pose."""
+    solve = robot.inverse_kinematics
+    few = list(zip(T, near, strict=False))
+    times = {"near": float(np.mean([typical(solve, *one) for one in few]))}
+    times["1"] = float(np.mean([typical(solve, one) for one, _ in few]))
+    seconds = min(0.5, len(T) / 2000)
+    sizes = [n for n in SIZES[1:] if n <= 10 * len(T)]
+    return times | {str(n): typical(solve, T[np.arange(n) % len(T)], seconds=seconds, least=3) for n in sizes}
+
+
+def times_of_loop(loop: DampedLeastSquares, T: np.ndarray, near: np.ndarray) -> dict[str, float]:
+    """Seconds of one pose, and of one near its start, of the loop around Pinocchio."""
+    few = list(zip(T, near, strict=False))
+    one = np.mean([typical(loop, one, seconds=0, least=3) for one, _ in few])
+    return {"one": float(one), "near": float(np.mean([typical(loop, *one, seconds=0, least=3) for one in few]))}
+
+
+def print_sizes(name: str, own: dict[str, float], peers: dict[str, dict[str, float]]) -> None:
+    """One line for each number of poses: the time of the call, and how many times as long a peer takes."""
+    for what, seconds in own.items():
+        count = 1 if what == "near" else int(what)
+        label = "1 near" if what == "near" else f"{count:,}"
+        ratios = [
+            f"{peer}: {one['near' if what == 'near' else 'one'] * count / seconds:7.1f}" for peer, one in peers.items()
+        ]
+        print(
+            f"{name:8} {label:>8} poses {seconds * 1e6:11.1f} us, {seconds / count * 1e6:7.2f} us a pose | times as ",
+            end="",
+        )
+        print("long by " + ", ".join(ratios))
 
 
 def beyond_reach(robot: cr.Robot, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -148,6 +221,7 @@ def beyond_reach(robot: cr.Robot, rng: np.random.Generator, count: int) -> tuple
 def main(count: int, peers: int, python: str | None, output: str | None) -> None:
     cr.set_threads(1)
     figures: dict[str, dict] = {}
+    tables: list[tuple[str, dict, dict]] = []
     print(
         f"{'':8} {'solved':>9} {'us':>6} | {'Pinocchio loop':>17} {'ratio':>6} | {'Toolbox ik_LM':>17} {'ratio':>6}",
         end="",
@@ -155,7 +229,10 @@ def main(count: int, peers: int, python: str | None, output: str | None) -> None
     print(" | beyond reach by 1 mm to 10 cm")
     for name in ROBOTS:
         robot, rng = cr.load(name), np.random.default_rng(0)
-        T = robot.pose(robot.random_state(rng, count))
+        reached = robot.random_state(rng, count)
+        T = robot.pose(reached)
+        near = reached[: min(SAMPLED, peers)] + rng.uniform(-NEAR, NEAR, robot.n)
+        near = np.clip(near, robot.limits.lower, robot.limits.upper)
         robot.inverse_kinematics(T)
         best = np.inf
         for _ in range(5):
@@ -175,8 +252,9 @@ def main(count: int, peers: int, python: str | None, output: str | None) -> None
             "pinocchio": {"solved": share_solved(robot, found, T[:peers]), "microseconds": spent * 1e6},
             "toolbox": {"error": NOT_INSTALLED},
         }
+        own, ones = times_by_size(robot, T, near), {"Pinocchio loop": times_of_loop(loop, T, near)}
         if python:
-            share, seconds = toolbox(python, robot, T[:peers])
+            share, seconds, ones["Toolbox ik_LM"] = toolbox(python, robot, T[:peers], near)
             print(f"{share:7.2%} {seconds * 1e6:6.0f} us {seconds / best:6.0f}", end=" | ")
             row["toolbox"] = {"solved": share, "microseconds": seconds * 1e6}
         else:
@@ -189,6 +267,10 @@ def main(count: int, peers: int, python: str | None, output: str | None) -> None
             f"{(~outside.success).mean():.0%} failed, "
             f"nearest found {farther.min():.3f} to {farther.max():.3f} times as far"
         )
+        tables.append((name, own, ones))
+        row["seconds"] = {"chainrule": own} | {label.split()[0].lower(): times for label, times in ones.items()}
+    for table in tables:
+        print_sizes(*table)
     if output:
         write_figures(output, "inverse_kinematics", figures)
 
