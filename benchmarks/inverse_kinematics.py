@@ -159,7 +159,7 @@ def typical(call: Callable[..., object], *arguments: np.ndarray, seconds: float 
 
 
 def times_by_size(robot: cr.Robot, T: np.ndarray, near: np.ndarray) -> dict[str, float]:
-    """Seconds of one call for several numbers of poses, at most ten times as many as are given, and for one near pose."""
+    """Seconds of one call for one near pose, and for several numbers of poses up to ten times those given."""
     solve = robot.inverse_kinematics
     few = list(zip(T, near, strict=False))
     times = {"near": float(np.mean([typical(solve, *one) for one in few]))}

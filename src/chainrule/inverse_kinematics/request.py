@@ -180,7 +180,7 @@ def _read(
 
 def read_starts(robot: Mechanism, q0: ArrayLike, caller: str) -> Array:
     """The configurations (..., nq) to start from."""
-    (starts,) = robot.read(caller, q0=q0)
+    starts = robot.read_one(caller, "q0", q0)
     warn_of_degrees(robot, starts, caller)
     return starts.astype(float)
 

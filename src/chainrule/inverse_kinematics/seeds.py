@@ -20,8 +20,8 @@ CANDIDATES_PER_START = 192
 """Random configurations that each start is chosen from."""
 DISTANCES_AT_ONCE = 1 << 16
 """Distances computed at once, which stay in the cache of a processor."""
-SETS_KEPT_JOINED = 16
-"""Sets that are also kept side by side, since they are often needed together."""
+SETS_KEPT_JOINED = 112
+"""Sets that are also kept side by side, as they are needed together: those of a hundred restarts."""
 EXACT_BITS = 51
 """Bits of a sum of products that a double holds exactly, with two to spare."""
 

@@ -162,65 +162,86 @@ def solve(robot: Mechanism, request: Request, targets: Array, starts: Array | No
     """The result for a request, its targets (..., numbers) and starts (..., nq)."""
     search = search_of(robot, request)
     if targets.ndim == 1 and (starts is None or starts.ndim == 1) and request.posture is None:
-        result = _solve_one(robot, request, search, targets, starts)
-        if result is not None:
-            return result
+        one = _solve_one(robot, search, targets, starts)
+        if one is not None:
+            return _result(robot, request, *one)
     batch = targets.shape[:-1]
     if starts is not None:
         batch = _batch(targets, starts)
         targets = np.broadcast_to(targets, (*batch, targets.shape[-1]))
         starts = np.broadcast_to(starts, (*batch, starts.shape[-1])).reshape(-1, starts.shape[-1])
     rows = targets.reshape(-1, targets.shape[-1])
-    q, success, iterations, reason, errors = _solve_rows(robot, search, rows, starts, request.posture)
-    error = errors.max(axis=1) if errors.shape[1] > 1 else errors[:, 0].copy()
-    each = {goal.link: errors[:, k] for k, goal in enumerate(request.problem.goals)}
+    found = None
+    if 0 < len(rows) <= MAX_ROWS_ONE_BY_ONE and request.posture is None:
+        found = _solve_one_by_one(robot, search, rows, starts)
+    q, success, iterations, reason, errors = found or _solve_rows(robot, search, rows, starts, request.posture)
     if len(batch) != 1:
-        q, success, error, iterations, reason = (
-            a.reshape((*batch, *a.shape[1:]))[()] for a in (q, success, error, iterations, reason)
+        q, success, iterations, reason = (
+            a.reshape((*batch, *a.shape[1:]))[()] for a in (q, success, iterations, reason)
         )
-        each = {link: e.reshape((*batch, 2)) for link, e in each.items()}
+        errors = errors.reshape((*batch, *errors.shape[1:]))
+    return _result(robot, request, q, success, iterations, reason, errors)
+
+
+def _result(
+    robot: Mechanism, request: Request, q: Array, success: Any, iterations: Any, reason: Any, errors: Array
+) -> InverseKinematics:
+    """The result with errors (..., goals, 2) of each goal."""
+    each = {goal.link: errors[..., k, :] for k, goal in enumerate(request.problem.goals)}
+    error = errors.max(axis=-2) if errors.shape[-2] > 1 else errors[..., 0, :].copy()
     return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names, *request.rank[:2])
 
 
 SOLVED, NOT_FINITE, NOT_REACHED, LIMITS = (np.str_(reason) for reason in ("", "not finite", "not reached", "limits"))
 """Reasons of a result."""
+REASON_TYPE = "<U16"
+MAX_ROWS_ONE_BY_ONE = 3
+"""Targets that are solved sooner one after the other than together."""
+
+Solution = tuple[Array, Any, Any, Any, Array]
+"""Configurations, successes, iterations, reasons and errors of each goal."""
 
 
-def _solve_one(
-    robot: Mechanism, request: Request, search: Search, target: Array, start: Array | None
-) -> InverseKinematics | None:
-    """The result for one target (numbers,) and one start (nq,); None for what only `_solve_rows` can do."""
+def _solve_one_by_one(robot: Mechanism, search: Search, targets: Array, starts: Array | None) -> Solution | None:
+    """The solutions of a few rows of targets; None for what only `_solve_rows` can do."""
+    each = []
+    for k, target in enumerate(targets):
+        one = _solve_one(robot, search, target, None if starts is None else starts[k])
+        if one is None:
+            return None
+        each.append(one)
+    q, success, iterations, reason, errors = zip(*each, strict=True)
+    return np.array(q), np.array(success), np.array(iterations), np.array(reason, dtype=REASON_TYPE), np.array(errors)
+
+
+def _solve_one(robot: Mechanism, search: Search, target: Array, start: Array | None) -> Solution | None:
+    """The solution for one target (numbers,) and one start (nq,); None for what only `_solve_rows` can do."""
     if robot.model.constraints:
         return None
     near = search.home
     if start is not None:
-        if not isfinite(start @ start):
+        if not all(map(isfinite, start.tolist())):
             return None
         near = search.bounds.clip(start)
-    if not isfinite(target @ target):
+    if not all(map(isfinite, target.tolist())):
         return None
     work = search.take_workspace()
     q, iterations = work.iterate(target, None if start is None else near)
     q = search.shift(q, near)
     errors, inside = work.measure(q)
     search.give_back(work)
-    success = inside and search.are_within_tolerances(errors)
-    reason = SOLVED
+    reason, success = SOLVED, inside and search.are_within_tolerances(errors)
     if not success:
         reason = LIMITS if _reachable_without_limits(search, q[None], target[None])[0] else NOT_REACHED
-    each = {goal.link: error for goal, error in zip(request.problem.goals, errors, strict=True)}
-    error = errors.max(axis=0) if len(errors) > 1 else errors[0].copy()
-    return InverseKinematics(
-        q, np.bool_(success), error, np.int64(iterations), reason, each, robot.coordinate_names, *request.rank[:2]
-    )
+    return q, np.bool_(success), np.int64(iterations), reason, errors
 
 
 def _solve_rows(
     robot: Mechanism, search: Search, targets: Array, starts: Array | None, posture: Array | None
-) -> tuple[Array, Any, Any, Any, Array]:
-    """Configurations, successes, iterations, reasons and errors (rows, goals, 2) for rows of targets."""
+) -> Solution:
+    """The solutions for rows of targets (rows, numbers)."""
     near = search.home if starts is None else search.bounds.clip(starts)
-    parameters, reason = search.parameters(targets), np.zeros(len(targets), dtype="<U16")
+    parameters, reason = search.parameters(targets), np.zeros(len(targets), dtype=REASON_TYPE)
     finite = None
     if np.isfinite(targets).all() and (starts is None or np.isfinite(starts).all()):
         q, iterations = _search_rows(robot, search, parameters, near, starts is not None, posture)
