@@ -93,7 +93,7 @@ def test_an_option_of_another_class_is_not_taken_for_the_one_that_is_known(arm, 
     with pytest.raises(cr.ShapeError, match="restarts"):
         arm.inverse_kinematics(T, restarts=True, seed=1)
     with pytest.raises(cr.ShapeError, match="seed"):
-        arm.inverse_kinematics(T, restarts=1, seed=1.0)
+        arm.inverse_kinematics(T, restarts=1, seed=True)
 
 
 def test_errors_of_targets_are_told_by_a_known_request_too(arm, targets):
