@@ -1,8 +1,8 @@
 """Compiled or interpreted: the two backends, and the only place that chooses between them.
 
 A backend evaluates four kinds of text over scalars: functions of the table, any other function of lists of scalars, a
-text that is repeated in time, and a text that is repeated on each row until the row has ended. Compiled, each becomes machine code; interpreted, the same text runs on NumPy
-arrays, a scalar being the numbers of a whole batch.
+text that is repeated in time, and a text that is repeated on each row until the row has ended. Compiled, each becomes
+machine code; interpreted, the same text runs on NumPy arrays, a scalar being the numbers of a whole batch.
 """
 
 from __future__ import annotations
