@@ -8,7 +8,7 @@ import pytest
 import chainrule as cr
 from chainrule.functions.table import FUNCTIONS
 
-ARM = cr.load("planar_2r")
+ARM, LINKAGE = cr.load("planar_2r"), cr.load("four_bar")
 Q = ARM.random_state(np.random.default_rng(0), (5,))
 WITH_OUT = [
     name
@@ -24,7 +24,8 @@ def test_methods_that_return_the_array_of_a_function_take_out():
 
 @pytest.mark.parametrize("name", WITH_OUT)
 def test_the_result_is_written_into_out(name):
-    robot, entry = ARM.reference, FUNCTIONS[name]
+    robot = (LINKAGE if name.startswith("constraint") else ARM).reference
+    entry = FUNCTIONS[name]
     rng = np.random.default_rng(1)
     state = [rng.normal(size=(5, argument.length(robot.model))) for argument in entry.takes]
     state += [rng.normal(size=6)] if name == "static_torque" else []
@@ -67,12 +68,11 @@ def test_a_batch_may_be_written_over_its_own_arguments():
 
 
 def test_torques_of_closed_loops_are_written_into_out():
-    linkage = cr.load("four_bar")
-    q = linkage.close(linkage.neutral())
-    rest = np.zeros(linkage.nv)
-    out = np.empty(linkage.nv)
-    assert linkage.inverse_dynamics(q, rest, rest, out=out) is out
-    np.testing.assert_array_equal(out, linkage.inverse_dynamics(q, rest, rest))
+    q = LINKAGE.close(LINKAGE.neutral())
+    rest = np.zeros(LINKAGE.nv)
+    out = np.empty(LINKAGE.nv)
+    assert LINKAGE.inverse_dynamics(q, rest, rest, out=out) is out
+    np.testing.assert_array_equal(out, LINKAGE.inverse_dynamics(q, rest, rest))
 
 
 @pytest.mark.parametrize(

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def constraint_residual(robot: Mechanism, q: ArrayLike) -> Array:
+def constraint_residual(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """phi(q), zero where every loop is closed: (..., rows), in m, and without unit for directions."""
-    return robot.evaluate("constraint_residual", q=q)
+    return robot.evaluate("constraint_residual", q=q, out=out)
 
 
-def constraint_jacobian(robot: Mechanism, q: ArrayLike) -> Array:
+def constraint_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """G with d phi/dt = G qd: (..., rows, n)."""
-    return robot.evaluate("constraint_jacobian", q=q)
+    return robot.evaluate("constraint_jacobian", q=q, out=out)
 
 
-def constraint_velocity_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+def constraint_velocity_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """gamma = dG/dt qd, so that d2 phi/dt2 = G qdd + gamma: (..., rows)."""
-    return robot.evaluate("constraint_velocity_terms", q=q, qd=qd)
+    return robot.evaluate("constraint_velocity_terms", q=q, qd=qd, out=out)
 
 
-def constraint_poses(robot: Mechanism, q: ArrayLike) -> Array:
+def constraint_poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """The pose of each constraint's second origin in its first: (..., constraints, 4, 4)."""
-    return robot.evaluate("constraint_poses", q=q)
+    return robot.evaluate("constraint_poses", q=q, out=out)
 
 
 def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
