@@ -17,7 +17,7 @@ from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_rep
 from chainrule.model import edits
 from chainrule.model.lengths import link_length, stretch_link
 from chainrule.model.model import Model
-from chainrule.model.parts import Dof, Joint, Link, with_both_directions
+from chainrule.model.parts import Dof, Frame, Joint, Link, with_both_directions
 from chainrule.spatial import Inertia, Scalar, Symmetric, Transform, Vector
 from chainrule.spatial.scalar import is_zero, where
 
@@ -50,6 +50,8 @@ class ParameterKind:
     """What every number must be: "positive" or "not negative"; "body" for the numbers of a rigid body."""
     moves: bool = False
     """Whether it moves joints and frames, and so the closing of loops."""
+    own: Callable[[Model, str], Scalars] = lambda model, name: ()
+    """The numbers that the model has."""
 
 
 class Parameter(NamedTuple):
@@ -110,6 +112,19 @@ def _put_payload(model: Model, name: str, numbers: Scalars) -> Model:
     return edits.add_payload(model, name, body)
 
 
+def _own_body(model: Model, name: str) -> Scalars:
+    link = _link(model, name)
+    return [link.mass, *link.com, *link.inertia.entries()]
+
+
+def _own_mass(model: Model, name: str) -> Scalars:
+    return [_link(model, name).mass]
+
+
+def _no_body(model: Model, name: str) -> Scalars:
+    return [0.0] * len(BODY)
+
+
 # --- lengths ---
 
 
@@ -129,6 +144,10 @@ def _put_length(model: Model, name: str, numbers: Scalars) -> Model:
     return stretch_link(model, name, numbers[0] / float(way.norm()), way)
 
 
+def _own_length(model: Model, name: str) -> Scalars:
+    return [link_length(model, name).norm()]
+
+
 def _length_parts(model: Model, name: str) -> Iterator[str]:
     yield SHAPE.format(name)
     yield from (f"place of joint {joint.name!r}" for joint in model.joints if joint.parent == name)
@@ -143,6 +162,20 @@ def _class_of(model: Model, name: str) -> str:
     if name not in joints and name not in frames:
         raise UnknownNameError.of("joint or frame", name, [*joints, *frames], f"robot {model.name!r}")
     return "joint" if name in joints else "frame"
+
+
+def _own_place(model: Model, name: str) -> Transform:
+    placed: Sequence[Joint | Frame] = model.joints if _class_of(model, name) == "joint" else model.frames
+    return next(part.origin for part in placed if part.name == name)
+
+
+def _own_origin(model: Model, name: str) -> Scalars:
+    return [*_own_place(model, name).translation]
+
+
+def _own_pose(model: Model, name: str) -> Scalars:
+    T = _own_place(model, name)
+    return [*T.translation, *T.rotation.rpy()]
 
 
 def _place_parts(model: Model, name: str) -> Iterator[str]:
@@ -210,11 +243,18 @@ def _joint_kind(number: str, effort: str, check: str | None = "not negative") ->
     def parts(model: Model, name: str) -> Iterator[str]:
         yield from (f"{number} of joint {joint.name!r}" for joint in model.joints if is_meant(joint, name))
 
-    return ParameterKind(f"{number}:JOINT", labels, put, parts, check)
+    def own(model: Model, name: str) -> Scalars:
+        return [_number(dof, number) for joint in model.joints if is_meant(joint, name) for dof in joint.dofs]
+
+    return ParameterKind(f"{number}:JOINT", labels, put, parts, check, own=own)
 
 
 def _unit(text: str, unit: str) -> str:
     return text.format(tau="N m" if unit == "rad" else "N", x=unit)
+
+
+def _number(dof: Dof, name: str) -> Scalar:
+    return dof.coulomb if name == "static" and is_zero(dof.static) else getattr(dof, name)
 
 
 def _with_number(dof: Dof, name: str, value: Scalar) -> Dof:
@@ -241,13 +281,19 @@ def _put_gravity(model: Model, name: str, numbers: Scalars) -> Model:
 
 
 KINDS: Mapping[str, ParameterKind] = {
-    "gravity": ParameterKind("gravity", _gravity_labels, _put_gravity, _words("gravity")),
-    "length": ParameterKind("length:LINK", _length_labels, _put_length, _length_parts, "positive", moves=True),
-    "origin": ParameterKind("origin:JOINT", _origin_labels, _put_place, _place_parts, moves=True),
-    "pose": ParameterKind("pose:JOINT", _pose_labels, _put_place, _place_parts, moves=True),
-    "link": ParameterKind("link:LINK", _body_labels, _put_link, _words(MASS, SHAPE), "body"),
-    "mass": ParameterKind("mass:LINK", _mass_labels, _put_mass, _words(MASS), "not negative"),
-    "payload": ParameterKind("payload:LINK", _payload_labels, _put_payload, _words("payload of {!r}"), "body"),
+    "gravity": ParameterKind(
+        "gravity", _gravity_labels, _put_gravity, _words("gravity"), own=lambda m, _: [*m.gravity]
+    ),
+    "length": ParameterKind(
+        "length:LINK", _length_labels, _put_length, _length_parts, "positive", moves=True, own=_own_length
+    ),
+    "origin": ParameterKind("origin:JOINT", _origin_labels, _put_place, _place_parts, moves=True, own=_own_origin),
+    "pose": ParameterKind("pose:JOINT", _pose_labels, _put_place, _place_parts, moves=True, own=_own_pose),
+    "link": ParameterKind("link:LINK", _body_labels, _put_link, _words(MASS, SHAPE), "body", own=_own_body),
+    "mass": ParameterKind("mass:LINK", _mass_labels, _put_mass, _words(MASS), "not negative", own=_own_mass),
+    "payload": ParameterKind(
+        "payload:LINK", _payload_labels, _put_payload, _words("payload of {!r}"), "body", own=_no_body
+    ),
     "viscous": _joint_kind("viscous", "{tau} s/{x}"),
     "coulomb": _joint_kind("coulomb", "{tau}"),
     "static": _joint_kind("static", "{tau}"),
@@ -301,6 +347,12 @@ def _find(model: Model, text: str) -> Parameter:
     if (separator and (kind in NAMELESS or not name)) or (not name and kind in NAMED):
         raise ShapeError(f"a parameter of this kind is written {entry.form!r}, got {text!r}")
     return Parameter(text, entry, name, entry.labels(model, name))
+
+
+def own_numbers(model: Model, parameter: str) -> Scalars:
+    """The numbers of a parameter that the model has: a payload's are zeros, since what is there belongs to the link."""
+    found = _find(model, parameter)
+    return found.kind.own(model, found.name)
 
 
 def parameter_length(model: Model, parameter: str) -> int:

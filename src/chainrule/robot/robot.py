@@ -21,6 +21,7 @@ from chainrule.doctor import diagnosis
 from chainrule.dynamics import derivatives, dynamics, energy, linearization, textbook, unit_check
 from chainrule.identification import parameters as identified
 from chainrule.identification import regressor as regression
+from chainrule.identification.parameter_derivatives import parameter_derivatives as derivatives_by_parameters
 from chainrule.inverse_kinematics import path, solve
 from chainrule.inverse_kinematics.analytic import solve as analytic
 from chainrule.kinematics import (
@@ -251,7 +252,8 @@ class Robot(Mechanism):
     rnea_table = textbook.rnea_table
     matrix_form = textbook.matrix_form
 
-    # --- the numbers in which torques are linear: identification/parameters.py, regressor.py ---
+    # --- its own numbers: identification/parameters.py, regressor.py, parameter_derivatives.py ---
+    parameter_derivatives = derivatives_by_parameters
     parameters = property(identified.parameter_values)
     parameter_names = property(identified.parameter_names)
     parameter_places = identified.parameter_places

@@ -1,0 +1,90 @@
+"""Derivatives of any function with respect to numbers of the robot itself: lengths, masses, payloads, gravity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import WRENCH_UNITS, Array, names, rows_of
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.parameters import read_parameters
+from chainrule.core.products import jvp
+from chainrule.errors import ShapeError, quoted, short_repr
+from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
+from chainrule.model.parameters import own_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def parameter_derivatives(
+    robot: Mechanism,
+    function: str,
+    parameters: Sequence[str] | Mapping[str, ArrayLike],
+    arguments: Mapping[str, Any] | Sequence[Any],
+    **options: Any,
+) -> dict[str, Array]:
+    """Derivatives of a function's result with respect to numbers of the robot: by parameter, (..., result, k).
+
+    Exact, by the chain rule through the compiled function: one product for each number.
+
+    Parameters
+    ----------
+    function
+        Its name, as of the method: "inverse_dynamics", "pose", "jacobian", "kinetic_energy", ...
+    parameters
+        Names of parameters, as of `kernel`: "gravity" (3 numbers), "length:LINK" (1), "mass:LINK" (1), "origin:JOINT"
+        (3), "payload:LINK" (10), "viscous:JOINT", ... The derivatives are those at the robot's own numbers, and for a
+        payload at none. A dictionary of names and numbers gives others.
+    arguments
+        By name, {"q": q, "qd": qd}, or a list in the function's order; also "tip_wrench" and "wrench:LINK", where the
+        function takes wrenches.
+    options
+        Those of the function, as link and frame.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> arm = cr.load("planar_2r")
+    >>> found = arm.parameter_derivatives("gravity_torque", ["mass:link2", "gravity"], {"q": [0.0, 0.0]})
+    >>> found["mass:link2"].round(2).tolist()
+    [[19.62], [9.81]]
+    >>> found["gravity"].shape
+    (2, 3)
+    """
+    entry, caller = entry_of(function), "parameter_derivatives"
+    if not isinstance(parameters, Mapping):
+        chosen = names(parameters, f"{caller}: parameters")
+        parameters = {name: own_numbers(robot.model, name) for name in chosen}
+    numbers = read_parameters(robot.model, caller, parameters).as_dict()
+    if not numbers:
+        raise ShapeError(f"{caller}: parameters names none; give some, such as ['gravity']")
+    vectors = {
+        name: array[..., None, :] for name, array in (_read(robot, entry, function, arguments) | numbers).items()
+    }
+    counts = [array.shape[-1] for array in numbers.values()]
+    ends = np.cumsum(counts)
+    unit = np.split(np.eye(sum(counts)), ends[:-1], axis=-1)
+    rates = jvp(robot, function, vectors, dict(zip(numbers, unit, strict=True)), **options)
+    by_number = np.moveaxis(rates, -1 - len(entry.gives), -1)
+    return dict(zip(numbers, np.split(by_number, ends[:-1], axis=-1), strict=True))
+
+
+def _read(robot: Mechanism, entry: Function, function: str, arguments: Any) -> dict[str, Array]:
+    """The arguments of a function as arrays, wrenches included."""
+    caller = "parameter_derivatives"
+    if isinstance(arguments, (list, tuple)) and len(arguments) == len(entry.takes):
+        arguments = dict(zip(entry.arguments, arguments, strict=True))
+    if not isinstance(arguments, Mapping):
+        raise ShapeError(
+            f"{caller}: arguments of {function} must be a dictionary, or a list of {quoted(entry.arguments)}, got "
+            f"{short_repr(arguments)}"
+        )
+    return {
+        name: robot.read_one(caller, name, value)
+        if name in entry.arguments
+        else rows_of(value, WRENCH_LENGTH, f"{caller}: {name}", "moment and force", WRENCH_UNITS)
+        for name, value in arguments.items()
+    }
