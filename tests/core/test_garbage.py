@@ -240,6 +240,7 @@ SLOW = {"equations", "kinematic_equations", "derivation", "dae", "dae_residual",
 HUMAN_ARM = cr.load("human_arm")
 
 RIGHT: dict[str, dict[str, Any]] = {
+    "parameter_derivatives": {"function": "gravity_torque", "parameters": ["gravity"], "arguments": [np.zeros(2)]},
     "jvp": {"function": "integrate", "arguments": [np.zeros(2)] * 2, "tangents": [np.zeros(2)] * 2},
     "vjp": {"function": "integrate", "arguments": [np.zeros(2)] * 2, "cotangent": np.zeros(2)},
     "hvp": {
