@@ -17,5 +17,6 @@ def test_the_code_under_a_heading_runs(heading, package):
     blocks = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     names: dict = {}
     for block in blocks:
-        exec(compile(block.replace("4096", "8"), PAGE.name, "exec"), names)
+        short = block.replace("4096, 7", "8, 2").replace('"panda"', '"planar_2r"')  # fewer kernels to compile
+        exec(compile(short, PAGE.name, "exec"), names)
     assert blocks
