@@ -225,7 +225,9 @@ def test_forward_dynamics_with_closed_loops_against_differences(looped):
 
 
 def test_inverse_dynamics_with_closed_loops_is_refused():
-    robot = cr.load("four_bar")
+    robot = cr.load("four_bar").reference
     zero = np.zeros(robot.nv)
     with pytest.raises(cr.ModelError, match=r"inverse_dynamics_derivatives: .* closed loops are not computed"):
         robot.inverse_dynamics_derivatives(robot.neutral(), zero, zero)
+    with pytest.raises(cr.ModelError, match=r"inverse_dynamics_second_derivatives: .* closed loops are not computed"):
+        robot.inverse_dynamics_second_derivatives(robot.neutral(), zero, zero, zero)

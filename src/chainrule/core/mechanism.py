@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -517,7 +518,8 @@ class Mechanism:
             return  # somebody's own method of the same name, in a subclass
         patterns = CallPatterns(method, name, self.model)
         kernel = COMPILED.kernel(call)
-        is_default = self._is_default(call) and kernel.has_plain_call and entry.finish(self.model, {}) is None
+        finish = entry.finish(self.model, {})
+        is_default = self._is_default(call) and kernel.has_plain_call and (finish is None or entry.named is not None)
         if not patterns.is_plain or (name in self.__dict__ and not is_default):
             return
 
@@ -529,8 +531,8 @@ class Mechanism:
         bound, doc = method.__get__(self), method.__doc__ or ""
         builtin = kernel.plain_call(bound, doc, learn) if is_default else self._builtin(bound, name, doc, learn)
         if is_default:
-            builtin.__self__.add(Pattern.of_arrays(len(entry.takes)), kernel.target)
-        self.__dict__[name] = builtin
+            builtin.__self__.add(Pattern.of_arrays(len(entry.takes)), kernel.target, finish)
+        self.__dict__[name] = _with_names(builtin, entry.named, bound) if is_default and entry.named else builtin
 
     def _is_default(self, call: Call) -> bool:
         """Whether a method with no options makes this call."""
@@ -549,6 +551,18 @@ class Mechanism:
         if kernel is not None and kernel.target.fits:
             finish = FUNCTIONS[found.function].finish(self.model, dict(call.options))
             records.add(found.pattern, kernel.target, finish)
+
+
+def _with_names(builtin: Callable[..., Any], named: type[tuple[Any, ...]], method: Any) -> Callable[..., Any]:
+    """A builtin whose answer for one state is an array, with the named result made of its parts; others have names."""
+    make, array = tuple.__new__, np.ndarray
+
+    @wraps(method)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        answer = builtin(*arguments, **keywords)
+        return make(named, answer) if type(answer) is array else answer
+
+    return call
 
 
 def _read_only(values: Sequence[float]) -> Array:

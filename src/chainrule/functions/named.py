@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -71,6 +70,7 @@ def parts_first(values: Array, dimensions: int) -> Array:
     return values.transpose(first, *range(first), *range(first + 1, values.ndim))
 
 
-def split(named: Callable[..., T], answer: Array, dimensions: int = 3) -> T:
+def split(named: type[T], answer: Array, dimensions: int = 3) -> T:
     """A named result of an answer (..., parts, n, m), whose parts are views of it."""
-    return named(*parts_first(answer, dimensions))
+    parts = answer if answer.ndim == dimensions else parts_first(answer, dimensions)
+    return tuple.__new__(named, parts)  # type: ignore[type-var]

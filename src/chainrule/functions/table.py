@@ -333,7 +333,7 @@ class Function:
     stand in for it."""
     method: str | None = None
     """The method that evaluates it, where its name is another one."""
-    named: Callable[..., Any] | None = None
+    named: type[tuple[Any, ...]] | None = None
     """The named result that the method makes of the parts of the answer, which are its first dimension."""
     gives_half: tuple[Size, ...] = ()
     """The shape of the answer with the option `half`, where it has one."""
