@@ -212,9 +212,9 @@ def _place_link(
     turn = Rotation(Vector(c, -s, 0.0), Vector(s, c, 0.0), Vector(0.0, 0.0, 1.0))
     raised = A * Transform(Rotation.identity(), Vector(0.0, 0.0, rise)) if rise else A
     N = raised * Transform(turn, Vector.zero())
-    if _length_and_advance(screw) == (1.0, 0.0) and not (c == 0 or s == 0):
-        return replace(joint, origin=raised, kind=Turned(math.atan2(s, c), screw.name)), N
     length, advance = _length_and_advance(screw)
+    if (length, advance) == (1.0, 0.0) and c != 0 and s != 0:
+        return replace(joint, origin=raised, kind=Turned(math.atan2(s, c), screw.name)), N
     along = Screw(Vector(0.0, 0.0, length), Vector(0.0, 0.0, advance), screw.name)
     return replace(joint, origin=_round_off(N), kind=along), N
 
