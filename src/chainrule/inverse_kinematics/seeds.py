@@ -18,7 +18,7 @@ from chainrule.lazy import cached_property
 
 CANDIDATES_PER_START = 192
 """Random configurations that each start is chosen from."""
-DISTANCES_AT_ONCE = 1 << 16
+DISTANCES_AT_ONCE = 1 << 15
 """Distances computed at once, which stay in the cache of a processor."""
 SETS_KEPT_JOINED = 112
 """Sets that are also kept side by side, as they are needed together: those of a hundred restarts."""
@@ -32,9 +32,10 @@ class Candidates(NamedTuple):
     q: Array
     """Configurations (sets, count, nq)."""
     features: Array
-    """Twice the numbers of their poses, as those of a target, in whole units: (numbers, sets * count)."""
-    squares: Array
-    """The sum of the squares of a pose's numbers: (sets * count,)."""
+    """Minus twice the numbers of their poses, as those of a target, in whole units; then the sum of their squares.
+
+    (numbers + 1, sets * count); times a target's numbers and a one, its squared distances but for a constant.
+    """
 
 
 class Seeds:
@@ -64,8 +65,8 @@ class Seeds:
         if (first, count) in self._joined:
             return self._joined[first, count]
         q, numbers = zip(*(self._set(k) for k in range(first, first + count)), strict=True)
-        whole = self._whole(np.concatenate(numbers))
-        found = Candidates(np.stack(q), 2 * whole.T.copy(), (whole**2).sum(axis=1))
+        whole = self._whole(np.concatenate(numbers))[:, :-1]
+        found = Candidates(np.stack(q), np.vstack([-2 * whole.T, (whole**2).sum(axis=1)]))
         if first + count <= SETS_KEPT_JOINED:
             self._joined[first, count] = found
         return found
@@ -98,24 +99,27 @@ class Seeds:
         return -most, most
 
     def _whole(self, numbers: Array) -> Array:
-        """Numbers (..., numbers) in whole units; those beyond all sets end at the largest."""
-        inside = np.maximum(np.minimum(numbers, self._range[1]), self._range[0])
+        """Numbers (..., numbers) in whole units, those beyond all sets at the largest, then 1: (..., numbers + 1)."""
+        whole = np.ones((*numbers.shape[:-1], numbers.shape[-1] + 1))
+        inside = np.minimum(numbers, self._range[1], out=whole[..., :-1])
+        np.maximum(inside, self._range[0], out=inside)
         inside *= self._units
-        return np.rint(inside, out=inside)
+        np.rint(inside, out=inside)
+        return whole
 
     def nearest_to_one(self, target: Array, count: int) -> Array:
         """Configurations nearest to one target (numbers,), one of each of so many first sets: (count, nq)."""
-        q, features, squares = self._candidates(0, count)
-        distances = (squares - self._whole(target) @ features).reshape(count, CANDIDATES_PER_START)
+        q, features = self._candidates(0, count)
+        distances = (self._whole(target) @ features).reshape(count, CANDIDATES_PER_START)
         return q[np.arange(count), distances.argmin(axis=1)]
 
     def nearest(self, targets: Array, first: int, count: int = 1) -> Array:
         """Configurations nearest to the targets (rows, numbers), one of each of so many sets: (count, rows, nq)."""
-        q, features, squares = self._candidates(first, count)
-        size = max(1, DISTANCES_AT_ONCE // len(squares))
+        q, features = self._candidates(first, count)
+        size = max(1, DISTANCES_AT_ONCE // features.shape[1])
         if len(targets) > size:
             blocks = range(0, len(targets), size)
             return np.concatenate([self.nearest(targets[i : i + size], first, count) for i in blocks], axis=1)
-        distances = squares - self._whole(targets) @ features
+        distances = self._whole(targets) @ features
         chosen = distances.reshape(-1, count, CANDIDATES_PER_START).argmin(axis=-1)
         return q[np.arange(count)[:, None], chosen.T]
