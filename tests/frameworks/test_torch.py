@@ -117,7 +117,9 @@ def test_wrenches_options_and_numbers_of_the_robot():
         (lambda q: ARM.torch.kinetic_energy(q, q[:1].expand(3, 2)), "do not fit together"),
         (lambda q: ARM.torch.inverse_dynamics(q, q, q, wrenches=[q]), "wrenches must be a dictionary"),
         (lambda q: ARM.torch.gravity_torque(q, parameters=[1]), "parameters must be a dictionary"),
+        (lambda q: ARM.torch.gravity_torque(q, parameters={1: q}), "parameters"),
         (lambda q: ARM.torch.pose(q, "nowhere"), "nowhere"),
+        (lambda q: ARM.torch.pose(q, {}), "a link or frame is named by a string"),
     ],
 )
 def test_what_is_wrong_is_named(call, text):

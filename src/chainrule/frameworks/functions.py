@@ -8,6 +8,7 @@ from importlib import import_module
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
+from chainrule.arguments import names
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.products import TIP_WRENCH, WRENCH, call_for, inputs_of
 from chainrule.errors import MissingPackageError, ShapeError, short_repr
@@ -83,7 +84,10 @@ class Functions(ABC):
             operator = Operator.of(call_for(self.robot, function, inputs, dict(options)), self.robot.backend)
             return Plan(operator.key, inputs.names, inputs.signs, operator.lengths, operator.shape)
 
-        return self.robot.remember(("plan", self.framework, function, given, options), make)
+        try:
+            return self.robot.remember(("plan", self.framework, function, given, options), make)
+        except TypeError:  # an option that cannot be a key, as a dictionary
+            return make()
 
     def evaluate(self, function: str, given: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         """A function of the table on arrays of the framework, by the names of its arguments."""
@@ -101,7 +105,6 @@ def _hashable(value: Any) -> Any:
 
 def _method(name: str, entry: Function) -> Callable[..., Any]:
     signature = signature_of(entry)
-    takes_link_of_load = entry.acts
 
     def method(self: Functions, /, *arguments: Any, **options: Any) -> Any:
         caller = f"{self.framework}.{name}"
@@ -113,7 +116,7 @@ def _method(name: str, entry: Function) -> Callable[..., Any]:
         parameters = _mapping(given.pop("parameters", None), f"{caller}: parameters", "{'link:NAME': numbers}")
         wrenches = _mapping(given.pop("wrenches", None), f"{caller}: wrenches", "{'LINK': wrench}")
         given |= {f"{WRENCH}{link}": wrench for link, wrench in wrenches.items()}
-        link = chosen.pop("link", None) if takes_link_of_load else None
+        link = chosen.pop("link", None) if entry.acts else None
         if link is not None:
             given[f"{WRENCH}{link}"] = given.pop(TIP_WRENCH)
         given = {k: value for k, value in given.items() if value is not None}
@@ -131,6 +134,7 @@ def _mapping(value: Any, what: str, example: str) -> Mapping[str, Any]:
     """A dictionary, none being an empty one."""
     if value is not None and not isinstance(value, Mapping):
         raise ShapeError(f"{what} must be a dictionary, as {example}, got {short_repr(value)}")
+    names(list(value or {}), what)
     return value or {}
 
 
