@@ -12,8 +12,19 @@ from chainrule.compile.backend import COMPILED, INTERPRETED, active
 from chainrule.compile.load import numpy_abi
 from compile.support import QD, QDD, Q, close
 
-OFFSETS = ["TYPE", "DATA", "NDIM", "DIMENSIONS", "STRIDES", "DESCRIPTOR", "FLAGS"]
-OTHERS = {"ALIGNED": 0x200, "DOUBLE": 11, "ARRAY_ABI": 0x01000009}
+OFFSETS = [
+    "TYPE",
+    "DATA",
+    "NDIM",
+    "DIMENSIONS",
+    "STRIDES",
+    "DESCRIPTOR",
+    "FLAGS",
+    "FIRST_SLOT",
+    "TUPLE_SIZE",
+    "TUPLE_ITEMS",
+]
+OTHERS = {"ALIGNED": 0x200, "CONTIGUOUS": 0x2, "DOUBLE": 11, "ARRAY_ABI": 0x01000009}
 
 
 @pytest.fixture

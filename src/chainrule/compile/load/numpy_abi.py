@@ -161,7 +161,7 @@ def _of_arrays() -> Iterator[str]:
         yield "dimensions of an array"
     if _pointer(tested, DESCRIPTOR) != id(tested.dtype) or id(tested.dtype) != id(np.dtype(np.float64)):
         yield "type of an array's numbers"
-    for array in (tested, unaligned):
+    for array in (tested, unaligned, np.zeros((2, 3))):
         found = _int(array, FLAGS)
         right = bool(found & ALIGNED) == array.flags.aligned and bool(found & CONTIGUOUS) == array.flags.c_contiguous
         if found != array.flags.num or not right:
@@ -184,7 +184,7 @@ class _Slotted:
 
 def _of_objects() -> Iterator[str]:
     """Slots of objects and items of tuples that are not where they should be."""
-    slotted, names = _Slotted(), ("first", "second", "third")
+    slotted, names = _Slotted(), tuple(map(str, range(11)))
     slotted.only = names
     if not 0 <= FIRST_SLOT <= _Slotted.__basicsize__ - 8 or _pointer(slotted, FIRST_SLOT) != id(names):
         yield "slots of an object"
