@@ -73,7 +73,7 @@ def iterations(problem: Problem, text: Text, state: int, parameters: int, name: 
         return text(before, given)
 
     backend = active(robot.backend)
-    key = (robot.merged_fingerprint, problem.goals, name) if backend.compiles else None
+    key = (problem.key(robot), name) if backend.compiles else None
     shape = LoopShape(parameters, state)
     return backend.loop(repeat, shape, key, problem.model.name, name=name, cost=iteration_cost(problem))
 
@@ -85,7 +85,7 @@ def solver(problem: Problem, robot: Mechanism) -> UntilLoop:
         return checked_iteration(problem, state, parameters)
 
     backend = active(robot.backend)
-    key = (robot.merged_fingerprint, problem.goals, problem.method) if backend.compiles else None
+    key = (problem.key(robot), problem.method) if backend.compiles else None
     shape = LoopShape(problem.parameter_size, problem.state_size + len(Progress._fields))
     name, cost = problem.method, iteration_cost(problem)
     return backend.until(repeat, shape, key, problem.model.name, name=name, cost=cost)

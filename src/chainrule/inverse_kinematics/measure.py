@@ -42,22 +42,23 @@ class Measure:
     def __init__(self, problem: Problem, robot: Mechanism) -> None:
         self.problem = problem
         self.nq, self.goals = problem.model.nq, len(problem.goals)
-        self.size = self.nq + 2 * self.goals + 1 + problem.target_size
+        self.size = self.nq + 2 * self.goals + 1 + problem.goal_size
         backend = active(robot.backend)
-        key = (robot.merged_fingerprint, problem.goals, "measure") if backend.compiles else None
+        key = (problem.key(robot), "measure") if backend.compiles else None
         shape = LoopShape(problem.parameter_size, self.size)
         self.loop: Loop = backend.loop(self._text, shape, key, problem.model.name, name="measure")
 
     def _text(self, _: Caller, parameters: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
         q = state[: self.nq]
-        __, lower, upper, targets = self.problem.split_parameters(parameters)
+        problem = self.problem.at(parameters)
+        __, lower, upper, targets = problem.split_parameters(parameters)
         inside: Scalar = 1.0
         for x, least, most in zip(q, lower, upper, strict=True):
             inside = where(x >= least, where(x <= most, inside, 0.0), 0.0)
         errors: list[Scalar] = []
         numbers: list[Scalar] = []
-        for goal, target in zip(self.problem.goals, targets, strict=True):
-            T = pose(self.problem.model, q, goal.link)
+        for goal, target in zip(problem.goals, targets, strict=True):
+            T = pose(problem.model, q, goal.link)
             errors += goal_errors(goal, T, target)
             numbers += goal_numbers(goal, T)
         return [*q, *errors, inside, *numbers]

@@ -13,18 +13,22 @@ The state of an iteration is a flat list of numbers: the configuration, its `Sum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainrule.core.closure import CLOSED_GAP
 from chainrule.functions.table import FUNCTIONS
 from chainrule.inverse_kinematics.goals import Goal, goal_residual, loop_residual
 from chainrule.lazy import cached_property
 from chainrule.model import Model
+from chainrule.model.parameters import family, parameter_length
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot, transpose
 from chainrule.spatial.scalar import maximum, sqrt, where
+
+if TYPE_CHECKING:
+    from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
 
@@ -76,6 +80,30 @@ class Problem:
     method: str = "lm"
     rows: tuple[int, ...] = ()
     """Equations of closed loops that count."""
+    whole: Model | None = None
+    """The model with its fixed joints, where some of the robot's numbers are parameters."""
+    opened: tuple[str, ...] = ()
+    """The names of these; their numbers follow those of the targets. `model` has the robot's own."""
+
+    @cached_property
+    def opened_counts(self) -> tuple[int, ...]:
+        """How many numbers each of the robot's parameters has."""
+        return () if self.whole is None else tuple(parameter_length(self.whole, name) for name in self.opened)
+
+    def at(self, parameters: Scalars) -> Problem:
+        """The problem with the robot's numbers among the parameters in place."""
+        if self.whole is None:
+            return self
+        values, at = [], 2 + 2 * self.model.nq + self.goal_size
+        for count in self.opened_counts:
+            values.append(parameters[at : at + count])
+            at += count
+        return replace(self, model=family(self.whole, self.opened, values, merged=True))
+
+    def key(self, robot: Mechanism) -> Hashable:
+        """What the arithmetic of the problem follows from, besides its method."""
+        own = (robot.fingerprint, self.opened) if self.opened else robot.merged_fingerprint
+        return own, self.goals
 
     @cached_property
     def velocities(self) -> tuple[int, ...]:
@@ -106,13 +134,18 @@ class Problem:
         return len(self.velocities)
 
     @cached_property
-    def target_size(self) -> int:
+    def goal_size(self) -> int:
         """Numbers in the targets of all goals."""
         return sum(goal.size for goal in self.goals)
 
+    @cached_property
+    def target_size(self) -> int:
+        """Numbers that differ from row to row: in the targets of all goals, and of the robot."""
+        return self.goal_size + sum(self.opened_counts)
+
     @property
     def parameter_size(self) -> int:
-        """Numbers in the parameters: squared tolerances of position and rotation, bounds of q, targets."""
+        """Numbers in the parameters: squared tolerances of position and rotation, bounds of q, targets, the robot's."""
         return 2 + 2 * self.model.nq + self.target_size
 
     @property
@@ -183,7 +216,8 @@ def residual(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequenc
 
 def iteration(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
     """The state after one iteration."""
-    return (_levenberg_marquardt if problem.method == "lm" else _textbook_step)(problem, state, parameters)
+    method = _levenberg_marquardt if problem.method == "lm" else _textbook_step
+    return method(problem.at(parameters), state, parameters)
 
 
 def _levenberg_marquardt(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:

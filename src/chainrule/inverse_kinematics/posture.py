@@ -35,6 +35,7 @@ def posture_step(problem: Problem, q: Scalars, parameters: Scalars) -> list[Scal
     """
     nq = problem.model.nq
     own, posture, counts = parameters[: -2 * nq], parameters[-2 * nq : -nq], parameters[-nq:]
+    problem = problem.at(own)
     tolerances, lower, upper, targets = problem.split_parameters(own)
     here = residual(problem, q, tolerances, targets)
     columns = transpose(here.rows)

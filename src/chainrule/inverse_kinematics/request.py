@@ -90,6 +90,7 @@ class Request:
         restarts: Any = 100,
         max_iterations: Any = 60,
         seed: Any = 0,
+        opened: tuple[str, ...] = (),
     ) -> tuple[Request, Array]:
         """The request for arguments as users give them, checked, and its targets (..., numbers).
 
@@ -103,9 +104,11 @@ class Request:
             The name with which errors begin.
         target, link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed
             As in `inverse_kinematics`.
+        opened
+            Parameters of the robot, whose numbers follow those of the targets.
         """
         options = (
-            link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed,
+            link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed, opened,
         )  # fmt: skip
         known: dict[Any, Request] = robot.remember("requests of inverse kinematics", dict)
         key = None if isinstance(target, Mapping) else _key(options)
@@ -140,6 +143,7 @@ def _key(options: tuple[Any, ...]) -> Any:
 def _read(
     robot: Mechanism, caller: str, target: Any, link: Any, method: str, limits: Any, task: Any, axis: ArrayLike,
     weights: Any, tolerance: Any, posture: Any, restarts: Any, max_iterations: Any, seed: Any,
+    opened: tuple[str, ...],
 ) -> tuple[Request, Array]:  # fmt: skip
     """A request that is not known yet, and its targets."""
     model = robot.merged
@@ -155,7 +159,8 @@ def _read(
         arrays.append(target_numbers(goal, value, what))
     batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
     targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
-    problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows)
+    whole = robot.model if opened else None
+    problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows, whole, opened)
     _refuse_immobile(problem, caller)
     bounds = Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq)
     rank = task_rank(robot, problem)

@@ -182,13 +182,13 @@ class Search:
 
         Joints that move no link with a target stay.
         """
-        nearest = self.seeds.nearest(targets, first, count)
+        nearest = self.seeds.nearest(targets[:, : self.problem.goal_size], first, count)
         q = self._move(nearest, self.home if near is None else near)
         return q.reshape(-1, q.shape[-1])
 
     def first_starts(self, target: Array) -> Array:
         """The first two random starts (2, nq) of one target (numbers,)."""
-        return self._move(self.seeds.nearest_to_one(target, 2), self.home)
+        return self._move(self.seeds.nearest_to_one(target[: self.problem.goal_size], 2), self.home)
 
     def _move(self, to: Array, near: Array) -> Array:
         """Configurations `to`, but `near` for joints that move no link with a target."""

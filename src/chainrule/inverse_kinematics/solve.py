@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, flag
+from chainrule.arguments import Array, flag, together
 from chainrule.compile import memory
 from chainrule.compile.backend import active
+from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers, read_parameters, refuse_moving
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -25,6 +26,7 @@ from chainrule.inverse_kinematics.result import InverseKinematics, Truths
 from chainrule.inverse_kinematics.search import BestSoFar, Search
 from chainrule.inverse_kinematics.seeds import Seeds
 from chainrule.kinematics.configurations import difference, neutral
+from chainrule.model.parameters import find_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -52,6 +54,7 @@ def inverse_kinematics(
     max_iterations: int = 60,
     seed: int = 0,
     history: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> InverseKinematics:
     """Configurations that bring a link or frame to targets, with closed loops closed.
 
@@ -97,6 +100,9 @@ def inverse_kinematics(
     history
         Whether every iterate is recorded, for one target: the result's `history` has configurations, errors and steps,
         and draws them. There are no restarts then, so that what is recorded is all that was done.
+    parameters
+        Places of joints and frames in place of the robot's own, for all targets or for each: {"origin:elbow":
+        (..., 3), "length:forearm": (..., 1)}, named as in `kernel`. Their batch broadcasts with that of the targets.
 
     Returns
     -------
@@ -115,14 +121,31 @@ def inverse_kinematics(
     (6, [1.5714, 1.2481, 1.1011, 0.435, 0.048, 0.0012, 0.0])
     """
     caller = "inverse_kinematics"
+    numbers = _read_places(robot, caller, parameters)
     request, targets = Request.read(
         robot, caller, target, link, method, limits=limits, task=task, axis=axis, weights=weights,
         tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
+        opened=numbers.names,
     )  # fmt: skip
+    if numbers.names:
+        given = dict(zip(numbers.labels, numbers.arrays, strict=True))
+        targets = np.concatenate(together({"target": targets, **given}, caller), axis=-1)
     starts = None if q0 is None else read_starts(robot, q0, caller)
     if not flag(history, f"{caller}: history"):
         return solve(robot, request, targets, starts)
     return _solve_with_history(robot, request, targets, starts)
+
+
+def _read_places(robot: Mechanism, caller: str, parameters: Any) -> OpenNumbers:
+    """Places of joints and frames in place of the robot's own."""
+    if parameters is None:
+        return NOTHING_OPEN
+    numbers = read_parameters(robot.model, caller, parameters)
+    refuse_moving(robot.model, numbers, caller)
+    for parameter in find_parameters(robot.model, numbers.names):
+        if not parameter.kind.moves:
+            raise ShapeError(f"{caller}: parameter {parameter.text!r} moves no link; leave it out")
+    return numbers
 
 
 def _solve_with_history(robot: Mechanism, request: Request, target: Array, start: Array | None) -> InverseKinematics:
@@ -330,8 +353,9 @@ def _new_search(robot: Mechanism, request: Request, compiles: bool) -> Search:
     problem, bounds = request.problem, request.bounds
     measure = Measure(problem, robot)
 
-    def seeds() -> Seeds:
-        anything = np.zeros((1, problem.parameter_size))
+    def seeds() -> Seeds:  # of the robot's own numbers: good enough for starts
+        measure = Measure(replace(problem, whole=None, opened=()), robot)
+        anything = np.zeros((1, measure.problem.parameter_size))
         return Seeds(
             problem.goals,
             lambda rng, count: random_configurations(robot.layout, rng, (count,)),  # loops are closed on the way
