@@ -92,6 +92,13 @@ def test_wide_results_are_compared_with_a_copy(monkeypatch, capsys, tmp_path):
     assert all(figure > 0 for figure in figures["mass matrix, half, 1 threads"].values())
 
 
+def test_a_sweep_over_payloads_is_compared_with_separate_robots(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["parameters.py", "--quick", "--payloads", "8", "--output", str(tmp_path)])
+    runpy.run_path(str(ROOT / "benchmarks" / "parameters.py"), run_name="__main__")
+    assert "x (wanted: 100x); apart by" in capsys.readouterr().out
+    assert json.loads((tmp_path / "parameters.json").read_text())["difference"] < 1e-12
+
+
 def test_inverse_kinematics_is_compared_with_a_loop_around_pinocchio(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["inverse_kinematics.py", "--targets", "20", "--peer-targets", "2"])
     runpy.run_path(str(ROOT / "benchmarks" / "inverse_kinematics.py"), run_name="__main__")

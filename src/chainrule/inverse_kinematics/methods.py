@@ -87,7 +87,7 @@ class Problem:
 
     @cached_property
     def opened_counts(self) -> tuple[int, ...]:
-        """How many numbers each of the robot's parameters has."""
+        """Numbers in each of the parameters of the robot."""
         return () if self.whole is None else tuple(parameter_length(self.whole, name) for name in self.opened)
 
     def at(self, parameters: Scalars) -> Problem:
@@ -101,7 +101,7 @@ class Problem:
         return replace(self, model=family(self.whole, self.opened, values, merged=True))
 
     def key(self, robot: Mechanism) -> Hashable:
-        """What the arithmetic of the problem follows from, besides its method."""
+        """A key of the arithmetic of the problem, but for its method."""
         own = (robot.fingerprint, self.opened) if self.opened else robot.merged_fingerprint
         return own, self.goals
 
