@@ -38,6 +38,6 @@ sim = robot.simulation(home, dt=1e-3, parameters={HAND: None})
 gains = np.array([600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0])
 for phase, payload in (("empty", None), ("holding 2 kg", [2.0, 0.0, 0.0, 0.1]), ("empty again", None)):
     sim.change({HAND: payload})
-    for _ in range(1000):
+    for _ in range(400):
         sim.step(gains * (home - sim.q) - 0.1 * gains * sim.qd + robot.gravity_torque(sim.q))
     print(f"{phase:>13}: the hand is at {robot.pose(sim.q)[2, 3]:.4f} m")
