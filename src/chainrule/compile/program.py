@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from chainrule.compile.graph import Graph
+from chainrule.compile.graph import Graph, Node
 from chainrule.compile.tape import Tape
 
 Symbols = Sequence[Any]
@@ -31,15 +31,27 @@ def split(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
     return parts
 
 
+class Place(NamedTuple):
+    """Where a list of numbers lies that is the argument of a call.
+
+    `source` counts the inputs of the program and then the results of the calls so far; it is None for the outputs of
+    the segment before the call. `start` is the first entry.
+    """
+
+    source: int | None
+    start: int
+
+
 @dataclass(frozen=True)
 class Segment:
-    """Code whose outputs are the arguments of a call, or the result of the program where it is the last.
+    """Code before a call, which computes those arguments that lie nowhere yet; the last one computes the result.
 
     The inputs of its tape are those of the program, then the results of all calls before it.
     """
 
     tape: Tape
     calls: str | None
+    arguments: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,17 +90,37 @@ class Outliner:
         """The result of `compute` on these lists, as a call of the function `name`, traced at its first use."""
         lengths = [len(part) for part in arguments]
         if name not in self.functions:
-            graph = Graph()
-            flat = graph.argument(0, sum(lengths))
-            self.functions[name] = graph.tape([sum(lengths)], compute(*split(flat, lengths)))
-        self._end([x for part in arguments for x in part], name)
+            self.functions[name] = tape_of_text(compute, lengths)
+        places: list[Place] = []
+        computed: list[Any] = []
+        for part in arguments:
+            place = _place(part)
+            if place is None:
+                place = Place(None, len(computed))
+                computed += part
+            places.append(place)
+        self._end(computed, name, tuple(places))
         self._lengths.append(len(self.functions[name].outputs))
         return self._graph.argument(len(self._lengths) - 1, self._lengths[-1])
 
-    def _end(self, outputs: Symbols, calls: str | None) -> None:
-        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls))
+    def _end(self, outputs: Symbols, calls: str | None, arguments: tuple[Place, ...] = ()) -> None:
+        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments))
 
     def program(self, outputs: Symbols) -> Program:
         """The program with this result."""
         self._end(outputs, None)
         return Program(self.lengths, self.functions, tuple(self.segments))
+
+
+def _place(values: Symbols) -> Place | None:
+    """Where these values lie one after the other, in an input or in the result of a call; None where they do not."""
+    if not values:
+        return Place(None, 0)
+    first = values[0]
+    if not isinstance(first, Node) or first.operation != "input":
+        return None
+    source, start = first.a, first.b
+    for k, x in enumerate(values):
+        if not isinstance(x, Node) or x.operation != "input" or x.a != source or x.b != start + k:
+            return None
+    return Place(source, start)

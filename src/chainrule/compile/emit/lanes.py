@@ -19,6 +19,15 @@ PART_INSTRUCTIONS = 1000
 PART_STORES = 250
 """Stores of outputs without arithmetic in one part of a core function."""
 
+LONG_TAPE = 6000
+"""Instructions of a tape beyond which values go to scratch memory where registers run out, and parts are shorter."""
+
+LONG_TAPE_PART_INSTRUCTIONS = 400
+"""Instructions in one part of the core function of a long tape."""
+
+MAX_WAITING = 28
+"""Values that wait for their next use in registers, in a long tape."""
+
 MAX_PLACES = 16
 """Places in the output of one value that are written where it is computed; with more, all are written at the end."""
 
@@ -67,39 +76,10 @@ class Lanes:
         return f"{x}" if self.width == 1 else f"splat (i{self.bits} {x})"
 
 
-def core(tape: Tape, lanes: Lanes, name: str) -> str:
-    """IR of `void name(ptr in0, .., ptr out, ptr scratch)`, and of its parts; needs `sincos` of the same lanes."""
-    return _Core(tape, lanes, name).text()
-
-
 def core_parameters(tape: Tape) -> str:
     """The parameters of a core function."""
     inputs = [f"ptr noalias readonly %in{i}" for i in range(len(tape.inputs))]
     return ", ".join([*inputs, "ptr noalias %out", "ptr noalias %scratch"])
-
-
-def scratch_size(tape: Tape, lanes: Lanes) -> int:
-    """Bytes of scratch memory that the core needs."""
-    return max(1, len(_crossing(tape))) * lanes.size
-
-
-def _crossing(tape: Tape) -> dict[Value, int]:
-    """Values that a later part uses, each with its place in scratch memory."""
-    last_part = [i // PART_INSTRUCTIONS for i in range(len(tape.instructions))]
-    crossing: dict[Value, int] = {}
-    for i, instruction in enumerate(tape.instructions):
-        for operand in instruction.operands:
-            made = tape.instructions[operand]
-            if (
-                made.operation not in ("constant", "input")
-                and last_part[operand] != i // PART_INSTRUCTIONS
-                and operand not in crossing
-            ):
-                crossing[operand] = len(crossing)
-    for value, places in output_places(tape).items():
-        if len(places) > MAX_PLACES and not _has_no_arithmetic(tape, value) and value not in crossing:
-            crossing[value] = len(crossing)
-    return crossing
 
 
 def output_places(tape: Tape) -> dict[Value, list[int]]:
@@ -108,6 +88,15 @@ def output_places(tape: Tape) -> dict[Value, list[int]]:
     for place, value in enumerate(tape.outputs):
         places.setdefault(value, []).append(place)
     return places
+
+
+def _uses(tape: Tape) -> dict[Value, list[int]]:
+    """The instructions that use each value, the last one first."""
+    uses: dict[Value, list[int]] = {}
+    for i in range(len(tape.instructions) - 1, -1, -1):
+        for operand in tape.instructions[i].operands:
+            uses.setdefault(operand, []).append(i)
+    return uses
 
 
 def _has_no_arithmetic(tape: Tape, value: Value) -> bool:
@@ -186,11 +175,17 @@ class Lines:
         return self.line(f"extractvalue {pair} {self.angles[angle]}, {0 if operation == 'sin' else 1}")
 
 
-class _Core(Lines):
+class Core(Lines):
+    """IR of `void name(ptr in0, .., ptr out, ptr scratch)`, and of its parts; needs `sincos` of the same lanes.
+
+    A value that a later part uses is written to scratch memory where it is computed, and read where it is used. In a
+    long tape this also happens within a part: where more values wait than there are registers, the one whose next use
+    is farthest away goes to scratch memory. The compiler would choose as well, and take most of its time for it.
+    """
+
     def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
         super().__init__(lanes)
         self.tape, self.name = tape, name
-        self.crossing = _crossing(tape)
         places = output_places(tape)
         apart = {v: at for v, at in places.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}
         self.wanted = {value: at for value, at in places.items() if value not in apart}
@@ -198,11 +193,27 @@ class _Core(Lines):
         self.fills_zeros = bool(zeros)
         self.stores = [(place, value) for value, at in apart.items() if value not in zeros for place in at]
         self.parameters = core_parameters(tape)
+        self.uses = _uses(tape)
+        self.kept = {value for value in apart if not _has_no_arithmetic(tape, value)}
+        """Values that stay in scratch memory to the end."""
+        self.slots: dict[Value, int] = {}
+        """Places in scratch memory of values that are there now."""
+        self.free: list[int] = []
+        self.slot_count = 0
+        is_long = len(tape.instructions) > LONG_TAPE
+        self.most = MAX_WAITING if is_long else len(tape.instructions)
+        self.size = LONG_TAPE_PART_INSTRUCTIONS if is_long else PART_INSTRUCTIONS
+        self.text = self._text()
 
-    def text(self) -> str:
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of scratch memory that the code needs."""
+        return max(1, self.slot_count) * self.lanes.size
+
+    def _text(self) -> str:
         count = len(self.tape.instructions)
-        starts = range(0, max(count, 1), PART_INSTRUCTIONS)
-        parts = [self.part(k, start, min(start + PART_INSTRUCTIONS, count)) for k, start in enumerate(starts)]
+        starts = range(0, max(count, 1), self.size)
+        parts = [self.part(k, start, min(start + self.size, count)) for k, start in enumerate(starts)]
         for start in range(0, len(self.stores), PART_STORES):
             parts.append(self.part_of_stores(len(parts), self.stores[start : start + PART_STORES]))
         arguments = ", ".join(p.replace("noalias ", "").replace("readonly ", "") for p in self.parameters.split(", "))
@@ -215,7 +226,7 @@ class _Core(Lines):
     def part(self, k: int, start: int, stop: int) -> str:
         self.begin()
         for i in range(start, stop):
-            self.emit(i)
+            self.emit(i, stop)
         return self.end(k)
 
     def part_of_stores(self, k: int, stores: list[tuple[int, Value]]) -> str:
@@ -237,22 +248,54 @@ class _Core(Lines):
         self.lines.append(f"store {self.lanes.vector} {value}, ptr {address}, align {self.lanes.bits // 8}")
 
     def use(self, value: Value) -> str:
-        """The name of a value in this part, loaded if it was made elsewhere."""
-        if value not in self.names:
+        """The name of a value in this part, loaded where it is not at hand."""
+        name = self.names.get(value)
+        if name is None:
             instruction = self.tape.instructions[value]
             if instruction.operation == "constant":
                 return self.lanes.number(instruction.constant)
             if instruction.operation == "input":
-                self.names[value] = self.load(f"in{instruction.argument}", instruction.entry)
+                name = self.load(f"in{instruction.argument}", instruction.entry)
             else:
-                self.names[value] = self.load("scratch", self.crossing[value])
-        return self.names[value]
+                name = self.load("scratch", self.slots[value])
+            self.names[value] = name
+        return name
 
-    def emit(self, i: Value) -> None:
+    def emit(self, i: Value, stop: int) -> None:
+        """An instruction, in the part that ends before the instruction `stop`."""
         instruction = self.tape.instructions[i]
-        if instruction.operation not in ("constant", "input"):
-            self.names[i] = self.compute(instruction)
-            if i in self.crossing:
-                self.store("scratch", self.crossing[i], self.names[i])
+        if instruction.operation in ("constant", "input"):
+            return
+        name = self.compute(instruction)
         for place in self.wanted.get(i, ()):
-            self.store("out", place, self.use(i))
+            self.store("out", place, name)
+        later = self.uses.get(i)
+        if i in self.kept or (later and later[0] >= stop):
+            self.put_away(i, name)
+        if later:
+            self.names[i] = name
+        for operand in instruction.operands:
+            self.release(operand, i)
+        while len(self.names) > self.most:
+            farthest = max(self.names, key=lambda value: self.uses[value][-1])
+            name = self.names.pop(farthest)
+            if farthest not in self.slots and not _has_no_arithmetic(self.tape, farthest):
+                self.put_away(farthest, name)
+
+    def put_away(self, value: Value, name: str) -> None:
+        """Write a value to scratch memory."""
+        if not self.free:
+            self.free.append(self.slot_count)
+            self.slot_count += 1
+        self.slots[value] = self.free.pop()
+        self.store("scratch", self.slots[value], name)
+
+    def release(self, operand: Value, i: Value) -> None:
+        """Forget the use of an operand by the instruction `i`; after its last use, the operand."""
+        later = self.uses[operand]
+        while later and later[-1] <= i:
+            later.pop()
+        if not later:
+            self.names.pop(operand, None)
+            if operand in self.slots and operand not in self.kept:
+                self.free.append(self.slots.pop(operand))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chainrule.compile.emit import batch_loop, elementary, encoded, single_call, streaming
-from chainrule.compile.emit.lanes import Lanes, core, scratch_size
+from chainrule.compile.emit.lanes import Core, Lanes
 from chainrule.compile.tape import Tape
 
 
@@ -25,8 +25,9 @@ class Module:
 
     def _add_core(self, tape: Tape, lanes: Lanes, name: str) -> int:
         if not encoded.is_long(tape):
-            self._parts.append(core(tape, lanes, name))
-            return scratch_size(tape, lanes)
+            core = Core(tape, lanes, name)
+            self._parts.append(core.text)
+            return core.scratch_bytes
         data = encoded.encode(tape)
         self._parts.append(encoded.core(tape, data, lanes, name))
         return encoded.scratch_size(data, lanes)

@@ -33,7 +33,8 @@ def time_loop_module(program: Program, record: int, lanes: Lanes) -> tuple[str, 
 def program_tapes(program: Program) -> dict[str, Tape]:
     """The tapes of a program's functions and segments, by the names of their cores."""
     tapes = {f"call.{name}": tape for name, tape in program.functions.items()}
-    return tapes | {f"segment.{k}": segment.tape for k, segment in enumerate(program.segments)}
+    segments = enumerate(program.segments)
+    return tapes | {f"segment.{k}": segment.tape for k, segment in segments if segment.tape.outputs}
 
 
 class Buffers:
@@ -77,14 +78,20 @@ class Buffers:
 
 
 def segment_calls(program: Program, buffers: Buffers) -> str:
-    """IR of one repetition: every segment writes the arguments of its call, whose result the next ones read."""
+    """IR of one repetition: every segment writes those arguments of its call that lie nowhere yet."""
     lines = []
     for k, segment in enumerate(program.segments):
-        read = ", ".join(f"ptr {name}" for name in (*buffers.inputs, *buffers.results[:k]))
-        lines.append(f"  call void @segment.{k}({read}, ptr %out, ptr %scratch)\n")
+        tiles = [*buffers.inputs, *buffers.results[:k]]
+        if segment.tape.outputs:
+            read = "".join(f"ptr {name}, " for name in tiles)
+            lines.append(f"  call void @segment.{k}({read}ptr %out, ptr %scratch)\n")
         if segment.calls:
-            result = buffers.results[k]
-            lines.append(f"  call void @call.{segment.calls}(ptr %out, ptr {result}, ptr %scratch)\n")
+            for j, (source, start) in enumerate(segment.arguments):
+                tile = "%out" if source is None else tiles[source]
+                offset = start * buffers.lanes.size
+                lines.append(f"  %call{k}.{j} = getelementptr i8, ptr {tile}, i64 {offset}\n")
+            read = "".join(f"ptr %call{k}.{j}, " for j in range(len(segment.arguments)))
+            lines.append(f"  call void @call.{segment.calls}({read}ptr {buffers.results[k]}, ptr %scratch)\n")
     return "".join(lines)
 
 
