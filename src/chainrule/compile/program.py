@@ -32,7 +32,7 @@ def split(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
 
 
 class Place(NamedTuple):
-    """Where a list of numbers lies that is the argument of a call.
+    """Place of a list of numbers that is an argument of a call.
 
     `source` counts the inputs of the program and then the results of the calls so far; it is None for the outputs of
     the segment before the call. `start` is the first entry.

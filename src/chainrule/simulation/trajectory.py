@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.interpolate import BPoly, PPoly
+import scipy
 
 from chainrule.arguments import Array, number, one_of, positive, real_array
 from chainrule.control.motions.references import Reference, read_only
@@ -281,7 +281,8 @@ class Trajectory:
             )
         times = self.t - self.t[0]
         derivatives = np.stack([self.q, self.qd, self.qdd], axis=1)
-        curve = PPoly.from_bernstein_basis(BPoly.from_derivatives(times, derivatives))
+        pieces = scipy.interpolate.BPoly.from_derivatives(times, derivatives)
+        curve = scipy.interpolate.PPoly.from_bernstein_basis(pieces)
         return Reference(read_only(times), read_only(self.q), curve)
 
     def then(self, other: Trajectory, *, pause: float | None = None) -> Trajectory:

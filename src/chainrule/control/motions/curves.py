@@ -11,7 +11,7 @@ from math import factorial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PPoly, make_interp_spline
+import scipy
 
 from chainrule.arguments import Array
 from chainrule.errors import UnknownNameError
@@ -27,14 +27,14 @@ def minimum_jerk(times: Array, points: Array) -> Curve:
     """
     rest = np.zeros(points.shape[1])
     ends = [(1, rest), (2, rest)]
-    spline = make_interp_spline(times, points, k=5, bc_type=(ends, ends))
+    spline = scipy.interpolate.make_interp_spline(times, points, k=5, bc_type=(ends, ends))
     starts = times[:-1]
-    return PPoly(np.array([spline(starts, nu=m) / factorial(m) for m in range(5, -1, -1)]), times)
+    return scipy.interpolate.PPoly(np.array([spline(starts, nu=m) / factorial(m) for m in range(5, -1, -1)]), times)
 
 
 def cubic(times: Array, points: Array) -> Curve:
     """The cubic spline with no speed at either end; accelerations are continuous, but jump at the ends."""
-    return CubicSpline(times, points, bc_type="clamped")
+    return scipy.interpolate.CubicSpline(times, points, bc_type="clamped")
 
 
 def quintic(times: Array, points: Array, velocities: Array | None = None) -> Curve:
@@ -49,7 +49,7 @@ def quintic(times: Array, points: Array, velocities: Array | None = None) -> Cur
     c3 = (10 * d - 6 * v0 - 4 * v1) / h**3
     c4 = (-15 * d + 8 * v0 + 7 * v1) / h**4
     c5 = (6 * d - 3 * v0 - 3 * v1) / h**5
-    return PPoly(np.array([c5, c4, c3, np.zeros_like(d), v[:-1], points[:-1]]), times)
+    return scipy.interpolate.PPoly(np.array([c5, c4, c3, np.zeros_like(d), v[:-1], points[:-1]]), times)
 
 
 def estimate_velocities(times: Array, points: Array) -> Array:
@@ -87,7 +87,7 @@ def trapezoidal(times: Array, points: Array, acceleration: Array | None = None) 
     )
     breaks, coefficients = starts.ravel(), pieces.reshape(3, -1, points.shape[1])
     lasts = np.diff(breaks, append=times[-1]) > 0  # a leg that never cruises has no piece for it
-    return PPoly(coefficients[:, lasts], np.append(breaks[lasts], times[-1]))
+    return scipy.interpolate.PPoly(coefficients[:, lasts], np.append(breaks[lasts], times[-1]))
 
 
 METHODS: dict[str, Callable[..., Curve]] = {
@@ -111,7 +111,7 @@ def legs(method: str, times: Array, displacements: Array, **options: Any) -> Cur
         for i, d in enumerate(displacements)
     ]
     breaks = np.concatenate([*(curve.x[:-1] for curve in curves), times[-1:]])
-    return PPoly(np.concatenate([curve.c for curve in curves], axis=1), breaks)
+    return scipy.interpolate.PPoly(np.concatenate([curve.c for curve in curves], axis=1), breaks)
 
 
 class Extremes(NamedTuple):
@@ -142,7 +142,7 @@ def extremes(curve: Curve) -> Extremes:
     slope = curve.derivative()
     rows = []
     for i in range(curve.c.shape[2]):
-        roots = PPoly(slope.c[:, :, i], curve.x).roots(discontinuity=False, extrapolate=False)
+        roots = scipy.interpolate.PPoly(slope.c[:, :, i], curve.x).roots(discontinuity=False, extrapolate=False)
         roots = roots[np.isfinite(roots)]
         t = np.concatenate([starts, ends, roots])
         x = np.concatenate([at_starts[:, i], at_ends[:, i], curve(roots)[:, i]])
@@ -155,4 +155,4 @@ def squared_norm(curve: Curve) -> Curve:
     """The sum of the squares of a curve's components, a curve of one."""
     components = np.moveaxis(curve.c, 0, 2)  # pieces, components, powers
     squares = [sum(np.convolve(x, x) for x in piece) for piece in components]
-    return PPoly(np.array(squares).T[:, :, None], curve.x)
+    return scipy.interpolate.PPoly(np.array(squares).T[:, :, None], curve.x)

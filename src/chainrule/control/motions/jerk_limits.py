@@ -11,9 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import PPoly
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, vstack
+import scipy
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
@@ -39,9 +37,9 @@ def limit_jerk(path: Curve, grid: Array, start: Array, rows: Rows, jerk: Array) 
         around = np.maximum(x, SLOWEST * x.max())
         jerk_rows, jerk_right = _jerk_rows(path, grid, around, jerk)
         gain = np.gradient(grid) * (around / around.max()) ** -1.5
-        found = linprog(
+        found = scipy.optimize.linprog(
             -gain / gain.max(),
-            A_ub=vstack([fixed, jerk_rows]),
+            A_ub=scipy.sparse.vstack([fixed, jerk_rows]),
             b_ub=np.concatenate([right, jerk_right]),
             bounds=np.stack([np.zeros_like(upper), upper], axis=1),
             method="highs",
@@ -97,7 +95,7 @@ def _jerk_rows(path: Curve, grid: Array, around: Array, jerk: Array) -> tuple[An
         for third in (d3[:-1], d3[1:])
     ]
     right = np.broadcast_to(1.5 * bound, first.shape).ravel()
-    return vstack(sides), np.tile(right, len(sides))
+    return scipy.sparse.vstack(sides), np.tile(right, len(sides))
 
 
 def _matrix(parts: list[tuple[Any, Any]], width: int) -> Any:
@@ -105,7 +103,9 @@ def _matrix(parts: list[tuple[Any, Any]], width: int) -> Any:
     size = parts[0][1].size
     columns = np.concatenate([np.ravel(column) for column, _ in parts])
     values = np.concatenate([np.ravel(value) for _, value in parts])
-    return coo_array((values, (np.tile(np.arange(size), len(parts)), columns)), shape=(size, width)).tocsr()
+    return scipy.sparse.coo_array(
+        (values, (np.tile(np.arange(size), len(parts)), columns)), shape=(size, width)
+    ).tocsr()
 
 
 def _largest_after_rest(path: Curve, place: float, distance: float, jerk: Array) -> float:
@@ -130,6 +130,6 @@ def _smooth_law(grid: Array, x: Array) -> Curve:
     u = np.concatenate([[0.0], np.diff(speed) / durations, [0.0]])
     faster, slower = (np.trapezoid(np.clip(u, *part), t) for part in ((0.0, None), (None, 0.0)))
     u = np.where(u < 0, u * (-faster / slower), u)
-    acceleration = PPoly(np.stack([np.diff(u) / np.diff(t), u[:-1]]), t)
+    acceleration = scipy.interpolate.PPoly(np.stack([np.diff(u) / np.diff(t), u[:-1]]), t)
     law = acceleration.antiderivative(2)
-    return PPoly(law.c * ((grid[-1] - grid[0]) / law(t[-1])), law.x)
+    return scipy.interpolate.PPoly(law.c * ((grid[-1] - grid[0]) / law(t[-1])), law.x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import PPoly
+import scipy
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
@@ -39,4 +39,4 @@ def law_of_time(grid: Array, x: Array) -> Curve:
         )
     t = np.concatenate([[0.0], np.cumsum(np.diff(grid) / mean)])
     u = np.diff(x) / (2 * np.diff(grid))
-    return PPoly(np.stack([u / 2, speed[:-1], grid[:-1]]), t)
+    return scipy.interpolate.PPoly(np.stack([u / 2, speed[:-1], grid[:-1]]), t)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.interpolate import PPoly
+import scipy
 
 from chainrule.arguments import Array, positive, real_array, refuse_nonfinite
 from chainrule.control.motions.curves import Curve, extremes
@@ -165,7 +165,7 @@ def hold(q: ArrayLike, robot: Mechanism | None = None) -> Reference:
         (point,) = robot.read("hold", q=point)
         if robot.nq != robot.nv:
             manifold, start = robot, np.zeros(robot.nv)
-    curve = PPoly(start[None, None, :], [0.0, 1.0])
+    curve = scipy.interpolate.PPoly(start[None, None, :], [0.0, 1.0])
     return Reference(read_only([0.0, 0.0]), read_only(np.stack([point, point])), curve, manifold)
 
 

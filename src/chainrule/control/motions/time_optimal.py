@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PPoly
+import scipy
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
@@ -64,7 +64,7 @@ def geometric_path(points: Array) -> tuple[Curve, Array]:
     """A cubic spline through configurations (k, n), over the length of the polygon through them, and their places."""
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     s = np.concatenate([[0.0], np.cumsum(lengths)])
-    return CubicSpline(s, points, bc_type="natural" if len(points) > 2 else "not-a-knot"), s
+    return scipy.interpolate.CubicSpline(s, points, bc_type="natural" if len(points) > 2 else "not-a-knot"), s
 
 
 def time_path(robot: Mechanism, path: Curve, places: Array, bounds: Bounds) -> TimedPath:
@@ -287,7 +287,7 @@ def _compose(path: Curve, law: Curve) -> Curve:
     for coefficient in path.c[::-1]:
         result += power[:, :, None] * coefficient[piece]
         power = _multiply(power, inner)
-    return PPoly(result, t)
+    return scipy.interpolate.PPoly(result, t)
 
 
 def _piece(curve: Curve, x: Array) -> Array:
