@@ -20,6 +20,7 @@ from chainrule.compile.backend import (
     InterpretedLoop,
     Loop,
     LoopShape,
+    LoopText,
     active,
     call_directly,
     columns,
@@ -181,21 +182,27 @@ def _take_step(
     return _result(q, v, x, step(plant.at(calls.p), calls, scheme, q, v, x, signals, restitution, h, project))
 
 
+def step_text(plant: Plant, scheme: FixedStep, project: bool) -> LoopText:
+    """One step as a function of (call, parameters, state, signals): the first parameter is its length."""
+    width = plant.width
+
+    def text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+        h, *p = parameters
+
+        def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
+            return signals[stage * width : (stage + 1) * width]
+
+        return _take_step(plant, scheme, project, PlantCalls(plant, call, p), h, state, at_stage)
+
+    return text
+
+
 class LoopStepper:
     """All steps in one loop of the backend."""
 
     def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend, rows: int) -> None:
-        width = plant.width
-
-        def text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
-            h, *p = parameters
-
-            def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
-                return signals[stage * width : (stage + 1) * width]
-
-            return _take_step(plant, scheme, project, PlantCalls(plant, call, p), h, state, at_stage)
-
-        shape = LoopShape(1 + plant.parameter_count, state_size(plant), width, record_size(plant))
+        text = step_text(plant, scheme, project)
+        shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width, record_size(plant))
         key = (plant.fingerprint, scheme_key(scheme), project) if backend.compiles else ()
         self.loop: Loop = backend.loop(text, shape, key, plant.model.name, rows)
 

@@ -212,6 +212,10 @@ class Steps:
             parts.append(np.stack([part[start.index_of(int(row))] for part, row in zip(wide, rows, strict=True)]))
         return np.concatenate(parts, axis=-1)
 
+    def inputs(self, t: Array, h: float) -> tuple[Array, Array]:
+        """Parameters (rows, 1 + count) and signals (rows, 3 steps, width) of whole steps between the times t."""
+        return self._parameters(h), self._signals(t)
+
     # --- laws that Python calls ---
 
     def _call_laws(self, state: Array, t: float) -> None:
