@@ -15,6 +15,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array
 from chainrule.compile.backend import COMPILED, Caller, LoopShape, active, call_directly
+from chainrule.compile.program import split
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.lazy import cached_property
@@ -25,7 +26,7 @@ from chainrule.simulation.sources import Controlled, Samples
 from chainrule.simulation.steppers import record_size, state_size, step_text
 from chainrule.simulation.steps import Steps
 from chainrule.spatial import Scalar
-from chainrule.spatial.dual import Dual, rate_of, value_of
+from chainrule.spatial.dual import Dual, derivative, parts_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -279,10 +280,12 @@ class Sensitivities:
         text, size, count = step_text(self.plant, self.integrator.scheme, self.request.projects), self._size, self._count
 
         def dual_text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
-            given = _duals(parameters[:count], parameters[count:])
-            given[0] = parameters[0]
-            after = text(_dual_caller(call), given, _duals(state[:size], state[size:]), signals)[:size]
-            return [*map(value_of, after), *map(rate_of, after), *state]
+            def step(x: list[Scalar]) -> Scalars:
+                return text(_dual_caller(call), [parameters[0], *x[: count - 1]], x[count - 1 :], signals)[:size]
+
+            given, rates = [*parameters[1:count], *state[:size]], [*parameters[count + 1 :], *state[size:]]
+            after, change = derivative(step, given, rates)
+            return [*after, *change, *state]
 
         backend = active(self.robot.backend)
         shape = LoopShape(2 * count, 2 * size, self.plant.width, 2 * size)
@@ -377,23 +380,23 @@ class Sensitivities:
         return np.einsum("ts,rtn->rsn", weights, own)
 
 
-def _duals(values: Scalars, rates: Scalars) -> list[Scalar]:
-    return [Dual(value, rate) for value, rate in zip(values, rates, strict=True)]
-
-
 def _dual_caller(call: Caller) -> Caller:
-    """Calls of functions of dual numbers: functions of their values and rates."""
+    """Calls of functions of dual numbers: functions of their values and rates, that give both."""
 
     def dual_call(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
-        def both(*lists: Scalars) -> list[Scalar]:
-            half = len(lists) // 2
-            result = compute(*(_duals(v, r) for v, r in zip(lists[:half], lists[half:], strict=True)))
-            return [*map(value_of, result), *map(rate_of, result)]
+        lengths = [len(part) for part in arguments]
+        flat = [x for part in arguments for x in part]
+        tags = [x.tag for x in flat if isinstance(x, Dual)]
+        if not tags:
+            return call(name, compute, *arguments)
 
-        values = [[value_of(x) for x in part] for part in arguments]
-        rates = [[rate_of(x) for x in part] for part in arguments]
-        flat = call(f"{name}.dual", both, *values, *rates)
-        return _duals(flat[: len(flat) // 2], flat[len(flat) // 2 :])
+        def both(values: Scalars, rates: Scalars) -> list[Scalar]:
+            result, change = derivative(lambda x: compute(*split(x, lengths)), values, rates)
+            return [*result, *change]
+
+        found = call(f"{name}.dual", both, *zip(*(parts_of(x, max(tags)) for x in flat), strict=True))
+        half = len(found) // 2
+        return [Dual(value, rate, max(tags)) for value, rate in zip(found[:half], found[half:], strict=True)]
 
     return dual_call
 

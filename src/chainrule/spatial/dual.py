@@ -1,161 +1,206 @@
-"""Dual numbers: scalars that carry the rate of their change along.
+"""Dual numbers: a scalar together with its rate of change along one direction, for derivatives of any text.
 
-The value and the rate are scalars of any other kind. What is computed with dual numbers has the exact derivative of the
-result as its rate (forward differentiation).
+A `Dual` is a scalar like any other, made of scalars of any kind. Where a text is not worth a recursion of its own (the
+force of a spring, the law of a friction, the screws of a rare joint), its derivative is the text itself on dual
+numbers. Derivatives of derivatives work: every derivative has a tag, and the later one sees the earlier one's
+numbers as plain scalars.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
+from itertools import accumulate, count
 from typing import Any
 
 from chainrule.spatial import scalar
-from chainrule.spatial.scalar import Functions, Scalar, register
+from chainrule.spatial.scalar import Functions, Scalar, Wrapped, is_zero, register
+
+Scalars = Sequence[Scalar]
+
+_tags = count()
 
 
-class Dual:
-    """A value and its rate.
+def derivative(f: Callable[[list[Scalar]], Any], x: Scalars, direction: Scalars) -> tuple[Any, Any]:
+    """f(x) and its rate of change as x moves along the direction; f gives nested lists of scalars.
 
-    >>> x = Dual(3.0, 1.0)
-    >>> (x * x + 1).value, (x * x + 1).rate
-    (10.0, 6.0)
+    >>> derivative(lambda x: [x[0] * x[1], scalar.sin(x[1])], [2.0, 0.0], [0, 1])
+    ([0.0, 0.0], [2.0, 1.0])
     """
+    tag = next(_tags)
+    result = f([a if is_zero(b) else Dual(a, b, tag) for a, b in zip(x, direction, strict=True)])
+    return _part(result, tag, 0), _part(result, tag, 1)
 
-    __slots__ = ("rate", "value")
-    __array_ufunc__ = None  # so that NumPy leaves products with its numbers to this class
 
-    def __init__(self, value: Scalar, rate: Scalar) -> None:
-        self.value, self.rate = value, rate
+def chain_rule(
+    f: Callable[..., Scalar], slopes: Sequence[Callable[..., Scalar]], arguments: Sequence[Scalar]
+) -> Scalar:
+    """f of arguments some of which are dual numbers, for a function whose partial derivatives are known."""
+    tag = max(x.tag for x in arguments if isinstance(x, Dual))
+    parts = [parts_of(x, tag) for x in arguments]
+    values = [value for value, _ in parts]
+    rate: Scalar = 0
+    for slope, (_, change) in zip(slopes, parts, strict=True):
+        if not is_zero(change):
+            rate = _sum(rate, slope(*values) * change)
+    return _dual(f(*values), rate, tag)
 
-    def __add__(self, other: Scalar) -> Dual:
-        return Dual(self.value + value_of(other), self.rate + rate_of(other))
+
+def _part(result: Any, tag: int, which: int) -> Any:
+    """The values of nested lists of dual numbers, or their rates."""
+    if isinstance(result, (list, tuple)):
+        return [_part(entry, tag, which) for entry in result]
+    return parts_of(result, tag)[which]
+
+
+def parts_of(x: Scalar, tag: int) -> tuple[Scalar, Scalar]:
+    """The value and the rate of a scalar in the derivative of this tag."""
+    return (x.value, x.rate) if isinstance(x, Dual) and x.tag == tag else (x, 0)
+
+
+class Dual(Wrapped):
+    """The number value + rate e, with e^2 = 0."""
+
+    __slots__ = ("rate", "tag", "value")
+    __array_ufunc__ = None  # arrays leave the arithmetic to this class
+
+    def __init__(self, value: Scalar, rate: Scalar, tag: int) -> None:
+        self.value, self.rate, self.tag = value, rate, tag
+
+    def _with(self, other: Scalar) -> tuple[int, Scalar, Scalar, Scalar, Scalar]:
+        """The tag of a result of two scalars, and the values and rates of both."""
+        tag = max(self.tag, other.tag) if isinstance(other, Dual) else self.tag
+        return (tag, *parts_of(self, tag), *parts_of(other, tag))
+
+    def __add__(self, other: Scalar) -> Scalar:
+        tag, a, da, b, db = self._with(other)
+        return _dual(a + b, _sum(da, db), tag)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Scalar) -> Dual:
-        return Dual(self.value - value_of(other), self.rate - rate_of(other))
+    def __sub__(self, other: Scalar) -> Scalar:
+        tag, a, da, b, db = self._with(other)
+        return _dual(a - b, _sum(da, -db), tag)
 
-    def __rsub__(self, other: Scalar) -> Dual:
-        return Dual(other - self.value, -self.rate)
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -self + other
 
-    def __mul__(self, other: Scalar) -> Dual:
-        if not isinstance(other, Dual):
-            return Dual(self.value * other, self.rate * other)
-        return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate)
+    def __mul__(self, other: Scalar) -> Scalar:
+        tag, a, da, b, db = self._with(other)
+        return _dual(a * b, _sum(_product(da, b), _product(a, db)), tag)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Scalar) -> Dual:
-        if not isinstance(other, Dual):
-            return Dual(self.value / other, self.rate / other)
-        quotient = self.value / other.value
-        return Dual(quotient, (self.rate - quotient * other.rate) / other.value)
+    def __truediv__(self, other: Scalar) -> Scalar:
+        tag, a, da, b, db = self._with(other)
+        ratio = a / b
+        return _dual(ratio, _quotient(_sum(da, -_product(ratio, db)), b), tag)
 
-    def __rtruediv__(self, other: Scalar) -> Dual:
-        quotient = other / self.value
-        return Dual(quotient, -quotient * self.rate / self.value)
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        ratio = other / self.value
+        return _dual(ratio, -_product(ratio, self.rate) / self.value, self.tag)
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value, -self.rate)
+        return Dual(-self.value, -self.rate, self.tag)
 
-    def __pos__(self) -> Dual:
-        return self
+    def __abs__(self) -> Scalar:
+        return scalar.where(self.value < 0, -self, self)
 
-    def __abs__(self) -> Dual:
-        is_negative = self.value < 0
-        return Dual(abs(self.value), scalar.where(is_negative, -self.rate, self.rate))
+    def __pow__(self, exponent: float) -> Scalar:
+        return self.through(self.value**exponent, exponent * self.value ** (exponent - 1))
 
-    def __pow__(self, exponent: float) -> Dual:
-        return Dual(self.value**exponent, self.rate * (exponent * self.value ** (exponent - 1)))
+    def __lt__(self, other: Scalar) -> Any:
+        return self.value < _value(other)
 
-    def __lt__(self, other: Scalar) -> Dual:
-        return _compare(operator.lt, self, other)
+    def __le__(self, other: Scalar) -> Any:
+        return self.value <= _value(other)
 
-    def __le__(self, other: Scalar) -> Dual:
-        return _compare(operator.le, self, other)
+    def __gt__(self, other: Scalar) -> Any:
+        return self.value > _value(other)
 
-    def __gt__(self, other: Scalar) -> Dual:
-        return _compare(operator.gt, self, other)
+    def __ge__(self, other: Scalar) -> Any:
+        return self.value >= _value(other)
 
-    def __ge__(self, other: Scalar) -> Dual:
-        return _compare(operator.ge, self, other)
+    def choose(self, condition: Any, a: Scalar, b: Scalar) -> Scalar:
+        """`a` where the condition holds, else `b`, one of which is a dual number."""
+        tag = max(x.tag for x in (a, b) if isinstance(x, Dual))
+        (a, da), (b, db) = parts_of(a, tag), parts_of(b, tag)
+        return Dual(scalar.where(condition, a, b), scalar.where(condition, da, db), tag)
 
-    def __and__(self, other: Scalar) -> Dual:
-        return _compare(operator.and_, self, other)
-
-    def __or__(self, other: Scalar) -> Dual:
-        return _compare(operator.or_, self, other)
-
-    def __invert__(self) -> Dual:
-        return Dual(~self.value, 0)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
+    def through(self, value: Scalar, slope: Scalar) -> Scalar:
+        """The dual number of a function of this one, of its value and its slope there."""
+        return _dual(value, _product(slope, self.rate), self.tag)
 
     def __repr__(self) -> str:
-        return f"Dual({self.value}, {self.rate})"
+        return f"Dual({self.value!r}, {self.rate!r})"
 
 
-def value_of(x: Scalar) -> Scalar:
-    """The value of a scalar, dual or not."""
+def _value(x: Scalar) -> Scalar:
     return x.value if isinstance(x, Dual) else x
 
 
-def rate_of(x: Scalar) -> Scalar:
-    """The rate of a scalar, zero where it is not dual."""
-    return x.rate if isinstance(x, Dual) else 0
+def _dual(value: Scalar, rate: Scalar, tag: int) -> Scalar:
+    """A dual number, or a plain scalar where nothing changes."""
+    return value if is_zero(rate) else Dual(value, rate, tag)
 
 
-def _compare(operation: Callable[[Any, Any], Any], a: Scalar, b: Scalar) -> Dual:
-    return Dual(operation(value_of(a), value_of(b)), 0)
+def _sum(a: Scalar, b: Scalar) -> Scalar:
+    return b if is_zero(a) else a if is_zero(b) else a + b
 
 
-def _sin(x: Dual) -> Dual:
-    return Dual(scalar.sin(x.value), scalar.cos(x.value) * x.rate)
+def _product(a: Scalar, b: Scalar) -> Scalar:
+    return 0 if is_zero(a) or is_zero(b) else a * b
 
 
-def _cos(x: Dual) -> Dual:
-    return Dual(scalar.cos(x.value), -(scalar.sin(x.value) * x.rate))
+def _quotient(a: Scalar, b: Scalar) -> Scalar:
+    return 0 if is_zero(a) else a / b
 
 
-def _sqrt(x: Dual) -> Dual:
+def _sin(x: Dual) -> Scalar:
+    return x.through(scalar.sin(x.value), scalar.cos(x.value))
+
+
+def _cos(x: Dual) -> Scalar:
+    return x.through(scalar.cos(x.value), -scalar.sin(x.value))
+
+
+def _sqrt(x: Dual) -> Scalar:
     root = scalar.sqrt(x.value)
-    return Dual(root, x.rate / (2 * root))
+    return x.through(root, 0.5 / root)
 
 
-def _exp(x: Dual) -> Dual:
-    power = scalar.exp(x.value)
-    return Dual(power, power * x.rate)
+def _exp(x: Dual) -> Scalar:
+    value = scalar.exp(x.value)
+    return x.through(value, value)
 
 
-def _atan2(y: Scalar, x: Scalar) -> Dual:
-    a, b = value_of(y), value_of(x)
-    return Dual(scalar.atan2(a, b), (b * rate_of(y) - a * rate_of(x)) / (a * a + b * b))
+def _atan2(y: Scalar, x: Scalar) -> Scalar:
+    tag = max(a.tag for a in (y, x) if isinstance(a, Dual))
+    (b, db), (a, da) = parts_of(y, tag), parts_of(x, tag)
+    turned = _sum(_product(a, db), -_product(b, da))
+    return _dual(scalar.atan2(b, a), _quotient(turned, a * a + b * b), tag)
 
 
-def _where(condition: Dual, a: Scalar, b: Scalar) -> Dual:
-    holds = condition.value
-    return Dual(scalar.where(holds, value_of(a), value_of(b)), scalar.where(holds, rate_of(a), rate_of(b)))
+def _where(condition: Dual, a: Scalar, b: Scalar) -> Scalar:
+    return scalar.where(condition.value, a, b)
 
 
 def _call(function: Any, arguments: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """A function of CasADi and its derivative, on the values and rates."""
+    """The results of a function of CasADi and their rates, by a function that gives both."""
     import casadi
 
-    values = [[value_of(x) for x in part] for part in arguments]
-    call = scalar.caller_of(*(x for part in values for x in part))
+    flat = [x for part in arguments for x in part]
+    tag = max(x.tag for x in flat if isinstance(x, Dual))
+    values, rates = zip(*(parts_of(x, tag) for x in flat), strict=True)
+    call = scalar.caller_of(*values)
     if call is None:
         raise TypeError("a function of CasADi has no derivative on plain numbers here")
-    lengths = [len(part) for part in arguments]
-    x, dx = (casadi.SX.sym(name, sum(lengths)) for name in ("x", "dx"))
-    starts = [sum(lengths[:k]) for k in range(len(lengths))]
-    y = casadi.vec(function(*(x[start : start + n] for start, n in zip(starts, lengths, strict=True))))
+    x, dx = (casadi.SX.sym(name, len(flat)) for name in ("x", "dx"))
+    ends = list(accumulate(len(part) for part in arguments))
+    y = casadi.vec(function(*(x[end - len(part) : end] for end, part in zip(ends, arguments, strict=True))))
     both = casadi.Function("both", [x, dx], [casadi.vertcat(y, casadi.jtimes(y, x, dx))])
-    rates = [rate_of(entry) for part in arguments for entry in part]
-    flat = call(both, [[entry for part in values for entry in part], rates])
-    half = len(flat) // 2
-    return [Dual(v, r) for v, r in zip(flat[:half], flat[half:], strict=True)]
+    results = call(both, [values, rates])
+    half = len(results) // 2
+    return [_dual(value, rate, tag) for value, rate in zip(results[:half], results[half:], strict=True)]
 
 
 register(Dual, Functions(_sin, _cos, _sqrt, _atan2, _where, _exp, _call))
