@@ -44,6 +44,7 @@ from chainrule.model import Model
 from chainrule.robot import building, comparison, edits, part_edits, parts
 from chainrule.robot.units import units as with_units
 from chainrule.simulation import stepping
+from chainrule.simulation.sensitivities import sensitivities as sensitivities_of_motion
 from chainrule.simulation.simulate import simulate as simulate_motion
 from chainrule.simulation.state_derivative import state_derivative as derivative_of_state
 
@@ -280,8 +281,9 @@ class Robot(Mechanism):
     loop_forces = forces.loop_forces
     loop_torques = forces.loop_torques
 
-    # --- simulation: simulation/simulate.py, stepping.py, state_derivative.py ---
+    # --- simulation: simulation/simulate.py, stepping.py, sensitivities.py, state_derivative.py ---
     simulate = simulate_motion
+    sensitivities = sensitivities_of_motion
     simulation = stepping.simulation
     state_derivative = derivative_of_state
 
