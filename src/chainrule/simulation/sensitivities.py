@@ -9,7 +9,7 @@ from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
-from chainrule.errors import ShapeError
+from chainrule.errors import ModelError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -61,6 +61,8 @@ def sensitivities(
     from chainrule.simulation.request import Request, SourceReader, read_duration, read_start
 
     robot.require("forward_dynamics")
+    if not robot.nv:
+        raise ModelError(f"sensitivities: robot {robot.name!r} has no degrees of freedom, so that nothing moves")
     chosen = choose_integrator(method, integrator, dt=dt, rtol=None, atol=None)
     if not isinstance(chosen, FixedStep):
         raise ShapeError(f"sensitivities: {chosen.name} chooses its steps; take one of fixed steps, such as 'rk4'")
