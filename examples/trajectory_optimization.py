@@ -56,7 +56,9 @@ down, up = np.array([hanging]), np.array([hanging + np.pi])
 T, tau, q = optimize(pendulum, down, up, 100, 5.0, 0.4 * holds, swings=3)
 end = replay(pendulum, down, T, tau)
 print(f"swing-up with {0.4 * holds:.2f} N m, where lifting takes {holds:.2f} N m: {len(tau)} torques over {T:.1f} s")
-print(f"  largest torque {abs(tau).max():.2f} N m; simulated, it ends {np.degrees(end - up)[0]:.2f} degrees from the top")
+print(
+    f"  largest torque {abs(tau).max():.2f} N m; simulated, it ends {np.degrees(end - up)[0]:.1f} degrees off the top"
+)
 assert abs(end - up).max() < 0.1
 
 # 2. A two-joint arm, from place to place in the least time that its motors allow.
