@@ -31,7 +31,7 @@ def law(t, q, qd):
     return np.array([-(K[0] @ x), 0.0 * t])
 
 
-start = upright + [0.05, -0.08]
+start = upright + np.array([0.05, -0.08])
 motion = arm.simulate(start, None, 3.0, law, dt=1e-3)
 free = arm.simulate(start, None, 3.0, dt=1e-3)
 print(f"after 3 s, from {np.degrees(start - upright).round(1)} degrees off:")

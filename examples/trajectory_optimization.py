@@ -1,6 +1,6 @@
 """Two motions found by optimization: the swing-up of a weak arm, and a reach in the least time.
 
-IPOPT, which CasADi brings along, chooses torques at the ends of intervals; the arm's exact equations of motion and their
+IPOPT, which CasADi brings along, chooses torques at the ends of intervals; the exact equations of motion and their
 derivatives come from `robot.casadi`. The result is checked by simulation.
 """
 
