@@ -261,13 +261,13 @@ class Sensitivities:
         by_signals = np.empty((rows, steps, 3 * self.plant.width))
         signals = self._signals.reshape(rows, steps, 3 * self.plant.width)
         for k in reversed(range(steps)):
-            gradient = step(*self._filled(self._parameters, states[:, k], signals[:, k]), adjoint)
+            gradient = step(*self._with_numbers(self._parameters, states[:, k], signals[:, k]), adjoint)
             by_parameters += gradient[:, : self._count]
             by_signals[:, k] = gradient[:, self._count + self._size :]
             adjoint = gradient[:, self._count : self._count + self._size] + weights[:, k]
         return self._gradients(adjoint, by_parameters, by_signals)
 
-    def _filled(self, *arrays: Array) -> list[Array]:
+    def _with_numbers(self, *arrays: Array) -> list[Array]:
         """The arrays that have numbers at all."""
         return [array for array in arrays if array.shape[-1]]
 
