@@ -180,6 +180,31 @@ def test_a_kernel_without_memory_for_its_tiles_gives_the_right_numbers():
     assert run(OUT_OF_MEMORY).stdout.strip() == "no memory, right numbers"
 
 
+SCATTERED = """
+import ctypes, numpy as np, chainrule as cr
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+reserve = lambda size: libc.mmap(None, size, 0, 0x4022, -1, 0)  # private, anonymous, without a claim on memory
+cr.load("pendulum").mass_matrix(np.zeros((3, 1)))
+block, size = reserve(4 << 30), 1 << 30
+while size >= 3 * 4096:  # fill all holes above the block but those of a page or two
+    address = reserve(size)
+    if address < block:
+        libc.munmap(address, size)
+        size = size // 2 if size > 8 * 4096 else size - 4096
+zeros = np.zeros((3, 3))
+print(cr.load("planar_3r").forward_dynamics(zeros, zeros, zeros).shape)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for memory")
+def test_code_and_its_constants_lie_together_where_free_memory_is_scattered():
+    """Addresses of constants are relative to the code, within 2 GiB: else the compiler would end the process."""
+    assert run(SCATTERED).stdout.strip() == "(3, 3)"
+
+
 def test_a_kernel_whose_reserve_does_not_fit_is_a_memory_error():
     code = """
 import resource, numpy as np, chainrule as cr

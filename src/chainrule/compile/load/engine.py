@@ -10,6 +10,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from chainrule.compile import memory
+from chainrule.compile.load.nearby import nearby
 from chainrule.compile.tape import SYSTEM_FUNCTIONS
 
 
@@ -94,8 +95,9 @@ class Code:
             machine = _machine()
             empty = llvm.parse_assembly(f'target triple = "{machine.triple}"')
             self._engine = llvm.create_mcjit_compiler(empty, machine)
-            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(content))
-            self._engine.finalize_object()
+            with nearby(len(content)):
+                self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(content))
+                self._engine.finalize_object()
 
     def address(self, name: str) -> int:
         """The address of a function."""
