@@ -11,7 +11,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
 from chainrule.compile.steps import Kind, Product
 from chainrule.errors import UnknownNameError
+from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
     from chainrule.compile.load.xla import XlaHandler

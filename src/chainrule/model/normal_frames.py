@@ -17,6 +17,7 @@ from chainrule.model.joints import AXES, ConstantColumns, Kind, Moved, RealCoord
 from chainrule.model.model import Model
 from chainrule.model.parts import Frame, Joint, Link
 from chainrule.spatial import Motion, Rotation, Symmetric, Transform, Vector
+from chainrule.spatial.scalar import cos, sin
 
 IDENTITY = Transform.identity()
 X, Y, Z = AXES
@@ -27,6 +28,9 @@ MIN_SINE = 0.02
 ROUNDING = 1e-15
 """Distance of a number from 0, 1 or -1 that is put down to rounding."""
 
+LENGTH_ROUNDING = 1e-12
+"""Distance from 1 of the length of an axis that is meant to be 1."""
+
 MAX_SCALE = 1e3
 """Length of an axis that is still taken for one; others are left as they are, for the sake of precision."""
 
@@ -36,19 +40,27 @@ MIN_LENGTH = 1e-9
 
 @dataclass(frozen=True)
 class Turned(RealCoordinates, ConstantColumns):
-    """A turn about z that begins at an angle: T(q) = Rz(q + start)."""
+    """A turn about z that begins at an angle: T(q) = Rz(length q) Rz(start).
+
+    The rotations are multiplied, not the angles added: large angles would lose digits. So they would if `length`, that
+    of an axis, were taken for 1 where it is rounded.
+    """
 
     start: float
+    length: float = 1.0
     name: str = "revolute"
 
     nv = 1
     units = ("rad",)
 
     def transform(self, q: Scalars) -> Transform:
-        return Transform(Rotation.about(Z, q[0] + self.start), Vector.zero())
+        angle = q[0] * self.length if self.length != 1 else q[0]
+        c, s, c0, s0 = cos(angle), sin(angle), math.cos(self.start), math.sin(self.start)
+        x, y = c * c0 - s * s0, s * c0 + c * s0
+        return Transform(Rotation(Vector(x, -y, 0), Vector(y, x, 0), Vector(0, 0, 1)), Vector.zero())
 
     def columns(self, q: Scalars) -> list[Motion]:
-        return [Motion(Z, Vector.zero())]
+        return [Motion(Z * self.length, Vector.zero())]
 
 
 class Axis(NamedTuple):
@@ -213,8 +225,8 @@ def _place_link(
     raised = A * Transform(Rotation.identity(), Vector(0.0, 0.0, rise)) if rise else A
     N = raised * Transform(turn, Vector.zero())
     length, advance = _length_and_advance(screw)
-    if (length, advance) == (1.0, 0.0) and c != 0 and s != 0:
-        return replace(joint, origin=raised, kind=Turned(math.atan2(s, c), screw.name)), N
+    if advance == 0 and abs(length - 1) < LENGTH_ROUNDING and c != 0 and s != 0:
+        return replace(joint, origin=raised, kind=Turned(math.atan2(s, c), length, screw.name)), N
     along = Screw(Vector(0.0, 0.0, length), Vector(0.0, 0.0, advance), screw.name)
     return replace(joint, origin=_round_off(N), kind=along), N
 
@@ -224,7 +236,7 @@ def _length_and_advance(screw: Screw) -> tuple[float, float]:
     if not screw.turns:
         return 0.0, screw.linear.norm()
     length = screw.angular.norm()
-    return _exact(length), _exact(screw.angular.dot(screw.linear) / length)
+    return length, _exact(screw.angular.dot(screw.linear) / length)
 
 
 def _exact(x: float) -> float:
