@@ -16,7 +16,7 @@ from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of, together
-from chainrule.compile.backend import Scalars, active
+from chainrule.compile.backend import INTERPRETED, Scalars, active
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.results import MatrixForm
@@ -136,7 +136,8 @@ def matrix_form(
     vectors = dict(zip(state, robot.read("matrix_form", **state), strict=True))
     arrays = together(vectors | dict(zip(loads.labels, loads.wrenches, strict=True)), "matrix_form")
     text = _MatrixFormText(robot.merged, loads.links, frame, moves=qdd is not None)
-    evaluate = active(robot.backend).function(
+    backend = active(robot.backend) if robot.nv else INTERPRETED
+    evaluate = backend.function(
         text,
         [array.shape[-1] for array in arrays],
         ("matrix_form", robot.merged_fingerprint, loads.links, frame, text.moves),

@@ -94,7 +94,7 @@ def with_parameters(
     (2.0, [0.5, 0.0, 0.0])
     """
     strict = flag(check, "with_parameters: check")
-    table = parameter_table(robot)
+    table, chosen = parameter_table(robot), parameter_places(robot, parts)
     new = np.array([parameter.value for parameter in table], dtype=float)
     if isinstance(values, Mapping):
         places = {parameter.name: i for i, parameter in enumerate(table)}
@@ -103,7 +103,6 @@ def with_parameters(
                 raise UnknownNameError.of("parameter", name, places, f"robot {robot.name!r}")
             new[places[name]] = number(value, f"with_parameters: {name!r}")
     else:
-        chosen = parameter_places(robot, parts)
         array = real_array(values, "with_parameters: values")
         if array.shape != (len(chosen),):
             raise ShapeError(
