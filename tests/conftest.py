@@ -31,8 +31,25 @@ LONG_CASES = (
     "test_linkages_are_held_against_their_weight[stewart_platform]",
     "test_joint_wrenches_include_the_forces_of_the_loops[stewart_platform]",
     "test_matrices_of_a_wide_tree_on_a_free_base",
+    "test_reduced_it_is_the_mass_matrix_and_the_bias",
+    "test_jax_tracers_give_the_value_that_floats_give_and_a_gradient",
+    "test_every_example_of_every_help_runs[chainrule study human-arm --activities all --report out.html]",
+    "test_intermediate_variables_compute_the_same[panda]",
+    "test_a_robot_is_possible_and_moves[stewart_platform]",
+    "test_more_limits_take_longer",
+    "test_the_linear_system_is_the_derivative_of_the_equations",
+    "test_real_robots_move_as_in_pinocchio[floating-anymal_c_simple_description/urdf/anymal.urdf]",
+    "test_real_robots_move_as_in_pinocchio[floating-talos_data/robots/talos_reduced.urdf]",
+    "test_real_robots_move_as_in_pinocchio[fixed-anymal_c_simple_description/urdf/anymal.urdf]",
+    "test_real_robots_compiled_by_mujoco[talos_data/robots/talos_reduced.urdf]",
+    "test_poses_and_jacobians_are_the_kernels[puma560]",
+    "test_screws_off_the_origin_and_numeric_parameters[newton-euler]",
+    "test_screws_off_the_origin_and_numeric_parameters[rnea]",
+    "test_a_padded_file_loads_as_without_its_padding[visuals-5]",
+    "test_the_kernel_of_every_function_is_its_reference_on_ugly_robots[100-inverse_dynamics_second_derivatives]",
+    "test_the_link_comes_to_its_pose[impedance]",
 )
-"""Names of tests, each of eight seconds or more on one core."""
+"""Names of tests, each of five seconds or more on one core."""
 
 
 @pytest.hookimpl(tryfirst=True)
