@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.compile import until
+from chainrule.compile import memory, until
 from chainrule.compile.backend import COMPILED, INTERPRETED, LoopShape, UntilLoop
 from chainrule.spatial.scalar import sin, where
 
@@ -89,3 +92,28 @@ def test_a_bound_loop_reads_its_arrays_where_they_are(backend):
         run()
         assert state[0, 2] == 1
         assert state[1, 2] == (1 if start * np.sin(0.5) < 0.1 else 2)
+
+
+@pytest.mark.parametrize("kind", ["loop", "until"])
+def test_a_bound_call_keeps_its_code(kind, monkeypatch):
+    """Compiled things that were not used for long are forgotten, but not those that something still calls."""
+    made = []
+
+    def build(_key, make):
+        thing = make()
+        made.append(weakref.ref(thing))
+        return thing
+
+    monkeypatch.setattr(memory, "keep", build)
+    state, parameters = np.full((1, 3), 1.0), np.full((1, 2), 0.5)
+    if kind == "loop":
+        bound = COMPILED.loop(lambda call, p, x, s: [a * p[0] for a in x], LoopShape(2, 3), "bound", "a test", 1).bind(
+            state, parameters
+        )
+    else:
+        bound = loop(COMPILED).bind(state, parameters)
+    gc.collect()
+    assert made[-1]() is not None
+    del bound
+    gc.collect()
+    assert made[-1]() is None

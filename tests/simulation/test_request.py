@@ -47,4 +47,4 @@ def test_the_signature_of_simulate_is_that_of_the_method_before_and_after_a_call
         robot.simulate([0.1], None, 0.01)
     documented = inspect.getdoc(simulate)
     assert all(name in documented for name in parameters[1:])
-    assert {field.name for field in fields(Request)} - {"start"} <= {*parameters}
+    assert {field.name for field in fields(Request)} - {"start", "numbers"} <= {*parameters}

@@ -98,7 +98,7 @@ class Rollout:
         packed = self._pack(state, parameters, signals, 1, 1, records, scratch)
         address, call = ctypes.addressof(packed), self._call
 
-        def step(keep: tuple[object, ...] = (packed, state, parameters, signals, records, scratch)) -> None:
+        def step(keep: tuple[object, ...] = (self, packed, state, parameters, signals, records, scratch)) -> None:
             call(address)
 
         return step

@@ -93,7 +93,7 @@ class Until:
         packed = (ctypes.c_int64 * len(FIELDS))(*values)
         address, call = ctypes.addressof(packed), self._call
 
-        def run(rows: int, others: int, keep: tuple[object, ...] = (state, parameters, scratch)) -> None:
+        def run(rows: int, others: int, keep: tuple[object, ...] = (self, state, parameters, scratch)) -> None:
             packed[0], packed[1] = rows, others
             call(address)
 
