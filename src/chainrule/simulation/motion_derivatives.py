@@ -8,7 +8,6 @@ backward in time gives the gradient of one number with respect to everything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,14 +33,6 @@ Scalars = Sequence[Scalar]
 
 MAX_ROWS = 4096
 """Rows of a batch, times directions, that are computed at once."""
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Numbers that a motion depends on: their places among the parameters of a step."""
-
-    name: str
-    places: slice
 
 
 class Sensitivities:
@@ -117,21 +108,21 @@ class Sensitivities:
     # --- names of what it depends on ---
 
     @cached_property
-    def _parts(self) -> dict[str, _Part]:
+    def _parts(self) -> dict[str, slice]:
         """Parameters by name, with their places in (h, p)."""
         at = 1 + self.plant.own_parameters
-        parts = {}
+        parts: dict[str, slice] = {}
         torque = "controller" if isinstance(self.plant.torque, Controlled) else "torque"
         named = [(torque, self.plant.torque)]
         named += [(f"wrench:{link}", source) for link, source in self.plant.wrenches.items()]
         for name, source in named:
             count = source.parameters.shape[-1]
             if count:
-                parts[name] = _Part(name, slice(at, at + count))
+                parts[name] = slice(at, at + count)
             at += count
         numbers = self.request.numbers
         for name, count in zip(numbers.names, numbers.counts, strict=True):
-            parts[name] = _Part(name, slice(at, at + count))
+            parts[name] = slice(at, at + count)
             at += count
         return parts
 
@@ -188,7 +179,7 @@ class Sensitivities:
                     state[:, nq + k] = 1.0
                 yield state, nothing
             return
-        for place in range(*self._parts[name].places.indices(self._count)):
+        for place in range(*self._parts[name].indices(self._count)):
             rate = nothing.copy()
             rate[place] = 1.0
             yield still, rate
@@ -302,7 +293,7 @@ class Sensitivities:
         units = np.broadcast_to(np.eye(n), (rows, n, n))
         turned = self.robot.evaluate("coordinate_rates", q=self.request.start.q[:, None], v=units)  # (rows, n, nq)
         found = {"q0": np.einsum("rkq,rq->rk", turned, adjoint[:, :nq]), "qd0": adjoint[:, nq : nq + n]}
-        found |= {name: by_parameters[:, part.places] for name, part in self._parts.items()}
+        found |= {name: by_parameters[:, places] for name, places in self._parts.items()}
         gradients = {name: self._in_batch(value) for name, value in found.items()}
         if isinstance(self.plant.torque, Samples):
             gradients["torque"] = self._in_batch(self._by_samples(self.plant.torque, by_signals))
