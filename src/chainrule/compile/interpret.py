@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainrule.compile.replay import walk
 from chainrule.compile.tape import Tape
 
 NAMES = {
@@ -23,20 +24,20 @@ LOGIC = ("lt", "le", "eq", "ne", "and", "or", "not")
 
 def perform(tape: Tape, arrays: Sequence[Any], library: Any) -> list[Any]:
     """The outputs of a tape for arrays (..., length), each (...) or a number, by a library like NumPy."""
-    values: list[Any] = []
     kind = arrays[0].dtype
-    for instruction in tape.instructions:
-        operation, operands = instruction.operation, [values[k] for k in instruction.operands]
-        if operation == "input":
-            values.append(arrays[instruction.argument][..., instruction.entry])
-        elif operation == "constant":
-            values.append(library.asarray(instruction.constant, dtype=kind))
-        elif operation == "choose":
-            values.append(library.where(operands[0] != 0, operands[1], library.zeros((), dtype=kind)))
-        else:
-            value = getattr(library, NAMES.get(operation, operation))(*operands)
-            values.append(value.astype(kind) if operation in LOGIC else value)
-    return [values[k] for k in tape.outputs]
+
+    def carry_out(operation: str, operands: list[Any]) -> Any:
+        if operation == "choose":
+            return library.where(operands[0] != 0, operands[1], library.zeros((), dtype=kind))
+        value = getattr(library, NAMES.get(operation, operation))(*operands)
+        return value.astype(kind) if operation in LOGIC else value
+
+    return walk(
+        tape,
+        lambda argument, entry: arrays[argument][..., entry],
+        lambda x: library.asarray(x, dtype=kind),
+        carry_out,
+    )
 
 
 def evaluate(tape: Tape, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:

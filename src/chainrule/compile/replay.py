@@ -26,14 +26,24 @@ LOGIC: dict[str, Callable[..., Any]] = {
 
 def replay(tape: Tape, arguments: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """The results of a tape on lists of scalars."""
-    values: list[Scalar] = []
+    return walk(tape, lambda argument, entry: arguments[argument][entry], lambda x: x, _perform)
+
+
+def walk(
+    tape: Tape,
+    entry: Callable[[int, int], Any],
+    constant: Callable[[float], Any],
+    perform: Callable[[str, list[Any]], Any],
+) -> list[Any]:
+    """The results of a tape, value by value: entries of arguments, constants, and operations on values before them."""
+    values: list[Any] = []
     for instruction in tape.instructions:
         if instruction.operation == "input":
-            values.append(arguments[instruction.argument][instruction.entry])
+            values.append(entry(instruction.argument, instruction.entry))
         elif instruction.operation == "constant":
-            values.append(instruction.constant)
+            values.append(constant(instruction.constant))
         else:
-            values.append(_perform(instruction.operation, [values[v] for v in instruction.operands]))
+            values.append(perform(instruction.operation, [values[v] for v in instruction.operands]))
     return [values[v] for v in tape.outputs]
 
 

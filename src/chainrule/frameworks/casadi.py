@@ -15,6 +15,7 @@ import numpy as np
 
 from chainrule.arguments import names
 from chainrule.compile.backend import Call
+from chainrule.compile.replay import walk
 from chainrule.compile.tape import Tape
 from chainrule.core.products import TIP_WRENCH, WRENCH
 from chainrule.errors import ShapeError, short_repr
@@ -137,17 +138,14 @@ class CasadiFunctions(Functions):
 
 def expression(tape: Tape, inputs: Sequence[Any]) -> Any:
     """The outputs of a tape as a column of SX, for columns of SX."""
-    values: list[Any] = []
     entries = [casadi.vertsplit(x) if x.numel() else [] for x in inputs]
-    for instruction in tape.instructions:
-        operation, operands = instruction.operation, [values[k] for k in instruction.operands]
-        if operation == "input":
-            values.append(entries[instruction.argument][instruction.entry])
-        elif operation == "constant":
-            values.append(casadi.SX(instruction.constant))
-        else:
-            values.append((OPERATIONS.get(operation) or getattr(casadi, operation))(*operands))
-    return casadi.vertcat(*(values[k] for k in tape.outputs))
+    results = walk(
+        tape,
+        lambda argument, entry: entries[argument][entry],
+        casadi.SX,
+        lambda operation, operands: (OPERATIONS.get(operation) or getattr(casadi, operation))(*operands),
+    )
+    return casadi.vertcat(*results)
 
 
 def _matrix(column: Any, shape: tuple[int, ...]) -> Any:
