@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, file_path, flag, number, one_of, positive
-from chainrule.errors import ShapeError, short_repr, visible
+from chainrule.arguments import Array, file_path, flag, one_of, positive
+from chainrule.errors import ShapeError, visible
 from chainrule.kinematics.poses import pose, poses
 from chainrule.plots.bodies import STYLES, bodies
 from chainrule.plots.canvas import (
@@ -29,7 +29,7 @@ from chainrule.plots.canvas import (
 )
 from chainrule.plots.drawing import Drawn, draw_triad
 from chainrule.plots.posture import Stage, new_stage, view_angles, write_title
-from chainrule.plots.trajectory import drawn_row
+from chainrule.plots.sampling import postures_in_time
 from chainrule.simulation.progress import Progress
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from chainrule.core.mechanism import Mechanism
 
 KINDS = (".gif", ".mp4", ".html")
-MAX_FRAMES = 5000
-"""Frames of one animation."""
 MAX_PLAYER_FRAMES = 400
 """Frames of the player that a notebook shows: its pictures are part of the notebook."""
 DOTS_PER_INCH = 100
@@ -205,16 +203,9 @@ def animate(
     """
     refuse_unwritable(None)
     one_of(STYLES, style, "style of bodies", "a picture")
-    rate, pace = (
-        positive(fps, "animate: fps", "a positive number"),
-        positive(speed, "animate: speed", "a positive number"),
-    )
-    when, states = _samples(robot, motion, t, row)
-    count = int(np.floor((when[-1] - when[0]) / pace * rate * (1 + 1e-12))) + 1
-    if count > MAX_FRAMES:
-        raise ShapeError(f"animate: {count} frames are too many; take fewer fps, more speed, or a part of the motion")
-    times = when[0] + pace / rate * np.arange(count)
-    q = _at_times(robot, when, states, times)
+    rate = positive(fps, "animate: fps", "a positive number")
+    pace = positive(speed, "animate: speed", "a positive number")
+    times, q = postures_in_time(robot, motion, t=t, row=row, step=pace / rate, caller="animate")
     link = _trail(robot, trail)
     options = {
         "trail": link, "style": style, "ground": flag(ground, "animate: ground"), "limits": limits, "view": view,
@@ -233,56 +224,6 @@ def _trail(robot: Mechanism, trail: str | bool | None) -> str | None:
         single = robot.model.end_effector is not None or len(robot.model.tips) == 1
         return robot.link() if trail and single else None
     return robot.link(trail)
-
-
-def _samples(robot: Mechanism, motion: Any, t: Any, row: Any) -> tuple[Array, Array]:
-    """Times (k,) and postures (k, nq) of a motion."""
-    if hasattr(motion, "row") and hasattr(motion, "q") and hasattr(motion, "t"):
-        if motion.robot.nq != robot.nq:
-            raise ShapeError(
-                f"animate: the trajectory is of robot {motion.robot.name!r} with {motion.robot.nq} coordinates, and "
-                f"robot {robot.name!r} has {robot.nq}"
-            )
-        one = drawn_row(motion, row)
-        return one.t, one.q
-    if callable(motion):
-        end = number(getattr(motion, "duration", np.nan), "animate: the duration of the motion")
-        when = np.linspace(0.0, max(end, 1e-9), max(2, min(5000, int(200 * end) + 1)))
-        return when, robot.read_one("animate", "q", motion(when)[0])
-    states = robot.read_one("animate", "q", motion)
-    if states.ndim != 2 or not len(states):
-        raise ShapeError(
-            f"animate: motion must be a trajectory, or postures (k, {robot.nq}), got {short_repr(states.shape)}"
-        )
-    if t is None:
-        raise ShapeError("animate: postures need their times, t=..., one for each in s")
-    when = robot_times(t, len(states))
-    return when, states
-
-
-def robot_times(t: Any, count: int) -> Array:
-    """Times that grow, one for each posture."""
-    from chainrule.arguments import real_array, refuse_nonfinite
-
-    when = real_array(t, "animate: t").astype(float)
-    if when.shape != (count,):
-        raise ShapeError(f"animate: t must have {count} numbers, one a posture, got shape {when.shape}")
-    refuse_nonfinite(when, "animate: t")
-    if (np.diff(when) <= 0).any():
-        raise ShapeError("animate: t must grow from posture to posture")
-    return when
-
-
-def _at_times(robot: Mechanism, when: Array, states: Array, times: Array) -> Array:
-    """Postures at the times of frames: those of the nearest samples in between, along the configuration manifold."""
-    from chainrule.kinematics.configurations import difference, integrate
-
-    if len(when) == 1:
-        return np.repeat(states, len(times), axis=0)
-    k = np.clip(np.searchsorted(when, times, side="right") - 1, 0, len(when) - 2)
-    share = np.clip((times - when[k]) / (when[k + 1] - when[k]), 0.0, 1.0)[:, None]
-    way = difference(robot, states[k], states[k + 1])
-    return integrate(robot, states[k], way * share)
 
 
 class _Scene:
