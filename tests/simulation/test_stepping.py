@@ -108,3 +108,107 @@ def test_motions_that_diverge_are_said_or_kept():
 def test_what_does_not_fit_is_refused(act, words):
     with pytest.raises(cr.ShapeError, match=words):
         act()
+
+
+# --- laws, pushes and records ---
+
+LAWS = {
+    "PD": (ARM, cr.PD(ARM, [0.5, 0.4])),
+    "PID with an integral": (ARM, cr.PID(ARM, [0.5, 0.4])),
+    "a moving reference": (ARM, cr.PD(ARM, cr.plan(ARM, [[0.0, 0.0], [0.3, 0.2]], times=[0.0, 0.04]))),
+    "a function": (ARM, lambda t, q, qd: -2.0 * qd),
+    "samples": (ARM, cr.Samples([0.0, 0.02], [[0.0, 0.0], [3.0, -1.0]])),
+    "friction and stops": (HARD, cr.PD(HARD, [0.9, 0.9], 400.0, 1.0)),
+    "reference path": (ARM.reference, cr.PD(ARM.reference, [0.5, 0.4])),
+}
+
+
+@pytest.mark.parametrize(("robot", "law"), LAWS.values(), ids=LAWS)
+def test_a_law_acts_in_steps_as_in_simulate(robot, law):
+    options = {"stops": cr.Impacts(0.5)} if robot is HARD else {}
+    motion = robot.simulate([0.0, 0.1], None, 0.05, law, **options)
+    sim = robot.simulation([0.0, 0.1], torque=law, **options)
+    for k in (0, 20, 50):
+        sim.step(steps=k - round(sim.t / sim.dt)) if k else None
+        for name, array in sim.record().items():
+            np.testing.assert_allclose(array, getattr(motion, name)[k], atol=1e-12, err_msg=name)
+
+
+def test_a_record_leaves_the_simulation_as_it_is_and_has_the_shape_of_the_batch():
+    sim = ARM.simulation(np.zeros((3, 2)), torque=cr.GravityCompensation(ARM))
+    before = sim.state
+    found = sim.record()
+    assert_array_equal(sim.state, before)
+    assert {name: array.shape for name, array in found.items()} == {
+        "q": (3, 2), "qd": (3, 2), "qdd": (3, 2), "tau": (3, 2), "friction": (3, 2), "work": (3, 3), "states": (3, 0),
+    }  # fmt: skip
+    assert_array_equal(found["tau"], np.broadcast_to(ARM.gravity_torque([0.0, 0.0]), (3, 2)))
+
+
+def test_a_simulation_with_a_law_takes_no_torques():
+    sim = ARM.simulation([0.0, 0.0], torque=cr.GravityCompensation(ARM))
+    with pytest.raises(cr.ShapeError, match=r"made with torque=\.\.\., which gives the torques; leave out tau"):
+        sim.step([0.0, 0.0])
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_pushes_are_wrenches_of_simulate_and_compile_nothing(frame, monkeypatch):
+    push = {"link2": [0.0, 0.0, 1.0, 3.0, -2.0, 0.0]}
+    law = cr.PD(ARM, [0.0, 0.1])
+    nothing = {name: np.zeros(6) for name in ("link1", "link2", "tip")}
+    sim = ARM.simulation([0.0, 0.1], torque=law, wrenches=nothing, wrench_frame=frame)
+    sim.step(steps=2)
+    monkeypatch.setattr(memory, "keep", lambda key, build: pytest.fail(f"compiles {key}"))
+    sim.reset()
+    sim.push(push)
+    sim.step(steps=50)
+    state = sim.state
+    sim.push({"link2": np.zeros(6)})
+    sim.step(steps=50)
+    monkeypatch.undo()
+    pushed = ARM.simulate([0.0, 0.1], None, 0.05, law, wrenches=push, wrench_frame=frame)
+    np.testing.assert_allclose(state[:4], [*pushed.q[-1], *pushed.qd[-1]], atol=1e-12)
+    after = ARM.simulate(pushed.q[-1], pushed.qd[-1], 0.05, law)
+    np.testing.assert_allclose(sim.q, after.q[-1], atol=1e-12)
+
+
+def test_pushes_of_a_batch_differ():
+    sim = ARM.simulation(np.zeros((2, 2)), wrenches={"tip": np.zeros(6)}, wrench_frame="world")
+    sim.push({"tip": [[0.0] * 6, [0.0, 0.0, 0.0, 0.0, 9.0, 0.0]]})
+    sim.step(steps=10)
+    assert sim.qd[0, 0] < sim.qd[1, 0]
+
+
+def test_pushes_that_are_refused():
+    sim = ARM.simulation([0.0, 0.0], wrenches={"tip": np.zeros(6), "link1": lambda t, q, qd: np.zeros(6)})
+    with pytest.raises(cr.ShapeError, match="push takes a dictionary of links and wrenches, got 3"):
+        sim.push(3)
+    for name in ("link1", "link2"):
+        with pytest.raises(cr.UnknownNameError, match=f"constant wrench.*{name}"):
+            sim.push({name: np.zeros(6)})
+    with pytest.raises(cr.ShapeError, match=r"push: wrenches\['tip'\]"):
+        sim.push({"tip": [1.0, 2.0]})
+    with pytest.raises(cr.ShapeError, match=r"push: wrenches\['tip'\].*finite"):
+        sim.push({"tip": [np.nan] * 6})
+    with pytest.raises(cr.ShapeError, match=r"push: wrenches\['tip'\] of shape \(4,\) does not fit into the batch"):
+        sim.push({"tip": np.zeros((4, 6))})
+
+
+def test_another_target_of_the_same_law():
+    sim = ARM.simulation([0.0, 0.0], torque=cr.PD(ARM, [0.0, 0.0]))
+    sim.control(cr.PD(ARM, [0.4, 0.3], 30.0, 9.0))
+    sim.step(steps=50)
+    motion = ARM.simulate([0.0, 0.0], None, 0.05, cr.PD(ARM, [0.4, 0.3], 30.0, 9.0))
+    assert_array_equal(sim.q, motion.q[-1])
+
+
+def test_another_law_is_refused():
+    law = cr.PD(ARM, [0.0, 0.0])
+    for made_with in (law, None, lambda t, q, qd: -qd):
+        sim = ARM.simulation([0.0, 0.0], torque=made_with)
+        with pytest.raises(cr.ShapeError, match="control takes a controller of the same law"):
+            sim.control(cr.ComputedTorque(ARM, [0.0, 0.0]))
+    with pytest.raises(
+        cr.ShapeError, match=r"control: the controller of shape \(3,\) does not fit into the batch \(\)"
+    ):
+        ARM.simulation([0.0, 0.0], torque=law).control(cr.PD(ARM, np.zeros((3, 2))))

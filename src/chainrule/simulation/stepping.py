@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
-from chainrule.arguments import Array, flag, one_of, real_array, whole_number
+from chainrule.arguments import Array, flag, one_of, real_array, refuse_nonfinite, rows_of, whole_number
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
-from chainrule.errors import ModelError, ShapeError, SimulationError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, SimulationError, UnknownNameError, short_repr
 from chainrule.loops.closure import constraint_residual
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.control.laws.controller import Controller
     from chainrule.simulation.impacts import Impacts, Stops
     from chainrule.simulation.integrators import FixedStep, Integrator
     from chainrule.simulation.request import Request
@@ -30,6 +31,7 @@ def simulation(
     q0: ArrayLike,
     qd0: ArrayLike | None = None,
     *,
+    torque: Torque = None,
     method: str | None = None,
     dt: float | None = None,
     integrator: Integrator | None = None,
@@ -51,10 +53,14 @@ def simulation(
     ----------
     q0, qd0
         Configurations (..., nq) and velocities (..., n) at the start; None for at rest. Loops are closed there.
+    torque
+        A controller, or anything else that simulate takes for torques. `step` then takes none, and `sim.control` puts
+        other gains or another target.
     method, dt, integrator
         An integrator of fixed steps, by its name and its step in s, or as an object: "rk4" and 1 ms unless given.
     tip_wrench, wrenches, wrench_frame
-        Wrenches that act all the time, and their axes, "body" or "world", as in simulate.
+        Wrenches that act all the time, and their axes, "body" or "world", as in simulate; `sim.push` gives constant
+        ones other numbers on the way.
     stops
         What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
     torque_limits
@@ -98,7 +104,9 @@ def simulation(
         start=start,
         duration=np.inf,
         integrator=chosen,
-        torque=sources.torque(np.zeros((*start.batch, robot.nv)), within_limits=torque_limits),
+        torque=sources.torque(
+            np.zeros((*start.batch, robot.nv)) if torque is None else torque, within_limits=torque_limits
+        ),
         wrenches=sources.wrenches(tip_wrench, wrenches),
         wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
         stops=stops,
@@ -107,7 +115,7 @@ def simulation(
         diverged=request.read_choice(diverged, ("raise", "keep"), "way with divergence"),
         numbers=numbers,
     )
-    return Simulation(asked, chosen, within)
+    return Simulation(asked, chosen, within, takes_torques=torque is None)
 
 
 class Simulation:
@@ -123,7 +131,9 @@ class Simulation:
         Everything that the motion goes on from, (..., size): q, qd and the work done. Assign one to return to it.
     """
 
-    def __init__(self, request: Request, integrator: FixedStep, within_limits: bool = True) -> None:
+    def __init__(
+        self, request: Request, integrator: FixedStep, within_limits: bool = True, *, takes_torques: bool = True
+    ) -> None:
         from chainrule.simulation import guards
         from chainrule.simulation.steppers import record_size
         from chainrule.simulation.steps import Steps
@@ -136,13 +146,14 @@ class Simulation:
         numbers = np.broadcast_to(request.parameters, (len(self._state), request.parameters.shape[-1]))
         self._walk = Steps(replace_parameters(request, numbers.copy()), integrator)
         at = request.plant.own_parameters
-        self._torques = self._walk.request.parameters[:, at : at + self.robot.nv]
-        """The torques of every row: a part of the parameters, in place."""
+        self._takes_torques = takes_torques
+        self._torques = self._walk.request.parameters[:, at : at + (self.robot.nv if takes_torques else 0)]
+        """The torques of every row: a part of the parameters, in place; nothing where a law gives them."""
         self._record = np.empty((len(self._state), 1, record_size(request.plant)))
         self._quick = self._walk.bind(self._state, integrator.dt)
         self._max_energy = guards.max_kinetic_energy(request.robot, request.start.q, request.start.v)
         driven = set(self.robot.actuated) if request.torque_limits else set(range(self.robot.nv))
-        self._undriven = [i for i in range(self.robot.nv) if i not in driven]
+        self._undriven = [i for i in range(self.robot.nv) if i not in driven] if takes_torques else []
 
     def __repr__(self) -> str:
         many = f"{self.batch} motions of " if self.batch else ""
@@ -185,7 +196,12 @@ class Simulation:
 
     def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
         """Move on by one step of dt, or by several, under torques tau (..., n); none if they are left out."""
-        if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.shape == (*self.batch, self.robot.nv):
+        if not self._takes_torques:
+            if tau is not None:
+                raise ShapeError(
+                    "step: this simulation was made with torque=..., which gives the torques; leave out tau"
+                )
+        elif type(tau) is np.ndarray and tau.dtype == np.float64 and tau.shape == (*self.batch, self.robot.nv):
             self._torques[:] = tau.reshape(self._torques.shape)
         else:
             self._torques[:] = self._read(tau)
@@ -270,6 +286,83 @@ class Simulation:
                 ) from None
             rows[:, ends[name] - array.shape[-1] : ends[name]] = wide.reshape(len(rows), -1)
 
+    def push(self, wrenches: Mapping[str, ArrayLike]) -> None:
+        """Give constant wrenches other numbers from now on: a push, or its end. Nothing is compiled.
+
+        They are (..., 6) each, on links that the simulation was made with wrenches for, and in the same axes.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r")
+        >>> sim = arm.simulation([0.0, 0.0], wrenches={"link2": [0.0] * 6}, wrench_frame="world")
+        >>> sim.push({"link2": [0.0, 0.0, 0.0, 0.0, 5.0, 0.0]})
+        >>> sim.step(steps=100)
+        """
+        if not isinstance(wrenches, Mapping):
+            raise ShapeError(f"push takes a dictionary of links and wrenches, got {short_repr(wrenches)}")
+        places = self._places_of_wrenches()
+        known = [name for name, place in places.items() if place is not None]
+        read: dict[str, Array] = {}
+        for name, wrench in wrenches.items():
+            if places.get(name) is None:
+                raise UnknownNameError.of("link with a constant wrench", name, known, "push: this simulation")
+            array = rows_of(wrench, 6, f"push: wrenches[{name!r}]", "moment, force")
+            refuse_nonfinite(array, f"push: wrenches[{name!r}]")
+            read[name] = _spread(array.reshape(-1, 6), array.shape[:-1], self.batch, f"push: wrenches[{name!r}]")
+        for name, rows in read.items():
+            self._walk.request.parameters[:, places[name]] = rows
+
+    def _places_of_wrenches(self) -> dict[str, slice | None]:
+        """Where the numbers of each wrench are among the parameters; None where they come from a function."""
+        from chainrule.simulation.sources import Source
+
+        plant = self._request.plant
+        at = plant.own_parameters + plant.torque.parameters.shape[-1]
+        places: dict[str, slice | None] = {}
+        for name, source in plant.wrenches.items():
+            count = source.parameters.shape[-1]
+            places[name] = slice(at, at + count) if type(source) is Source and count else None
+            at += count
+        return places
+
+    def control(self, controller: Controller) -> None:
+        """Put other gains or another target: a controller of the same law as the one it was made with.
+
+        Its internal states, such as the integral of a PID, stay as they are. Nothing is compiled.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r")
+        >>> sim = arm.simulation([0.0, 0.0], torque=cr.PD(arm, [0.0, 0.0]))
+        >>> sim.control(cr.PD(arm, [0.5, -0.5]))
+        >>> sim.step(steps=1000)
+        """
+        from chainrule.simulation.request import SourceReader
+        from chainrule.simulation.sources import Controlled
+
+        plant = self._request.plant
+        new = SourceReader(self.robot, self.batch).torque(controller, self._request.torque_limits)
+        if not isinstance(plant.torque, Controlled) or new.fingerprint != plant.torque.fingerprint or new.width:
+            raise ShapeError(
+                f"control takes a controller of the same law as the simulation was made with, of a constant target; "
+                f"make another simulation for {short_repr(controller)}"
+            )
+        at, p = plant.own_parameters, new.parameters
+        rows = _spread(p.reshape(-1, p.shape[-1]), p.shape[:-1], self.batch, "control: the controller")
+        self._walk.request.parameters[:, at : at + p.shape[-1]] = rows
+
+    def record(self) -> dict[str, Array]:
+        """The arrays of a trajectory at this moment: q, qd, qdd, tau, friction, work and states, (..., k) each.
+
+        >>> import chainrule as cr
+        >>> arm = cr.load("planar_2r")
+        >>> arm.simulation([0.0, 0.0], torque=cr.GravityCompensation(arm)).record()["tau"].round(3).tolist()
+        [29.43, 9.81]
+        """
+        from chainrule.simulation.steppers import columns_of
+
+        self._walk.record(self._state, self.t, self.dt, self._record)
+        columns = columns_of(self._request.plant, self._record[:, 0])
+        return {name: array.reshape((*self.batch, -1)).copy() for name, array in columns.items()}
+
     # --- starts ---
 
     def reset(
@@ -292,8 +385,8 @@ class Simulation:
             q = self._start[:, :nq].reshape((*self.batch, nq)) if q0 is None else q0
             given = read_start(self.robot, q, qd0, within_limits=self._within_limits)
             start = np.zeros_like(self._start)
-            start[:, :nq] = _spread(given.q, given.batch, self.batch)
-            start[:, nq : nq + nv] = _spread(given.v, given.batch, self.batch)
+            start[:, :nq] = _spread(given.q, given.batch, self.batch, "reset: a start")
+            start[:, nq : nq + nv] = _spread(given.v, given.batch, self.batch, "reset: a start")
         if where is None:
             self._state[:], self._taken = start, 0
             return
@@ -310,12 +403,12 @@ class Simulation:
         return mask.reshape(-1)
 
 
-def _spread(rows: Array, given: tuple[int, ...], batch: tuple[int, ...]) -> Array:
+def _spread(rows: Array, given: tuple[int, ...], batch: tuple[int, ...], what: str) -> Array:
     """Rows of a batch, repeated where the other batch is larger."""
     try:
         return np.broadcast_to(rows.reshape((*given, -1)), (*batch, rows.shape[-1])).reshape(-1, rows.shape[-1])
     except ValueError:
-        raise ShapeError(f"reset: a start of shape {given} does not fit into the batch {batch}") from None
+        raise ShapeError(f"{what} of shape {given} does not fit into the batch {batch}") from None
 
 
 def replace_parameters(request: Request, parameters: Array) -> Request:
