@@ -1,4 +1,4 @@
-"""Public names that import their module, and properties that are computed, when they are first used.
+"""Public names that import their module, modules, and properties that are computed, when they are first used.
 
 A package lists its names once, in the `__init__.pyi` beside its `__init__.py`: type checkers and editors read the
 stub as it is, and `attach` makes the same names available at run time.
@@ -41,6 +41,23 @@ def _names_of(stub: Path) -> dict[str, tuple[str, str]]:
     """Public name -> (module, name there), for every line `from module import name as public`."""
     found = LINE.findall(stub.read_text(encoding="utf-8"))
     return {public: (module, name) for module, name, public in found}
+
+
+class _Module:
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value
+
+
+def module(name: str) -> Any:
+    """A module that is imported when one of its names is first used."""
+    return _Module(name)
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801

@@ -7,8 +7,11 @@ machine code; interpreted, the same text runs on NumPy arrays, a scalar being th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -175,8 +178,21 @@ class Backend(Protocol):
 
 
 def is_enabled() -> bool:
-    """Whether compiled code is used at all: CHAINRULE_KERNELS=off makes everything interpreted."""
-    return settings.word("CHAINRULE_KERNELS") not in settings.OFF
+    """Whether compiled code is used at all: CHAINRULE_KERNELS=off makes everything interpreted, and so does no LLVM."""
+    return settings.word("CHAINRULE_KERNELS") not in settings.OFF and _has_compiler()
+
+
+@cache
+def _has_compiler() -> bool:
+    """Whether there is LLVM, as everywhere but where somebody has installed the library without what it depends on."""
+    if find_spec("llvmlite") is not None:
+        return True
+    warnings.warn(
+        "llvmlite is not installed: functions on the CPU are interpreted, as with CHAINRULE_KERNELS=off, which is "
+        "slower and gives the same numbers",
+        stacklevel=2,
+    )
+    return False
 
 
 def active(backend: Backend) -> Backend:

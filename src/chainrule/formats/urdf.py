@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from chainrule.errors import FormatError, ModelWarning, quoted, warn_user
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import FilePath, folder_of, read
 from chainrule.formats.urdf_geometry import WRITABLE, geometries_of, write_geometry
 from chainrule.formats.xml import Node, parse
+from chainrule.lazy import module
 from chainrule.model import (
     GRAVITY,
     Composite,
@@ -33,6 +33,11 @@ from chainrule.model import (
 from chainrule.model.edits import unused_name
 from chainrule.model.geometry import Color
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
+
+if TYPE_CHECKING:
+    from lxml import etree
+else:
+    etree = module("lxml.etree")
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
 ELEMENTS = {

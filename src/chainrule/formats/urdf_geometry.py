@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from chainrule.errors import FormatError
 from chainrule.formats.exact import pose
 from chainrule.formats.xml import Node
+from chainrule.lazy import module
 from chainrule.model import Box, Capsule, Cylinder, Geometry, Mesh, Problem, Shape, Sphere
 from chainrule.model.geometry import ROLES, Color, objection
 from chainrule.spatial import Transform, Vector
+
+if TYPE_CHECKING:
+    from lxml import etree
+else:
+    etree = module("lxml.etree")
 
 LEFT_OUT = "It is left out; dynamics does not need it"
 WRITABLE = (Box, Cylinder, Capsule, Sphere, Mesh)

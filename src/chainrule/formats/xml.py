@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
-
-from lxml import etree
+from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import FormatError
+from chainrule.lazy import module
+
+if TYPE_CHECKING:
+    from lxml import etree
+else:
+    etree = module("lxml.etree")
 
 
 class Node:

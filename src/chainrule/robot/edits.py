@@ -19,7 +19,6 @@ from chainrule.arguments import (
     vector,
     word,
 )
-from chainrule.compile.casadi_tape import unsupported_operation
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.problems import Check, check_mode, report
@@ -408,6 +407,8 @@ def _with_friction_functions(robot: R, value: Any) -> R:
 
 def _friction_function(value: Any, what: str) -> FrictionFunction:
     """A law of friction that can be compiled."""
+    from chainrule.compile.casadi_tape import unsupported_operation
+
     law = value if isinstance(value, FrictionFunction) else FrictionFunction(value, what)
     if (operation := unsupported_operation(law.traced)) is not None:
         raise ShapeError(f"{what} cannot be compiled: {operation}")

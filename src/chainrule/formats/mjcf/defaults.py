@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from chainrule.errors import UnknownNameError
 from chainrule.formats.mjcf.document import Document
 from chainrule.formats.xml import Node
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 Attributes = dict[str, str]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from chainrule.errors import FormatError
 from chainrule.formats.source import read
 from chainrule.formats.xml import Node, parse
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 
 class Document:
