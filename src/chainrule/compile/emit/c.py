@@ -7,13 +7,13 @@ that cannot end a comment; anything else in a name becomes an underscore.
 
 from __future__ import annotations
 
-import math
 import re
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape
+from chainrule.compile.emit.c_arithmetic import statements
+from chainrule.compile.tape import Tape
 
 MARK = "Written by chainrule."
 COMMENT_COLUMNS = 116
@@ -42,7 +42,7 @@ def identifier(name: str) -> str:
 def header(prefix: str, tapes: Mapping[str, Tape]) -> str:
     """The declarations."""
     guard = f"{prefix.upper()}_H"
-    declarations = "".join(_comment(tape) + _prototype(prefix, name, tape) + ";\n\n" for name, tape in tapes.items())
+    declarations = "".join(comment(tape) + _prototype(prefix, name, tape) + ";\n\n" for name, tape in tapes.items())
     opening = f"/* {MARK}\n{CONVENTIONS} */\n#ifndef {guard}\n#define {guard}\n\n"
     opening += '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
     return opening + declarations + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
@@ -51,7 +51,7 @@ def header(prefix: str, tapes: Mapping[str, Tape]) -> str:
 def source(prefix: str, tapes: Mapping[str, Tape]) -> str:
     """The functions: straight-line code, no allocation, no global state; needs only functions of math.h."""
     parts = [f'/* {MARK} */\n#include "{prefix}.h"\n#include <math.h>\n\n']
-    parts += [_prototype(prefix, name, tape) + "\n{\n" + _body(tape) + "}\n\n" for name, tape in tapes.items()]
+    parts += [_prototype(prefix, name, tape) + "\n{\n" + statements(tape) + "}\n\n" for name, tape in tapes.items()]
     return "".join(parts).rstrip("\n") + "\n"
 
 
@@ -76,7 +76,8 @@ def program(prefix: str, tapes: Mapping[str, Tape]) -> str:
     return "".join([*lines, "  return 0;\n}\n"])
 
 
-def _comment(tape: Tape) -> str:
+def comment(tape: Tape) -> str:
+    """The meaning of arguments and result, as a comment."""
     places = [*(f"x{i}[{n}]" for i, n in enumerate(tape.inputs)), f"out[{len(tape.outputs)}]"]
     if not tape.meanings:
         return f"/* {', '.join(places[:-1])} in, {places[-1]}; {tape.flops()} flops */\n"
@@ -95,46 +96,3 @@ def _inert(text: str) -> str:
 def _prototype(prefix: str, name: str, tape: Tape) -> str:
     inputs = "".join(f"const double *x{i}, " for i in range(len(tape.inputs)))
     return f"void {prefix}_{name}({inputs}double *out)"
-
-
-def _body(tape: Tape) -> str:
-    lines = []
-    used = {t.argument for t in tape.instructions if t.operation == "input"}
-    lines += [f"  (void)x{i};\n" for i in range(len(tape.inputs)) if i not in used]
-    for k, instruction in enumerate(tape.instructions):
-        if instruction.operation not in ("input", "constant"):
-            lines.append(f"  const double v{k} = {_expression(tape, instruction)};\n")
-    lines += [f"  out[{place}] = {_operand(tape, value)};\n" for place, value in enumerate(tape.outputs)]
-    return "".join(lines)
-
-
-def _operand(tape: Tape, value: int) -> str:
-    instruction = tape.instructions[value]
-    if instruction.operation == "input":
-        return f"x{instruction.argument}[{instruction.entry}]"
-    if instruction.operation == "constant":
-        return _number(instruction.constant)
-    return f"v{value}"
-
-
-def _number(x: float) -> str:
-    text = repr(x) if math.isfinite(x) else "NAN" if math.isnan(x) else "INFINITY" if x > 0 else "-INFINITY"
-    return f"({text})" if x < 0 else text
-
-
-def _expression(tape: Tape, instruction: Instruction) -> str:
-    operands = [_operand(tape, value) for value in instruction.operands]
-    a, b = operands[0], operands[-1]
-    signs = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-    if instruction.operation in signs:
-        return f"{a} {signs[instruction.operation]} {b}"
-    tests = {"lt": "<", "le": "<=", "eq": "==", "ne": "!=", "and": "&&", "or": "||"}
-    if instruction.operation in tests:
-        return f"{a} {tests[instruction.operation]} {b} ? 1.0 : 0.0"
-    if instruction.operation in SYSTEM_FUNCTIONS:
-        return f"{instruction.operation}({', '.join(operands)})"
-    others = {
-        "neg": f"-{a}", "sin": f"sin({a})", "cos": f"cos({a})", "sqrt": f"sqrt({a})", "abs": f"fabs({a})",
-        "not": f"{a} == 0.0 ? 1.0 : 0.0", "choose": f"{a} != 0.0 ? {b} : 0.0",
-    }  # fmt: skip
-    return others[instruction.operation]

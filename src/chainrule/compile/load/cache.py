@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chainrule.compile.load import engine, secret, settings
+from chainrule.compile.load import secret, settings
 from chainrule.compile.load.private import Refusal, check_folder, make_folder, read_file
 from chainrule.errors import ShapeError, warn_user
 
@@ -177,6 +177,8 @@ def _warn_once(error: Exception) -> None:
 
 def read_or_compile(text: str, facts: dict[str, Any]) -> Entry:
     """The machine code of an IR text, stored or made now."""
+    from chainrule.compile.load import engine  # LLVM, which code for other targets does not need
+
     key = key_of({"text": hashlib.sha256(text.encode()).hexdigest(), "llvm": engine.version()})
     entry = read(key)
     if entry is None:
