@@ -75,8 +75,9 @@ docs: .venv/dev ## API pages in build/docs
 lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	$(COMPILE) --output-file requirements/run.txt pyproject.toml
-	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --extra studio --output-file requirements/studio.txt pyproject.toml
+	$(COMPILE) --constraint requirements/studio.txt --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra dev --constraint requirements/studio.txt --output-file requirements/dev.txt pyproject.toml
 
 clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build

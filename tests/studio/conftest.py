@@ -1,0 +1,53 @@
+"""The browser of the studio's tests: Debian's Chromium without a window, drawing WebGL in software.
+
+`tab` is one page, new for each test; `open_tab` makes more of them. Their class, `studio.tab.Tab`, finds controls by label.
+An error that the page does not catch fails the test.
+"""
+
+import shutil
+
+import pytest
+from studio.tab import Tab
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+)  # fmt: skip
+SIZE = {"width": 1280, "height": 720}
+
+
+@pytest.fixture(scope="package")
+def browser():
+    """One browser for all tests of this folder; it ends with them, and with it Playwright's event loop."""
+    pytest.importorskip("viser", reason="the extra `studio` is not installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip("there is no Chromium; `make tools` installs it")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_tab(browser):
+    """A function that opens a tab, of its own window and size: `open_tab(address, width=1280, height=720)`."""
+    tabs, contexts = [], []
+
+    def open_one(address=None, **size):
+        contexts.append(browser.new_context(viewport=SIZE | size, device_scale_factor=0.5))
+        tabs.append(Tab(contexts[-1].new_page()))
+        return tabs[-1].open(address) if address else tabs[-1]
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [error for tab in tabs for error in tab.errors] == []
+
+
+@pytest.fixture
+def tab(open_tab):
+    """A tab that shows nothing yet: `tab.open(studio.address)`."""
+    return open_tab()

@@ -1,0 +1,161 @@
+"""A tab of the browser in which the studio's page is used as a person uses it: by labels, and by what is seen."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+
+import numpy as np
+from PIL import Image
+
+PATIENCE_S = 60.0
+"""Seconds to wait for anything on the page; many times what a quiet machine needs."""
+
+ONLY_CANVAS = "body *:not(canvas):not(:has(canvas)) { visibility: hidden !important; }"
+
+
+def eventually(look, patience_s=PATIENCE_S):
+    """What `look` gives once it is true; fails with what it gave last."""
+    end = time.monotonic() + patience_s
+    while not (seen := look()):
+        assert time.monotonic() < end, f"waited {patience_s:g} s, and saw {seen!r}"
+        time.sleep(0.05)
+    return seen
+
+
+class Tab:
+    """One page of the browser. `page` is Playwright's, for what has no method here."""
+
+    def __init__(self, page):
+        self.page = page
+        self.errors = []
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def open(self, address):
+        """Load the studio and wait until it is connected."""
+        self.page.goto(address)
+        return self.connected()
+
+    def connected(self):
+        """Wait until the page says that it is connected."""
+        self.page.locator(".tabler-icon-cloud-check").and_(self.page.locator("[style*='opacity: 1']")).wait_for()
+        return self
+
+    # Controls, found by their labels
+
+    def label(self, text):
+        """The label of a control. viser breaks long words, which changes no text."""
+        return self.page.locator("label").filter(has_text=re.compile(rf"^\s*{re.escape(text)}\s*$")).first
+
+    def row(self, text):
+        """The row of a control: its label and what stands beside it."""
+        label = self.label(text)
+        label.wait_for()
+        return label.locator("xpath=../../..")
+
+    def control(self, text):
+        """The input in which a control's value is typed, or its checkbox."""
+        return self.row(text).locator("input:not([type=hidden])").first
+
+    def value(self, text):
+        """What stands in a control: numbers as floats, a checkbox as a bool, other text as it is."""
+        control = self.control(text)
+        if control.get_attribute("type") == "checkbox":
+            return control.is_checked()
+        shown = control.input_value()
+        try:
+            return float(shown)
+        except ValueError:
+            return shown
+
+    def values(self, text):
+        """The numbers of a control that has several."""
+        return [float(one.input_value()) for one in self.row(text).locator("input:not([type=hidden])").all()]
+
+    def fill(self, text, value, place=0):
+        """Type a value into a control: a slider's number, a text, the `place`-th number of a vector."""
+        control = self.row(text).locator("input:not([type=hidden])").nth(place)
+        control.fill(str(value))
+        control.press("Enter")
+        control.blur()
+
+    def slide(self, text, steps):
+        """Move a slider by steps with the arrow keys."""
+        thumb = self.row(text).get_by_role("slider")
+        thumb.focus()
+        for _ in range(abs(steps)):
+            thumb.press("ArrowRight" if steps > 0 else "ArrowLeft")
+
+    def tick(self, text, value=True):
+        """Set a checkbox."""
+        self.control(text).set_checked(value)
+
+    def choose(self, text, option):
+        """Choose from a dropdown."""
+        self.control(text).click()
+        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+
+    def button(self, text):
+        """The button with this text."""
+        return self.page.get_by_role("button", name=text, exact=True).locator("visible=true").first
+
+    def click(self, text):
+        """Press a button, or one of a group of buttons."""
+        self.button(text).click()
+
+    def turn_to(self, title):
+        """Show a tab of the panel."""
+        self.page.get_by_role("tab", name=title, exact=True).first.click()
+
+    def unfold(self, title):
+        """Open or close a folder of the panel."""
+        self.page.locator(".mantine-Paper-root > .mantine-Paper-root").filter(has_text=title).first.click()
+
+    def upload(self, text, *files):
+        """Hand files to an upload button: paths, or {"name", "mimeType", "buffer"}."""
+        self.button(text).locator("xpath=preceding-sibling::input[@type='file']").set_input_files(list(files))
+
+    # What is seen
+
+    def says(self, text):
+        """Wait until the page shows a text anywhere: a notification, a panel."""
+        self.page.get_by_text(text).first.wait_for()
+
+    def text(self):
+        """All text that the page shows."""
+        return self.page.locator("body").inner_text()
+
+    def canvas(self):
+        """The 3-D picture alone, without panels: (height, width, 3), 0 to 255."""
+        return _pixels(self.page.screenshot(style=ONLY_CANVAS))
+
+    def picture(self, path=None):
+        """The page as it is seen: (height, width, 3), and a PNG file where `path` is given."""
+        return _pixels(self.page.screenshot(path=path))
+
+    def settled_canvas(self):
+        """The 3-D picture once two in a row are equal and not blank."""
+        last = [self.canvas()]
+
+        def still():
+            before, last[0] = last[0], self.canvas()
+            return not is_blank(last[0]) and np.array_equal(before, last[0])
+
+        eventually(still)
+        return last[0]
+
+
+def _pixels(png):
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def is_blank(picture):
+    """Whether a picture is of one color."""
+    return int(np.ptp(picture.reshape(-1, 3), axis=0).max()) < 8
+
+
+def share_changed(before, after, by=8):
+    """The share of pixels that differ between two pictures by more than `by` of 255."""
+    return float((np.abs(before.astype(int) - after).max(axis=2) > by).mean())
