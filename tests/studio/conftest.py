@@ -1,12 +1,20 @@
 """The browser of the studio's tests: Debian's Chromium without a window, drawing WebGL in software.
 
-`tab` is one page, new for each test; `open_tab` makes more of them. Their class, `studio.tab.Tab`, finds controls by label.
-An error that the page does not catch fails the test.
+`tab` is one page, new for each test; `open_tab` makes more of them. Their class, `studio.tab.Tab`, finds controls by
+label. An error that the page does not catch fails the test. `start_studio` starts a studio for the tests of a file:
+
+    @pytest.fixture(scope="module")
+    def studio(start_studio):
+        return start_studio("planar_2r")
+
+    def test_it(studio, tab):
+        tab.open(studio.address)
 """
 
 import shutil
 
 import pytest
+
 from studio.tab import Tab
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -37,7 +45,7 @@ def open_tab(browser):
     tabs, contexts = [], []
 
     def open_one(address=None, **size):
-        contexts.append(browser.new_context(viewport=SIZE | size, device_scale_factor=0.5))
+        contexts.append(browser.new_context(viewport=SIZE | size))
         tabs.append(Tab(contexts[-1].new_page()))
         return tabs[-1].open(address) if address else tabs[-1]
 
@@ -51,3 +59,24 @@ def open_tab(browser):
 def tab(open_tab):
     """A tab that shows nothing yet: `tab.open(studio.address)`."""
     return open_tab()
+
+
+@pytest.fixture(scope="module")
+def start_studio():
+    """A function that starts a studio on a free port, which ends with the file's tests: `start_studio("panda")`.
+
+    Reflections of the surroundings are off: without a graphics card the browser computes on them for seconds.
+    """
+    pytest.importorskip("viser", reason="the extra `studio` is not installed")
+    from chainrule.studio import open_studio
+
+    studios = []
+
+    def start(robot=None, **options):
+        studios.append(open_studio(robot, port=0, **options))
+        studios[-1].server.scene.configure_environment_map(hdri=None)
+        return studios[-1]
+
+    yield start
+    for studio in studios:
+        studio.close()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from studio.tab import eventually, is_blank, share_changed
 
 
@@ -37,6 +38,7 @@ def page():
         upload.on_upload(lambda _: setattr(log, "value", f"{upload.value.name} {len(upload.value.content)}"))
         push.on_click(lambda _: client.add_notification("Pushed", "so it was"))
 
+    server.scene.configure_environment_map(hdri=None)
     yield f"http://127.0.0.1:{server.get_port()}"
     server.stop()
 
@@ -52,7 +54,10 @@ def test_controls_are_found_by_their_labels_and_used(page, tab):
         (lambda: tab.tick("shown", False), "shown False"),
         (lambda: tab.choose("kind", "base"), "kind base"),
         (lambda: tab.fill("force", -4, place=1), "force -4"),
-        (lambda: tab.upload("Send file", {"name": "a.urdf", "mimeType": "text/xml", "buffer": b"<robot/>"}), "a.urdf 8"),
+        (
+            lambda: tab.upload("Send file", {"name": "a.urdf", "mimeType": "text/xml", "buffer": b"<robot/>"}),
+            "a.urdf 8",
+        ),
     ):
         act()
         eventually(lambda shown=shown: tab.value("log") == shown)
@@ -67,7 +72,7 @@ def test_controls_are_found_by_their_labels_and_used(page, tab):
 def test_the_picture_changes_with_a_slider_and_is_not_blank(page, tab):
     tab.open(page)
     before = tab.settled_canvas()
-    assert before.ndim==3
+    assert before.shape == (720, 1280, 3)
     assert not is_blank(before)
     tab.slide("joint_1", 3)
     eventually(lambda: tab.value("joint_1") == pytest.approx(0.3))

@@ -31,6 +31,11 @@ class Studio:
         """The port that the server listens on, which may be another than was asked for."""
         return int(self.server.get_port())
 
+    @property
+    def address(self) -> str:
+        """The address of the page."""
+        return f"http://127.0.0.1:{self.port}"
+
     def _join(self, client: ClientHandle) -> None:
         session = Session(client, self.robot, PANELS)
         with self._lock:
