@@ -58,6 +58,9 @@ class State:
     origin of the link's frame. Robot's methods take them with wrench_frame="world"."""
     time: float = 0.0
     """In s; 0 where nothing is simulated or replayed."""
+    parameters: Mapping[str, Array] = field(default_factory=dict)
+    """Numbers of the robot in place of its own (gravity, payload, friction), as its methods take them: {} for none.
+    Nothing is compiled anew when they change."""
 
     @staticmethod
     def at_rest(robot: Robot, q: ArrayLike | None = None) -> State:
@@ -143,13 +146,14 @@ class Session:
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
         time: float | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
         by: object = None,
     ) -> None:
         """Change the state, from any thread; what is not given stays. The page follows soon, at most 60 times a second.
 
         q, qd, qdd: numbers of the robot's own lengths, or by name as the robot's methods take them. A new q alone does
-        not stop a motion: pass qd as well. wrenches: all of them, {} for none. by: whoever moves, which finds itself
-        in `session.movers` during `update`, and need not set the controls that the user is holding.
+        not stop a motion: pass qd as well. wrenches, parameters: all of them, {} for none. by: whoever moves, which
+        finds itself in `session.movers` during `update`, and need not set the controls that the user is holding.
         """
         given = {"q": q, "qd": qd, "qdd": qdd}
         new: dict[str, Any] = {
@@ -161,6 +165,8 @@ class Session:
             new["wrenches"] = {self.robot.link(name): np.array(w, dtype=float) for name, w in wrenches.items()}
         if time is not None:
             new["time"] = float(time)
+        if parameters is not None:
+            new["parameters"] = {name: np.array(numbers, dtype=float) for name, numbers in parameters.items()}
         for name, array in new.items():
             if name in given and array.ndim != 1:
                 raise ModelError(f"move: {name} must be one state, got shape {array.shape}")

@@ -1,0 +1,85 @@
+"""The style sheet of the charts. Colors of text and lines are those of the page, light or dark."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from chainrule.arguments import Array
+from chainrule.display.tables import escape
+
+DUST = 5e-10
+"""Numbers smaller than this are shown as 0."""
+
+STYLE = """<style>
+.cr{font-size:12px;line-height:1.35;padding:2px 10px 6px;color:var(--mantine-color-text);
+font-variant-numeric:tabular-nums}
+.cr .dim{color:var(--mantine-color-dimmed)}
+.cr .row{display:flex;align-items:center;gap:6px;height:19px}
+.cr .name{width:80px;flex:none;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.cr .num{min-width:46px;flex:none;text-align:right;white-space:nowrap}
+.cr .pct{width:34px;flex:none;text-align:right;font-size:11px;font-weight:600}
+.cr .bar{position:relative;flex:1;height:13px;border-radius:3px;overflow:hidden;
+background:color-mix(in srgb,var(--mantine-color-text) 7%,transparent)}
+.cr .bar i{position:absolute;top:0;bottom:0}
+.cr .bar b{position:absolute;top:0;bottom:0;width:1px;left:50%;background:var(--mantine-color-dimmed)}
+.cr .bar u{position:absolute;top:0;bottom:0;width:3px;margin-left:-1.5px;background:var(--mantine-color-text);
+box-shadow:0 0 0 1px var(--mantine-color-body)}
+.cr .bar s{position:absolute;top:0;bottom:0;width:0;border-left:2px dotted #de302c}
+.cr .scale{display:flex;justify-content:space-between;margin:1px 94px 5px 86px;font-size:10.5px}
+.cr .key{display:flex;flex-wrap:wrap;gap:2px 10px;margin:2px 0 6px}
+.cr .key i{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:4px}
+.cr .wide{overflow-x:auto}
+.cr table{border-collapse:collapse}
+.cr .grid td,.cr .grid th{padding:2px 5px;text-align:right;white-space:nowrap}
+.cr .grid th{font-weight:500;color:var(--mantine-color-dimmed);text-align:left}
+.cr .heat td{width:38px;height:27px;padding:0 2px;text-align:center;font-size:10.5px;white-space:nowrap;
+border:1px solid var(--mantine-color-body);border-radius:3px}
+.cr .heat th{font-weight:500;font-size:10.5px;color:var(--mantine-color-dimmed);padding:0 4px;max-width:64px;
+overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:right}
+.cr .heat thead th{text-align:center}
+.cr .note{margin:4px 0;padding:6px 9px;border-radius:5px;border-left:3px solid var(--hue);
+background:color-mix(in srgb,var(--hue) 13%,transparent)}
+.cr .note p{margin:2px 0}
+.cr math{font-size:13px}
+.cr .formula{overflow-x:auto;padding:4px 0;margin:2px 0}
+.cr .formula math{margin:0;display:inline-block}
+.cr h4{margin:8px 0 2px;font-size:12.5px;font-weight:600}
+</style>"""
+"""To be put on the page once for each panel, apart from what changes."""
+
+
+@lru_cache(maxsize=4096)
+def safe(name: str) -> str:
+    """A name of the robot's for HTML, letter by letter.
+
+    >>> safe("<b>")
+    '&lt;b&gt;'
+    """
+    return escape(name)
+
+
+def framed(content: str) -> str:
+    """Content to which the style sheet applies."""
+    return f'<div class="cr">{content}</div>'
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with a few digits; what is too small to matter is 0.
+
+    >>> number(12.34567), number(-1e-17), number(1234567.0, 3), number(float("inf"))
+    ('12.35', '0', '1.23e+06', '∞')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return "0" if abs(value) < DUST else f"{value:.{digits}g}"
+
+
+def css_color(color: Array) -> str:
+    """A color of three numbers from 0 to 255 as CSS writes it."""
+    return "#" + "".join(f"{int(x):02x}" for x in color)
+
+
+def message(text: str, hue: str = "#8d99aa") -> str:
+    """A text in a box, letter by letter; hue: the color of its edge."""
+    return framed(f'<div class="note" style="--hue:{hue}">{escape(text)}</div>')
