@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
-from chainrule.studio.charts.style import DUST, framed, number, safe
+from chainrule.studio.charts.style import DUST, in_frame, number, safe
 
 MAX_NUMBERS = 9
 """Joints up to which the cells have numbers."""
@@ -44,7 +44,7 @@ def heat_map(names: Sequence[str], M: Array, by: str = "value") -> str:
     """The matrix as a table whose cells are colored by their value or by the coupling of their joints."""
     n = len(names)
     if n > MAX_CELLS:
-        return framed(f'<div class="dim">{n} joints: a map of {n} by {n} cells is too fine to be read here.</div>')
+        return in_frame(f'<div class="dim">{n} joints: a map of {n} by {n} cells is too fine to be read here.</div>')
     shades = _shades(M, by)
     with_numbers = n <= MAX_NUMBERS
     head = "".join(f'<th title="{safe(name)}">{j + 1}</th>' for j, name in enumerate(names))
@@ -53,7 +53,7 @@ def heat_map(names: Sequence[str], M: Array, by: str = "value") -> str:
         cells = "".join(_cell(float(M[i, j]), float(shades[i, j]), with_numbers) for j in range(n))
         rows.append(f'<tr><th title="{safe(name)}">{safe(name)} {i + 1}</th>{cells}</tr>')
     body = f'<table class="heat"><thead><tr><th></th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return framed(f'<div class="wide">{body}</div>')
+    return in_frame(f'<div class="wide">{body}</div>')
 
 
 def _shades(M: Array, by: str) -> Array:

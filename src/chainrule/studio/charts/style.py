@@ -59,7 +59,7 @@ def safe(name: str) -> str:
     return escape(name)
 
 
-def framed(content: str) -> str:
+def in_frame(content: str) -> str:
     """Content to which the style sheet applies."""
     return f'<div class="cr">{content}</div>'
 
@@ -82,4 +82,4 @@ def css_color(color: Array) -> str:
 
 def message(text: str, hue: str = "#8d99aa") -> str:
     """A text in a box, letter by letter; hue: the color of its edge."""
-    return framed(f'<div class="note" style="--hue:{hue}">{escape(text)}</div>')
+    return in_frame(f'<div class="note" style="--hue:{hue}">{escape(text)}</div>')

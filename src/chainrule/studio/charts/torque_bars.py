@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
-from chainrule.studio.charts.style import css_color, framed, number, safe
+from chainrule.studio.charts.style import css_color, in_frame, number, safe
 from chainrule.studio.scene.torque_marks import share_colors, share_of_limit
 
 CAUSES = {
@@ -85,7 +85,7 @@ def torque_chart(found: Torques, *, of_limit: bool = False) -> str:
     rows = [_row(found, i, float(scales[i]), hues[i]) for i in range(min(len(found.names), MAX_ROWS))]
     more = len(found.names) - len(rows)
     rest = f'<div class="dim">and {more} more joints</div>' if more > 0 else ""
-    return framed(_key(found) + "".join(rows) + rest + _scale(found, scales, of_limit=of_limit))
+    return in_frame(_key(found) + "".join(rows) + rest + _scale(found, scales, of_limit=of_limit))
 
 
 def _key(found: Torques) -> str:
@@ -148,4 +148,4 @@ def torque_table(found: Torques) -> str:
         f'<td class="dim">{found.units[i]}</td></tr>'
         for i, name in enumerate(found.names[:MAX_ROWS])
     )
-    return framed(f'<div class="wide"><table class="grid"><tr><th></th>{head}<th></th></tr>{rows}</table></div>')
+    return in_frame(f'<div class="wide"><table class="grid"><tr><th></th>{head}<th></th></tr>{rows}</table></div>')
