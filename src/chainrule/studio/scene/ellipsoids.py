@@ -47,7 +47,7 @@ def ball_of(ellipsoid: Ellipsoid, length_of_unit: float, longest: float) -> Ball
 
 @dataclass(frozen=True, eq=False)
 class Closeness:
-    """How close the end-effector is to a singularity, and what it loses there."""
+    """The distance of a frame from a singularity, and the motion that it loses there."""
 
     ratio: float
     """The smallest singular value over the largest, of the directions that it has elsewhere."""
@@ -68,7 +68,7 @@ class Closeness:
 
 
 def closeness(robot: Robot, q: Array, link: str | None = None) -> Closeness:
-    """How close a link or frame is to a singularity at q."""
+    """The closeness of a link or frame to a singularity at q."""
     rank = robot.task_rank(link)
     values = robot.singular_values(q, link)
     ratio = float(values[rank - 1] / values[0]) if values[0] > 0 else 0.0
@@ -110,7 +110,7 @@ def _direction(d: Array) -> str:
 
 
 def warning(near: Closeness) -> list[str]:
-    """What there is to say, a sentence each; nothing when far from singularities."""
+    """A warning, sentence by sentence; none when far from singularities."""
     if not near.is_near:
         return []
     lost = " and ".join(in_words(twist) for twist in near.lost)
