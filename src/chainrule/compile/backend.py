@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,6 +29,7 @@ from chainrule.model import Model
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
+    from chainrule.compile.cuda_kernel import CudaKernel
     from chainrule.compile.kernel import Kernel
     from chainrule.compile.rollout import Rollout
     from chainrule.compile.until import Until
@@ -358,6 +359,13 @@ class Compiled:
             return Kernel(call.model, call.function, call.fingerprint, dict(call.options))
 
         return memory.keep(call, build)
+
+    def cuda_kernel(self, call: Call) -> CudaKernel:
+        """The function of a call for graphics processors."""
+        from chainrule.compile.cuda_kernel import CudaKernel
+
+        build = partial(CudaKernel, call.model, call.function, call.fingerprint, dict(call.options))
+        return memory.keep(("cuda", call), build)
 
     def function(
         self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0

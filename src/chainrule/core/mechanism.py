@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from chainrule.model.parameters import find_parameters
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.compile.cuda_kernel import CudaKernel
     from chainrule.compile.kernel import Kernel
     from chainrule.compile.load.gufunc import Learn
 
@@ -467,7 +468,18 @@ class Mechanism:
 
         return lazily(compute, values, FUNCTIONS[call.function].shape(call.model, options))
 
-    def kernel(self, name: str, target: str = "cpu", *, parameters: Sequence[str] = (), **options: Any) -> Kernel:
+    @overload
+    def kernel(
+        self, name: str, target: Literal["cpu"] = "cpu", *, parameters: Sequence[str] = (), **options: Any
+    ) -> Kernel: ...
+    @overload
+    def kernel(
+        self, name: str, target: Literal["cuda"], *, parameters: Sequence[str] = (), **options: Any
+    ) -> CudaKernel: ...
+
+    def kernel(
+        self, name: str, target: str = "cpu", *, parameters: Sequence[str] = (), **options: Any
+    ) -> Kernel | CudaKernel:
         """The compiled function of one name, with its signature, instruction count, flops, compile time, IR, assembly.
 
         Parameters
@@ -475,7 +487,7 @@ class Mechanism:
         name
             A function of the table, named as the method is.
         target
-            "cpu".
+            "cpu", or "cuda": a function of arrays on a graphics processor, of CuPy, PyTorch or JAX.
         parameters
             Numbers of the robot that become arguments as well, so that one kernel serves a family of robots:
             "gravity" (3 numbers), "link:LINK" and "payload:LINK" (mass, center of mass, inertia about it: 10 numbers),
@@ -487,12 +499,14 @@ class Mechanism:
             argument of six numbers; with closed loops, the independent `rows` of the constraints and the places of
             the `actuated` velocities.
         """
-        if not isinstance(target, str) or target != "cpu":
-            raise ShapeError(f"kernels are made for the target 'cpu', got {short_repr(target)}")
+        if not isinstance(target, str) or target not in ("cpu", "cuda"):
+            raise ShapeError(f"kernels are made for the target 'cpu' or 'cuda', got {short_repr(target)}")
         entry_of(name)
         if not self.model.nv:
             raise ModelError(f"robot {self.name!r} has no degrees of freedom, so there is nothing to compile")
         call = self.call(name, options, parameters=names(parameters, "parameters"))
+        if target == "cuda":
+            return COMPILED.cuda_kernel(call)
         kernel = COMPILED.kernel(call)
         if active(self.backend).compiles and call not in self._installed_calls:
             self._install_call(call)

@@ -28,6 +28,13 @@ MAX_SHARED_BYTES = 48 * 1024
 MAX_WARPS = 4
 """Warps in a block."""
 
+NUMBERS = """#ifndef NAN
+#define NAN __builtin_nanf("")
+#define INFINITY __builtin_inff()
+#endif
+"""
+"""Numbers that are not finite, which the run-time compiler knows only by these names."""
+
 MOVES = """
 /* Rows of N numbers, for the states of one warp, into a tile in which they lie PITCH numbers apart. */
 template <int N, int PITCH>
@@ -96,7 +103,7 @@ def pitch(length: int) -> int:
 
 def prelude(bits: int) -> str:
     """The type of numbers, and the moves of rows."""
-    return f"typedef {REALS[bits].name} real;\n{MOVES}\n"
+    return f"{NUMBERS}typedef {REALS[bits].name} real;\n{MOVES}\n"
 
 
 def device_function(name: str, tape: Tape, bits: int) -> str:
