@@ -105,7 +105,7 @@ _driver: Any = CupyDriver()
 
 
 def driver() -> Any:
-    """What compiles, loads and launches."""
+    """The thing that compiles, loads and launches: CuPy, or the emulator of tests."""
     return _driver
 
 
