@@ -112,7 +112,7 @@ class CupyArrays:
         )
 
     def place(self, array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], str, int]:
-        """Where an array lies."""
+        """The place of an array."""
         size = array.dtype.itemsize
         strides = tuple(s // size for s in array.strides)
         if any(s % size for s in array.strides):
@@ -153,7 +153,7 @@ class TorchTensors:
         return value
 
     def place(self, array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], str, int]:
-        """Where a tensor lies."""
+        """The place of a tensor."""
         dtype = str(array.dtype).removeprefix("torch.")
         return array.data_ptr(), tuple(array.shape), tuple(array.stride()), dtype, array.device.index
 
