@@ -13,12 +13,13 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
+from chainrule.studio.scene.surfaces import rotation_along
 
 if TYPE_CHECKING:
     from chainrule.studio.session import State
 
-EARTH = 9.81
-"""Of gravity, in m/s^2, where the robot has none of its own."""
+PLANETS = {"Earth": 9.81, "Moon": 1.62, "Mars": 3.73, "None": 0.0}
+"""Gravity at the surface, in m/s^2 (NASA's planetary fact sheets)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,21 @@ class World:
         return {**own, "viscous": viscous, "coulomb": coulomb, "static": np.maximum(static, coulomb)}
 
 
+def gravity_vector(robot: Robot, size: float, tilt: float, heading: float) -> Array:
+    """Gravity of a size (m/s^2), tilted from the robot's own direction by an angle, towards a heading (rad): (3,).
+
+    The robot's own direction is that of its gravity, or -z where it has none.
+
+    >>> import chainrule as cr
+    >>> gravity_vector(cr.load("panda"), 2.0, np.pi / 2, 0.0).round(9).tolist() == [0.0, 2.0, 0.0]
+    True
+    """
+    own = robot.gravity
+    R = rotation_along(own if own.any() else np.array([0.0, 0.0, -1.0]))
+    across = np.cos(heading) * R[:, 0] + np.sin(heading) * R[:, 1]
+    return np.asarray(size * (np.cos(tilt) * R[:, 2] + np.sin(tilt) * across))
+
+
 def own_world(robot: Robot) -> World:
     """The world that the robot's own numbers are for."""
     return World(robot.gravity, carrier(robot))
@@ -76,7 +92,21 @@ def has_friction(robot: Robot) -> bool:
 
 def wrenches_on_all(robot: Robot, wrenches: Mapping[str, Array]) -> dict[str, Array]:
     """A wrench (6,) on each moving link, zero where there is none: one compiled function serves a push anywhere."""
-    return {name: wrenches.get(name, np.zeros(6)) for name in robot.link_names[1:]}
+    return {**dict.fromkeys(robot.link_names[1:], np.zeros(6)), **wrenches}
+
+
+def prepare(robot: Robot) -> None:
+    """Compile the functions of other worlds and pushes, once, so that the page does not wait for them."""
+
+    def compile_all() -> bool:
+        rest = np.zeros(robot.nv)
+        parameters = own_world(robot).parameters(robot)
+        wrenches = wrenches_on_all(robot, {})
+        robot.torque_terms(robot.home(), rest, rest, wrenches=wrenches, wrench_frame="world", parameters=parameters)
+        robot.mass_matrix(robot.home(), parameters=parameters)
+        return True
+
+    robot.remember("studio prepared", compile_all)
 
 
 def torque_terms(robot: Robot, state: State) -> dict[str, Array]:

@@ -10,7 +10,7 @@ from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
 from chainrule.studio.charts.style import DUST, in_frame, number, safe
 
-MAX_NUMBERS = 9
+MAX_NUMBERS = 8
 """Joints up to which the cells have numbers."""
 
 MAX_CELLS = 40
@@ -46,14 +46,14 @@ def heat_map(names: Sequence[str], M: Array, by: str = "value") -> str:
     if n > MAX_CELLS:
         return in_frame(f'<div class="dim">{n} joints: a map of {n} by {n} cells is too fine to be read here.</div>')
     shades = _shades(M, by)
-    with_numbers = n <= MAX_NUMBERS
+    digits = 0 if n > MAX_NUMBERS else 3 if n <= 5 else 2
     head = "".join(f'<th title="{safe(name)}">{j + 1}</th>' for j, name in enumerate(names))
     rows = []
     for i, name in enumerate(names):
-        cells = "".join(_cell(float(M[i, j]), float(shades[i, j]), with_numbers) for j in range(n))
-        rows.append(f'<tr><th title="{safe(name)}">{safe(name)} {i + 1}</th>{cells}</tr>')
+        cells = "".join(_cell(float(M[i, j]), float(shades[i, j]), digits) for j in range(n))
+        rows.append(f'<tr><th title="{safe(name)}">{i + 1}</th>{cells}</tr>')
     body = f'<table class="heat"><thead><tr><th></th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return in_frame(f'<div class="wide">{body}</div>')
+    return in_frame(body)
 
 
 def _shades(M: Array, by: str) -> Array:
@@ -63,11 +63,10 @@ def _shades(M: Array, by: str) -> Array:
     return M / largest if largest > 0 else np.zeros_like(M)
 
 
-def _cell(value: float, shade: float, with_number: bool) -> str:
+def _cell(value: float, shade: float, digits: int) -> str:
     alpha = 0.9 * min(abs(shade), 1.0) ** 0.6
     color = POSITIVE if shade > 0 else NEGATIVE
-    text = number(value, 3) if with_number else ""
+    text = number(value, digits) if digits else ""
     ink = ";color:#fff" if alpha > 0.62 else ""
-    size = "" if with_number else ";width:12px;min-width:0;height:12px;padding:0"
     shown = f"background:rgba({color},{alpha:.2f})" if abs(value) >= DUST else ""
-    return f'<td style="{shown}{ink}{size}">{text}</td>'
+    return f'<td style="{shown}{ink}">{text}</td>'

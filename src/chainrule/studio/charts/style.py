@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 from chainrule.arguments import Array
@@ -33,11 +34,11 @@ box-shadow:0 0 0 1px var(--mantine-color-body)}
 .cr table{border-collapse:collapse}
 .cr .grid td,.cr .grid th{padding:2px 5px;text-align:right;white-space:nowrap}
 .cr .grid th{font-weight:500;color:var(--mantine-color-dimmed);text-align:left}
-.cr .heat td{width:38px;height:27px;padding:0 2px;text-align:center;font-size:10.5px;white-space:nowrap;
-border:1px solid var(--mantine-color-body);border-radius:3px}
-.cr .heat th{font-weight:500;font-size:10.5px;color:var(--mantine-color-dimmed);padding:0 4px;max-width:64px;
-overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:right}
-.cr .heat thead th{text-align:center}
+.cr .heat{width:100%;table-layout:fixed}
+.cr .heat td{height:26px;padding:0;text-align:center;font-size:9.5px;white-space:nowrap;overflow:hidden;
+border:1px solid var(--mantine-color-body)}
+.cr .heat th{font-weight:500;font-size:10px;color:var(--mantine-color-dimmed);padding:0;text-align:center}
+.cr .heat th:first-child{width:16px}
 .cr .note{margin:4px 0;padding:6px 9px;border-radius:5px;border-left:3px solid var(--hue);
 background:color-mix(in srgb,var(--hue) 13%,transparent)}
 .cr .note p{margin:2px 0}
@@ -80,6 +81,12 @@ def css_color(color: Array) -> str:
     return "#" + "".join(f"{int(x):02x}" for x in color)
 
 
+def notes(sentences: Sequence[str], hue: str) -> str:
+    """Sentences in a box, letter by letter; nothing where there are none."""
+    lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return in_frame(f'<div class="note" style="--hue:{hue}">{lines}</div>') if lines else ""
+
+
 def message(text: str, hue: str = "#8d99aa") -> str:
     """A text in a box, letter by letter; hue: the color of its edge."""
-    return in_frame(f'<div class="note" style="--hue:{hue}">{escape(text)}</div>')
+    return notes([text], hue)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from chainrule.studio.panels.ellipsoids import Ellipsoids
 from chainrule.studio.panels.joints import Joints
+from chainrule.studio.panels.mass_matrix import MassMatrix
+from chainrule.studio.panels.motion import Motion
 from chainrule.studio.panels.panel import Panel
+from chainrule.studio.panels.push import Push
 from chainrule.studio.panels.torques import Torques
 from chainrule.studio.panels.view import View
+from chainrule.studio.panels.world import World
 
 PANELS: list[type[Panel]] = [
     Joints,
     View,
     Torques,
+    Motion,
+    Push,
+    World,
+    MassMatrix,
+    Ellipsoids,
 ]

@@ -5,7 +5,8 @@ How to add a panel: subclass `Panel` in a file of its own, and add a line to PAN
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
@@ -40,3 +41,11 @@ class Panel:
 
     def close(self) -> None:
         """Remove nodes from the scene, and end what the panel has started. Its controls are removed with its tab."""
+
+
+def by_user(session: Session, callback: Callable[[], Any]) -> Callable[[Any], Any]:
+    """A guarded callback of a control for changes that the user makes, not for those that the program makes.
+
+    viser calls callbacks in both cases: setting a slider to the state in `update` would change the state again.
+    """
+    return session.guarded(lambda event: None if event.client is None else callback())

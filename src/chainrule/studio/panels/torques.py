@@ -10,7 +10,7 @@ from chainrule.errors import ChainruleError
 from chainrule.studio import world
 from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.charts.torque_bars import torque_chart, torque_table, torques
-from chainrule.studio.panels.panel import Panel
+from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.scene.torque_marks import POINTS, torque_marks
 from chainrule.studio.scene.tubes import DrawnTubes
 
@@ -38,7 +38,7 @@ class Torques(Panel):
         self._table = gui.add_html("", visible=False)
         self._arcs: DrawnTubes | None = None
         for control in (self._arcs_on, self._table_on, self._scale):
-            control.on_update(session.guarded(lambda _: session.move()))
+            control.on_update(by_user(session, session.move))
 
     def update(self, session: Session) -> None:
         """Show the torques of the present state."""

@@ -77,11 +77,19 @@ def closeness(robot: Robot, q: Array, link: str | None = None) -> Closeness:
     if robot.nv <= MAX_JOINTS and not robot.model.constraints:
         found = robot.singularity(q, link, tolerance=max(ratio * (1 + 1e-9), SINGULAR))
         return Closeness(ratio, found.lost, found.joints)
-    part = robot.task(link).part
-    weakest = robot.manipulability_ellipsoid(q, "velocity", part, link).axes[:, rank - 1]
-    lost = np.zeros((1, 6))
-    lost[0, {"all": slice(0, 6), "rotational": slice(0, 3), "translational": slice(3, 6)}[part]] = weakest
-    return Closeness(ratio, lost, ())
+    return Closeness(ratio, _weakest(robot, q, link)[None], ())
+
+
+def _weakest(robot: Robot, q: Array, link: str | None) -> Array:
+    """The unit twist (6,) that takes the most joint velocity, of those that the link can have elsewhere."""
+    task = robot.task(link)
+    ellipsoid = robot.manipulability_ellipsoid(q, "velocity", "all", link)
+    squares = (ellipsoid.axes * ellipsoid.lengths**2) @ ellipsoid.axes.T
+    rows = list(task.rows)
+    _, axes = np.linalg.eigh(squares[np.ix_(rows, rows)])
+    twist = np.zeros(6)
+    twist[rows] = axes[:, len(rows) - task.rank]
+    return twist
 
 
 def in_words(twist: Array) -> str:
@@ -125,14 +133,11 @@ def warning(near: Closeness) -> list[str]:
     return said
 
 
-def lost_arrows(near: Closeness, at: Array, length: float) -> tuple[Array, Array]:
-    """Arrows for the lost directions at a point: (k, 2, 3) of motions both ways, (m, 2, 3) of axes of rotation."""
-    moves: list[Array] = []
-    turns: list[Array] = []
+def lost_arrows(near: Closeness, at: Array, length: float) -> Array:
+    """Arrows both ways along the directions that a point loses, or about which it cannot turn: (k, 2, 3)."""
+    found: list[Array] = []
     for twist in near.lost:
-        for part, arrows in ((twist[3:], moves), (twist[:3], turns)):
-            size = float(np.linalg.norm(part))
-            if size > 0.05:
-                step = length * part / size
-                arrows += [np.stack([at + 0.15 * side * step, at + side * step]) for side in (1, -1)]
-    return np.array(moves).reshape(-1, 2, 3), np.array(turns).reshape(-1, 2, 3)
+        part = max((twist[3:], twist[:3]), key=lambda x: float(np.linalg.norm(x)))
+        step = length * part / np.linalg.norm(part)
+        found += [np.stack([at + 0.15 * side * step, at + side * step]) for side in (1, -1)]
+    return np.array(found).reshape(-1, 2, 3)

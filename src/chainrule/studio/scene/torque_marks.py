@@ -14,7 +14,7 @@ from chainrule.robot.robot import Robot
 POINTS = 25
 """Points of a path."""
 
-RADIUS, LENGTH, THICKNESS, TRACK = 0.092, 0.3, 0.0095, 0.0016
+RADIUS, LENGTH, THICKNESS, TRACK = 0.092, 0.3, 0.0095, 0.0011
 """Radius of an arc, length of an arrow at the limit, radii of its tube and of its track, as parts of the reach."""
 
 MAX_SWEEP = np.radians(300.0)

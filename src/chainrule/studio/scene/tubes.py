@@ -52,8 +52,8 @@ def cone() -> Surface:
 def turn_from_z(directions: Array) -> Array:
     """Unit quaternions (..., 4), w first, that turn the z axis into unit vectors (..., 3).
 
-    >>> turn_from_z(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])).tolist()
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
+    >>> turn_from_z(np.array([0.0, 0.0, -1.0])).tolist()
+    [0.0, 1.0, 0.0, 0.0]
     """
     x, y, z = np.moveaxis(directions, -1, 0)
     half = np.stack([1 + z, -y, x, np.zeros_like(z)], axis=-1)

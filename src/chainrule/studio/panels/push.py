@@ -1,0 +1,108 @@
+"""A wrench on any link: dragged as an arrow in the scene, or typed."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chainrule.arguments import Array
+from chainrule.plots.skeleton import skeleton
+from chainrule.studio import world
+from chainrule.studio.panels.panel import Panel, by_user
+from chainrule.studio.scene.loads import ARC_POINTS, force_paths, meters_per_newton, moment_paths
+from chainrule.studio.scene.tubes import DrawnTubes
+
+if TYPE_CHECKING:
+    from chainrule.studio.session import Session
+
+COLOR = np.array([[214, 40, 60]], dtype=np.uint8)
+HOLD = 0.4
+"""Seconds after the last drag during which the handle is left where the user holds it."""
+
+
+class Push(Panel):
+    """Forces and moments that the world applies to links, in world axes at the origins of their frames."""
+
+    title = "Push a link"
+    tab = "Dynamics"
+    open = False
+
+    def build(self, session: Session) -> None:
+        """Make the controls; the arrow appears when it is asked for."""
+        gui, robot = session.client.gui, session.robot
+        self._tubes: tuple[DrawnTubes, DrawnTubes] | None = None
+        self._dragged = -np.inf
+        names = robot.link_names[1:]
+        if not names:
+            gui.add_markdown("This robot has no link that moves.")
+        first = robot.model.links[robot.model.locate(world.carrier(robot))[0]].name
+        self._link = gui.add_dropdown("Link", names or ("",), initial_value=first if first in names else None)
+        self._on = gui.add_checkbox("Arrow to drag", False)
+        self._force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=1.0)
+        self._moment = gui.add_vector3("Moment (N m)", (0.0, 0.0, 0.0), step=0.1)
+        off = gui.add_button("Let go of all links")
+        self._gizmo = session.client.scene.add_transform_controls(
+            "/push", scale=0.22 * skeleton(robot).reach, disable_rotations=True, depth_test=False, visible=False
+        )
+        self._link.on_update(by_user(session, lambda: self._choose(session)))
+        self._on.on_update(by_user(session, lambda: self._switch(session)))
+        for control in (self._force, self._moment):
+            control.on_update(by_user(session, lambda: self._apply(session)))
+        self._gizmo.on_update(session.guarded(lambda _: self._drag(session)))
+        off.on_click(session.guarded(lambda _: session.move(wrenches={})))
+
+    def _origin(self, session: Session) -> Array:
+        return np.asarray(session.poses[session.robot.link_names.index(self._link.value), :3, 3])
+
+    def _switch(self, session: Session) -> None:
+        if self._on.value:
+            world.prepare(session.robot)
+        session.move()
+
+    def _choose(self, session: Session) -> None:
+        """Show the wrench of another link."""
+        wrench = session.state.wrenches.get(self._link.value, np.zeros(6))
+        self._force.value, self._moment.value = tuple(map(float, wrench[3:])), tuple(map(float, wrench[:3]))
+        session.move()
+
+    def _drag(self, session: Session) -> None:
+        self._dragged = monotonic()
+        force = (np.asarray(self._gizmo.position) - self._origin(session)) / meters_per_newton(session.robot)
+        self._force.value = tuple(float(x) for x in force)
+        self._apply(session)
+
+    def _apply(self, session: Session) -> None:
+        """Put the wrench of the controls on the link; a wrench of zeros takes it away."""
+        world.prepare(session.robot)
+        wrench = np.array([*self._moment.value, *self._force.value], dtype=float)
+        others = {name: w for name, w in session.state.wrenches.items() if name != self._link.value}
+        wrenches = {**others, self._link.value: wrench} if wrench.any() else others
+        session.move(wrenches=wrenches, by=self)
+
+    def update(self, session: Session) -> None:
+        """Draw all wrenches, and put the handle at the tip of the chosen one."""
+        robot, wrenches = session.robot, session.state.wrenches
+        if self._tubes is None and wrenches:
+            count = len(robot.link_names)
+            scene = session.client.scene
+            self._tubes = DrawnTubes(scene, "/forces", count, 2), DrawnTubes(scene, "/moments", count, ARC_POINTS)
+        if self._tubes is not None:
+            radii = np.full(len(robot.link_names), 0.011 * skeleton(robot).reach)
+            colors = np.repeat(COLOR, len(radii), axis=0)
+            for tubes, paths in zip(self._tubes, (force_paths, moment_paths), strict=True):
+                tubes.move(paths(robot, wrenches, session.poses), radii, colors)
+        held = monotonic() - self._dragged < HOLD
+        wrench = wrenches.get(self._link.value, np.zeros(6))
+        if self not in session.movers and not held:
+            self._force.value, self._moment.value = tuple(map(float, wrench[3:])), tuple(map(float, wrench[:3]))
+        self._gizmo.visible = bool(self._on.value and self._link.value)
+        if self._gizmo.visible and not held:
+            self._gizmo.position = self._origin(session) + meters_per_newton(robot) * wrench[3:]
+
+    def close(self) -> None:
+        """Remove handle and arrows."""
+        self._gizmo.remove()
+        for tubes in self._tubes or ():
+            tubes.remove()
