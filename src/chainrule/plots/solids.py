@@ -120,12 +120,18 @@ def plate(corners: Array, thickness: float) -> Solid:
 
 
 def mesh(points: Array, triangles: NDArray[np.int64]) -> Solid:
-    """A mesh of triangles; a fine one is made coarser by moving its corners to a grid."""
-    cells = 48
-    while len(triangles) > MAX_TRIANGLES and cells > 3:
+    """A mesh of triangles; a fine one is made coarser."""
+    points, triangles = coarsen(points, triangles, MAX_TRIANGLES)
+    return Solid(points, triangles[:, [0, 1, 2, 2]], convex=False)
+
+
+def coarsen(points: Array, triangles: NDArray[np.int64], most: int) -> tuple[Array, NDArray[np.int64]]:
+    """Corners and at most about so many triangles of a mesh: corners are moved to ever coarser grids."""
+    cells = int(48 * (most / MAX_TRIANGLES) ** 0.5)
+    while len(triangles) > most and cells > 3:
         points, triangles = _coarser(points, triangles, cells)
         cells = int(cells / 1.5)
-    return Solid(points, triangles[:, [0, 1, 2, 2]], convex=False)
+    return points, triangles
 
 
 def _coarser(points: Array, triangles: NDArray[np.int64], cells: int) -> tuple[Array, NDArray[np.int64]]:

@@ -26,6 +26,7 @@ from chainrule.arguments import Array
 from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
 from chainrule.studio.scene import appearance
+from chainrule.studio.scene.robot import DrawnRobot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,6 +90,8 @@ class Session:
         self.movers: frozenset[object] = frozenset()
         """During `update`: the `by` of the calls of `move` that led to it."""
         self.dark = False
+        self.drawn: DrawnRobot
+        """The robot in the scene: its links' nodes, to hang things on; `highlight` makes links stand out."""
         self._kinds = list(panels)
         self._mounted: list[_Mounted] = []
         self._tabs: Any = None
@@ -114,8 +117,15 @@ class Session:
             self._unmount()
             with self._changed:
                 self.robot, self.state = robot, state
+            self.drawn = DrawnRobot(self.client.scene, robot)
+            self.drawn.move(self.poses)
             self._mount()
         self._wake()
+
+    def restyle(self, style: str) -> None:
+        """Draw the robot as one of the STYLES of scene/visuals.py says."""
+        with self._drawing, self.client.atomic():
+            self.drawn.restyle(style)
 
     def revise(self, robot: Robot) -> None:
         """Show the same robot with other numbers (gravity, payload, friction): the state stays, panels are updated.
@@ -265,7 +275,7 @@ class Session:
         self._mounted.append(_Mounted(panel))
 
     def _unmount(self) -> None:
-        for mounted in self._mounted:
+        for mounted in reversed(self._mounted):
             try:
                 mounted.panel.close()
             except Exception as error:  # one panel must not keep the others open
@@ -273,6 +283,7 @@ class Session:
         self._mounted = []
         if self._tabs is not None:
             self._tabs.remove()
+            self.drawn.remove()
             self._tabs = None
 
     def _wake(self) -> None:
@@ -307,6 +318,7 @@ class Session:
         if not due:
             return
         with self.client.atomic():
+            self.drawn.move(self.poses)
             for mounted in due:
                 self._update(mounted)
                 mounted.due = now + 1.0 / mounted.panel.rate

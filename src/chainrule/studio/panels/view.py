@@ -1,66 +1,160 @@
-"""The robot in the scene, the ground under it, and switches for what is shown."""
+"""The view: how the robot is drawn, marks on it, the ground, the camera, light and dark."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chainrule.plots.skeleton import skeleton
 from chainrule.studio.panels.panel import Panel
-from chainrule.studio.scene import appearance, view
-from chainrule.studio.scene.parts import model_parts
-from chainrule.studio.scene.robot import DrawnRobot
-from chainrule.studio.scene.surfaces import quaternions, rotation_along
+from chainrule.studio.scene import layers, view, visuals
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
 
+BODIES = {"Visual geometry": "visual", "From the model": "model", "Collision geometry": "collision"}
+
+SEE_THROUGH = 0.35
+"""Opacity of bodies while something inside of them is shown."""
+
+INSIDE = ("frames", "axes", "masses", "ellipsoids", "boxes", "total")
+"""Layers that bodies would hide."""
+
 
 class View(Panel):
-    """The robot itself, and what is drawn with it."""
+    """Switches for what is seen."""
 
     title = "View"
     icon = "eye"
 
     def build(self, session: Session) -> None:
-        """Draw robot and ground, and point the camera at them."""
-        client, robot = session.client, session.robot
-        self.drawn = DrawnRobot(client.scene, robot)
-        points = view.drawn_points(robot, model_parts(robot), session.poses)
-        self._ground = self._add_ground(session, view.ground(robot, points))
-        camera = view.first_camera(robot, points)
-        client.scene.set_up_direction(tuple(camera.up))
-        client.camera.up_direction = camera.up
-        client.camera.fov = view.FIELD_OF_VIEW
-        client.camera.position = camera.position
-        client.camera.look_at = camera.look_at
-        dark = client.gui.add_checkbox("Dark", session.dark)
-        dark.on_update(session.guarded(lambda _: session.theme(dark=dark.value)))
+        """Make the ground, the switches, and point the camera at the robot."""
+        self._session, self._robot = session, session.robot
+        points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
+        self._ground_place = view.ground(session.robot, points)
+        self._camera = view.first_camera(session.robot, points)
+        self._ground: Any = None
+        self._has_shadow, self._has_ground, self._dark = True, True, session.dark
+        self._draw_ground()
+        self._total = layers.TotalMass(session.client.scene, session.robot, self._ground_place)
+        self._trail = layers.Trail(session.client.scene, skeleton(session.robot).reach)
+        self._marks = self._new_marks(session)
+        self._shown: set[str] = set()
+        self._add_controls(session)
+        self.look(self._camera)
+        for problem in visuals.drawing(session.robot).problems[:1]:
+            rest = len(visuals.drawing(session.robot).problems) - 1
+            session.say(problem + (f" (and {rest} more)" if rest else ""), "warning", title="Drawn from the model")
 
-    def _add_ground(self, session: Session, place: view.Ground) -> Any:
-        colors = appearance.theme(session.dark)
-        cell = 10.0 ** np.floor(np.log10(place.size / 2))
-        return session.client.scene.add_grid(
-            "/ground",
-            width=20 * place.size,
-            height=20 * place.size,
-            cell_size=cell / 2,
-            section_size=cell,
-            cell_color=colors.lines,
-            section_color=colors.sections,
-            plane_color=colors.ground,
-            plane_opacity=1.0,
-            shadow_opacity=colors.shadow,
-            fade_distance=10 * place.size,
-            position=place.point - 1e-3 * place.size * place.up,
-            wxyz=quaternions(rotation_along(place.up)),
-        )
+    def _new_marks(self, session: Session) -> dict[str, layers.Marks]:
+        def make(nodes: Callable[..., list[Any]], *options: Any) -> layers.Marks:
+            return layers.Marks(lambda: nodes(session.client.scene, session.drawn, session.robot, *options))
+
+        return {
+            "frames": make(layers.frame_nodes),
+            "axes": make(layers.axis_nodes),
+            "masses": make(layers.mass_nodes),
+            "ellipsoids": make(layers.inertia_nodes, "ellipsoid"),
+            "boxes": make(layers.inertia_nodes, "box"),
+            "names": make(layers.name_nodes),
+        }
+
+    # --- controls ---
+
+    def _add_controls(self, session: Session) -> None:
+        gui = session.client.gui
+        available = [label for label, style in BODIES.items() if style == "model" or visuals.has(session.robot, style)]
+        self._bodies = gui.add_dropdown("Bodies", available, initial_value=available[0])
+        self._bodies.on_update(session.guarded(lambda _: session.restyle(BODIES[self._bodies.value])))
+        self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0)
+        self._opacity.on_update(session.guarded(lambda _: self._set_opacity(self._opacity.value)))
+        self._switches = {
+            "frames": gui.add_checkbox("Frames", False),
+            "axes": gui.add_checkbox("Joint axes", False),
+            "names": gui.add_checkbox("Joint names", False),
+            "masses": gui.add_checkbox("Centers of mass", False),
+            "ellipsoids": gui.add_checkbox("Inertia ellipsoids", False),
+            "boxes": gui.add_checkbox("Inertia boxes", False),
+            "total": gui.add_checkbox("Total center of mass", False, disabled=not session.robot.has_mass),
+            "trail": gui.add_checkbox("Trail of the tip", False),
+            "ground": gui.add_checkbox("Ground", True),
+            "shadow": gui.add_checkbox("Shadow", True),
+            "dark": gui.add_checkbox("Dark", session.dark),
+        }
+        for switch in self._switches.values():
+            switch.on_update(session.guarded(lambda _: self._switch()))
+        camera = gui.add_button_group("Camera", tuple(view.VIEWS))
+        camera.on_click(session.guarded(lambda _: self.look(self._seen_from(camera.value))))
+
+    def _seen_from(self, name: str) -> view.Camera:
+        session = self._session
+        points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
+        return view.first_camera(session.robot, points, side=name)
+
+    def look(self, camera: view.Camera) -> None:
+        """Point the camera of the tab."""
+        handle, scene = self._session.client.camera, self._session.client.scene
+        scene.set_up_direction(tuple(float(x) for x in camera.up))
+        with self._session.client.atomic():
+            handle.up_direction = camera.up
+            handle.fov = view.FIELD_OF_VIEW
+            handle.position = camera.position
+            handle.look_at = camera.look_at
+
+    def _set_opacity(self, opacity: float) -> None:
+        self._session.drawn.opacity = opacity
+
+    def _switch(self) -> None:
+        """Show and hide as the switches say."""
+        session = self._session
+        shown = {name for name, switch in self._switches.items() if switch.value}
+        with session.client.atomic():
+            for name, marks in self._marks.items():
+                marks.show(name in shown)
+            self._total.visible = "total" in shown
+            self._trail.visible = "trail" in shown
+            if not self._trail.visible:
+                self._trail.clear()
+            was, now = bool(self._shown & set(INSIDE)), bool(shown & set(INSIDE))
+            if was != now:
+                self._opacity.value = SEE_THROUGH if now else 1.0
+                self._set_opacity(self._opacity.value)
+            self._shown = shown
+            self._has_ground, self._has_shadow = "ground" in shown, "shadow" in shown
+            if session.dark != ("dark" in shown):
+                session.theme(dark="dark" in shown)
+            self._draw_ground()
+        session.move()
+
+    def _draw_ground(self) -> None:
+        """Draw the ground in the colors of the theme."""
+        scene = self._session.client.scene
+        self._ground = layers.ground_node(scene, self._ground_place, dark=self._session.dark, shadow=self._has_shadow)
+        self._ground.visible = self._has_ground
+        self._dark = self._session.dark
+
+    # --- the state ---
 
     def update(self, session: Session) -> None:
-        """Move the robot."""
-        self.drawn.move(session.poses)
+        """Move what is not fixed to links; the robot itself is moved by the session."""
+        if session.robot is not self._robot:
+            self._robot = session.robot
+            for name in ("masses", "ellipsoids", "boxes"):
+                self._marks[name].rebuild()
+        if session.dark != self._dark:
+            self._switches["dark"].value = session.dark
+            self._draw_ground()
+        if self._total.visible:
+            self._total.move(np.asarray(session.robot.center_of_mass(session.state.q)))
+        if self._trail.visible:
+            self._trail.follow(np.asarray(session.robot.pose(session.state.q))[:3, 3])
 
     def close(self) -> None:
-        """Remove robot and ground."""
-        self.drawn.remove()
+        """Remove what was added to the scene."""
+        for marks in self._marks.values():
+            marks.remove()
+        self._trail.clear()
+        self._total.remove()
         self._ground.remove()

@@ -19,6 +19,16 @@ ACCENT: Color = (242, 140, 40)
 SLIDE: Color = (132, 142, 156)
 ROD: Color = (70, 160, 130)
 
+COLLISION: Color = (230, 150, 60)
+HIGHLIGHT: Color = (236, 64, 92)
+MASS: Color = (250, 200, 60)
+"""One half of the balls at centers of mass; the other is DARK_MASS."""
+DARK_MASS: Color = (30, 34, 42)
+TOTAL_MASS: Color = (236, 64, 92)
+INERTIA: Color = (108, 142, 230)
+SLIDING_AXIS: Color = (40, 160, 160)
+TRAIL: Color = (236, 84, 60)
+
 AXES: tuple[Color, Color, Color] = ((222, 70, 62), (62, 168, 86), (52, 116, 224))
 """x, y and z."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,10 +34,10 @@ class Part:
 
 def model_parts(robot: Mechanism) -> tuple[Part, ...]:
     """The parts of a robot drawn from its model: one for each link and color."""
-    return robot.remember("studio model parts", lambda: tuple(_merge(_model_parts(robot))))
+    return robot.remember("studio model parts", lambda: tuple(merge(_model_parts(robot))))
 
 
-def _merge(parts: Iterator[Part]) -> Iterator[Part]:
+def merge(parts: Iterable[Part]) -> Iterator[Part]:
     """The same with one part for each link, color and opacity, so that the scene has few nodes."""
     groups: dict[tuple[int, Color, float], list[Surface]] = {}
     for part in parts:

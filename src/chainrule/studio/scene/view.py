@@ -18,6 +18,9 @@ FIELD_OF_VIEW = 0.6
 ELEVATION, AZIMUTH = 0.30, -0.95
 """Of the camera, in rad; a robot that faces x is seen from the front and its right."""
 
+VIEWS = {"Reset": (AZIMUTH, ELEVATION), "Front": (0.0, 0.05), "Side": (-np.pi / 2, 0.05), "Top": (-np.pi / 2, 1.5)}
+"""Azimuth and elevation of the camera, by name."""
+
 MARGIN = 1.25
 """Room around the robot, as a multiple of its size."""
 
@@ -60,16 +63,16 @@ def ground(robot: Mechanism, points: Array) -> Ground:
     return Ground(middle + (level - middle @ up) * up, up, size)
 
 
-def first_camera(robot: Mechanism, points: Array, aspect: float = 1.4) -> Camera:
-    """A camera that sees all points (k, 3) from the front, a little from the side and from above.
+def first_camera(robot: Mechanism, points: Array, side: str = "Reset", aspect: float = 1.4) -> Camera:
+    """A camera that sees all points (k, 3): from the front, a little from the side and from above, or as VIEWS says.
 
-    A robot that moves in an upright plane is seen from across it.
+    A robot that moves in an upright plane is at first seen from across it.
     """
     up = up_direction(robot)
     frame = skeleton(robot)
-    azimuth, elevation = AZIMUTH, ELEVATION
+    azimuth, elevation = VIEWS[side]
     basis = rotation_along(up) if abs(up[2]) < 1 - 1e-9 else np.eye(3)
-    if frame.normal is not None and abs(up[frame.normal]) < 0.5:
+    if side == "Reset" and frame.normal is not None and abs(up[frame.normal]) < 0.5:
         across = np.eye(3)[frame.normal]
         basis = np.stack([np.cross(across, up), across, up], axis=1)
         azimuth, elevation = np.pi / 2 - 0.35, 0.18
