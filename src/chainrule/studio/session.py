@@ -27,6 +27,7 @@ from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
 from chainrule.studio.scene import appearance
 from chainrule.studio.scene.robot import DrawnRobot
+from chainrule.studio.scene.view import Camera, point_camera
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -99,6 +100,7 @@ class Session:
         self._changed = threading.Condition()
         self._drawing = threading.RLock()
         self._closed = False
+        self._up: Array | None = None
         self._poses: tuple[Array, Robot, Array] | None = None
         self._thread = threading.Thread(target=self._redraw_forever, name="chainrule studio session", daemon=True)
         self.client.gui.set_panel_label("chainrule studio")
@@ -231,6 +233,13 @@ class Session:
             brand_color=appearance.BRAND,
         )
         self._wake()
+
+    def look(self, camera: Camera) -> None:
+        """Point the camera of the tab."""
+        turned = self._up is None or not np.allclose(self._up, camera.up)
+        self._up = camera.up
+        with self.client.atomic():
+            point_camera(self.client, camera, turned=turned)
 
     # --- the end ---
 

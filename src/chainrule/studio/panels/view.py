@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.plots.skeleton import skeleton
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.scene import layers, view, visuals
+from chainrule.studio.scene.backdrop import Backdrop
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
@@ -33,17 +34,14 @@ class View(Panel):
         """Make the ground, the switches, and point the camera at the robot."""
         self._session, self._robot = session, session.robot
         points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
-        self._ground_place = view.ground(session.robot, points)
-        self._camera = view.first_camera(session.robot, points)
-        self._ground: Any = None
-        self._has_shadow, self._has_ground, self._dark = True, True, session.dark
-        self._draw_ground()
-        self._total = layers.TotalMass(session.client.scene, session.robot, self._ground_place)
+        ground = view.ground(session.robot, points)
+        self._backdrop = Backdrop(session.client.scene, ground, dark=session.dark)
+        self._total = layers.TotalMass(session.client.scene, session.robot, ground)
         self._trail = layers.Trail(session.client.scene, skeleton(session.robot).reach)
         self._marks = self._new_marks(session)
         self._shown: set[str] = set()
         self._add_controls(session)
-        self.look(self._camera)
+        session.look(view.first_camera(session.robot, points))
         for problem in visuals.drawing(session.robot).problems[:1]:
             rest = len(visuals.drawing(session.robot).problems) - 1
             session.say(problem + (f" (and {rest} more)" if rest else ""), "warning", title="Drawn from the model")
@@ -86,22 +84,12 @@ class View(Panel):
         for switch in self._switches.values():
             switch.on_update(session.guarded(lambda _: self._switch()))
         camera = gui.add_button_group("Camera", tuple(view.VIEWS))
-        camera.on_click(session.guarded(lambda _: self.look(self._seen_from(camera.value))))
+        camera.on_click(session.guarded(lambda _: session.look(self._seen_from(camera.value))))
 
     def _seen_from(self, name: str) -> view.Camera:
         session = self._session
         points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
         return view.first_camera(session.robot, points, side=name)
-
-    def look(self, camera: view.Camera) -> None:
-        """Point the camera of the tab."""
-        handle, scene = self._session.client.camera, self._session.client.scene
-        scene.set_up_direction(tuple(float(x) for x in camera.up))
-        with self._session.client.atomic():
-            handle.up_direction = camera.up
-            handle.fov = view.FIELD_OF_VIEW
-            handle.position = camera.position
-            handle.look_at = camera.look_at
 
     def _set_opacity(self, opacity: float) -> None:
         self._session.drawn.opacity = opacity
@@ -122,18 +110,14 @@ class View(Panel):
                 self._opacity.value = SEE_THROUGH if now else 1.0
                 self._set_opacity(self._opacity.value)
             self._shown = shown
-            self._has_ground, self._has_shadow = "ground" in shown, "shadow" in shown
             if session.dark != ("dark" in shown):
                 session.theme(dark="dark" in shown)
-            self._draw_ground()
+            self._show_backdrop()
         session.move()
 
-    def _draw_ground(self) -> None:
-        """Draw the ground in the colors of the theme."""
-        scene = self._session.client.scene
-        self._ground = layers.ground_node(scene, self._ground_place, dark=self._session.dark, shadow=self._has_shadow)
-        self._ground.visible = self._has_ground
-        self._dark = self._session.dark
+    def _show_backdrop(self) -> None:
+        on = {name: switch.value for name, switch in self._switches.items()}
+        self._backdrop.show(ground=on["ground"], shadow=on["shadow"], dark=self._session.dark)
 
     # --- the state ---
 
@@ -143,9 +127,9 @@ class View(Panel):
             self._robot = session.robot
             for name in ("masses", "ellipsoids", "boxes"):
                 self._marks[name].rebuild()
-        if session.dark != self._dark:
+        if session.dark != self._switches["dark"].value:
             self._switches["dark"].value = session.dark
-            self._draw_ground()
+            self._show_backdrop()
         if self._total.visible:
             self._total.move(np.asarray(session.robot.center_of_mass(session.state.q)))
         if self._trail.visible:
@@ -157,4 +141,4 @@ class View(Panel):
             marks.remove()
         self._trail.clear()
         self._total.remove()
-        self._ground.remove()
+        self._backdrop.remove()

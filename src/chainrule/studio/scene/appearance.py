@@ -34,18 +34,21 @@ AXES: tuple[Color, Color, Color] = ((222, 70, 62), (62, 168, 86), (52, 116, 224)
 
 
 class Theme(NamedTuple):
-    """Colors that differ between light and dark."""
+    """Colors that differ between light and dark, and the strengths of light and shadow."""
 
-    background: Color
+    bottom: Color
+    """Of the background, which runs from the bottom to the top."""
+    top: Color
     ground: Color
     lines: Color
     sections: Color
     shadow: float
     """Opacity of the shadow on the ground."""
+    lamp: float
 
 
-LIGHT = Theme((244, 246, 249), (250, 251, 252), (222, 227, 233), (198, 205, 214), 0.28)
-DARK = Theme((24, 28, 35), (30, 35, 43), (46, 53, 64), (66, 75, 90), 0.55)
+LIGHT = Theme((238, 241, 245), (206, 216, 229), (250, 251, 253), (222, 228, 235), (196, 204, 214), 0.30, 2.6)
+DARK = Theme((34, 39, 48), (16, 19, 25), (44, 50, 61), (58, 66, 79), (78, 88, 105), 0.55, 2.4)
 
 
 def theme(dark: bool) -> Theme:

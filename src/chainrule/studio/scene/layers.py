@@ -1,4 +1,4 @@
-"""Layers of the scene that can be switched: marks on links, the total center of mass, the trail of the tip, the ground.
+"""Layers of the scene that can be switched: marks on links, the total center of mass, the trail of the tip.
 
 Nodes are made when a layer is shown for the first time. Marks on links hang below the links' nodes and move with them
 without a message.
@@ -178,7 +178,7 @@ MAX_TRAIL_POINTS = 400
 
 
 def extend_trail(trail: Array, tip: Array, step: float) -> Array:
-    """The trail (k, 3) with a further point, where that is at least a step away from the last; a new array, or itself."""
+    """The trail (k, 3) with a further point, if that is a step away from the last; else the same array."""
     if len(trail) and np.linalg.norm(trail[-1] - tip) < step:
         return trail
     return np.concatenate([trail, tip[None]])[-MAX_TRAIL_POINTS:]
@@ -214,26 +214,3 @@ class Trail:
         if self._node is not None:
             self._node.remove()
             self._node = None
-
-
-def ground_node(scene: SceneApi, ground: Ground, *, dark: bool, shadow: bool) -> Any:
-    """The ground: a plane with a soft grid, which takes the shadow."""
-    colors = appearance.theme(dark)
-    section = 10.0 ** np.floor(np.log10(ground.size / 2))
-    return scene.add_grid(
-        "/ground",
-        width=40 * ground.size,
-        height=40 * ground.size,
-        cell_size=section / 2,
-        section_size=section,
-        cell_color=colors.lines,
-        section_color=colors.sections,
-        cell_thickness=0.6,
-        section_thickness=0.9,
-        plane_color=colors.ground,
-        plane_opacity=1.0,
-        shadow_opacity=colors.shadow if shadow else 0.0,
-        fade_distance=12 * ground.size,
-        position=ground.point - 1e-3 * ground.size * ground.up,
-        wxyz=surfaces.quaternions(surfaces.rotation_along(ground.up)),
-    )

@@ -54,7 +54,7 @@ class MassMark(NamedTuple):
 
 
 class InertiaMark(NamedTuple):
-    """The solid of uniform density that has the mass and the inertia of a link: half axes (3,), and pose in the link."""
+    """The solid of uniform density with the mass and the inertia of a link: half axes (3,), and pose in the link."""
 
     link: int
     half_axes: Array
@@ -116,7 +116,7 @@ def inertias(robot: Mechanism, solid: str = "ellipsoid") -> tuple[InertiaMark, .
 
 def principal_inertia(link: Link) -> tuple[Array, Array]:
     """Principal moments of inertia of a link about its center of mass (3,), and the rotation to their axes (3, 3)."""
-    moments, turn = np.linalg.eigh(np.array([[float(x) for x in row] for row in link.inertia.rows()]))
+    moments, turn = np.linalg.eigh(np.array([[float(x) for x in row] for row in link.inertia.table()]))
     return moments, turn if np.linalg.det(turn) > 0 else -turn
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.plots.skeleton import skeleton
 from chainrule.studio.scene.parts import Part, up_direction
 from chainrule.studio.scene.surfaces import rotation_along
+
+if TYPE_CHECKING:
+    from viser import ClientHandle
 
 FIELD_OF_VIEW = 0.6
 """Vertical, in rad: a long lens, so that near parts do not look large."""
@@ -82,6 +85,24 @@ def first_camera(robot: Mechanism, points: Array, side: str = "Reset", aspect: f
     middle, size = _box(points)
     distance = MARGIN * size / 2 / np.tan(FIELD_OF_VIEW / 2 * min(1.0, aspect))
     return Camera(middle + distance * direction, middle, up)
+
+
+def point_camera(client: ClientHandle, camera: Camera, *, turned: bool) -> None:
+    """Point the camera of a tab; `turned`: the direction that is up has changed since the last time.
+
+    The page turns the world after it has placed the camera. It places the camera once more if the place comes as that
+    of the first view, to which the page's own button then leads as well.
+    """
+    from viser import InitialCameraConfig
+
+    if turned:
+        client.scene.set_up_direction(camera.up)
+        first = InitialCameraConfig(broadcast=client._websock_connection.queue_message)
+        first.fov, first.position, first.look_at, first.up = FIELD_OF_VIEW, camera.position, camera.look_at, camera.up
+    else:
+        handle = client.camera
+        handle.fov, handle.position, handle.look_at = FIELD_OF_VIEW, camera.position, camera.look_at
+        handle.up_direction = camera.up
 
 
 def _box(points: Array) -> tuple[Array, float]:

@@ -43,7 +43,7 @@ def drawing(robot: Mechanism, style: str = "visual") -> Drawing:
     return robot.remember(f"studio {role} parts", lambda: _drawing(robot, role))
 
 
-def has(robot: Mechanism, role: Role) -> bool:
+def has(robot: Mechanism, role: str) -> bool:
     """Whether a robot has geometry of this role."""
     return any(geometry.role == role for geometry in robot.model.geometries)
 
