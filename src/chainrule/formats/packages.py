@@ -61,7 +61,7 @@ def resolve(address: str, near: Path | None = None, search_paths: Sequence[Path]
         return _existing(Path(unquote(address.removeprefix("file://").removeprefix("localhost"))))
     for scheme in ("package://", "model://"):
         if address.startswith(scheme):
-            name, _, rest = address.removeprefix(scheme).lstrip("/").partition("/")
+            name, _, rest = address.removeprefix(scheme).partition("/")
             found = (_existing(folder / rest) for folder in package_folders(name, near, search_paths))
             return next((path for path in found if path), None)
     start = None if near is None else _folder_of(near)

@@ -111,6 +111,8 @@ def mesh_path(mesh: Mesh) -> Path:
     """The file of a mesh, found as the formats layer finds it; refused where there is none."""
     folder = None if mesh.folder is None else Path(mesh.folder)
     path = packages.resolve(mesh.path, folder)
+    if path is None and mesh.path.startswith("package:///"):  # a slash too many, as in files that Pinocchio reads
+        path = packages.resolve(mesh.path.replace(":///", "://", 1), folder)
     if path is None:
         raise FormatError(f"the mesh {mesh.path!r} is not found")
     return path
