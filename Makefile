@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics motions study sizes regressor bandwidth frameworks parameters
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fast test test-all coverage types lint format hooks bench bench-compare fuzz docs lock clean tools languages
+.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs lock clean tools languages
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ demo: .venv/run ## a tour of a robot in seconds
 	@mkdir -p build
 	$(BIN)/chainrule study human-arm --activities 2,14,18 --rate 200 --report build/study.html
 	@echo "Open build/study.html in a browser: what the joints of an arm must deliver in three activities."
+
+studio: .venv/studio ## the page where a robot's dynamics can be seen and touched [ROBOT=panda]
+	$(BIN)/chainrule studio $(ROBOT)
 
 fast: .venv/dev ## tests of what was changed and a smoke set, within a minute
 	$(BIN)/python .ci/fast.py
@@ -82,7 +85,7 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 
-# A compiler for exported C code, and a browser for the report's page: the tests use both.
+# A compiler for exported C code, and a browser for the pages of the report and the studio: the tests use both.
 tools:
 	@(command -v gcc && command -v chromium) > /dev/null || ! command -v apt-get > /dev/null || \
 	(apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev chromium)
@@ -97,6 +100,10 @@ languages: ## Octave and LaTeX, in which exported code and documents are run and
 	$(PYTHON) -m venv .venv
 	$(PIP) --requirement requirements/run.txt
 	$(PIP) --no-deps --editable .
+	touch $@
+
+.venv/studio: .venv/run requirements/studio.txt
+	$(PIP) --requirement requirements/studio.txt
 	touch $@
 
 # The tests of robot.torch are skipped where there is no build of PyTorch for the CPU.

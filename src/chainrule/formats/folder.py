@@ -22,12 +22,7 @@ def robot_file(folder: Path) -> Path:
     robot of their own folder, are left out; so are parts that others include, xacro files that only define macros, and
     those beside the URDF that was made of them. The file with the folder's name is preferred.
     """
-    config = folder / "model.config"
-    if config.is_file():
-        return file_of_model(config)
-    found = _robots_in(folder)
-    if not found:
-        found = [path for inside in _entries(folder) if inside.is_dir() for path in _robots_in(inside)]
+    found = robot_files(folder)
     if not found:
         raise FormatError(
             f"{str(folder)!r} is a folder without a robot file; robots come as "
@@ -44,6 +39,15 @@ def robot_file(folder: Path) -> Path:
             f"as {str(found[0])!r}"
         )
     return found[0]
+
+
+def robot_files(folder: Path) -> list[Path]:
+    """The robot files in a folder, or else those in the folders directly inside it, chosen as `robot_file` says."""
+    config = folder / "model.config"
+    if config.is_file():
+        return [file_of_model(config)]
+    found = _robots_in(folder)
+    return found or [path for inside in _entries(folder) if inside.is_dir() for path in _robots_in(inside)]
 
 
 def _entries(folder: Path) -> list[Path]:

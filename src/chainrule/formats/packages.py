@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from chainrule.errors import FormatError, ShapeError, short_repr
-from chainrule.formats.source import path_of
+from chainrule.formats.source import may_read, path_of
 
 SCHEMES = ("package://", "model://", "file://")
 """Beginnings of the addresses that are resolved here."""
@@ -69,9 +69,13 @@ def resolve(address: str, near: Path | None = None, search_paths: Sequence[Path]
 
 
 def package_folders(name: str, near: Path | None = None, search_paths: Sequence[Path] = ()) -> Iterator[Path]:
-    """Folders of packages or models with this name, the ones to prefer first."""
+    """Folders of packages or models with this name that may be read, the ones to prefer first."""
     if not name or name in (".", ".."):
         return
+    yield from filter(may_read, _package_folders(name, near, search_paths))
+
+
+def _package_folders(name: str, near: Path | None, search_paths: Sequence[Path]) -> Iterator[Path]:
     for root in search_paths:
         yield from _packages_in(root, name)
         yield from _packages_in(root / "share", name)
@@ -150,6 +154,6 @@ def _folder_of(near: Path) -> Path:
 
 def _existing(path: Path) -> Path | None:
     try:
-        return path if path.exists() else None
+        return path if may_read(path) and path.exists() else None
     except (OSError, ValueError):
         return None

@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -51,6 +53,8 @@ def read(path_or_text: FilePath) -> tuple[bytes, str, Path | None]:
     if isinstance(path_or_text, str) and is_text(text):
         return _encode(text), "the given text", None
     path = Path(text)
+    if not may_read(path):
+        raise FormatError(f"{text!r} is not read: it is outside the folder that the robot may name files in")
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -67,6 +71,38 @@ def read(path_or_text: FilePath) -> tuple[bytes, str, Path | None]:
         return path.read_bytes(), path.name, path
     except OSError as error:
         raise FormatError(f"cannot read {text!r}: {error.strerror}") from error
+
+
+_FENCE: ContextVar[Path | None] = ContextVar("folder of the files that may be read", default=None)
+
+
+@contextmanager
+def only_within(folder: Path) -> Iterator[None]:
+    """Refuse, in the block and in this thread, to read files outside a folder, whatever a robot's file names.
+
+    For robots of strangers: what their files include, and the meshes that they name, must be in the folder itself.
+    """
+    before = _FENCE.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _FENCE.reset(before)
+
+
+def may_read(path: Path) -> bool:
+    """Whether a file is inside the folder of `only_within`, with links followed; always true outside such a block."""
+    fence = _FENCE.get()
+    if fence is None:
+        return True
+    try:
+        return path.resolve().is_relative_to(fence)
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def is_fenced() -> bool:
+    """Whether this is inside a block of `only_within`."""
+    return _FENCE.get() is not None
 
 
 def folder_of(path: Path | None) -> str | None:

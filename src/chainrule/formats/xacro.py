@@ -18,7 +18,7 @@ from typing import Any
 
 from chainrule.errors import FormatError, ShapeError, quoted, short_repr
 from chainrule.formats import packages
-from chainrule.formats.source import Content, FilePath, content_of
+from chainrule.formats.source import Content, FilePath, content_of, is_fenced
 from chainrule.formats.xml import parse, root_tag
 
 ROOTS = ("robot", "sdf", "mujoco")
@@ -57,6 +57,11 @@ def expand(
     args: the file's arguments (xacro:arg). search_paths: folders in which $(find package) looks first.
     """
     content = content_of(path_or_text)
+    if is_fenced():
+        raise FormatError(
+            f"{content.name} is a xacro file, a program, which is not run for strangers; run it yourself and give its "
+            "result: xacro FILE > robot.urdf"
+        )
     parse(content.data, content.name)  # refuses what no robot file needs, such as entities
     mappings = _Arguments(_texts(args))
     said = io.StringIO()

@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import webbrowser
 from typing import TYPE_CHECKING, Any
 
+from chainrule.errors import MissingPackageError
 from chainrule.robot.library import load
 
 if TYPE_CHECKING:
     from chainrule.studio.server import Studio
 
+DEFAULT_ROBOT = "panda"
 
-def open_studio(robot: Any = None, *, host: str = "127.0.0.1", port: int = 8080) -> Studio:
-    """Open the studio on a robot: its name, the path of its file, or a Robot; the panda if none is given."""
+
+def open_studio(
+    robot: Any = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = False,
+    token: bool | str | None = None,
+) -> Studio:
+    """Open the studio on a robot; it ends with the process, or with `close`.
+
+    Parameters
+    ----------
+    robot
+        A Robot, or whatever `chainrule.load` takes; the panda if none is given.
+    host
+        The address to listen on. On any but the loopback, whoever opens the page needs the token in its address.
+    port
+        The port to listen on, which must be free; 0 for any free one. None: 8080, or the next that is free.
+    browser
+        Open the page in the browser.
+    token
+        True for a token also on the loopback, or a text to be used as one, which a restart can keep.
+
+    >>> with open_studio("pendulum", port=0) as studio:  # doctest: +SKIP
+    ...     print(studio.address)
+    http://127.0.0.1:46153/
+    """
+    require_viser()
     from chainrule.robot.robot import Robot
     from chainrule.studio.server import Studio
 
-    return Studio(robot if isinstance(robot, Robot) else load("panda" if robot is None else robot), host, port)
+    shown = robot if isinstance(robot, Robot) else load(DEFAULT_ROBOT if robot is None else robot)
+    studio = Studio(shown, host, port, token)
+    if browser:
+        show_page(studio.address)
+    return studio
+
+
+def show_page(address: str) -> bool:
+    """Open an address in the browser; False where there is none with windows, as on a machine in a rack."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False  # a browser of the terminal would take the terminal, and draw nothing
+    return webbrowser.open(address)
+
+
+def require_viser() -> None:
+    """Refuse where the extra is not installed, and say how it is."""
+    try:
+        import viser  # noqa: F401
+    except ImportError as error:
+        raise MissingPackageError(
+            f'the studio needs the package {error.name or "viser"}: pip install "chainrule[studio]"'
+        ) from error

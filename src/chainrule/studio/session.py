@@ -28,6 +28,7 @@ from chainrule.robot.robot import Robot
 from chainrule.studio.scene import appearance
 from chainrule.studio.scene.robot import DrawnRobot
 from chainrule.studio.scene.view import Camera, point_camera
+from chainrule.studio.uploads import Uploads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,9 +84,16 @@ class _Mounted:
 class Session:
     """One tab of the page."""
 
-    def __init__(self, client: ClientHandle, robot: Robot, panels: Sequence[Callable[[], Any]]) -> None:
-        """A session with panels of these classes: PANELS of studio/panels, or some of them."""
+    def __init__(
+        self, client: ClientHandle, robot: Robot, panels: Sequence[Callable[[], Any]], *, is_local: bool = True
+    ) -> None:
+        """A session with panels of these classes: PANELS of studio/panels, or some of them.
+
+        is_local: whether whoever uses the page owns the machine, and may open files by their paths.
+        """
         self.client = client
+        self.is_local = is_local
+        self.uploads = Uploads()
         self.robot = robot
         self.state = State.at_rest(robot)
         self.movers: frozenset[object] = frozenset()
@@ -254,6 +262,7 @@ class Session:
             self._thread.join(timeout=5.0)
         with self._drawing:
             self._unmount()
+        self.uploads.close()
 
     # --- panels ---
 

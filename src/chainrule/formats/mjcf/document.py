@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chainrule.errors import FormatError
-from chainrule.formats.source import read
+from chainrule.formats.source import may_read, read
 from chainrule.formats.xml import Node, parse
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Document:
                 "give an absolute path"
             )
         own = self.folder_of(node)
-        if own is not None and not (self.folder / path).exists() and (own / path).exists():
+        if own is not None and not (self.folder / path).exists() and may_read(own / path) and (own / path).exists():
             return own / path
         return self.folder / path
 

@@ -14,6 +14,7 @@ from chainrule.formats.meshes import Mesh, load, mesh_inertia
 from chainrule.formats.mjcf.defaults import Defaults, StyledNode
 from chainrule.formats.mjcf.document import Document, flag, word
 from chainrule.formats.mjcf.settings import MIN_SQUARE, Settings, quaternion, rotation_from_z_to
+from chainrule.formats.source import may_read
 from chainrule.formats.xml import Node
 from chainrule.spatial import Inertia, Quaternion, Transform, Vector
 from chainrule.spatial.shapes import box, capsule, cylinder, ellipsoid, sphere
@@ -164,9 +165,9 @@ class Geoms:
             file = PureWindowsPath(file).name
         inner = (Path(self._settings.mesh_folder or self._settings.asset_folder or "") / file).as_posix()
         folder, own = self._document.folder, self._document.folder_of(asset)
-        if folder is None or own is None or (folder / inner).is_file() or not (own / file).is_file():
+        if folder is None or own is None or (folder / inner).is_file() or not may_read(own / file):
             return folder, inner
-        return own, file
+        return (own, file) if (own / file).is_file() else (folder, inner)
 
 
 def refuse_shape(node: Node) -> None:

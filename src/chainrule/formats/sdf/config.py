@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chainrule.errors import FormatError
-from chainrule.formats.source import read
+from chainrule.formats.source import may_read, read
 from chainrule.formats.xml import parse
 
 
@@ -31,6 +31,6 @@ def file_of_model(config: Path) -> Path:
     if not found:
         raise FormatError(f"{str(config)!r} names no <sdf> file; give the path of the model's file")
     path = config.parent / max(found)[1]
-    if not path.is_file():
+    if not (may_read(path) and path.is_file()):
         raise FormatError(f"{str(config)!r} names the file {path.name!r}, which is not there")
     return path

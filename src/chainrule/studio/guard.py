@@ -1,0 +1,189 @@
+"""Who may talk to the server: every request is checked before viser sees it.
+
+A page of another site that is open in the same browser must reach neither the page nor its websocket, and whoever is on
+the network only with the token:
+
+- The Host header must be a name of this machine's own loopback, unless there is a token: a foreign name that was made
+  to lead here (DNS rebinding) is refused.
+- A request that names an Origin must come from the page itself.
+- With a token, it must be in the address, or in the cookie that the first page has set.
+- The page takes no other server's address from its own address.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+if TYPE_CHECKING:
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+
+    Process = Callable[[ServerConnection, Request], "Response | None"]
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+
+FOREIGN_PARAMETERS = ("websocket", "playbackPath")
+"""Parameters of an address by which viser's page would talk to another server."""
+
+MAX_TABS = 64
+"""Tabs that are served at once."""
+
+HEADERS = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*",
+    "Cache-Control": "no-store",
+}
+"""Headers of every answer."""
+
+_STARTING = threading.Lock()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is reached from this machine alone.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Guard:
+    """The check of requests to one server."""
+
+    def __init__(self, token: str | None, port: int, tabs: Callable[[], int]) -> None:
+        """A guard that asks for a token unless it is None; `tabs` gives the number of tabs that are open."""
+        self.token = token
+        self.cookie = f"chainrule_studio_{port}"  # cookies do not tell ports apart
+        self.tabs = tabs
+
+    def around(self, process: Process) -> Process:
+        """The same processing of requests, after the check."""
+
+        def guarded(connection: ServerConnection, request: Request) -> Response | None:
+            refusal = self.refusal(request)
+            if refusal is not None:
+                status, reason = refusal
+                return self._answer(connection.respond(status, f"{reason}\n"))
+            response = process(connection, request)
+            return None if response is None else self._answer(response, welcome=True)
+
+        return guarded
+
+    def refusal(self, request: Request) -> tuple[HTTPStatus, str] | None:
+        """The status and the sentence with which a request is refused; None if it may pass."""
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if len(hosts) != 1 or len(origins) > 1:
+            return HTTPStatus.BAD_REQUEST, "The request must name one host, and one origin at most."
+        if self.token is None and _name_of(f"//{hosts[0]}") not in LOOPBACK_NAMES:
+            return HTTPStatus.FORBIDDEN, "This page is served to this machine alone: open it as http://127.0.0.1."
+        if origins and urlsplit(origins[0]).netloc.lower() != hosts[0].lower():
+            return HTTPStatus.FORBIDDEN, "Pages of other sites may not use the studio."
+        if not self._has_token(request):
+            return HTTPStatus.FORBIDDEN, "This page needs its token: open the address that `chainrule studio` printed."
+        parameters = parse_qs(urlsplit(request.path).query, keep_blank_values=True)
+        if any(name in parameters for name in FOREIGN_PARAMETERS):
+            return HTTPStatus.FORBIDDEN, "The studio's page connects to its own server only."
+        if request.headers.get("Upgrade") is not None and self.tabs() >= MAX_TABS:
+            return HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABS} tabs are open; close some of them first."
+        return None
+
+    def _has_token(self, request: Request) -> bool:
+        """Whether the token is in the address or in the cookie; compared in constant time."""
+        if self.token is None:
+            return True
+        given = parse_qs(urlsplit(request.path).query).get("token", [])
+        for header in request.headers.get_all("Cookie"):
+            try:
+                cookies = SimpleCookie(header)
+            except CookieError:
+                continue
+            given += [cookies[self.cookie].value] if self.cookie in cookies else []
+        return any(hmac.compare_digest(self.token.encode(), one.encode(errors="replace")) for one in given)
+
+    def _answer(self, response: Response, welcome: bool = False) -> Response:
+        for name, value in HEADERS.items():
+            if name in response.headers:
+                del response.headers[name]
+            response.headers[name] = value
+        if welcome and self.token is not None:
+            response.headers["Set-Cookie"] = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+        return response
+
+
+def _name_of(address: str) -> str | None:
+    """The host's name in an address, without its port."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+@contextmanager
+def guarding(guard: Guard, listener: socket.socket) -> Iterator[None]:
+    """Let the viser server that starts inside listen on this socket, behind the guard.
+
+    viser has no hook for requests; its only call of websockets' `serve` is the place. A server that would start
+    without the guard is an error here.
+    """
+    from websockets.asyncio import server as websockets_server
+
+    serve = websockets_server.serve
+    guarded: list[bool] = []
+
+    def guarded_serve(handler: Any, *place: Any, process_request: Any = None, **options: Any) -> Any:
+        if getattr(handler, "__module__", "") != "viser.infra._infra":  # another thread's server
+            return serve(handler, *place, process_request=process_request, **options)
+        guarded.append(True)
+        return serve(handler, sock=listener, process_request=guard.around(process_request), **options)
+
+    with _STARTING:
+        websockets_server.serve = guarded_serve  # type: ignore[assignment,misc]
+        try:
+            yield
+        finally:
+            websockets_server.serve = serve  # type: ignore[misc]
+    if not guarded:
+        raise RuntimeError("viser has started its server in another way than this version of chainrule knows")
+
+
+def limit_uploads(client: Any, most_bytes: int, refuse: Callable[[str], None]) -> None:
+    """Drop uploads of a tab that are, or become, larger than `most_bytes`, or more than one at a time.
+
+    viser keeps the parts of an upload in memory until the last has come, however many a page sends. Handlers run one
+    after the other, on the server's event loop, after viser's own.
+    """
+    from viser import _messages as messages
+
+    connection, uploads = client._websock_connection, client.gui._current_file_upload_states
+
+    def check(transfer: str) -> None:
+        state = uploads.get(transfer)
+        if state is None:
+            return
+        if max(state["total_bytes"], state["transferred_bytes"]) > most_bytes:
+            reason = f"{state['filename']!r} is larger than {most_bytes >> 20} MiB, the most that can be uploaded."
+        elif len(uploads) > 1:
+            reason = "Another upload is under way: one file at a time, please."
+        else:
+            return
+        uploads.pop(transfer, None)
+        refuse(reason)
+
+    def started(_: int, message: Any) -> None:
+        check(message.transfer_uuid)
+
+    connection.register_handler(messages.FileTransferStartUpload, started)
+    connection.register_handler(messages.FileTransferPart, started)
