@@ -28,6 +28,7 @@ from chainrule.model import Model
 from chainrule.model.geometry import Geometry, Mesh
 from chainrule.robot.library import load
 from chainrule.robot.robot import Robot
+from chainrule.studio.scene.meshes import SUFFIXES as MESH_SUFFIXES
 
 MIB = 1024 * 1024
 
@@ -52,8 +53,6 @@ MAX_RATIO = 200
 MAX_NAME_LENGTH = 200
 MAX_DEPTH = 12
 CHUNK_BYTES = 1 * MIB
-
-MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf", ".off", ".msh")
 
 SUFFIXES_BESIDE = (".mtl", ".bin", ".png", ".jpg", ".jpeg", ".srdf", ".config")
 """Files that robots and meshes name, beside those that are robots or meshes themselves."""
