@@ -72,7 +72,7 @@ class Guard:
     def around(self, process: Process) -> Process:
         """The same processing of requests, after the check."""
 
-        def guarded(connection: ServerConnection, request: Request) -> Response | None:
+        def check_and_process(connection: ServerConnection, request: Request) -> Response | None:
             refusal = self.refusal(request)
             if refusal is not None:
                 status, reason = refusal
@@ -80,7 +80,7 @@ class Guard:
             response = process(connection, request)
             return None if response is None else self._answer(response, welcome=True)
 
-        return guarded
+        return check_and_process
 
     def refusal(self, request: Request) -> tuple[HTTPStatus, str] | None:
         """The status and the sentence with which a request is refused; None if it may pass."""
@@ -132,7 +132,7 @@ def _name_of(address: str) -> str | None:
 
 
 @contextmanager
-def guarding(guard: Guard, listener: socket.socket) -> Iterator[None]:
+def guarded_start(guard: Guard, listener: socket.socket) -> Iterator[None]:
     """Let the viser server that starts inside listen on this socket, behind the guard.
 
     viser has no hook for requests; its only call of websockets' `serve` is the place. A server that would start
@@ -182,8 +182,5 @@ def limit_uploads(client: Any, most_bytes: int, refuse: Callable[[str], None]) -
         uploads.pop(transfer, None)
         refuse(reason)
 
-    def started(_: int, message: Any) -> None:
-        check(message.transfer_uuid)
-
-    connection.register_handler(messages.FileTransferStartUpload, started)
-    connection.register_handler(messages.FileTransferPart, started)
+    for kind in (messages.FileTransferStartUpload, messages.FileTransferPart):
+        connection.register_handler(kind, lambda _, message: check(message.transfer_uuid))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import ChainruleError, short_repr
 from chainrule.robot.robot import Robot
-from chainrule.studio.guard import Guard, guarding, is_loopback, limit_uploads
+from chainrule.studio.guard import Guard, guarded_start, is_loopback, limit_uploads
 from chainrule.studio.panels import PANELS
 from chainrule.studio.session import Session
 from chainrule.studio.uploads import MAX_UPLOAD_BYTES
@@ -63,7 +63,7 @@ class Studio:
         self.port = int(listener.getsockname()[1])
         """The port that the server listens on."""
         guard = Guard(self.token, self.port, lambda: len(self.sessions))
-        with guarding(guard, listener), _without_rich_output():
+        with guarded_start(guard, listener), _without_rich_output():
             self.server = _viser_server(host, self.port)
         self.server.on_client_connect(self._join)
         self.server.on_client_disconnect(self._leave)
