@@ -1,15 +1,18 @@
 """The functions of a robot in JAX: jit, vmap, grad, forward and reverse mode of any order.
 
 One primitive stands for every operator. On the CPU it is lowered to a call of compiled code by XLA's foreign function
-interface, or to a call of Python where there is no compiled code. Elsewhere it is lowered to plain arithmetic.
+interface, or to a call of Python where there is no compiled code. On CUDA it is lowered to a kernel of Pallas. Elsewhere
+it is lowered to plain arithmetic.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,12 @@ ad = import_framework("jax.interpreters.ad", "JAX", "jax")
 batching = import_framework("jax.interpreters.batching", "JAX", "jax")
 mlir = import_framework("jax.interpreters.mlir", "JAX", "jax")
 core = import_framework("jax.extend.core", "JAX", "jax")
+
+MAX_STATES = 2**31 - 4096
+"""States that a kernel of Pallas can count."""
+
+MIN_COMPUTE_CAPABILITY = 8.0
+"""That of the oldest GPUs for which Triton compiles."""
 
 
 class JaxFunctions(Functions):
@@ -50,7 +59,7 @@ class JaxFunctions(Functions):
         except ValueError:
             shapes = ", ".join(f"{what} {x.shape}" for what, x in zip(given, arrays, strict=True))
             raise ShapeError(f"the leading (batch) dimensions do not fit together: {shapes}") from None
-        return [jnp.broadcast_to(x.astype(precision), (*batch, x.shape[-1])) for x in arrays]
+        return _varying_together([jnp.broadcast_to(x.astype(precision), (*batch, x.shape[-1])) for x in arrays])
 
     def apply(self, plan: Plan, vectors: list[Any]) -> Any:
         """The result of the operator of a plan."""
@@ -70,6 +79,22 @@ def _array(value: Any, what: str) -> Any:
     return array
 
 
+def _varying_together(arrays: list[Any]) -> list[Any]:
+    """Arrays that differ between devices along the same axes of a mesh, inside shard_map."""
+    own = [_varying_axes(x) for x in arrays]
+    axes = frozenset().union(*own)
+    pairs = zip(arrays, own, strict=True)
+    return [x if mine == axes else jax.lax.pcast(x, tuple(axes - mine), to="varying") for x, mine in pairs]
+
+
+def _varying_axes(array: Any) -> frozenset[Any]:
+    kind = jax.typeof(array)
+    found: frozenset[Any] = getattr(getattr(kind, "manual_axis_type", None), "varying", None) or getattr(
+        kind, "vma", frozenset()
+    )
+    return found
+
+
 evaluate = core.Primitive("chainrule_evaluate")
 
 
@@ -83,7 +108,7 @@ def _jit(key: str) -> Callable[..., Any]:
 
 
 def _abstract(*arrays: Any, key: str) -> Any:
-    return jax.core.ShapedArray((*arrays[0].shape[:-1], Operator.find(key).size), arrays[0].dtype)
+    return arrays[0].update(shape=(*arrays[0].shape[:-1], Operator.find(key).size), weak_type=False)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, key: str) -> Any:
@@ -180,6 +205,33 @@ def _call_python(*arrays: Any, key: str) -> Any:
     return jax.pure_callback(lambda *given: operator([np.asarray(x) for x in given]), result, *arrays)
 
 
+def _lower_on_cuda(*arrays: Any, key: str) -> Any:
+    """A kernel of Pallas; plain arithmetic where there is none."""
+    operator, batch = Operator.find(key), arrays[0].shape[:-1]
+    if 0 in (operator.size, *batch):
+        return jnp.zeros((*batch, operator.size), arrays[0].dtype)
+    states = math.prod(batch)
+    if not pallas_possible() or not isinstance(states, int) or states > MAX_STATES:
+        return _lower_to_arithmetic(*arrays, key=key)
+    from chainrule.frameworks import pallas
+
+    rows = [x.reshape((states, x.shape[-1])) for x in arrays]
+    return pallas.evaluate(operator.tape, rows).reshape((*batch, operator.size))
+
+
+@cache
+def pallas_possible() -> bool:
+    """Whether Pallas can compile for the GPUs of this machine; without any, whether it is there."""
+    try:
+        import_module("jax.experimental.pallas.triton")
+        found = [float(device.compute_capability) for device in jax.devices("cuda")]
+    except ImportError:
+        return False
+    except RuntimeError:  # no GPU: a program for another machine
+        return True
+    return min(found) >= MIN_COMPUTE_CAPABILITY
+
+
 def _lower_to_arithmetic(*arrays: Any, key: str) -> Any:
     """The operations of the operator, one after the other."""
     columns = perform(Operator.find(key).tape, arrays, jnp)
@@ -193,4 +245,5 @@ ad.primitive_jvps[evaluate] = _jvp
 ad.primitive_transposes[evaluate] = _transpose
 batching.primitive_batchers[evaluate] = _batch
 mlir.register_lowering(evaluate, _lower_on_cpu, platform="cpu")
+mlir.register_lowering(evaluate, mlir.lower_fun(_lower_on_cuda, multiple_results=False), platform="cuda")
 mlir.register_lowering(evaluate, mlir.lower_fun(_lower_to_arithmetic, multiple_results=False))

@@ -1,0 +1,135 @@
+"""Kernels of Pallas from tapes: the arithmetic of an operator on a GPU, inside programs of JAX.
+
+A program of the kernel computes a block of states, one for each thread: each value of the tape is a vector with a number
+for each state. Triton compiles it, together with the program of JAX that it is a part of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chainrule.compile.pieces import pieces_of
+from chainrule.compile.replay import walk
+from chainrule.compile.tape import Tape
+from chainrule.frameworks.functions import import_framework
+
+jax = import_framework("jax", "JAX", "jax")
+jnp = import_framework("jax.numpy", "JAX", "jax")
+lax = import_framework("jax.lax", "JAX", "jax")
+pallas = import_framework("jax.experimental.pallas", "JAX", "jax")
+triton = import_framework("jax.experimental.pallas.triton", "JAX", "jax")
+
+BLOCK = 128
+"""States of one program of a kernel."""
+
+WARPS = 4
+"""Warps of one program: as many threads as states."""
+
+MAX_INSTRUCTIONS = 6000
+"""Size of a tape beyond which it becomes several kernels, that hand values on through memory."""
+
+MAX_ROW = 8
+"""Numbers of a result up to which threads write its rows themselves; wider ones are written by columns, then turned."""
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": lax.add, "sub": lax.sub, "mul": lax.mul, "div": lax.div, "neg": lax.neg, "sqrt": lax.sqrt, "abs": lax.abs,
+    "sin": lax.sin, "cos": lax.cos, "atan2": lax.atan2, "pow": lax.pow, "exp": lax.exp, "log": lax.log, "tan": lax.tan,
+    "tanh": lax.tanh, "sinh": lax.sinh, "cosh": lax.cosh, "asin": lax.asin, "acos": lax.acos, "atan": lax.atan,
+}  # fmt: skip
+"""Operations of a tape on numbers; the others are comparisons, logic and choices."""
+
+TESTS: dict[str, Callable[..., Any]] = {
+    "lt": lax.lt, "le": lax.le, "eq": lax.eq, "ne": lax.ne,
+    "and": lambda a, b: lax.bitwise_and(_is_true(a), _is_true(b)),
+    "or": lambda a, b: lax.bitwise_or(_is_true(a), _is_true(b)),
+    "not": lambda a: lax.eq(a, _like(a, 0.0)),
+}  # fmt: skip
+"""Operations that give 1 or 0; any number but 0 is true."""
+
+
+class Table(NamedTuple):
+    """Numbers of all states, in an array or in the memory of a kernel: a row for each state, or a column."""
+
+    numbers: Any
+    by_columns: bool = False
+
+    def at(self, state: Any, entry: int) -> Any:
+        """The memory of an entry of some states."""
+        return self.numbers.at[(entry, state) if self.by_columns else (state, entry)]
+
+
+def evaluate(tape: Tape, arrays: Sequence[Any], *, interpret: bool = False) -> Any:
+    """The outputs of a tape, (states, outputs), for arrays (states, length)."""
+    tables = [Table(array) for array in arrays]
+    if len(tape.instructions) <= MAX_INSTRUCTIONS:
+        by_columns = len(tape.outputs) > MAX_ROW
+        result = _call(tape, tables, by_columns, interpret)
+        return result.T if by_columns else result
+    pieces = pieces_of(tape, MAX_INSTRUCTIONS)
+    for piece in pieces.tapes:
+        tables.append(Table(_call(piece, tables, True, interpret), by_columns=True))
+    made = [table.numbers for table in tables[len(arrays) :]]
+    starts = np.cumsum([0, *(len(numbers) for numbers in made)])
+    return jnp.concatenate(made)[np.array([starts[piece] + place for piece, place in pieces.outputs])].T
+
+
+def _call(tape: Tape, tables: Sequence[Table], by_columns: bool, interpret: bool) -> Any:
+    """The outputs of a tape by one kernel, a row or a column for each state."""
+    states, kind = tables[0].numbers.shape[0], tables[0].numbers.dtype
+    shape = (len(tape.outputs), states) if by_columns else (states, len(tape.outputs))
+    read = {i.argument for i in tape.instructions if i.operation == "input"}
+    used = {k: table for k, table in enumerate(tables) if k in read}
+    layouts = [table.by_columns for table in used.values()]
+
+    def kernel(*memory: Any) -> None:
+        given = [Table(*pair) for pair in zip(memory, [*layouts, by_columns], strict=True)]
+        _compute(tape, dict(zip(used, given[:-1], strict=True)), given[-1], states)
+
+    return pallas.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(shape, kind, **_axes(tables[0].numbers)),
+        grid=(math.ceil(states / BLOCK),),
+        compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=1),
+        interpret=interpret,
+        name="chainrule",
+    )(*(table.numbers for table in used.values()))
+
+
+def _axes(array: Any) -> dict[str, Any]:
+    """The axes of a mesh along which an array differs between devices, as JAX's versions take them."""
+    kind = jax.typeof(array)
+    return {name: getattr(kind, name) for name in ("manual_axis_type", "vma") if hasattr(kind, name)}
+
+
+def _compute(tape: Tape, arguments: dict[int, Table], out: Table, states: int) -> None:
+    """The program of a kernel: the outputs for one block of states; those beyond the last are left alone."""
+    kind = out.numbers.dtype
+    state = pallas.program_id(0) * BLOCK + lax.iota(jnp.int32, BLOCK)
+    inside = None if states % BLOCK == 0 else lax.lt(state, lax.full((BLOCK,), states, jnp.int32))
+
+    def entry(argument: int, place: int) -> Any:
+        return triton.load(arguments[argument].at(state, place), mask=inside, other=None if inside is None else 0.0)
+
+    values = walk(tape, entry, lambda x: lax.full((BLOCK,), x, kind), _perform)
+    for place, value in enumerate(values):
+        triton.store(out.at(state, place), value, mask=inside)
+
+
+def _perform(operation: str, operands: list[Any]) -> Any:
+    if operation == "choose":
+        return lax.select(_is_true(operands[0]), operands[1], _like(operands[1], 0.0))
+    if operation in TESTS:
+        return lax.convert_element_type(TESTS[operation](*operands), operands[0].dtype)
+    return OPERATIONS[operation](*operands)
+
+
+def _is_true(x: Any) -> Any:
+    return lax.ne(x, _like(x, 0.0))
+
+
+def _like(x: Any, number: float) -> Any:
+    return lax.full(x.shape, number, x.dtype)
