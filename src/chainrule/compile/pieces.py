@@ -20,7 +20,7 @@ class Pieces:
 
     tapes: tuple[Tape, ...]
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the whole tape: a piece, and a place among its outputs."""
+    """For each output of the whole tape: a piece, and a place among its outputs, where these come first."""
 
 
 def pieces_of(tape: Tape, size: int) -> Pieces:
@@ -30,12 +30,12 @@ def pieces_of(tape: Tape, size: int) -> Pieces:
     home = {value: k for k, part in enumerate(parts) for value in part}
     last = len(parts) - 1
     stored: list[dict[Value, int]] = [{} for _ in parts]
+    for value in tape.outputs:
+        _append(stored[home.get(value, last)], value)
     for value in work:
         for operand in tape.instructions[value].operands:
             if operand in home and home[operand] != home[value]:
                 _append(stored[home[operand]], operand)
-    for value in tape.outputs:
-        _append(stored[home.get(value, last)], value)
     tapes = []
     for k, part in enumerate(parts):
         lengths = (*tape.inputs, *map(len, stored[:k]))
@@ -102,5 +102,5 @@ def _piece(
         operands = tuple(find(operand) for operand in tape.instructions[value].operands)
         instructions.append(tape.instructions[value]._replace(operands=operands))
         moved[value] = len(instructions) - 1
-    k = len(lengths) - len(tape.inputs)
-    return Tape(lengths, tuple(instructions), tuple(find(value) for value in stored[k]))
+    outputs = tuple(find(value) for value in stored[len(lengths) - len(tape.inputs)])
+    return Tape(lengths, tuple(instructions), outputs)

@@ -1,8 +1,8 @@
 """The functions of a robot in JAX: jit, vmap, grad, forward and reverse mode of any order.
 
 One primitive stands for every operator. On the CPU it is lowered to a call of compiled code by XLA's foreign function
-interface, or to a call of Python where there is no compiled code. On CUDA it is lowered to a kernel of Pallas. Elsewhere
-it is lowered to plain arithmetic.
+interface, or to a call of Python where there is no compiled code; on CUDA, to a kernel of Pallas; elsewhere, to plain
+arithmetic.
 """
 
 from __future__ import annotations
@@ -89,10 +89,7 @@ def _varying_together(arrays: list[Any]) -> list[Any]:
 
 def _varying_axes(array: Any) -> frozenset[Any]:
     kind = jax.typeof(array)
-    found: frozenset[Any] = getattr(getattr(kind, "manual_axis_type", None), "varying", None) or getattr(
-        kind, "vma", frozenset()
-    )
-    return found
+    return frozenset(kind.manual_axis_type.varying if hasattr(kind, "manual_axis_type") else kind.vma)
 
 
 evaluate = core.Primitive("chainrule_evaluate")
