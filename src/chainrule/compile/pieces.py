@@ -26,7 +26,7 @@ class Pieces:
 def pieces_of(tape: Tape, size: int) -> Pieces:
     """A tape as pieces of at most `size` operations each."""
     work = [value for value, instruction in enumerate(tape.instructions) if instruction.operands]
-    parts = _cut(tape, work, size)
+    parts = _parts(tape, work, size)
     home = {value: k for k, part in enumerate(parts) for value in part}
     last = len(parts) - 1
     stored: list[dict[Value, int]] = [{} for _ in parts]
@@ -48,7 +48,7 @@ def _append(places: dict[Value, int], value: Value) -> None:
     places.setdefault(value, len(places))
 
 
-def _cut(tape: Tape, work: Sequence[Value], size: int) -> list[Sequence[Value]]:
+def _parts(tape: Tape, work: Sequence[Value], size: int) -> list[Sequence[Value]]:
     """Parts of the operations: each ends where, in its second half, the fewest values are used after the end."""
     crossing = _crossing(tape, work)
     parts = []
