@@ -20,6 +20,8 @@ UPWARD = {
     ("simulation.trajectory", "robot.robot"): "Trajectory.load makes the robot that the file holds",
     ("simulation.trajectory", "motion.recorded"): "Trajectory.from_samples and Trajectory.load",
     ("simulation.trajectory", "motion.tables"): "Trajectory.load",
+    ("simulation.trajectory", "studio.show"): "Trajectory.show",
+    ("robot.robot", "studio.show"): "Robot.show",
 }
 """Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""
 

@@ -129,11 +129,11 @@ class Tab:
 
     def canvas(self):
         """The 3-D picture alone, without panels: (height, width, 3), 0 to 255."""
-        return _pixels(self.page.screenshot(style=ONLY_CANVAS))
+        return pixels(self.page.screenshot(style=ONLY_CANVAS))
 
     def picture(self, path=None):
         """The page as it is seen: (height, width, 3), and a PNG file where `path` is given."""
-        return _pixels(self.page.screenshot(path=path))
+        return pixels(self.page.screenshot(path=path))
 
     def settled_canvas(self):
         """The 3-D picture once two in a row are equal and not blank."""
@@ -147,7 +147,8 @@ class Tab:
         return last[0]
 
 
-def _pixels(png):
+def pixels(png):
+    """A PNG as an array: (height, width, 3), 0 to 255."""
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
 
 

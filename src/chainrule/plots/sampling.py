@@ -16,20 +16,25 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 5000
 """Postures of one animation."""
+USUAL_STEP, USUAL_FRAMES = 1 / 30, 3000
+"""Seconds between postures where no step is given, and how many of them at most."""
 
 
 def postures_in_time(
-    robot: Mechanism, motion: Any, *, t: Any, row: Any, step: float, caller: str
+    robot: Mechanism, motion: Any, *, t: Any, row: Any, step: float | None, caller: str
 ) -> tuple[Array, Array]:
     """Times (k,) every `step` seconds, and the postures (k, nq) of a motion at them.
 
     The motion is a trajectory, one of a batch being chosen by `row`; a motion as of cr.plan; or postures with times t.
+    Without a step there are 30 postures a second, fewer of a motion longer than 100 s.
     """
     when, states = _samples(robot, motion, t, row, caller)
+    if step is None:
+        step = max(USUAL_STEP, float(when[-1] - when[0]) / USUAL_FRAMES)
     count = int(np.floor((when[-1] - when[0]) / step * (1 + 1e-12))) + 1
     if count > MAX_FRAMES:
         raise ShapeError(f"{caller}: {count} frames are too many; take fewer fps, more speed, or a part of the motion")
-    times = when[0] + step * np.arange(count)
+    times = when[0] + min(step, 1e300) * np.arange(count)
     return times, _at_times(robot, when, states, times)
 
 

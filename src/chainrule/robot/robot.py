@@ -585,6 +585,50 @@ class Robot(Mechanism):
         room: dict[str, Any] = {"trail": trail, "style": style, "ground": ground, "limits": limits, "view": view}
         return animate(self, motion, path, size=size, **timing, **room)
 
+    def show(
+        self,
+        q: Any = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        t: ArrayLike | None = None,
+        row: int | Sequence[int] | None = None,
+        fps: float | None = None,
+        dark: bool = False,
+        height: int = 480,
+        live: bool | None = None,
+    ) -> Any:
+        """Show the robot in 3-D, to be turned and zoomed; of a motion, a replay with play, pause and a time slider.
+
+        In a notebook it appears below the cell, and is saved with the notebook. With a path it is written to one .html
+        file, about 0.9 MB, which needs no server and no network. Elsewhere a posture opens the studio in the browser,
+        which is returned (a program waits until Ctrl-C), and a motion opens a page. Needs the extra `studio`.
+
+        Parameters
+        ----------
+        q
+            A posture (nq,), the home posture if none is given; or a motion: a trajectory, a motion as of cr.plan, or
+            postures (k, nq) with their times t.
+        path
+            An .html file to write; one that is there is replaced.
+        t, row
+            The times of postures (k,), in s; which motion of a batch is shown, the first by default.
+        fps
+            Postures in a second of a replay; 30 by default, fewer of a motion longer than 100 s.
+        dark
+            Whether the page is dark.
+        height
+            The height of the frame in a notebook, in pixels.
+        live
+            Whether a server is behind it, so that joints can be moved: by default outside a notebook alone. It is
+            reached from this machine only.
+
+        >>> import chainrule as cr
+        >>> cr.load("panda").show(path="panda.html")  # doctest: +SKIP
+        """
+        from chainrule.studio.show import show
+
+        return show(self, q, path, t=t, row=row, fps=fps, dark=dark, height=height, live=live)
+
     def plot_manipulability(
         self,
         q: ArrayLike,

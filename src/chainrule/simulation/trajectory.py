@@ -390,6 +390,37 @@ class Trajectory:
         room: dict[str, Any] = {"row": row, "ax": ax, "size": size}
         return figure(self, path, joints, quantities=quantities, reference=reference, limits=limits, **room)
 
+    def show(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        row: int | Sequence[int] | None = None,
+        fps: float | None = None,
+        dark: bool = False,
+        height: int = 480,
+    ) -> None:
+        """Replay the motion in 3-D, with play, pause, speed and a time slider; the camera can be moved.
+
+        It appears below the cell of a notebook, or in the browser. With a path it is written to one .html file that
+        needs no server and no network. Needs the extra `studio`.
+
+        Parameters
+        ----------
+        path
+            An .html file to write; one that is there is replaced.
+        row
+            The motion of a batch that is shown, the first by default.
+        fps
+            Postures in a second; 30 by default, fewer of a motion longer than 100 s.
+        dark
+            Whether the page is dark.
+        height
+            The height of the frame in a notebook, in pixels.
+        """
+        from chainrule.studio.show import show
+
+        show(self.robot, self, path, row=row, fps=fps, dark=dark, height=height, live=False)
+
     def plot_torque_terms(
         self,
         path: str | PathLike[str] | None = None,

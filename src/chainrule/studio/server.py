@@ -9,14 +9,13 @@ import secrets
 import socket
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainrule.errors import ChainruleError, short_repr
 from chainrule.robot.robot import Robot
 from chainrule.studio.guard import Guard, guarded_start, is_loopback, limit_uploads
 from chainrule.studio.panels import PANELS
+from chainrule.studio.quiet import without_rich_output
 from chainrule.studio.session import Session
 from chainrule.studio.uploads import MAX_UPLOAD_BYTES
 
@@ -63,7 +62,7 @@ class Studio:
         self.port = int(listener.getsockname()[1])
         """The port that the server listens on."""
         guard = Guard(self.token, self.port, lambda: len(self.sessions))
-        with guarded_start(guard, listener), _without_rich_output():
+        with guarded_start(guard, listener), without_rich_output():
             self.server = _viser_server(host, self.port)
         self.server.on_client_connect(self._join)
         self.server.on_client_disconnect(self._leave)
@@ -115,7 +114,7 @@ class Studio:
             sessions, self.sessions = list(self.sessions.values()), {}
         for session in sessions:
             session.close()
-        with _without_rich_output():
+        with without_rich_output():
             self.server.stop()
 
     def __enter__(self) -> Studio:
@@ -193,16 +192,3 @@ def _cannot_listen(host: str, port: int, error: OSError) -> ChainruleError:
             "free one is taken then"
         )
     return ChainruleError(f"cannot listen on {host}, port {port}: {error.strerror}")
-
-
-@contextmanager
-def _without_rich_output() -> Iterator[None]:
-    """Keep viser from printing addresses, which lack the token."""
-    import rich
-
-    console: Any = rich.get_console()
-    before, console.quiet = console.quiet, True
-    try:
-        yield
-    finally:
-        console.quiet = before
