@@ -25,6 +25,8 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
+from chainrule.studio.page import wait_until_sent
+from chainrule.studio.postures import default_tip, first_posture
 from chainrule.studio.scene import appearance
 from chainrule.studio.scene.robot import DrawnRobot
 from chainrule.studio.scene.view import Camera, point_camera
@@ -41,6 +43,8 @@ KINDS = {"info": None, "warning": "yellow", "error": "red"}
 
 SECONDS_SHOWN = {"info": 5.0, "warning": 8.0, "error": None}
 """How long a notification stays; None until it is closed."""
+
+SECONDS_BETWEEN_COMPLAINTS = 6.0
 
 PANEL_WIDTH = 340.0
 """Width of the control panel, in pixels: the robot keeps most of a page of 1280."""
@@ -95,7 +99,9 @@ class Session:
         self.is_local = is_local
         self.uploads = Uploads()
         self.robot = robot
-        self.state = State.at_rest(robot)
+        self.state: State
+        self.tip: str
+        """The link or frame that is dragged and leaves a trail: the end-effector, until the user chooses another."""
         self.movers: frozenset[object] = frozenset()
         """During `update`: the `by` of the calls of `move` that led to it."""
         self.dark = False
@@ -107,6 +113,7 @@ class Session:
         self._new_movers: set[object] = set()
         self._changed = threading.Condition()
         self._drawing = threading.RLock()
+        self._complaints: dict[str, tuple[str, float]] = {}
         self._closed = False
         self._up: Array | None = None
         self._poses: tuple[Array, Robot, Array] | None = None
@@ -122,14 +129,17 @@ class Session:
 
     def show(self, robot: Robot) -> None:
         """Show another robot, at home: every panel is closed and built again."""
-        state = State.at_rest(robot)
-        with self._drawing, self.client.atomic():
-            self._unmount()
+        state = State.at_rest(robot, first_posture(robot))
+        with self._drawing:
+            if self._tabs is not None:
+                self._unmount()
+                wait_until_sent(self.client)
             with self._changed:
-                self.robot, self.state = robot, state
-            self.drawn = DrawnRobot(self.client.scene, robot)
-            self.drawn.move(self.poses)
-            self._mount()
+                self.robot, self.state, self.tip = robot, state, default_tip(robot)
+            with self.client.atomic():
+                self.drawn = DrawnRobot(self.client.scene, robot)
+                self.drawn.move(self.poses)
+                self._mount()
         self._wake()
 
     def restyle(self, style: str) -> None:
@@ -202,6 +212,14 @@ class Session:
         """Show a notification on the page; kind: "info", "warning" or "error"."""
         title = {"info": "Note", "warning": "Take care", "error": "That did not work"}[kind] if title is None else title
         self.client.add_notification(title, message, color=KINDS[kind], auto_close_seconds=SECONDS_SHOWN[kind])
+
+    def complain(self, topic: str, message: str) -> None:
+        """Show a warning; the same one about a topic only once in a few seconds, since sliders move often."""
+        now = monotonic()
+        last, when = self._complaints.get(topic, ("", -np.inf))
+        if message != last or now - when > SECONDS_BETWEEN_COMPLAINTS:
+            self._complaints[topic] = (message, now)
+            self.say(message, "warning")
 
     def guarded(self, callback: Callable[..., Any]) -> Callable[..., Any]:
         """A callback whose errors become messages on the page: the library's own as they are, others a sentence.

@@ -8,12 +8,14 @@ from chainrule.studio.panels.mass_matrix import MassMatrix
 from chainrule.studio.panels.motion import Motion
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.panels.push import Push
+from chainrule.studio.panels.tip import Tip
 from chainrule.studio.panels.torques import Torques
 from chainrule.studio.panels.view import View
 from chainrule.studio.panels.world import World
 
 PANELS: list[type[Panel]] = [
     Joints,
+    Tip,
     View,
     Torques,
     Motion,

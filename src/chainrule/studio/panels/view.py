@@ -133,7 +133,7 @@ class View(Panel):
         if self._total.visible:
             self._total.move(np.asarray(session.robot.center_of_mass(session.state.q)))
         if self._trail.visible:
-            self._trail.follow(np.asarray(session.robot.pose(session.state.q))[:3, 3])
+            self._trail.follow(np.asarray(session.robot.pose(session.state.q, session.tip))[:3, 3])
 
     def close(self) -> None:
         """Remove what was added to the scene."""

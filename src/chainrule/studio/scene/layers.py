@@ -13,6 +13,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
+from chainrule.studio.page import is_removed
 from chainrule.studio.scene import appearance, marks, surfaces
 from chainrule.studio.scene.appearance import DARK_MASS, INERTIA, MASS, SLIDING_AXIS, TOTAL_MASS, TRAIL
 from chainrule.studio.scene.robot import DrawnRobot
@@ -51,7 +52,7 @@ class Marks:
     def remove(self) -> None:
         """Remove them; their links may be gone already."""
         for node in self._nodes or []:
-            if not node._impl.removed:
+            if not is_removed(node):
                 node.remove()
         self._nodes = None
 

@@ -81,6 +81,16 @@ def _link_parts(robot: Mechanism, frame: Skeleton, radii: Array, k: int) -> Iter
     if k == 0 and not link.plate and any(joint.parent == 0 and joint.kind != "fixed" for joint in frame.joints):
         up = up_direction(robot)
         foot = link.points[int(np.argmin(link.points @ up))]
+        lying = any(
+            joint.axis_in_parent is not None
+            and abs(joint.axis_in_parent @ up) < 0.5
+            and np.allclose(joint.in_parent, foot)
+            for joint in frame.joints
+            if joint.parent == 0
+        )
+        if lying:  # a joint that turns about a level axis stands on a short column
+            yield Part(0, surfaces.cylinder(foot - 2.6 * r * up, foot, 0.8 * r), BASE)
+            foot = foot - 2.6 * r * up
         yield Part(0, surfaces.cylinder(foot, foot + 0.9 * r * up, 2.3 * r, 0.25 * r), BASE)
 
 

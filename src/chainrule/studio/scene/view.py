@@ -9,6 +9,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.plots.skeleton import skeleton
+from chainrule.studio.page import first_camera_of
 from chainrule.studio.scene.parts import Part, up_direction
 from chainrule.studio.scene.surfaces import rotation_along
 
@@ -93,11 +94,9 @@ def point_camera(client: ClientHandle, camera: Camera, *, turned: bool) -> None:
     The page turns the world after it has placed the camera. It places the camera once more if the place comes as that
     of the first view, to which the page's own button then leads as well.
     """
-    from viser import InitialCameraConfig
-
     if turned:
         client.scene.set_up_direction(camera.up)
-        first = InitialCameraConfig(broadcast=client._websock_connection.queue_message)
+        first = first_camera_of(client)
         first.fov, first.position, first.look_at, first.up = FIELD_OF_VIEW, camera.position, camera.look_at, camera.up
     else:
         handle = client.camera
