@@ -24,6 +24,12 @@ def eventually(look, patience_s=PATIENCE_S):
     return seen
 
 
+def session_of(studio):
+    """The session of the only tab that is open, once its panels are built."""
+    (session,) = eventually(lambda: list(studio.sessions.values()))
+    return session
+
+
 class Tab:
     """One page of the browser. `page` is Playwright's, for what has no method here."""
 

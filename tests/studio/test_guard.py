@@ -35,7 +35,7 @@ def get(studio, path="/", host=None, **headers):
             connection.putheader(name, value)
         connection.endheaders()
         answer = connection.getresponse()
-        return answer.status, answer.read().decode(), answer.headers
+        return answer.status, answer.read().decode(errors="replace"), answer.headers
 
 
 def websocket(studio, path="/", **options):
@@ -68,6 +68,9 @@ def test_the_page_comes_with_headers_that_protect_it(studio):
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
+    assert "unsafe-inline" not in headers["Content-Security-Policy"].partition("script-src")[2].partition(";")[0]
+    assert "<title>chainrule studio</title>" in text
+    assert get(studio, **{"Accept-Encoding": "gzip"})[2]["Content-Encoding"] == "gzip"
     assert headers["Set-Cookie"] is None
     assert websocket_status(studio) == 101
 
@@ -255,6 +258,12 @@ def test_closing_frees_the_port_and_the_threads():
     eventually(lambda: set(threading.enumerate()) <= before)
     with closing(socket.socket()) as again:
         again.bind(("127.0.0.1", studio.port))
+
+
+def test_a_page_of_viser_that_is_made_otherwise_is_refused(monkeypatch):
+    monkeypatch.setattr("chainrule.studio.policy.INNER_SCRIPT", "of another version")
+    with pytest.raises(RuntimeError, match="the page of this version of viser is made in another way"):
+        open_studio("pendulum", port=0)
 
 
 def test_without_viser_it_says_what_to_install(monkeypatch):

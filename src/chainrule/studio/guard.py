@@ -23,6 +23,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+from chainrule.studio.policy import Page
+
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
     from websockets.http11 import Request, Response
@@ -40,7 +42,6 @@ MAX_TABS = 64
 HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*",
     "Cache-Control": "no-store",
 }
 """Headers of every answer."""
@@ -68,6 +69,7 @@ class Guard:
         self.token = token
         self.cookie = f"chainrule_studio_{port}"  # cookies do not tell ports apart
         self.tabs = tabs
+        self.page = Page()
 
     def around(self, process: Process) -> Process:
         """The same processing of requests, after the check."""
@@ -77,8 +79,10 @@ class Guard:
             if refusal is not None:
                 status, reason = refusal
                 return self._answer(connection.respond(status, f"{reason}\n"))
+            if not request.headers.get_all("Upgrade") and urlsplit(request.path).path in ("", "/", "/index.html"):
+                return self._answer(self._send_page(connection, request), welcome=True)
             response = process(connection, request)
-            return None if response is None else self._answer(response, welcome=True)
+            return None if response is None else self._answer(response)
 
         return check_and_process
 
@@ -96,7 +100,7 @@ class Guard:
         parameters = parse_qs(urlsplit(request.path).query, keep_blank_values=True)
         if any(name in parameters for name in FOREIGN_PARAMETERS):
             return HTTPStatus.FORBIDDEN, "The studio's page connects to its own server only."
-        if request.headers.get("Upgrade") is not None and self.tabs() >= MAX_TABS:
+        if request.headers.get_all("Upgrade") and self.tabs() >= MAX_TABS:
             return HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABS} tabs are open; close some of them first."
         return None
 
@@ -113,14 +117,30 @@ class Guard:
             given += [cookies[self.cookie].value] if self.cookie in cookies else []
         return any(hmac.compare_digest(self.token.encode(), one.encode(errors="replace")) for one in given)
 
+    def _send_page(self, connection: ServerConnection, request: Request) -> Response:
+        response = connection.respond(HTTPStatus.OK, "")
+        is_compressed = any("gzip" in accepted for accepted in request.headers.get_all("Accept-Encoding"))
+        response.body = self.page.compressed if is_compressed else self.page.plain
+        for name, value in {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Length": str(len(response.body)),
+            "Content-Encoding": "gzip" if is_compressed else "identity",
+        }.items():
+            _set_header(response, name, value)
+        return response
+
     def _answer(self, response: Response, welcome: bool = False) -> Response:
-        for name, value in HEADERS.items():
-            if name in response.headers:
-                del response.headers[name]
-            response.headers[name] = value
+        for name, value in {**HEADERS, "Content-Security-Policy": self.page.policy}.items():
+            _set_header(response, name, value)
         if welcome and self.token is not None:
             response.headers["Set-Cookie"] = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
         return response
+
+
+def _set_header(response: Response, name: str, value: str) -> None:
+    if name in response.headers:
+        del response.headers[name]
+    response.headers[name] = value
 
 
 def _name_of(address: str) -> str | None:
