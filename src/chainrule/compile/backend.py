@@ -76,8 +76,18 @@ Text = Callable[..., Scalars]
 class Caller(Protocol):
     """Calls of a part of a text that is compiled once, however often it is called."""
 
-    def __call__(self, name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
-        """The result of `compute(*arguments)`; one name stands for one function of the arguments alone."""
+    def __call__(
+        self,
+        name: str,
+        compute: Callable[..., Scalars],
+        *arguments: Scalars,
+        when: Callable[[], Scalar] | None = None,
+    ) -> Scalars:
+        """The result of `compute(*arguments)`; one name stands for one function of the arguments alone.
+
+        `when` gives 0 where the result is zeros, or is not used, so that the call may be left out; in a row of calls
+        of one function, where the later ones would repeat the last result.
+        """
 
 
 LoopText = Callable[[Caller, Scalars, Scalars, Scalars], Scalars]
@@ -386,7 +396,9 @@ class Compiled:
         """Calls of generalized ufuncs, one for each function."""
         made: dict[tuple[str, tuple[int, ...]], Callable[..., Array]] = {}
 
-        def call(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
+        def call(
+            name: str, compute: Callable[..., Scalars], *arguments: Scalars, when: Callable[[], Scalar] | None = None
+        ) -> Scalars:
             flat = [x for part in arguments for x in part]
             lengths = tuple(map(len, arguments))
             if (name, lengths) not in made:
@@ -459,7 +471,9 @@ def is_worth_compiling(call: Call) -> bool:
     return bool(call.model.nv) and 0 not in call.signature[1] and visits <= MAX_VISITS
 
 
-def call_directly(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
+def call_directly(
+    name: str, compute: Callable[..., Scalars], *arguments: Scalars, when: Callable[[], Scalar] | None = None
+) -> Scalars:
     """The function itself, called."""
     return compute(*arguments)
 

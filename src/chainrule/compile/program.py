@@ -52,6 +52,12 @@ class Segment:
     tape: Tape
     calls: str | None
     arguments: tuple[Place, ...] = ()
+    when: int | None = None
+    """The output of its tape that is 0 where the call is not needed; None where it always is.
+
+    A call that is not needed gives zeros. In a row of calls of one function, the first that is not needed ends the row,
+    and those after it give the result of the last one that was made.
+    """
 
 
 @dataclass(frozen=True)
@@ -75,9 +81,10 @@ class Program:
 
 
 class Outliner:
-    """Traces a text into a program."""
+    """Traces a text into a program; with `conditions`, one that says when a call is not needed."""
 
-    def __init__(self, inputs: Sequence[int]) -> None:
+    def __init__(self, inputs: Sequence[int], *, conditions: bool = False) -> None:
+        self.conditions = conditions
         self.lengths = tuple(inputs)
         self._graph = Graph()
         self.inputs = self._graph.inputs(inputs)
@@ -86,8 +93,17 @@ class Outliner:
         self.functions: dict[str, Tape] = {}
         self.segments: list[Segment] = []
 
-    def call(self, name: str, compute: Callable[..., Symbols], *arguments: Symbols) -> Symbols:
-        """The result of `compute` on these lists, as a call of the function `name`, traced at its first use."""
+    def call(
+        self,
+        name: str,
+        compute: Callable[..., Symbols],
+        *arguments: Symbols,
+        when: Callable[[], Any] | None = None,
+    ) -> Symbols:
+        """The result of `compute` on these lists, as a call of the function `name`, traced at its first use.
+
+        `when` gives 0 where the call is not needed, as `Segment.when` says.
+        """
         lengths = [len(part) for part in arguments]
         if name not in self.functions:
             self.functions[name] = tape_of_text(compute, lengths)
@@ -99,12 +115,18 @@ class Outliner:
                 place = Place(None, len(computed))
                 computed += part
             places.append(place)
-        self._end(computed, name, tuple(places))
+        condition = None
+        if self.conditions and when is not None:
+            condition = len(computed)
+            computed.append(when())
+        self._end(computed, name, tuple(places), condition)
         self._lengths.append(len(self.functions[name].outputs))
         return self._graph.argument(len(self._lengths) - 1, self._lengths[-1])
 
-    def _end(self, outputs: Symbols, calls: str | None, arguments: tuple[Place, ...] = ()) -> None:
-        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments))
+    def _end(
+        self, outputs: Symbols, calls: str | None, arguments: tuple[Place, ...] = (), when: int | None = None
+    ) -> None:
+        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, when))
 
     def program(self, outputs: Symbols) -> Program:
         """The program with this result."""

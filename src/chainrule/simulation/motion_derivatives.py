@@ -316,7 +316,9 @@ class Sensitivities:
 def _dual_caller(call: Caller) -> Caller:
     """Calls of functions of dual numbers: functions of their values and rates, that give both."""
 
-    def dual_call(name: str, compute: Callable[..., Scalars], *arguments: Scalars) -> Scalars:
+    def dual_call(
+        name: str, compute: Callable[..., Scalars], *arguments: Scalars, when: Callable[[], Scalar] | None = None
+    ) -> Scalars:
         lengths = [len(part) for part in arguments]
         flat = [x for part in arguments for x in part]
         tags = [x.tag for x in flat if isinstance(x, Dual)]

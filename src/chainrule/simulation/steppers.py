@@ -32,6 +32,7 @@ from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars
 from chainrule.simulation.sampled import sample_sources, samples_in_steps
 from chainrule.simulation.step import Signals, StepResult, step
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import is_zero, where
 
 if TYPE_CHECKING:
     from chainrule.simulation.request import Request
@@ -117,7 +118,11 @@ class PlantCalls:
 
     def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
         """`Plant.sticking_problem`."""
-        return self.call("sticking", self._sticking_problem, q, v, x, s, self.p, direction)
+
+        def resting() -> Scalar:
+            return _count([1 - direction[i] * direction[i] for i in self.plant.can_stick])
+
+        return self.call("sticking", self._sticking_problem, q, v, x, s, self.p, direction, when=resting)
 
     def _sticking_problem(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, direction: Scalars
@@ -125,13 +130,16 @@ class PlantCalls:
         return self.plant.at(p).sticking_problem(q, v, x, s, p, direction)
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
-        """`sticking.sticking_pass`."""
+        """`sticking.sticking_pass`: needed while joints at rest contradict what they are taken for."""
         text = loop_sticking_pass if self.plant.rows else sticking_pass
-        return self.call("sticking_pass", text, *problem)
+        *_, resting, _, counters = problem
+        return self.call("sticking_pass", text, *problem, when=lambda: counters[0] * _count(resting))
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
-        both = self.call("jump", self._of_plant(Plant.jump), q, is_free, prescribed, *self._numbers)
+        both = self.call(
+            "jump", self._of_plant(Plant.jump), q, is_free, prescribed, *self._numbers, when=lambda: _count(prescribed)
+        )
         return both[: len(both) // 2], both[len(both) // 2 :]
 
     def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
@@ -159,6 +167,11 @@ class PlantCalls:
 
     def _sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars) -> Scalars:
         return sample_sources(self.plant, q, v, x, s, p)
+
+
+def _count(values: Scalars) -> Scalar:
+    """How many of the values are not zero."""
+    return sum((where(x == 0, 0.0, 1.0) for x in values if not is_zero(x)), start=0)
 
 
 def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:

@@ -1,0 +1,400 @@
+"""CUDA C of a program repeated in time: one thread a row, its state in registers, the loop over time inside.
+
+Local arrays are indexed by constants alone once functions are inlined, so that the compiler keeps them in registers.
+A function that is called several times is inlined once, in a loop over its calls; one whose calls may be left out, and
+is then needed rarely, is a function of its own, whose arguments are copied to memory. Records go through tiles of
+shared memory, as in `emit.cuda`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from chainrule.compile.emit.cuda import MAX_SHARED_BYTES, WARP, device_function, pitch, prelude
+from chainrule.compile.parts import part
+from chainrule.compile.program import Program, Segment
+from chainrule.compile.tape import Tape
+
+WARPS = 4
+"""Warps in a block."""
+
+MAX_LOOPED_CALLS = 4
+"""Calls of one function that become a loop; where there are more, it is a function of its own."""
+
+MAX_ARGUMENT_PARAMETERS = 64
+"""Parameters that all rows share and that are arguments of the kernel, which are read for nothing."""
+
+MAX_FLOAT = 1e30
+"""A number larger than all others in a float32, whose products with others are finite."""
+
+COUNT_UNIT, LANE_UNIT = 512, 16
+"""A warp's code is severity + LANE_UNIT * lane + COUNT_UNIT * count: of the first of its worst rows, and how many rows
+have at least the severity `count_from`."""
+
+
+@dataclass(frozen=True)
+class LoopTapes:
+    """What happens around the repetitions of a program, each a tape of one row.
+
+    The parameters of the program come first among the inputs of each. A severity is a whole number below LANE_UNIT, 0
+    where all is well.
+    """
+
+    begin: Tape
+    """(parameters, q, v) -> the state at the start, and its severity."""
+    check: Tape
+    """(parameters, state at the start, state at the end) -> severity."""
+    watch: Tape | None
+    """(parameters, record) -> severity of a record."""
+    count_from: int
+    """The severity from which on rows are counted."""
+
+
+def time_loop_kernel(program: Program, record: int, tapes: LoopTapes, bits: int, shared: bool) -> str:
+    """The text of the kernel `rollout`, for rows that share their parameters, or have each their own.
+
+    `rollout(rows, steps, every, ends, q, q_stride, v, v_stride, state, goes_on, signals, signals_stride, records,
+    records_stride, codes, parameters..)` starts from q and v, or goes on from `state`, takes `steps` steps and writes
+    the record of every `every`-th; where it ends the motion, also that of the end, and a code for each warp; else the
+    state. Strides are numbers from row to row. Parameters are the bits of each number, or rows and their stride.
+    """
+    return prelude(bits) + _Writer(program, record, tapes, bits, shared).text()
+
+
+def shares_arguments(program: Program) -> bool:
+    """Whether parameters that all rows share are arguments of the kernel."""
+    return program.inputs[0] <= MAX_ARGUMENT_PARAMETERS
+
+
+def bits_of_reals() -> str:
+    """A function that makes a number of its bits."""
+    return """static __device__ __forceinline__ real number(long long bits)
+{
+  union { long long bits; real number; } both;
+  both.bits = bits;
+  return both.number;
+}
+
+"""
+
+
+class StepWriter:
+    """Writes the functions of a program, and one repetition of it as a function of pointers.
+
+    The functions have names with a prefix, so that a text may hold several programs.
+    """
+
+    def __init__(self, program: Program, bits: int, prefix: str = "") -> None:
+        self.program, self.bits, self.prefix = program, bits, prefix
+        self.names = {name: f"{prefix}call{k}" for k, name in enumerate(program.functions)}
+        calls = [segment for segment in program.segments if segment.calls]
+        counts = {name: sum(segment.calls == name for segment in calls) for name in program.functions}
+        self.loops = len(program.functions) == 1 and 1 < len(calls) <= MAX_LOOPED_CALLS and not _has_conditions(calls)
+        self.outlined = {
+            segment.calls
+            for segment in calls
+            if segment.when is not None or (counts[segment.calls or ""] > 1 and not self.loops)
+        }
+
+    def functions(self) -> Iterator[str]:
+        """The functions that are called, and those of the segments but the last."""
+        for name, tape in self.program.functions.items():
+            yield self.function(self.names[name], tape, outlined=name in self.outlined)
+        for k, segment in enumerate(self.program.segments[:-1]):
+            if segment.tape.outputs:
+                yield self.function(f"{self.prefix}segment{k}", segment.tape)
+
+    def function(self, name: str, tape: Tape, *, outlined: bool = False) -> str:
+        """A function of pointers to the numbers of one row."""
+        text = device_function(name, _within_float(tape) if self.bits == 32 else tape, self.bits)
+        return text.replace("__forceinline__", "__noinline__", 1) if outlined else text
+
+    def repetition(self, name: str, results: dict[str, Sequence[int]]) -> Iterator[str]:
+        """The function `name(x0, x1, .., result, ..)`, with some outputs of the last segment in each result."""
+        last = self.program.segments[-1].tape
+        for result, places in results.items():
+            yield self.function(f"{name}_{result}", part(last, [last.outputs[k] for k in places]))
+        inputs = "".join(f"const real *__restrict__ x{k}, " for k in range(len(self.program.inputs)))
+        outputs = ", ".join(f"real *__restrict__ {result}" for result in results)
+        yield f"static __device__ __forceinline__ void {name}({inputs}{outputs})\n{{\n"
+        yield from self._looped_calls() if self.loops else self._calls()
+        sources = "".join(f"{source}, " for source in self.sources(len(self.program.segments) - 1))
+        for result in results:
+            yield f"  {name}_{result}({sources}{result});\n"
+        yield "}\n\n"
+
+    def sources(self, calls: int) -> list[str]:
+        """The arguments of a segment after so many calls: inputs, and results of the calls."""
+        return [f"x{k}" for k in range(len(self.program.inputs))] + [f"r{k}" for k in range(calls)]
+
+    def _length(self, segment: Segment) -> int:
+        return len(self.program.functions[segment.calls or ""].outputs)
+
+    # --- calls one after the other ---
+
+    def _calls(self) -> Iterator[str]:
+        calls = list(enumerate(self.program.segments[:-1]))
+        conditional = [self._length(segment) for _, segment in calls if segment.when is not None]
+        if conditional:
+            yield f"  const real zeros[{max(conditional)}] = {{}};\n"
+        for (_, has_condition), group in groupby(calls, key=lambda each: (each[1].calls, each[1].when is not None)):
+            row = list(group)
+            if has_condition:
+                yield from self._row_of_calls(row)
+                continue
+            for k, segment in row:
+                yield f"  real r{k}[{self._length(segment)}];\n  {{\n"
+                yield from self._call(k, segment, f"r{k}")
+                yield "  }\n"
+
+    def _row_of_calls(self, row: Sequence[tuple[int, Segment]]) -> Iterator[str]:
+        """Calls of one function until the first that is not needed."""
+        for k, segment in row:
+            yield f"  real b{k}[{self._length(segment)}];\n  const real *r{k} = zeros;\n"
+        yield "  do {\n"
+        for place, (k, segment) in enumerate(row):
+            yield from self._call(k, segment, f"b{k}", breaks=True)
+            following = "".join(f"r{j} = " for j, _ in row[place:])
+            yield f"    {following}b{k};\n"
+        yield "  } while (0);\n"
+
+    def _call(self, k: int, segment: Segment, result: str, *, breaks: bool = False) -> Iterator[str]:
+        """A segment and its call; with `breaks`, `break` where it is not needed."""
+        sources = self.sources(k)
+        if segment.tape.outputs:
+            yield f"    real a{k}[{len(segment.tape.outputs)}];\n"
+            yield f"    {self.prefix}segment{k}({''.join(f'{source}, ' for source in sources)}a{k});\n"
+        if breaks:
+            yield f"    if (a{k}[{segment.when}] == 0) break;\n"
+        arguments = []
+        lengths = self.program.functions[segment.calls or ""].inputs
+        for j, ((source, start), length) in enumerate(zip(segment.arguments, lengths, strict=True)):
+            place = f"{f'a{k}' if source is None else sources[source]} + {start}" if length else "nullptr"
+            if segment.calls in self.outlined and length:  # an array whose address is taken is kept in memory
+                yield from _copy(f"real c{k}_{j}[{length}]", f"c{k}_{j}", place, length)
+                place = f"c{k}_{j}"
+            arguments.append(place)
+        yield f"    {self.names[segment.calls or '']}({''.join(f'{place}, ' for place in arguments)}{result});\n"
+
+    # --- calls of one function, in a loop ---
+
+    def _looped_calls(self) -> Iterator[str]:
+        calls = list(enumerate(self.program.segments[:-1]))
+        name, tape = next(iter(self.program.functions.items()))
+        size = len(tape.outputs)
+        yield f"  real {', '.join(f'r{k}[{size}]' for k, _ in calls)};\n"
+        yield f"#pragma unroll 1\n  for (int turn = 0; turn < {len(calls)}; ++turn) {{\n"
+        common = {
+            j: segment.source
+            for j, segment in enumerate(self.program.segments[0].arguments)
+            if segment.source is not None and all(other.arguments[j] == segment for _, other in calls)
+        }
+        own = [(j, n) for j, n in enumerate(tape.inputs) if n and j not in common]
+        yield "".join(f"    real y{j}[{n}];\n" for j, n in own) + f"    real result[{size}];\n    switch (turn) {{\n"
+        for k, segment in calls:
+            sources = self.sources(k)
+            yield f"    case {k}: {{\n"
+            if segment.tape.outputs:
+                yield f"      real a[{len(segment.tape.outputs)}];\n"
+                yield f"      {self.prefix}segment{k}({''.join(f'{source}, ' for source in sources)}a);\n"
+            for j, n in own:
+                source, start = segment.arguments[j]
+                yield from _copy(None, f"y{j}", f"{'a' if source is None else sources[source]} + {start}", n)
+            yield "    } break;\n"
+        yield "    }\n"
+        arguments = []
+        for j, n in enumerate(tape.inputs):
+            place = self.program.segments[0].arguments[j]
+            whole = f"{self.sources(0)[common[j]]} + {place.start}" if j in common else f"y{j}"
+            arguments.append(whole if n else "nullptr")
+        yield f"    {self.names[name]}({''.join(f'{place}, ' for place in arguments)}result);\n    switch (turn) {{\n"
+        for k, _ in calls:
+            yield f"    case {k}: {{\n"
+            yield from _copy(None, f"r{k}", "result", size)
+            yield "    } break;\n"
+        yield "    }\n  }\n"
+
+
+def _has_conditions(segments: Sequence[Segment]) -> bool:
+    return any(segment.when is not None for segment in segments)
+
+
+def _copy(declaration: str | None, name: str, source: str, length: int) -> Iterator[str]:
+    if declaration is not None:
+        yield f"    {declaration};\n"
+    yield f"#pragma unroll\n    for (int i = 0; i < {length}; ++i) {name}[i] = ({source})[i];\n"
+
+
+def _within_float(tape: Tape) -> Tape:
+    """The tape with finite constants that float32 has."""
+    instructions = tuple(
+        t._replace(constant=max(-MAX_FLOAT, min(MAX_FLOAT, t.constant)))
+        if t.operation == "constant" and MAX_FLOAT < abs(t.constant) < float("inf")
+        else t
+        for t in tape.instructions
+    )
+    return replace(tape, instructions=instructions)
+
+
+def record_columns(record: int, bits: int) -> int:
+    """Numbers of a record that go through a tile at a time."""
+    most = MAX_SHARED_BYTES // (WARPS * WARP * bits // 8)
+    most -= most % 4 == 0
+    return min(record, most)
+
+
+def give_record(name: str, count: int, bits: int) -> str:
+    """Statements that write the numbers of `name`, an array of each thread, to `at`, rows of which it is a part."""
+    columns = record_columns(count, bits)
+    lines = []
+    for start in range(0, count, columns):
+        n = min(columns, count - start)
+        lines.append(
+            f"#pragma unroll\n    for (int i = 0; i < {n}; ++i) tile[lane * {pitch(n)} + i] = {name}[{start} + i];\n"
+            f"    __syncwarp();\n    give<{n}, {pitch(n)}>(tile, states, lane, stride, at + {start});\n"
+            "    __syncwarp();\n"
+        )
+    return "".join(lines)
+
+
+def tile_size(count: int, bits: int) -> int:
+    """Numbers of shared memory for the tile of a warp."""
+    return WARP * max(pitch(record_columns(count, bits)), 1)
+
+
+class _Writer:
+    """Writes the kernel."""
+
+    def __init__(self, program: Program, record: int, tapes: LoopTapes, bits: int, shared: bool) -> None:
+        self.record, self.tapes, self.bits = record, tapes, bits
+        self.shared = shared and shares_arguments(program)
+        self.parameters, self.state, three = program.inputs
+        self.signals = three // 3
+        self.nq, self.nv = tapes.begin.inputs[1:]
+        self.steps = StepWriter(program, bits)
+
+    def text(self) -> str:
+        """Functions, then the kernel."""
+        state = range(self.state)
+        record = range(self.state, self.state + self.record)
+        function = self.steps.function
+        parts = [bits_of_reals(), *self.steps.functions()]
+        parts += self.steps.repetition("step", {"next": state})
+        parts += self.steps.repetition("recorded_step", {"next": state, "record": record})
+        parts += [function("begin", self.tapes.begin), function("check", self.tapes.check)]
+        if self.tapes.watch is not None:
+            parts.append(function("watch", self.tapes.watch, outlined=True))
+        return "".join([*parts, self._finish(), self._kernel()])
+
+    def _finish(self) -> str:
+        """The severity of a whole motion."""
+        return f"""static __device__ __noinline__ real finish(const real *p, const real *q, const real *v, const real *x)
+{{
+  real start[{self.state + 1}], severity[1];
+  begin(p, q, v, start);
+  if (start[{self.state}] != 0) return start[{self.state}];
+  check(p, start, x, severity);
+  return severity[0];
+}}
+
+"""
+
+    def _kernel(self) -> str:
+        state, record, count = self.state, self.record, self.parameters
+        given = parameter_arguments(count, self.shared)
+        return f"""extern "C" __global__ void __launch_bounds__({WARPS * WARP}) rollout(
+  long long rows, long long steps, long long every, long long ends, const real *q, long long q_stride, const real *v,
+  long long v_stride, real *state, long long goes_on, const real *signals, long long signals_stride, real *records,
+  long long stride, real *codes, {given})
+{{
+  __shared__ __align__(16) real tiles[{WARPS}][{tile_size(record, self.bits)}];
+  const int warp = threadIdx.x / {WARP}, lane = threadIdx.x % {WARP};
+  const long long first = ((long long)blockIdx.x * {WARPS} + warp) * {WARP};
+  if (first >= rows) return;
+  const int states = rows - first < {WARP} ? (int)(rows - first) : {WARP};
+  const long long row = first + (lane < states ? lane : 0);
+  real *const tile = tiles[warp];
+{read_parameters(count, self.shared)}  real x[{state}], severity = 0;
+  if (goes_on) {{
+#pragma unroll
+    for (int i = 0; i < {state}; ++i) x[i] = state[row * {state} + i];
+  }} else {{
+    real start[{state + 1}];
+    begin(p, q + row * q_stride, v + row * v_stride, start);
+#pragma unroll
+    for (int i = 0; i < {state}; ++i) x[i] = start[i];
+  }}
+  const real *s = signals + row * signals_stride;
+  real *at = records + first * stride;
+  int k = 0;
+  const int total = (int)steps;
+  while (k < total || ends) {{
+    real next[{state}], record[{record}];
+    recorded_step(p, x, s, next, record);
+{give_record("record", record, self.bits)}{self._watch()}    if (k == total) break;
+    at += {record};
+    int stop = total - k < every ? total : k + (int)every;
+    for (;;) {{
+#pragma unroll
+      for (int i = 0; i < {state}; ++i) x[i] = next[i];
+      s += {3 * self.signals};
+      if (++k == stop) break;
+      step(p, x, s, next);
+    }}
+  }}
+  if (!ends) {{
+    if (lane < states) {{
+#pragma unroll
+      for (int i = 0; i < {state}; ++i) state[row * {state} + i] = x[i];
+    }}
+    return;
+  }}
+  real own[{max(count, 1)}], end[{state}];
+#pragma unroll
+  for (int i = 0; i < {count}; ++i) own[i] = p[i];
+#pragma unroll
+  for (int i = 0; i < {state}; ++i) end[i] = x[i];
+  const real found = finish(own, q + row * q_stride, v + row * v_stride, end);
+  tile[lane] = lane < states ? (found > severity ? found : severity) : 0;
+  __syncwarp();
+  if (lane == 0) {{
+    int worst = 0, which = 0, count = 0;
+    for (int i = 0; i < states; ++i) {{
+      const int code = (int)tile[i];
+      if (code > worst) worst = code, which = i;
+      count += code >= {self.tapes.count_from};
+    }}
+    codes[first / {WARP}] = worst + {LANE_UNIT} * which + {COUNT_UNIT} * count;
+  }}
+}}
+"""
+
+    def _watch(self) -> str:
+        if self.tapes.watch is None:
+            return ""
+        return f"""    {{
+      real own[{max(self.parameters, 1)}], seen[{self.record}], severe[1];
+#pragma unroll
+      for (int i = 0; i < {self.parameters}; ++i) own[i] = p[i];
+#pragma unroll
+      for (int i = 0; i < {self.record}; ++i) seen[i] = record[i];
+      watch(own, seen, severe);
+      severity = severe[0] > severity ? severe[0] : severity;
+    }}
+"""
+
+
+def parameter_arguments(count: int, shared: bool) -> str:
+    """The arguments of a kernel for the parameters: their bits where rows share them, else rows and their stride."""
+    if shared and count:
+        return ", ".join(f"long long p{k}" for k in range(count))
+    return "const real *parameters, long long parameters_stride"
+
+
+def read_parameters(count: int, shared: bool) -> str:
+    """The declaration of `p`, the parameters of a thread's row."""
+    if shared and count:
+        return f"  const real p[{count}] = {{{', '.join(f'number(p{k})' for k in range(count))}}};\n"
+    return "  const real *const p = parameters + row * parameters_stride;\n"
