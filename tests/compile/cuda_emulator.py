@@ -19,7 +19,7 @@ import numpy as np
 from chainrule.compile.load import cuda, device_arrays
 from chainrule.errors import ShapeError
 
-MAX_ARGUMENTS = 40
+MAX_ARGUMENTS = 96
 
 HEAD = r"""
 #include <barrier>
@@ -102,6 +102,14 @@ class EmulatedArrays:
         """The array."""
         return array
 
+    def send(self, array: Any, device: int) -> Any:
+        """A copy of an array of NumPy."""
+        return array.copy().view(DeviceNumbers)
+
+    def fetch(self, array: Any) -> Any:
+        """A copy as an array of NumPy."""
+        return np.array(array)
+
 
 def on_device(array: Any, bits: int = 64) -> DeviceNumbers:
     """A copy of an array on the emulated device."""
@@ -171,9 +179,11 @@ def emulated_device() -> Iterator[None]:
     real, library = cuda._driver, EmulatedArrays()
     package = DeviceNumbers.__module__.partition(".")[0]
     cuda._driver = Emulator()
-    device_arrays.LIBRARIES[package] = library
+    cupy_arrays = device_arrays.LIBRARIES["cupy"]
+    device_arrays.LIBRARIES[package] = device_arrays.LIBRARIES["cupy"] = library
     try:
         yield
     finally:
         cuda._driver = real
+        device_arrays.LIBRARIES["cupy"] = cupy_arrays
         del device_arrays.LIBRARIES[package]

@@ -231,13 +231,13 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
         which = f" (row {row})" if start.batch else ""
         warnings.warn(
             f"simulate: {error[row]:.3g} J of energy came from nowhere{which}, beside {scale[row]:.3g} J of work "
-            f"and motion: {_remedy_of_energy(request, h)}, and look at trajectory.energy_error",
+            f"and motion: {remedy_of_energy(request, h)}, and look at trajectory.energy_error",
             SimulationWarning,
             stacklevel=4,  # the call of simulate
         )
 
 
-def _remedy_of_energy(request: Request, h: float | None) -> str:
+def remedy_of_energy(request: Request, h: float | None) -> str:
     """What to do where energy comes from nowhere."""
     if h is None:
         return f"{request.integrator.name} loses it step by step, or at an event. Tighten rtol and atol"

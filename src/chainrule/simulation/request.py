@@ -286,7 +286,7 @@ def read_start(
         hold = prescribed.joints
         q, v = _start_prescribed(robot, prescribed, q, v, is_given=qd0 is not None)
     if within_limits:
-        _refuse_outside(robot, q)
+        refuse_outside(robot, q)
     else:
         warn_of_degrees(robot, q, "simulate")
     if robot.model.constraints:
@@ -363,17 +363,17 @@ def _warn_of_change_point(robot: Mechanism, q: Array, v: Array) -> None:
         )
 
 
-def _refuse_outside(robot: Mechanism, q: Array) -> None:
-    """An error where a joint starts outside its limits."""
+def refuse_outside(robot: Mechanism, q: Array, row: tuple[int, ...] = ()) -> None:
+    """An error where a joint starts outside its limits; `row` is the place of q in a batch, if it is one of many."""
     for coordinate in robot.layout.coordinates:
         x, lower, upper = q[..., coordinate.index], coordinate.lower, coordinate.upper
         outside = (x < lower - LIMIT_TOLERANCE) | (x > upper + LIMIT_TOLERANCE)
         if outside.any():
-            row = np.argwhere(outside)[0]
-            where = f" in row {tuple(row.tolist())}" if x.ndim else ""
+            place = tuple(np.argwhere(outside)[0].tolist())
+            where = f" in row {place or row}" if place or row else ""
             hint = degrees_hint(robot.layout, q)
             raise ShapeError(
-                f"simulate: the start of joint {coordinate.joint!r} is {x[tuple(row)]:g}{where}, outside its limits "
+                f"simulate: the start of joint {coordinate.joint!r} is {x[place]:g}{where}, outside its limits "
                 f"{lower:g} to {upper:g}; start within them, or pass limits=False to start anywhere"
                 + (f" ({hint})" if hint else "")
             )

@@ -14,6 +14,7 @@ from chainrule.errors import ModelError, ShapeError, short_repr
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.simulation.device import Device
     from chainrule.simulation.impacts import Impacts, Stops
     from chainrule.simulation.integrators import Integrator
     from chainrule.simulation.sampled import Torque
@@ -46,6 +47,8 @@ def simulate(
     atol: float | None = None,
     stabilisation: str | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
+    device: str | None = None,
+    dtype: Any = None,
 ) -> Trajectory:
     """The motion from a start (q0, qd0), for every row of a batch of starts.
 
@@ -108,6 +111,13 @@ def simulate(
         (3,)}, named as in `kernel`. Their batch broadcasts with that of q0, so that a sweep over a thousand bodies is
         one batch of one compiled loop. They are the numbers of what moves: a controller keeps those of the robot that
         it was made for.
+    device
+        "cuda", or "cuda:1": all steps are taken on a graphics processor, a thread for each motion. Arrays of NumPy are
+        sent there, and the result comes back. With q0 and qd0 of CuPy, PyTorch or JAX there, the result is a
+        DeviceTrajectory, whose arrays stay there. Refused: torques that only Python can compute, events,
+        integrators that choose or iterate their steps, and dry friction or stops with methods of order 2 and more.
+    dtype
+        "float32" or "float64", the numbers on the device: those of q0 unless given.
 
     Returns
     -------
@@ -136,7 +146,13 @@ def simulate(
     within = flag(limits, "simulate: limits") or stops is not None
     numbers = read_parameters(robot.model, "simulate", parameters)
     refuse_moving(robot.model, numbers, "simulate")
-    start = request.read_start(robot, q0, qd0, within, driven, numbers)
+    place = _read_device(device, dtype)
+    if place is None:
+        start = request.read_start(robot, q0, qd0, within, driven, numbers)
+    else:
+        from chainrule.simulation.device import read_device_start, simulate_on_device
+
+        start, there = read_device_start(robot, q0, qd0, place, within, driven, numbers)
     sources = request.SourceReader(robot, start.batch)
     asked = request.Request(
         robot=robot,
@@ -156,6 +172,9 @@ def simulate(
         diverged=on_divergence,
         numbers=numbers,
     )
+    if place is not None:
+        result: Any = simulate_on_device(asked, chosen, there, place, within)
+        return result
     if isinstance(chosen, FixedStep):
         from chainrule.simulation.fixed_step import simulate_fixed_steps
 
@@ -166,6 +185,15 @@ def simulate(
         motion = simulate_adaptively(asked, chosen)
     asked.warn_of_memory()
     return motion
+
+
+def _read_device(device: Any, dtype: Any) -> Device | None:
+    """The device that is asked for, None for the CPU."""
+    if device is None and dtype is None:
+        return None
+    from chainrule.simulation.device import read_device
+
+    return read_device(device, dtype)
 
 
 def _read_stabilization(stabilization: str, other_spelling: str | None) -> str:

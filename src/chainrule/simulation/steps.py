@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.functions.reference import scalars_of
+from chainrule.lazy import cached_property
 from chainrule.simulation.integrators import FixedStep
 from chainrule.simulation.plant import Limit
 from chainrule.simulation.request import Request
 from chainrule.simulation.sampled import SampledSource, calls_at_instants, sample_sources
 from chainrule.simulation.sources import Source
-from chainrule.simulation.steppers import LoopStepper, make_stepper, record_size, state_size
+from chainrule.simulation.steppers import LoopStepper, Stepper, make_stepper, record_size, state_size
 
 GRID_TOLERANCE = 1e-9
 """The share of a step up to which a jump counts as one at its end."""
@@ -56,10 +57,9 @@ class Steps:
     """The steps of one simulation."""
 
     def __init__(self, request: Request, integrator: FixedStep) -> None:
-        self.request, self.plant = request, request.plant
+        self.request, self.plant, self.integrator = request, request.plant, integrator
         self.rows = len(request.state)
         self.size = state_size(self.plant)
-        self.stepper = make_stepper(request, integrator)
         self.calls = any(source.called for source in self.plant.sources)
         self.locates = integrator.order > 1 and bool(self.plant.has_friction or self.plant.stops)
         """Whether events are located inside steps."""
@@ -67,6 +67,11 @@ class Steps:
         self.completed = 0
         """Records that the last advance has written, where it was interrupted."""
         self._burst = MIN_BURST
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """What moves states on: made when first used, as a simulation on a device needs none."""
+        return make_stepper(self.request, self.integrator)
 
     def advance(self, state: Array, grid: Array, h: float, every: int, records: Array) -> None:
         """Take the steps of length h between the times of the grid, and record every `every`-th of them."""

@@ -155,9 +155,10 @@ class StepWriter:
             yield f"  real b{k}[{self._length(segment)}];\n  const real *r{k} = zeros;\n"
         yield "  do {\n"
         for place, (k, segment) in enumerate(row):
-            yield from self._call(k, segment, f"b{k}", breaks=True)
             following = "".join(f"r{j} = " for j, _ in row[place:])
-            yield f"    {following}b{k};\n"
+            yield "  {\n"
+            yield from self._call(k, segment, f"b{k}", breaks=True)
+            yield f"    {following}b{k};\n  }}\n"
         yield "  } while (0);\n"
 
     def _call(self, k: int, segment: Segment, result: str, *, breaks: bool = False) -> Iterator[str]:
@@ -290,7 +291,8 @@ class _Writer:
 
     def _finish(self) -> str:
         """The severity of a whole motion."""
-        return f"""static __device__ __noinline__ real finish(const real *p, const real *q, const real *v, const real *x)
+        arguments = "const real *p, const real *q, const real *v, const real *x"
+        return f"""static __device__ __noinline__ real finish({arguments})
 {{
   real start[{self.state + 1}], severity[1];
   begin(p, q, v, start);
@@ -310,13 +312,7 @@ class _Writer:
   long long stride, real *codes, {given})
 {{
   __shared__ __align__(16) real tiles[{WARPS}][{tile_size(record, self.bits)}];
-  const int warp = threadIdx.x / {WARP}, lane = threadIdx.x % {WARP};
-  const long long first = ((long long)blockIdx.x * {WARPS} + warp) * {WARP};
-  if (first >= rows) return;
-  const int states = rows - first < {WARP} ? (int)(rows - first) : {WARP};
-  const long long row = first + (lane < states ? lane : 0);
-  real *const tile = tiles[warp];
-{read_parameters(count, self.shared)}  real x[{state}], severity = 0;
+{place_in_batch()}{read_parameters(count, self.shared)}  real x[{state}], severity = 0;
   if (goes_on) {{
 #pragma unroll
     for (int i = 0; i < {state}; ++i) x[i] = state[row * {state} + i];
@@ -383,6 +379,17 @@ class _Writer:
       watch(own, seen, severe);
       severity = severe[0] > severity ? severe[0] : severity;
     }}
+"""
+
+
+def place_in_batch() -> str:
+    """Statements that find the rows of a warp, the row of a thread, and its tile; blocks may have fewer warps."""
+    return f"""  const int warp = threadIdx.x / {WARP}, lane = threadIdx.x % {WARP};
+  const long long first = ((long long)blockIdx.x * (blockDim.x / {WARP}) + warp) * {WARP};
+  if (first >= rows) return;
+  const int states = rows - first < {WARP} ? (int)(rows - first) : {WARP};
+  const long long row = first + (lane < states ? lane : 0);
+  real *const tile = tiles[warp];
 """
 
 

@@ -34,6 +34,12 @@ class Library(Protocol):
     def result(self, array: Any) -> Any:
         """A new array, once it has been computed, as the user gets it."""
 
+    def send(self, array: np.ndarray[Any, Any], device: int) -> Any:
+        """A copy of an array of NumPy on a device."""
+
+    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
+        """A copy of an array as one of NumPy, once it has been computed."""
+
 
 class DeviceArray(NamedTuple):
     """Numbers on a device."""
@@ -133,6 +139,16 @@ class CupyArrays:
         """The array."""
         return array
 
+    def send(self, array: np.ndarray[Any, Any], device: int) -> Any:
+        """A copy on a device."""
+        with cupy().cuda.Device(device):
+            return cupy().asarray(array)
+
+    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
+        """A copy as an array of NumPy."""
+        with array.device:
+            return np.asarray(array.get())
+
 
 class TorchTensors:
     """Tensors of PyTorch."""
@@ -170,6 +186,14 @@ class TorchTensors:
         """The tensor."""
         return array
 
+    def send(self, array: np.ndarray[Any, Any], device: int) -> Any:
+        """A copy on a device."""
+        return sys.modules["torch"].as_tensor(array, device=f"cuda:{device}")
+
+    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
+        """A copy as an array of NumPy."""
+        return np.asarray(array.cpu().numpy())
+
 
 class JaxArrays(CupyArrays):
     """Arrays of JAX, seen and made through CuPy by DLPack, which orders the work of the two."""
@@ -189,6 +213,18 @@ CUPY, TORCH, JAX = CupyArrays(), TorchTensors(), JaxArrays()
 
 LIBRARIES: dict[str, Library] = {"cupy": CUPY, "torch": TORCH, "jax": JAX, "jaxlib": JAX}
 """Libraries by the packages of their arrays' classes; CuPy sees those of others."""
+
+
+def host_library() -> Library:
+    """The library that keeps arrays of NumPy on a device for a while."""
+    return LIBRARIES["cupy"]
+
+
+def is_on_device(value: Any) -> bool:
+    """Whether a value is an array on a device, or of a library that keeps its arrays there."""
+    if isinstance(value, (list, tuple, dict, int, float)) or type(value) is np.ndarray:
+        return False
+    return library_of(value) is not CUPY or hasattr(value, "__cuda_array_interface__")
 
 
 def library_of(value: Any) -> Library:
