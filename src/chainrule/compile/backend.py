@@ -82,11 +82,12 @@ class Caller(Protocol):
         compute: Callable[..., Scalars],
         *arguments: Scalars,
         when: Callable[[], Scalar] | None = None,
+        is_in_row: bool = False,
     ) -> Scalars:
         """The result of `compute(*arguments)`; one name stands for one function of the arguments alone.
 
-        `when` gives 0 where the result is zeros, or is not used, so that the call may be left out; in a row of calls
-        of one function, where the later ones would repeat the last result.
+        `when` gives 0 where the result is zeros, or is not used, so that the call may be left out. Of calls in a row it
+        gives 0 where this one and the later ones would repeat the last result.
         """
 
 
@@ -396,9 +397,7 @@ class Compiled:
         """Calls of generalized ufuncs, one for each function."""
         made: dict[tuple[str, tuple[int, ...]], Callable[..., Array]] = {}
 
-        def call(
-            name: str, compute: Callable[..., Scalars], *arguments: Scalars, when: Callable[[], Scalar] | None = None
-        ) -> Scalars:
+        def call(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
             flat = [x for part in arguments for x in part]
             lengths = tuple(map(len, arguments))
             if (name, lengths) not in made:
@@ -471,9 +470,7 @@ def is_worth_compiling(call: Call) -> bool:
     return bool(call.model.nv) and 0 not in call.signature[1] and visits <= MAX_VISITS
 
 
-def call_directly(
-    name: str, compute: Callable[..., Scalars], *arguments: Scalars, when: Callable[[], Scalar] | None = None
-) -> Scalars:
+def call_directly(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
     """The function itself, called."""
     return compute(*arguments)
 

@@ -41,7 +41,7 @@ class Worst(NamedTuple):
 
     row: int
     severity: int
-    count: int
+    counted: int
 
 
 def program_of(text: LoopText, shape: LoopShape) -> Program:

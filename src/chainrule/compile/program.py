@@ -53,11 +53,10 @@ class Segment:
     calls: str | None
     arguments: tuple[Place, ...] = ()
     when: int | None = None
-    """The output of its tape that is 0 where the call is not needed; None where it always is.
-
-    A call that is not needed gives zeros. In a row of calls of one function, the first that is not needed ends the row,
-    and those after it give the result of the last one that was made.
-    """
+    """The output of its tape that is 0 where the call is not needed and gives zeros; None where it always is needed."""
+    is_in_row: bool = False
+    """Whether it is one of a row of calls of one function: the first that is not needed ends the row, and those after
+    it give the result of the last one that was made."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +98,11 @@ class Outliner:
         compute: Callable[..., Symbols],
         *arguments: Symbols,
         when: Callable[[], Any] | None = None,
+        is_in_row: bool = False,
     ) -> Symbols:
         """The result of `compute` on these lists, as a call of the function `name`, traced at its first use.
 
-        `when` gives 0 where the call is not needed, as `Segment.when` says.
+        `when` gives 0 where the call is not needed, as `Segment` says.
         """
         lengths = [len(part) for part in arguments]
         if name not in self.functions:
@@ -119,14 +119,19 @@ class Outliner:
         if self.conditions and when is not None:
             condition = len(computed)
             computed.append(when())
-        self._end(computed, name, tuple(places), condition)
+        self._end(computed, name, tuple(places), condition, is_in_row)
         self._lengths.append(len(self.functions[name].outputs))
         return self._graph.argument(len(self._lengths) - 1, self._lengths[-1])
 
     def _end(
-        self, outputs: Symbols, calls: str | None, arguments: tuple[Place, ...] = (), when: int | None = None
+        self,
+        outputs: Symbols,
+        calls: str | None,
+        arguments: tuple[Place, ...] = (),
+        when: int | None = None,
+        is_in_row: bool = False,
     ) -> None:
-        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, when))
+        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, when, is_in_row))
 
     def program(self, outputs: Symbols) -> Program:
         """The program with this result."""

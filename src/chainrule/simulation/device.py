@@ -395,7 +395,7 @@ class DeviceRun:
             flat = records.reshape((self.rows, samples, -1))[row]
             refuse_outside(request.robot, self.library.fetch(flat)[0, :nq].astype(float), row=index)
         if worst.severity == Severity.DIVERGED and request.keeps_diverged:
-            return "diverged" if worst.count == self.rows else "finished"
+            return "diverged" if worst.counted == self.rows else "finished"
         if worst.severity == Severity.DIVERGED:
             raise self._divergence(row)
         motion = self._one_row(row)

@@ -316,9 +316,7 @@ class Sensitivities:
 def _dual_caller(call: Caller) -> Caller:
     """Calls of functions of dual numbers: functions of their values and rates, that give both."""
 
-    def dual_call(
-        name: str, compute: Callable[..., Scalars], *arguments: Scalars, when: Callable[[], Scalar] | None = None
-    ) -> Scalars:
+    def dual_call(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
         lengths = [len(part) for part in arguments]
         flat = [x for part in arguments for x in part]
         tags = [x.tag for x in flat if isinstance(x, Dual)]

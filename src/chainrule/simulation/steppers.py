@@ -133,7 +133,11 @@ class PlantCalls:
         """`sticking.sticking_pass`: needed while joints at rest contradict what they are taken for."""
         text = loop_sticking_pass if self.plant.rows else sticking_pass
         *_, resting, _, counters = problem
-        return self.call("sticking_pass", text, *problem, when=lambda: counters[0] * _count(resting))
+
+        def contradicts() -> Scalar:
+            return counters[0] * _count(resting)
+
+        return self.call("sticking_pass", text, *problem, when=contradicts, is_in_row=True)
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""

@@ -139,15 +139,15 @@ class StepWriter:
         conditional = [self._length(segment) for _, segment in calls if segment.when is not None]
         if conditional:
             yield f"  const real zeros[{max(conditional)}] = {{}};\n"
-        for (_, has_condition), group in groupby(calls, key=lambda each: (each[1].calls, each[1].when is not None)):
+        for _, group in groupby(calls, key=lambda each: each[1].calls if each[1].is_in_row else each[0]):
             row = list(group)
-            if has_condition:
+            k, segment = row[0]
+            if segment.when is not None:
                 yield from self._row_of_calls(row)
                 continue
-            for k, segment in row:
-                yield f"  real r{k}[{self._length(segment)}];\n  {{\n"
-                yield from self._call(k, segment, f"r{k}")
-                yield "  }\n"
+            yield f"  real r{k}[{self._length(segment)}];\n  {{\n"
+            yield from self._call(k, segment, f"r{k}")
+            yield "  }\n"
 
     def _row_of_calls(self, row: Sequence[tuple[int, Segment]]) -> Iterator[str]:
         """Calls of one function until the first that is not needed."""
