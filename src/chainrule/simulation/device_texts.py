@@ -40,7 +40,7 @@ LARGEST = {32: 1e15, 64: 1e150}
 
 
 class Severity(IntEnum):
-    """What is wrong with a row, the worst last."""
+    """Faults of a row, the worst last."""
 
     ENERGY = 1
     FRICTION = 2

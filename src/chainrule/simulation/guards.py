@@ -238,7 +238,7 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
 
 
 def remedy_of_energy(request: Request, h: float | None) -> str:
-    """What to do where energy comes from nowhere."""
+    """Advice where energy comes from nowhere."""
     if h is None:
         return f"{request.integrator.name} loses it step by step, or at an event. Tighten rtol and atol"
     if request.plant.rows:

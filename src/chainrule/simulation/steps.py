@@ -70,7 +70,7 @@ class Steps:
 
     @cached_property
     def stepper(self) -> Stepper:
-        """What moves states on: made when first used, as a simulation on a device needs none."""
+        """The stepper, made when first used: a simulation on a device needs none."""
         return make_stepper(self.request, self.integrator)
 
     def advance(self, state: Array, grid: Array, h: float, every: int, records: Array) -> None:

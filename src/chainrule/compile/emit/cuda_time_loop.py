@@ -36,7 +36,7 @@ have at least the severity `count_from`."""
 
 @dataclass(frozen=True)
 class LoopTapes:
-    """What happens around the repetitions of a program, each a tape of one row.
+    """Tapes around the repetitions of a program, each of one row.
 
     The parameters of the program come first among the inputs of each. A severity is a whole number below LANE_UNIT, 0
     where all is well.
