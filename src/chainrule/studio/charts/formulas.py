@@ -1,0 +1,179 @@
+"""The equations of motion as MathML, with the present numbers in place of the symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chainrule.arguments import Array
+from chainrule.robot.robot import Robot
+from chainrule.studio.charts.style import in_frame, number
+
+if TYPE_CHECKING:
+    from chainrule.symbolic.closed_form.equations import Equations
+    from chainrule.symbolic.documents.formula import Node
+
+TITLES = {
+    "M": "M, the mass matrix",
+    "C": "C, with the centrifugal and Coriolis torques C q̇",
+    "g": "g, gravity",
+    "tau": "τ, all of it",
+}
+"""The terms that are shown, and what they are."""
+
+MATHML = "http://www.w3.org/1998/Math/MathML"
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """An entry of a term: its name and its formula as trees, and its place in the term."""
+
+    name: Node
+    formula: Node
+    place: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Typeset:
+    """The terms of a robot's equations of motion, ready to be written with numbers."""
+
+    terms: Mapping[str, tuple[Entry, ...]]
+    """The entries that are not zero; of a symmetric matrix, those on and above the diagonal."""
+    parameters: Mapping[Node, float]
+    """The robot's own symbols and their values."""
+    state: Sequence[tuple[Node, Node, Node]]
+    """The symbols of position, velocity and acceleration of each coordinate."""
+
+    def values(self, q: Array, qd: Array, qdd: Array) -> dict[Node, float]:
+        """The number of each symbol in a state."""
+        found = dict(self.parameters)
+        for symbols, numbers in zip(self.state, zip(q, qd, qdd, strict=True), strict=True):
+            found |= {symbol: float(x) for symbol, x in zip(symbols, numbers, strict=True)}
+        return found
+
+
+def typeset(equations: Equations) -> Typeset:
+    """The terms M, C, g and tau of equations of motion; deriving them may take seconds."""
+    from chainrule.symbolic.documents.formula import parse
+    from chainrule.symbolic.documents.printing import latex
+
+    terms = {}
+    for term in TITLES:
+        matrix: Any = getattr(equations, term)
+        letter = {"tau": r"\tau"}.get(term, term)
+        half = term == "M"
+        places = [(i, j) for i in range(matrix.rows) for j in range(i if half else 0, matrix.cols) if matrix[i, j] != 0]
+        wide = matrix.cols > 1
+        terms[term] = tuple(
+            Entry(
+                parse(f"{letter}_{{{i + 1}{j + 1}}}" if wide else f"{letter}_{{{i + 1}}}"),
+                parse(latex(matrix[i, j])),
+                (i, j) if wide else (i,),
+            )
+            for i, j in places
+        )
+    return Typeset(
+        terms,
+        {parse(latex(symbol)): float(value) for symbol, value in equations.parameters.items()},
+        [
+            (parse(latex(a)), parse(latex(b)), parse(latex(c)))
+            for a, b, c in zip(equations.q, equations.qd, equations.qdd, strict=True)
+        ],
+    )
+
+
+def term_values(robot: Robot, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
+    """The numbers of the terms, by the robot's own functions."""
+    return {
+        "M": robot.mass_matrix(q),
+        "C": robot.coriolis_matrix(q, qd),
+        "g": robot.gravity_torque(q),
+        "tau": robot.inverse_dynamics(q, qd, qdd),
+    }
+
+
+def formulas(found: Typeset, values: Mapping[str, Array], numbers: Mapping[Node, float] | None = None) -> str:
+    """All terms, entry by entry: name = formula = number. With `numbers`, the formula with these put in as well."""
+    parts = []
+    for term, title in TITLES.items():
+        parts.append(f"<h4>{title}</h4>")
+        entries = found.terms[term]
+        lines = [_line(entry, float(values[term][entry.place]), numbers) for entry in entries]
+        parts.append("".join(lines) or '<div class="dim">zero</div>')
+    parts.append('<div class="dim">SI units. Entries that are not listed are zero, or equal by symmetry.</div>')
+    return in_frame("".join(parts))
+
+
+def _line(entry: Entry, value: float, numbers: Mapping[Node, float] | None) -> str:
+    from chainrule.symbolic.documents.mathml import element
+
+    sides = [element(entry.name), element(entry.formula)]
+    if numbers is not None:
+        sides.append(element(put_numbers(entry.formula, numbers)))
+    sides.append(f"<mn>{number(value)}</mn>")
+    return f'<div class="formula"><math xmlns="{MATHML}"><mrow>{"<mo>=</mo>".join(sides)}</mrow></math></div>'
+
+
+def put_numbers(node: Node, numbers: Mapping[Node, float]) -> Node:
+    r"""A formula with numbers in place of symbols, and dots between factors that would run together.
+
+    >>> from chainrule.symbolic.documents.formula import parse
+    >>> from chainrule.symbolic.documents.mathml import element
+    >>> element(put_numbers(parse("m L"), {parse("m"): 2.0, parse("L"): -3.0}))
+    '<mrow><mn>2</mn><mo>·</mo><mrow><mo fence="true" stretchy="true" form="prefix">(</mo><mn>-3</mn>...
+    """
+    from chainrule.symbolic.documents.formula import Fence, Fraction, Grid, Root, Row, Script
+
+    if node in numbers:
+        return _written(numbers[node])
+    if isinstance(node, Script):
+        symbol = Script(node.base, node.lower, None) if node.lower is not None else node.base
+        if symbol in numbers:
+            return Script(_written(numbers[symbol]), None, node.upper)
+        return Script(put_numbers(node.base, numbers), node.lower, node.upper)
+    if isinstance(node, Row):
+        return Row(tuple(_with_dots(node.parts, numbers)))
+    if isinstance(node, Fence):
+        alone = node.body in numbers
+        body = _written(numbers[node.body], bare=True) if alone else put_numbers(node.body, numbers)
+        return Fence(node.opening, body, node.closing)
+    if isinstance(node, Fraction):
+        return Fraction(put_numbers(node.top, numbers), put_numbers(node.bottom, numbers))
+    if isinstance(node, Root):
+        return Root(put_numbers(node.body, numbers))
+    if isinstance(node, Grid):
+        return Grid(node.kind, tuple(tuple(put_numbers(cell, numbers) for cell in row) for row in node.rows))
+    return node
+
+
+def _written(value: float, *, bare: bool = False) -> Node:
+    """A number; a negative one in brackets unless it stands alone."""
+    from chainrule.symbolic.documents.formula import Atom, Fence
+
+    atom = Atom("number", number(value))
+    return atom if bare or not atom.text.startswith("-") else Fence("(", atom, ")")
+
+
+def _with_dots(parts: Sequence[Node], numbers: Mapping[Node, float]) -> list[Node]:
+    """The parts of a row with numbers put in, and a dot between a number and the factor next to it."""
+    from chainrule.symbolic.documents.formula import Atom
+
+    written: list[Node] = []
+    last: Node | None = None
+    for part in parts:
+        new = put_numbers(part, numbers)
+        is_factor = last is not None and _is_factor(last) and _is_factor(part)
+        if is_factor and (new != part or (written and written[-1] != last)):
+            written.append(Atom("operator", "·"))
+        written.append(new)
+        last = part
+    return written
+
+
+def _is_factor(node: Node) -> bool:
+    from chainrule.symbolic.documents.formula import Atom, Script
+
+    base = node.base if isinstance(node, Script) else node
+    return not (isinstance(base, Atom) and base.kind in ("operator", "space", "function"))
+
