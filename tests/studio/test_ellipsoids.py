@@ -140,7 +140,6 @@ def test_elements_of_findings_are_links_and_joints_of_the_robot():
     assert not elements.elements_of(arm, Finding("note", "joint 'unknown'", "is wrong"))
     poses = arm.reference.poses([0.3, 0.4])
     both = elements.Elements((name,), ("joint2",))
-    assert elements.boxes(arm, both.links, poses).shape == (12, 2, 3)
     lines = elements.joint_lines(arm, both.joints, poses)
     assert lines.shape == (25, 2, 3)
     places = dict(elements.middles(arm, both, poses))

@@ -46,7 +46,7 @@ def test_an_arc_turns_as_the_torque_and_as_far_as_its_share_of_the_limit():
         turned = np.angle(np.exp(1j * (end - start - share * marks.MAX_SWEEP)))
         assert turned == pytest.approx(0, abs=1e-9)
         assert np.linalg.norm(rays, axis=1) == pytest.approx(marks.RADIUS * 2.0)
-    assert drawn.radii[0] > drawn.radii[1] > 0 > drawn.radii[2]  # tracks have no arrowhead
+    assert drawn.radii[0] > drawn.radii[1] > 0 > drawn.track_radii[0]  # tracks have no arrowhead
 
 
 def test_an_arrow_of_a_slide_points_where_the_force_does():
@@ -67,8 +67,8 @@ def _reach(arm):
 def test_torques_without_a_limit_are_compared_with_each_other_and_a_passive_joint_is_over():
     arm = cr.load("planar_2r").reference
     drawn = marks.torque_marks(arm, np.zeros(2), np.array([8.0, 4.0]))
-    assert drawn.colors[:2].tolist() == [marks.UNLIMITED.tolist()] * 2
-    lengths = [np.linalg.norm(np.diff(path, axis=0), axis=1).sum() for path in drawn.paths[:2]]
+    assert drawn.colors.tolist() == [marks.UNLIMITED.tolist()] * 2
+    lengths = [np.linalg.norm(np.diff(path, axis=0), axis=1).sum() for path in drawn.paths]
     assert lengths[1] / lengths[0] == pytest.approx(0.5, rel=0.01)
     passive = arm.with_joint_properties(effort=[5.0, 0.0]).reference
     assert marks.share_of_limit(passive, np.array([1.0, 1.0])).tolist() == [0.2, np.inf]

@@ -27,11 +27,14 @@ MATHML = "http://www.w3.org/1998/Math/MathML"
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """An entry of a term: its name and its formula as trees, and its place in the term."""
+    """An entry of a term."""
 
-    name: Node
+    written: str
+    """Its name, and its formula in symbols, in MathML."""
     formula: Node
+    """Its formula as a tree."""
     place: tuple[int, ...]
+    """Its place in the term."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +65,12 @@ def typeset(equations: Equations) -> Typeset:
     for term in TITLES:
         matrix: Any = getattr(equations, term)
         letter = {"tau": r"\tau"}.get(term, term)
-        half = term == "M"
-        places = [(i, j) for i in range(matrix.rows) for j in range(i if half else 0, matrix.cols) if matrix[i, j] != 0]
-        wide = matrix.cols > 1
+        below = term == "M"  # entries below the diagonal of a symmetric matrix are left out
+        places = [(i, j) for i in range(matrix.rows) for j in range(matrix.cols) if matrix[i, j] != 0]
+        places = [(i, j) for i, j in places if not (below and j < i)]
+        wide = term in ("M", "C")
         terms[term] = tuple(
-            Entry(
-                parse(f"{letter}_{{{i + 1}{j + 1}}}" if wide else f"{letter}_{{{i + 1}}}"),
-                parse(latex(matrix[i, j])),
-                (i, j) if wide else (i,),
-            )
+            _entry(f"{letter}_{{{i + 1}{j + 1 if wide else ''}}}", matrix[i, j], (i, j) if wide else (i,))
             for i, j in places
         )
     return Typeset(
@@ -81,6 +81,15 @@ def typeset(equations: Equations) -> Typeset:
             for a, b, c in zip(equations.q, equations.qd, equations.qdd, strict=True)
         ],
     )
+
+
+def _entry(name: str, expression: Any, place: tuple[int, ...]) -> Entry:
+    from chainrule.symbolic.documents.formula import parse
+    from chainrule.symbolic.documents.mathml import element
+    from chainrule.symbolic.documents.printing import latex
+
+    formula = parse(latex(expression))
+    return Entry(f"{element(parse(name))}<mo>=</mo>{element(formula)}", formula, place)
 
 
 def term_values(robot: Robot, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
@@ -94,7 +103,7 @@ def term_values(robot: Robot, q: Array, qd: Array, qdd: Array) -> dict[str, Arra
 
 
 def formulas(found: Typeset, values: Mapping[str, Array], numbers: Mapping[Node, float] | None = None) -> str:
-    """All terms, entry by entry: name = formula = number. With `numbers`, the formula with these put in as well."""
+    """All terms, entry by entry: name, formula, number. With `numbers`, the formula with these put in as well."""
     parts = []
     for term, title in TITLES.items():
         parts.append(f"<h4>{title}</h4>")
@@ -108,11 +117,11 @@ def formulas(found: Typeset, values: Mapping[str, Array], numbers: Mapping[Node,
 def _line(entry: Entry, value: float, numbers: Mapping[Node, float] | None) -> str:
     from chainrule.symbolic.documents.mathml import element
 
-    sides = [element(entry.name), element(entry.formula)]
+    lines = [entry.written]
     if numbers is not None:
-        sides.append(element(put_numbers(entry.formula, numbers)))
-    sides.append(f"<mn>{number(value)}</mn>")
-    return f'<div class="formula"><math xmlns="{MATHML}"><mrow>{"<mo>=</mo>".join(sides)}</mrow></math></div>'
+        lines.append(f"<mo>=</mo>{element(put_numbers(entry.formula, numbers))}")
+    written = "".join(f'<div><math xmlns="{MATHML}"><mrow>{line}</mrow></math></div>' for line in lines)
+    return f'<div class="formula"><div class="wide">{written}</div><span class="value">= {number(value)}</span></div>'
 
 
 def put_numbers(node: Node, numbers: Mapping[Node, float]) -> Node:
@@ -176,4 +185,3 @@ def _is_factor(node: Node) -> bool:
 
     base = node.base if isinstance(node, Script) else node
     return not (isinstance(base, Atom) and base.kind in ("operator", "space", "function"))
-

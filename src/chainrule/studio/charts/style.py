@@ -27,7 +27,8 @@ background:color-mix(in srgb,var(--mantine-color-text) 7%,transparent)}
 .cr .bar u{position:absolute;top:0;bottom:0;width:3px;margin-left:-1.5px;background:var(--mantine-color-text);
 box-shadow:0 0 0 1px var(--mantine-color-body)}
 .cr .bar s{position:absolute;top:0;bottom:0;width:0;border-left:2px dotted #de302c}
-.cr .scale{display:flex;justify-content:space-between;margin:1px 94px 5px 86px;font-size:10.5px}
+.cr .scale{display:grid;grid-template-columns:1fr auto 1fr;white-space:nowrap;margin:1px 94px 5px 86px;font-size:10.5px}
+.cr .scale span:last-child{text-align:right}
 .cr .key{display:flex;flex-wrap:wrap;gap:2px 10px;margin:2px 0 6px}
 .cr .key i{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:4px}
 .cr .wide{overflow-x:auto}
@@ -43,8 +44,10 @@ border:1px solid var(--mantine-color-body)}
 background:color-mix(in srgb,var(--hue) 13%,transparent)}
 .cr .note p{margin:2px 0}
 .cr math{font-size:13px}
-.cr .formula{overflow-x:auto;padding:4px 0;margin:2px 0}
+.cr .formula{display:flex;align-items:center;gap:8px;margin:3px 0}
+.cr .formula .wide{flex:1;padding:3px 0}
 .cr .formula math{margin:0;display:inline-block}
+.cr .value{flex:none;font-weight:600}
 .cr h4{margin:8px 0 2px;font-size:12.5px;font-weight:600}
 </style>"""
 """To be put on the page once for each panel, apart from what changes."""

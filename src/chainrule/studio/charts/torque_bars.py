@@ -125,7 +125,9 @@ def percent(share: float) -> str:
     """A share of a limit in words: "12 %"; "" where there is no limit, "passive" where nothing drives the joint."""
     if math.isnan(share):
         return ""
-    return "passive" if math.isinf(share) else f"{100 * share:.0f} %"
+    if math.isinf(share):
+        return "passive"
+    return f"{100 * share:.0f} %" if share < 9.995 else "> 999 %"
 
 
 def _scale(found: Torques, scales: Array, *, of_limit: bool) -> str:

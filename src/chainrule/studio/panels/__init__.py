@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from chainrule.studio.panels.doctor import Doctor
 from chainrule.studio.panels.ellipsoids import Ellipsoids
+from chainrule.studio.panels.equations import Equations
 from chainrule.studio.panels.joints import Joints
 from chainrule.studio.panels.mass_matrix import MassMatrix
 from chainrule.studio.panels.motion import Motion
@@ -23,4 +25,6 @@ PANELS: list[type[Panel]] = [
     World,
     MassMatrix,
     Ellipsoids,
+    Equations,
+    Doctor,
 ]

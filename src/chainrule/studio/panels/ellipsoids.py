@@ -26,7 +26,7 @@ KINDS: dict[str, tuple[int, int, int]] = {"velocity": (38, 132, 230), "force": (
 UNITS = {"velocity": "m/s", "force": "N"}
 PER = {"velocity": "joint velocities", "force": "joint torques"}
 LOST: tuple[int, int, int] = (200, 20, 120)
-SIZE, LONGEST = 0.3, 0.8
+SIZE, LONGEST = 0.25, 0.45
 """The largest semi-axis of an ellipsoid in the first posture, and at most, as parts of the robot's reach."""
 
 ARROWS = 12
@@ -55,11 +55,11 @@ class Ellipsoids(Panel):
         self._units: dict[tuple[str, str], float] = {}
         gui.add_html(STYLE)
         self._warning = gui.add_html("")
-        self._on = {kind: gui.add_checkbox(f"{kind.capitalize()} ellipsoid", False) for kind in KINDS}
+        self._on = {kind: gui.add_checkbox(kind.capitalize(), False) for kind in KINDS}
         names = links_to_choose(robot)
         self._link = gui.add_dropdown("At", names, initial_value=names[0])
         self._size = gui.add_slider("Size", 0.2, 3.0, step=0.1, initial_value=1.0)
-        self._warn = gui.add_checkbox("Arrow of what is lost", True)
+        self._warn = gui.add_checkbox("Lost direction", True)
         self._numbers = gui.add_html("")
         for control in (*self._on.values(), self._link, self._size, self._warn):
             control.on_update(by_user(session, session.move))

@@ -11,7 +11,7 @@ from chainrule.studio import world
 from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.charts.torque_bars import torque_chart, torque_table, torques
 from chainrule.studio.panels.panel import Panel, by_user
-from chainrule.studio.scene.torque_marks import POINTS, torque_marks
+from chainrule.studio.scene.torque_marks import POINTS, TRACK_COLOR, TRACK_POINTS, torque_marks
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Torques(Panel):
         self._table_on = gui.add_checkbox("Numbers", False)
         self._scale = gui.add_dropdown("Bars", SCALES, initial_value=SCALES[0])
         self._table = gui.add_html("", visible=False)
-        self._arcs: DrawnTubes | None = None
+        self._arcs: tuple[DrawnTubes, DrawnTubes] | None = None
         for control in (self._arcs_on, self._table_on, self._scale):
             control.on_update(by_user(session, session.move))
 
@@ -62,12 +62,17 @@ class Torques(Panel):
         if self._arcs_on.value:
             marks = torque_marks(session.robot, session.state.q, tau, session.poses)
             if self._arcs is None:
-                self._arcs = DrawnTubes(session.client.scene, "/torques", 2 * len(tau), POINTS)
-            self._arcs.move(marks.paths, marks.radii, marks.colors)
-        if self._arcs is not None:
-            self._arcs.show(self._arcs_on.value)
+                scene, count = session.client.scene, len(tau)
+                self._arcs = (
+                    DrawnTubes(scene, "/torques", count, POINTS),
+                    DrawnTubes(scene, "/torque_tracks", count, TRACK_POINTS),
+                )
+            self._arcs[0].move(marks.paths, marks.radii, marks.colors)
+            self._arcs[1].move(marks.tracks, marks.track_radii, np.tile(TRACK_COLOR, (len(tau), 1)))
+        for tubes in self._arcs or ():
+            tubes.show(self._arcs_on.value)
 
     def close(self) -> None:
         """Remove the arcs."""
-        if self._arcs is not None:
-            self._arcs.remove()
+        for tubes in self._arcs or ():
+            tubes.remove()

@@ -1,4 +1,4 @@
-"""Elements that a finding of the doctor names, as boxes and axes in the scene."""
+"""Elements that a finding of the doctor names, and their places in the scene."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ from chainrule.robot.robot import Robot
 
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 """A name as `repr` writes it."""
-
-MARGIN, SMALLEST = 0.012, 0.035
-"""The space between a link and its box, and the least half side of a box, as parts of the robot's reach."""
-
-EDGES = ((0, 1), (1, 3), (3, 2), (2, 0), (4, 5), (5, 7), (7, 6), (6, 4), (0, 4), (1, 5), (2, 6), (3, 7))
-"""Pairs of corners of a box, numbered as the bits of x, y, z."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +48,6 @@ def elements_of(robot: Robot, finding: Finding) -> Elements:
         return Elements(joints=tuple(name for name in named if name in joints))
     links = tuple(name for name in named if name in robot.link_names)
     return Elements(links, tuple(name for name in named if name in joints and name not in links))
-
-
-def boxes(robot: Robot, links: tuple[str, ...], poses: Array) -> Array:
-    """The edges of a box around each link, in the base frame: (12 k, 2, 3)."""
-    reach, sizes = skeleton(robot).reach, robot.remember("studio extents", lambda: extents(robot.model))
-    found = []
-    for name in links:
-        extent, T = sizes[name], poses[robot.link_names.index(name)]
-        center = (extent.low + extent.high) / 2
-        half = np.maximum((extent.high - extent.low) / 2 + MARGIN * reach, SMALLEST * reach)
-        signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-        corners = (center + signs * half) @ T[:3, :3].T + T[:3, 3]
-        found += [corners[list(edge)] for edge in EDGES]
-    return np.array(found).reshape(-1, 2, 3)
 
 
 def joint_lines(robot: Robot, joints: tuple[str, ...], poses: Array) -> Array:

@@ -11,8 +11,8 @@ from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
 from chainrule.robot.robot import Robot
 
-POINTS = 25
-"""Points of a path."""
+POINTS, TRACK_POINTS = 37, 25
+"""Points of the path of a torque, and of a track."""
 
 RADIUS, LENGTH, THICKNESS, TRACK = 0.092, 0.3, 0.0095, 0.0011
 """Radius of an arc, length of an arrow at the limit, radii of its tube and of its track, as parts of the reach."""
@@ -53,14 +53,18 @@ class Axes:
 
 @dataclass(frozen=True, eq=False)
 class TorqueMarks:
-    """Torques of one state as paths with arrowheads, then the tracks on which they lie, as far as the limit."""
+    """Torques of one state as paths with arrowheads."""
 
     paths: Array
-    """(2 n, POINTS, 3), in m, in the base frame."""
+    """(n, POINTS, 3), in m, in the base frame."""
     radii: Array
-    """(2 n,): of tubes along the paths, in m; 0 for torques too small to be drawn, negative without an arrowhead."""
+    """(n,): of tubes along the paths, in m; 0 for torques too small to be drawn."""
     colors: NDArray[np.uint8]
-    """(2 n, 3): red, green and blue."""
+    """(n, 3): red, green and blue."""
+    tracks: Array
+    """(n, TRACK_POINTS, 3): the paths as far as the limit."""
+    track_radii: Array
+    """(n,): negative, for tubes without an arrowhead; 0 where there is no limit."""
 
 
 def share_of_limit(robot: Robot, tau: Array) -> Array:
@@ -128,17 +132,18 @@ def torque_marks(robot: Robot, q: Array, tau: Array, poses: Array | None = None)
     size = np.minimum(np.where(free, relative, share), MAX_SIZE)
     radii = np.where(size > SMALLEST, THICKNESS * reach * (0.6 + 0.4 * size), 0.0)
     side = np.where(tau < 0, -1.0, 1.0)
-    tracks = np.where(free, 0.0, -TRACK * reach)
     return TorqueMarks(
-        np.concatenate([_paths(axes, side * size, reach), _paths(axes, side, reach)]),
-        np.concatenate([radii, tracks]),
-        np.concatenate([share_colors(share), np.broadcast_to(TRACK_COLOR, (len(tau), 3))]),
+        _paths(axes, side * size, reach, POINTS),
+        radii,
+        share_colors(share),
+        _paths(axes, side, reach, TRACK_POINTS),
+        np.where(free, 0.0, -TRACK * reach),
     )
 
 
-def _paths(axes: Axes, size: Array, reach: float) -> Array:
-    """Arcs about axes and arrows along them, for sizes (n,) of which 1 is that of the limit: (n, POINTS, 3)."""
-    along = np.linspace(0.0, 1.0, POINTS)[None, :, None] * size[:, None, None]
+def _paths(axes: Axes, size: Array, reach: float, points: int) -> Array:
+    """Arcs about axes and arrows along them, for sizes (n,) of which 1 is that of the limit: (n, points, 3)."""
+    along = np.linspace(0.0, 1.0, points)[None, :, None] * size[:, None, None]
     angle = MAX_SWEEP * along
     arcs = np.cos(angle) * axes.across[:, None] + np.sin(angle) * axes.third[:, None]
     arrows = 0.5 * axes.across[:, None] + LENGTH / RADIUS * along * axes.directions[:, None]
