@@ -135,17 +135,17 @@ def put_numbers(node: Node, numbers: Mapping[Node, float]) -> Node:
     from chainrule.symbolic.documents.formula import Fence, Fraction, Grid, Root, Row, Script
 
     if node in numbers:
-        return _written(numbers[node])
+        return _number_node(numbers[node])
     if isinstance(node, Script):
         symbol = Script(node.base, node.lower, None) if node.lower is not None else node.base
         if symbol in numbers:
-            return Script(_written(numbers[symbol]), None, node.upper)
+            return Script(_number_node(numbers[symbol]), None, node.upper)
         return Script(put_numbers(node.base, numbers), node.lower, node.upper)
     if isinstance(node, Row):
         return Row(tuple(_with_dots(node.parts, numbers)))
     if isinstance(node, Fence):
         alone = node.body in numbers
-        body = _written(numbers[node.body], bare=True) if alone else put_numbers(node.body, numbers)
+        body = _number_node(numbers[node.body], bare=True) if alone else put_numbers(node.body, numbers)
         return Fence(node.opening, body, node.closing)
     if isinstance(node, Fraction):
         return Fraction(put_numbers(node.top, numbers), put_numbers(node.bottom, numbers))
@@ -156,7 +156,7 @@ def put_numbers(node: Node, numbers: Mapping[Node, float]) -> Node:
     return node
 
 
-def _written(value: float, *, bare: bool = False) -> Node:
+def _number_node(value: float, *, bare: bool = False) -> Node:
     """A number; a negative one in brackets unless it stands alone."""
     from chainrule.symbolic.documents.formula import Atom, Fence
 
