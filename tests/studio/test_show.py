@@ -118,6 +118,18 @@ def test_a_replay_plays_pauses_and_goes_to_a_time(offline, tmp_path):
     assert offline.asked == [path.as_uri()]
 
 
+def test_a_replay_that_begins_again_changes_no_lights(monkeypatch, swing, tmp_path):
+    import viser
+
+    changed = []
+    for name in ("configure_default_lights", "configure_environment_map", "configure_fog"):
+        monkeypatch.setattr(viser.SceneApi, name, lambda *_, name=name, **__: changed.append(name))
+    swing.show(tmp_path / "a.html")
+    assert changed == []
+    swing.robot.show(path=tmp_path / "a.html")
+    assert changed == ["configure_default_lights"]
+
+
 def test_the_first_view_takes_in_the_whole_motion():
     from chainrule.studio.scene import view, visuals
 

@@ -69,7 +69,8 @@ def _look(server: ViserServer, robot: Mechanism, places: Array, dark: bool) -> N
     """Lay the ground, and point the camera so that all postures are seen."""
     parts = visuals.drawing(robot).parts
     points = np.concatenate([view.drawn_points(robot, parts, place) for place in places])
-    Backdrop(server.scene, view.ground(robot, points), dark=dark)
+    # a replay that begins again sets the page's own lights first: other ones would make it flicker
+    Backdrop(server.scene, view.ground(robot, points), dark=dark, lamp=len(places) == 1)
     camera = view.first_camera(robot, points)
     server.scene.set_up_direction(tuple(camera.up))
     server.initial_camera.up = camera.up

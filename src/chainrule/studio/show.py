@@ -49,7 +49,7 @@ def show(
         raise ShapeError("show: a page in a file and a replay have no server behind them; leave out live=True")
     require_viser()
     if is_live:
-        studio = open_studio(with_configuration(robot, "home", postures[0]), port=0)
+        studio = open_studio(robot if q is None else with_configuration(robot, "home", postures[0]), port=0)
         if notebook is None:
             _open_live(studio)
         else:

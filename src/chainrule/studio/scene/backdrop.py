@@ -38,14 +38,14 @@ def grid_spacing(size: float) -> float:
 
 
 class Backdrop:
-    """Ground, lamp and background of a tab."""
+    """Ground, lamp and background of a tab; without the lamp, the lights are those that viser has by itself."""
 
-    def __init__(self, scene: SceneApi, ground: Ground, *, dark: bool) -> None:
-        self._scene, self._place = scene, ground
+    def __init__(self, scene: SceneApi, ground: Ground, *, dark: bool, lamp: bool = True) -> None:
+        self._scene, self._place, self._has_lamp = scene, ground, lamp
         self._turn = surfaces.rotation_along(ground.up)
         self._dark, self._has_ground, self._has_shadow = dark, True, True
         self._ground: Any = None
-        self._lamp: Any = None
+        self._lights: list[Any] = []
         self._draw()
 
     def show(self, *, ground: bool, shadow: bool, dark: bool) -> None:
@@ -77,16 +77,17 @@ class Backdrop:
             wxyz=surfaces.quaternions(self._turn),
             visible=self._has_ground,
         )
-        self._light(colors.lamp)
+        if self._has_lamp:
+            self._lights = self._new_lights(colors.lamp)
 
-    def _light(self, strength: float) -> None:
+    def _new_lights(self, strength: float) -> list[Any]:
         """Add the lamp, whose shadow has soft edges, and a weak light from the other side."""
         place = self._place
         toward = self._turn @ np.array(LAMP_DIRECTION) / np.linalg.norm(LAMP_DIRECTION)
         middle: Array = place.point + 0.4 * place.size * place.up
         distance = LAMP_DISTANCE * place.size
         self._scene.configure_default_lights(enabled=False)
-        self._lamp = self._scene.add_light_spot(
+        lamp = self._scene.add_light_spot(
             "/lamp",
             intensity=strength,
             decay=0.0,
@@ -96,11 +97,12 @@ class Backdrop:
             position=tuple(middle + distance * toward),
             direction=tuple(-toward),
         )
-        self._fill = self._scene.add_light_directional(
+        fill = self._scene.add_light_directional(
             "/fill", intensity=0.25 * strength, position=tuple(self._turn @ np.array([3.0, 2.0, 1.0]))
         )
+        return [lamp, fill]
 
     def remove(self) -> None:
         """Remove ground and lights."""
-        for node in (self._ground, self._lamp, self._fill):
+        for node in (self._ground, *self._lights):
             node.remove()
