@@ -102,6 +102,9 @@ class Node:
 MAX_PROLOG_BYTES = 1 << 20
 """Bytes of a file in which its root element is looked for."""
 
+BEFORE_XML = b"\xef\xbb\xbf\xfe\xff\x00 \t\r\n"
+"""Bytes that may come before the first "<" of XML: marks of the encoding, halves of letters, spaces."""
+
 
 def root_tag(content: bytes) -> str | None:
     """The name of the root element, from the beginning of the content; None where that is not XML.
@@ -109,6 +112,8 @@ def root_tag(content: bytes) -> str | None:
     >>> root_tag(b'<?xml version="1.0"?><!-- a robot --><robot name="r"><link'), root_tag(b"format = 'chainrule 1'")
     ('robot', None)
     """
+    if not content.lstrip(BEFORE_XML).startswith(b"<"):
+        return None
     parser = etree.XMLPullParser(
         events=("start",), resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
     )
