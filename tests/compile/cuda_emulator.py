@@ -43,6 +43,9 @@ static std::vector<std::unique_ptr<std::barrier<>>> warps;
 static std::unique_ptr<std::barrier<>> block;
 static inline void __syncwarp() { warps[threadIdx.x / 32]->arrive_and_wait(); }
 static inline void __syncthreads() { block->arrive_and_wait(); }
+static inline int __float_as_int(float x) { int y; __builtin_memcpy(&y, &x, 4); return y; }
+static inline float __int_as_float(int x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
+static inline int __double2loint(double x) { int y; __builtin_memcpy(&y, &x, 4); return y; }
 template <typename T> static inline T atomicAdd(T *at, T x) { return __atomic_fetch_add(at, x, __ATOMIC_SEQ_CST); }
 """
 
@@ -126,6 +129,10 @@ class Emulator:
     def architecture(self, device: int) -> str:
         """A kind of processor."""
         return "sm_90"
+
+    def processors(self, device: int) -> int:
+        """Few, so that warps go on to further states."""
+        return 1
 
     def compile(self, text: str, architecture: str) -> bytes:
         """A shared library."""

@@ -141,7 +141,7 @@ def test_every_operation_has_its_text(device):
     code = cuda.CudaCode(source, {"robot": "none", "function": "all", "bits": 64})
     x, out = on_device(rows), on_device(np.full((4, len(tape.outputs)), 7.0))
     layout = emit.layout_of(tape, 64)
-    code.launch("all_operations", (1, len(layout.parts)), layout.states, [4, x.ctypes.data, 2, out.ctypes.data])
+    code.launch("all_operations", (1, len(layout.parts)), layout.threads, [4, x.ctypes.data, 2, out.ctypes.data])
     with np.errstate(all="ignore"):
         want = evaluate(tape, [rows], (len(tape.outputs),))
     assert np.allclose(np.asarray(out), want, rtol=1e-14, atol=0, equal_nan=True)

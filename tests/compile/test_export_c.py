@@ -96,7 +96,7 @@ def test_the_c_text_of_a_small_kernel_is_as_it_was(name, tmp_path, request):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("cuda",), "can be exported to the target 'c'"),
+        (("opencl",), "can be exported to the target 'c' or 'cuda'"),
         (("c", ["mass_matrx"]), "did you mean 'mass_matrix'"),
         (("c", "mass_matrix"), "functions must be a list of names"),
         (("c", ["mass_matrix"], "x.cpp"), "path must end in .c"),

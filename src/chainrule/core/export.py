@@ -25,7 +25,8 @@ def export(
     """Write functions of this robot as source code, and return the files written.
 
     target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads
-    arguments from its input and prints results. Functions are named as the methods are, prefixed with the file's
+    arguments from its input and prints results. target "cuda": CUDA C (.cu), kernels for floats and doubles with
+    functions that launch them, likewise. Functions are named as the methods are, prefixed with the file's
     name; end-effector and Jacobian frame are the defaults. Comments in the header say order, unit and frame of all
     numbers. Files that chainrule has not written are left alone, and an error says which, unless `overwrite`.
     """

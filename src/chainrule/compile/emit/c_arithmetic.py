@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
@@ -14,21 +14,31 @@ class Real(NamedTuple):
 
     name: str = "double"
     suffix: str = ""
-    has_sincos: bool = False
-    """Whether one function gives the sine and the cosine of an angle."""
+    sincos: str | None = None
+    """The function that gives the sine and the cosine of any angle at once, where there is one."""
+
+
+class NearAngles(NamedTuple):
+    """Variables that hold angles, by their values in the tape, and the function for those that are not large."""
+
+    names: Mapping[Value, str]
+    sincos: str
 
 
 DOUBLE = Real()
 
 
-def statements(tape: Tape, real: Real = DOUBLE, *, outputs_last: bool = True) -> str:
+NO_ANGLES = NearAngles({}, "")
+
+
+def statements(tape: Tape, real: Real = DOUBLE, *, outputs_last: bool = True, angles: NearAngles = NO_ANGLES) -> str:
     """Each value as a constant `v<k>`, and each entry of `out`, last or as soon as it is known.
 
     `x<i>` are the arguments. Where the outputs come last, `out` may be one of them.
     """
     used = {t.argument for t in tape.instructions if t.operation == "input"}
     lines = [f"  (void)x{i};\n" for i in range(len(tape.inputs)) if i not in used]
-    writer = _Writer(tape, real)
+    writer = _Writer(tape, real, angles)
     for k in range(len(tape.instructions)):
         lines += [f"  {line}\n" for line in writer.value(k)]
         lines += [] if outputs_last else [f"  {line}\n" for line in writer.outputs(k)]
@@ -48,9 +58,9 @@ def number(x: float, real: Real = DOUBLE) -> str:
 class _Writer:
     """Writes the statements of one tape."""
 
-    def __init__(self, tape: Tape, real: Real) -> None:
-        self.tape, self.real = tape, real
-        self.pairs = _sines_and_cosines(tape) if real.has_sincos else {}
+    def __init__(self, tape: Tape, real: Real, angles: NearAngles) -> None:
+        self.tape, self.real, self.angles = tape, real, angles
+        self.pairs = sines_and_cosines(tape) if real.sincos else {}
         self.places: dict[Value, list[int]] = {}
         for place, value in enumerate(tape.outputs):
             self.places.setdefault(value, []).append(place)
@@ -61,9 +71,11 @@ class _Writer:
         if k in self.pairs:
             sine, cosine = self.pairs[k]
             if k == min(sine, cosine):
-                angle = self.operand(instruction.operands[0])
+                value = instruction.operands[0]
+                near = self.angles.names.get(value)
+                function, angle = (self.angles.sincos, near) if near else (self.real.sincos, self.operand(value))
                 yield f"{name} v{sine}, v{cosine};"
-                yield f"sincos{self.real.suffix}({angle}, &v{sine}, &v{cosine});"
+                yield f"{function}({angle}, &v{sine}, &v{cosine});"
         elif instruction.operation not in ("input", "constant"):
             yield f"const {name} v{k} = {self.expression(instruction)};"
 
@@ -102,7 +114,7 @@ class _Writer:
         return others[operation]
 
 
-def _sines_and_cosines(tape: Tape) -> dict[Value, tuple[Value, Value]]:
+def sines_and_cosines(tape: Tape) -> dict[Value, tuple[Value, Value]]:
     """For each sine or cosine whose angle has both, the values of the two."""
     found: dict[Value, dict[str, Value]] = {}
     for k, instruction in enumerate(tape.instructions):

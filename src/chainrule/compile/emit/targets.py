@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from chainrule.compile.emit import c
+from chainrule.compile.emit import c, cuda_files
 from chainrule.compile.tape import Tape
 from chainrule.errors import ShapeError, quoted
 
@@ -20,7 +20,7 @@ class Target(NamedTuple):
     files: Callable[[Path, Mapping[str, Tape]], Mapping[Path, str]]
 
 
-TARGETS: dict[str, Target] = {"c": Target(".c", c.files)}
+TARGETS: dict[str, Target] = {"c": Target(".c", c.files), "cuda": Target(".cu", cuda_files.files)}
 
 
 def register(name: str, target: Target) -> None:

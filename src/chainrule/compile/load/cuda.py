@@ -6,6 +6,7 @@ CuPy does it: its NVRTC compiles, and its driver calls load and launch. Machine 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,9 @@ from chainrule.errors import ChainruleError, MissingPackageError, ShapeError, sh
 
 OPTIONS = ("-std=c++17",)
 """What the compiler is told besides the kind of processor: nothing that trades accuracy for speed."""
+
+BLOCKS_PER_PROCESSOR = 32
+"""Blocks of a batch for each multiprocessor of a device; more states than they have threads are computed in turns."""
 
 
 class DeviceError(ChainruleError, RuntimeError):
@@ -51,6 +55,10 @@ class CupyDriver:
         """The kind of processor that a device is, such as "sm_90"."""
         self.check(device)
         return f"sm_{cupy().cuda.Device(device).compute_capability}"
+
+    def processors(self, device: int) -> int:
+        """The number of multiprocessors of a device."""
+        return int(cupy().cuda.Device(device).attributes["MultiProcessorCount"])
 
     def check(self, device: int) -> None:
         """Raise DeviceError unless there is such a device."""
@@ -107,6 +115,12 @@ _driver: Any = CupyDriver()
 def driver() -> Any:
     """The thing that compiles, loads and launches: CuPy, or the emulator of tests."""
     return _driver
+
+
+@functools.cache
+def most_blocks(device: int) -> int:
+    """Blocks that are worth starting on a device: those that run at once, a few times over."""
+    return BLOCKS_PER_PROCESSOR * int(driver().processors(device))
 
 
 class CudaCode:
