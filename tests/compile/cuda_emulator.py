@@ -43,6 +43,7 @@ static std::vector<std::unique_ptr<std::barrier<>>> warps;
 static std::unique_ptr<std::barrier<>> block;
 static inline void __syncwarp() { warps[threadIdx.x / 32]->arrive_and_wait(); }
 static inline void __syncthreads() { block->arrive_and_wait(); }
+#define __shfl_sync(mask, x, lane) (x) /* of numbers that are the same in all lanes */
 static inline int __float_as_int(float x) { int y; __builtin_memcpy(&y, &x, 4); return y; }
 static inline float __int_as_float(int x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
 static inline int __double2loint(double x) { int y; __builtin_memcpy(&y, &x, 4); return y; }

@@ -4,6 +4,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,6 +114,51 @@ def test_arrays_on_the_host_are_refused_with_what_to_do(arm):
     jax = pytest.importorskip("jax")
     with pytest.raises(ShapeError, match="must be on a CUDA device, got an array of JAX"):
         kernel(jax.numpy.zeros(2))
+
+
+def test_angles_of_any_size_are_right(device, arm):
+    """Large angles take another way; infinite ones give no number."""
+    kernel = arm.kernel("mass_matrix", target="cuda")
+    q = np.array([[0.1, 1e4], [1e7, -3e12], [0.2, np.inf], [np.nan, 0.3], [0.4, -0.5]])
+    want = arm.reference.mass_matrix(q[[0, 1, 4]])
+    got = np.asarray(kernel(on_device(q)))
+    assert np.allclose(got[[0, 1, 4]], want, rtol=0, atol=1e-14)
+    assert np.isnan(got[2, 0, 0])
+    assert np.isfinite(got[3]).all()  # the first angle has no part in it
+    single = np.asarray(kernel(on_device(q[[0, 4]], 32)))
+    assert np.allclose(single, arm.reference.mass_matrix(q[[0, 4]].astype("float32").astype(float)), rtol=0, atol=1e-6)
+
+
+def test_warps_go_on_to_further_states(device, arm):
+    """One block computes any number of states, in turns."""
+    kernel = arm.kernel("mass_matrix", target="cuda")
+    q = on_device(states(kernel, 1000)[0])
+    out = on_device(np.full((1000, 4), np.nan))
+    kernel._code(64).launch(
+        "mass_matrix", (1, 1), kernel._facts[64]["threads"], [1000, q.ctypes.data, 2, out.ctypes.data]
+    )
+    assert np.allclose(out.reshape(1000, 2, 2), arm.reference.mass_matrix(np.asarray(q)), rtol=0, atol=1e-14)
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("name", ["pendulum.cu", "pendulum.h", "pendulum_main.cu"])
+def test_the_cuda_text_of_a_small_kernel_is_as_it_was(name, tmp_path, request):
+    """Run pytest with --update-golden after a change that is meant."""
+    cr.load("pendulum").export("cuda", functions=["inverse_dynamics"], path=tmp_path / "pendulum.cu")
+    text = (tmp_path / name).read_text()
+    golden = GOLDEN / f"cuda_{name}"
+    if request.config.getoption("--update-golden"):
+        golden.write_text(text)
+    assert text == golden.read_text()
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no CUDA compiler")
+def test_exported_files_compile(arm, tmp_path):
+    arm.export("cuda", functions=["inverse_dynamics", "mass_matrix"], path=tmp_path / "arm.cu")
+    command = ["nvcc", "-arch=sm_90", "-Werror", "all-warnings", "arm.cu", "arm_main.cu", "-o", "arm"]
+    subprocess.run(command, check=True, cwd=tmp_path)
 
 
 def test_targets_are_known_by_name(arm):

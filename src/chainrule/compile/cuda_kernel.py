@@ -13,7 +13,7 @@ from chainrule import __version__
 from chainrule.compile import memory
 from chainrule.compile.emit import cuda as emit
 from chainrule.compile.load import cache, device_arrays
-from chainrule.compile.load.cuda import CudaCode, most_blocks
+from chainrule.compile.load.cuda import CudaCode, processors
 from chainrule.compile.load.device_arrays import DeviceArray
 from chainrule.compile.steps import signature
 from chainrule.compile.tape import Tape
@@ -117,6 +117,7 @@ class CudaKernel:
             facts = {
                 "robot": self.robot, "function": self.name, "bits": bits, "instructions": len(tape.instructions),
                 "flops": tape.flops(), "threads": layout.threads, "parts": len(layout.parts),
+                "blocks": layout.blocks,
             }  # fmt: skip
             text = emit.prelude(bits) + emit.batch_kernel(self.name, tape, bits)
             entry = cache.Entry(text.encode("ascii"), facts)
@@ -140,7 +141,8 @@ class CudaKernel:
         if count and math.prod(self._shape):
             code, facts = self._code(bits), self._facts[bits]
             rows = [x for array, stride in zip(arrays, strides, strict=True) for x in (array.pointer, stride)]
-            blocks = (min(-(-count // facts["threads"]), most_blocks(device)), facts["parts"])
+            most = facts["blocks"] * processors(device)
+            blocks = (min(-(-count // facts["threads"]), most), facts["parts"])
             stream = library.stream(device)
             code.launch(
                 self.name, blocks, facts["threads"], [count, *rows, target.pointer], device=device, stream=stream

@@ -16,6 +16,8 @@ class Real(NamedTuple):
     suffix: str = ""
     sincos: str | None = None
     """The function that gives the sine and the cosine of any angle at once, where there is one."""
+    reciprocal: str | None = None
+    """The function for one divided by a number, where the division itself is not the best."""
 
 
 class NearAngles(NamedTuple):
@@ -93,11 +95,17 @@ class _Writer:
             return number(instruction.constant, self.real)
         return f"v{value}"
 
+    def _is_one(self, value: Value) -> bool:
+        instruction = self.tape.instructions[value]
+        return instruction.operation == "constant" and instruction.constant == 1.0
+
     def expression(self, instruction: Instruction) -> str:
         """The right side of a statement."""
         operands = [self.operand(value) for value in instruction.operands]
         operation, (a, b) = instruction.operation, (operands[0], operands[-1])
         one, zero, suffix = number(1.0, self.real), number(0.0, self.real), self.real.suffix
+        if operation == "div" and self.real.reciprocal and self._is_one(instruction.operands[0]):
+            return f"{self.real.reciprocal}({b})"
         signs = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
         if operation in signs:
             return f"{a} {signs[operation]} {b}"

@@ -28,21 +28,32 @@ from chainrule.compile.tape import Tape, Value, with_shared_reciprocals
 WARP = 32
 """Threads that go in step."""
 
-REALS = {32: Real("float", "f", "sine_and_cosine"), 64: Real("double", "", "sine_and_cosine")}
+REALS = {
+    32: Real("float", "f", "sine_and_cosine", "reciprocal"),
+    64: Real("double", "", "sine_and_cosine"),
+}
 
 MAX_TILE_BYTES = 20 * 1024
 """Shared memory for the rows of a warp's result; a larger result is computed in parts."""
-MAX_SHARED_BYTES = 48 * 1024
+MAX_SHARED_BYTES = 47 * 1024
 """Shared memory that a block may take without asking for more."""
 MAX_WARPS = 4
-"""Warps in a block."""
+"""Warps in a block, for a tape of less than MAX_SMALL_TAPE instructions.
 
-NUMBERS = """#ifndef NAN
+A longer one needs so many registers that few warps find room: one warp in a block leaves none of it empty.
+"""
+MAX_SMALL_TAPE = 700
+MIN_WIDE_BYTES = 150
+MAX_WIDE_INSTRUCTIONS = 4
+"""Bytes of a state, and instructions for each byte, of functions for which memory alone sets the speed."""
+
+BEGINNING = """#define INLINE static __device__ __forceinline__ __attribute__((unused))
+#ifndef NAN
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()
 #endif
 """
-"""Numbers that are not finite, which the run-time compiler knows only by these names."""
+"""A word for small functions, and numbers that are not finite: the run-time compiler knows no names for them."""
 
 
 def _polynomial(coefficients: Sequence[float], real: Real) -> str:
@@ -62,8 +73,23 @@ SINE_OF_HALF_TURN = (-0.16666656732559204, 0.008333017118275166, -0.000198066016
 COSINE_OF_HALF_TURN = (-0.5, 0.04166664183139801, -0.00138884037733078, 2.476187000866048e-05, -2.607681608424173e-07)
 """sin(r) = r + r z p(z) and cos(r) = 1 + z p(z), with z = r^2, for r within a quarter turn; off by less than 5e-9."""
 
+RECIPROCAL = """
+/* The device's estimate, and a step of Newton's method, which fails where the estimate is exact: at 0 and infinity. */
+INLINE real reciprocal(real x)
+{
+#ifdef __CUDA_ARCH__
+  real estimate;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(estimate) : "f"(x));
+#else
+  const real estimate = 1.0f / x;
+#endif
+  const real y = fmaf(fmaf(-x, estimate, 1.0f), estimate, estimate);
+  return y == y ? y : estimate;
+}
+"""
+
 SINCOS_SINGLE = f"""
-static __device__ __forceinline__ void near_sine_and_cosine(real x, real *sine, real *cosine)
+INLINE void near_sine_and_cosine(real x, real *sine, real *cosine)
 {{
   const real shifted = fmaf(x, {number(1 / math.pi, REALS[32])}, 12582912.0f); /* whole in its last bits */
   const real k = shifted - 12582912.0f;
@@ -78,7 +104,7 @@ static __device__ __forceinline__ void near_sine_and_cosine(real x, real *sine, 
 """
 
 SINCOS_DOUBLE = f"""
-static __device__ __forceinline__ void near_sine_and_cosine(real x, real *sine, real *cosine)
+INLINE void near_sine_and_cosine(real x, real *sine, real *cosine)
 {{
   const real shifted = fma(x, {number(2 / math.pi, REALS[64])}, 6755399441055744.0); /* whole in its last bits */
   const real k = shifted - 6755399441055744.0;
@@ -94,54 +120,99 @@ static __device__ __forceinline__ void near_sine_and_cosine(real x, real *sine, 
 """
 
 MOVES = """
-/* Sixteen bytes into shared memory, to arrive before the next `wait_for_copies`. */
-static __device__ __forceinline__ void copy_ahead(float4 *to, const float4 *from)
+/* A place in shared memory that counts the bytes of copies under way; `turn` is 0 or 1, for every second use. */
+struct Arrival {
+  unsigned long long count;
+};
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define COPIES_ALONE 1 /* the device copies whole pieces of memory by itself */
+#endif
+
+INLINE void prepare(Arrival *arrival)
 {
-#ifdef __CUDA_ARCH__
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
+#ifdef COPIES_ALONE
+  const unsigned at = (unsigned)__cvta_generic_to_shared(arrival);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(at) : "memory");
+#endif
+}
+
+/* One thread: so many bytes will come. */
+INLINE void expect(Arrival *arrival, int bytes)
+{
+#ifdef COPIES_ALONE
+  const unsigned at = (unsigned)__cvta_generic_to_shared(arrival);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
+#endif
+}
+
+INLINE void wait_for(Arrival *arrival, int turn)
+{
+#ifdef COPIES_ALONE
+  const unsigned at = (unsigned)__cvta_generic_to_shared(arrival);
+  asm volatile("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }"
+               ::"r"(at), "r"(turn) : "memory");
+#endif
+}
+
+/* Adjacent bytes into shared memory, a multiple of 16: by one thread, or by all of a warp where the device cannot. */
+INLINE void copy_in(void *tile, const void *from, int bytes, int lane, Arrival *arrival)
+{
+#ifdef COPIES_ALONE
+  const unsigned to = (unsigned)__cvta_generic_to_shared(tile), at = (unsigned)__cvta_generic_to_shared(arrival);
+  if (lane == 0)
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(at)
+                 : "memory");
 #else
-  *to = *from;
+  for (int i = lane; i < bytes / 16; i += 32) ((float4 *)tile)[i] = ((const float4 *)from)[i];
 #endif
 }
 
-/* Copies up to here are one group; wait until at most so many groups are under way. */
-static __device__ __forceinline__ void end_copies()
+/* The same out of shared memory; `finish_copies_out` before the tile is written again. */
+INLINE void copy_out(void *to, const void *tile, int bytes, int lane)
 {
-#ifdef __CUDA_ARCH__
-  asm volatile("cp.async.commit_group;" ::: "memory");
+#ifdef COPIES_ALONE
+  const unsigned from = (unsigned)__cvta_generic_to_shared(tile);
+  if (lane == 0)
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2; cp.async.bulk.commit_group;" ::"l"(to),
+                 "r"(from), "r"(bytes)
+                 : "memory");
+#else
+  for (int i = lane; i < bytes / 16; i += 32) ((float4 *)to)[i] = ((const float4 *)tile)[i];
 #endif
 }
 
-template <int GROUPS> static __device__ __forceinline__ void wait_for_copies()
+INLINE void finish_copies_out(int lane)
 {
-#ifdef __CUDA_ARCH__
-  asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+#ifdef COPIES_ALONE
+  if (lane == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+}
+
+/* All threads of a warp see what each has written to shared memory, and so do copies. */
+INLINE void meet()
+{
+#ifdef COPIES_ALONE
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
   __syncwarp();
 }
 
-/* Rows of N numbers, for the states of one warp, into a tile in which they lie PITCH numbers apart. */
+/* Rows of N numbers that lie anyhow, for the states of a warp, into a tile in which they lie PITCH numbers apart. */
 template <int N, int PITCH>
-static __device__ __forceinline__ void take(const real *rows, long long stride, int states, int lane, real *tile)
+INLINE void take(const real *rows, long long stride, int states, int lane, real *tile)
 {
-  if (PITCH == N && stride == N && states == 32 && (unsigned long long)rows % 16 == 0) {
-    for (int i = lane; i < 2 * N * (int)sizeof(real); i += 32) copy_ahead((float4 *)tile + i, (const float4 *)rows + i);
-  } else {
-#pragma unroll 4
-    for (int i = lane; i < states * N; i += 32) tile[i / N * PITCH + i % N] = rows[i / N * stride + i % N];
-  }
+#pragma unroll 1
+  for (int i = lane; i < states * N; i += 32) tile[i / N * PITCH + i % N] = rows[i / N * stride + i % N];
 }
 
 /* The same back into rows that lie `stride` numbers apart. */
 template <int N, int PITCH>
-static __device__ __forceinline__ void give(const real *tile, int states, int lane, long long stride, real *rows)
+INLINE void give(const real *tile, int states, int lane, long long stride, real *rows)
 {
-  if (PITCH == N && stride == N && states == 32 && (unsigned long long)rows % 16 == 0) {
-    for (int i = lane; i < 2 * N * (int)sizeof(real); i += 32) ((float4 *)rows)[i] = ((const float4 *)tile)[i];
-  } else {
 #pragma unroll 4
-    for (int i = lane; i < states * N; i += 32) rows[i / N * stride + i % N] = tile[i / N * PITCH + i % N];
-  }
+  for (int i = lane; i < states * N; i += 32) rows[i / N * stride + i % N] = tile[i / N * PITCH + i % N];
 }
 """
 
@@ -149,10 +220,19 @@ static __device__ __forceinline__ void give(const real *tile, int states, int la
 class Layout(NamedTuple):
     """Shared memory of a kernel: warps in a block, and for each argument whether its rows go through tiles."""
 
+    bits: int
     warps: int
     has_tile: tuple[bool, ...]
     parts: tuple[tuple[int, int], ...]
     """The first entry of the result and the one after the last, for each part."""
+
+    is_wide: bool
+    """Whether it moves many bytes for little arithmetic."""
+
+    @property
+    def blocks(self) -> int:
+        """Blocks for each multiprocessor beyond which states are computed in turns, as measured."""
+        return 1024 if self.is_wide else 128
 
     @property
     def threads(self) -> int:
@@ -171,20 +251,26 @@ def layout_of(tape: Tape, bits: int) -> Layout:
     used = row * pitch(parts[0][1] - parts[0][0])
     has_tile = []
     for n in tape.inputs:
-        needed = 2 * row * pitch(n)
+        needed = 2 * row * n
         has_tile.append(used + needed <= MAX_SHARED_BYTES)
         used += needed if has_tile[-1] else 0
-    return Layout(max(1, min(MAX_WARPS, MAX_SHARED_BYTES // max(1, used))), tuple(has_tile), parts)
+    moved = (sum(tape.inputs) + len(tape.outputs)) * bits // 8
+    is_wide = moved >= MIN_WIDE_BYTES and len(tape.instructions) < MAX_WIDE_INSTRUCTIONS * moved
+    most = MAX_WARPS if len(tape.instructions) < MAX_SMALL_TAPE else 1
+    return Layout(bits, max(1, min(most, MAX_SHARED_BYTES // max(1, used))), tuple(has_tile), parts, is_wide)
 
 
 def pitch(length: int) -> int:
-    """The distance of rows in a tile: threads that read the same entry of their rows then find it in other banks."""
-    return length if length % 4 else length + 1
+    """The distance of rows in the tile of a result: threads that write the same entry of their rows use other banks.
+
+    Tiles in which rows are adjacent are copied as a whole, so that this is given up only where few banks would be used.
+    """
+    return length if length % 8 else length + 1
 
 
 def prelude(bits: int) -> str:
     """The type of numbers, and the moves of rows."""
-    return f"{NUMBERS}typedef {REALS[bits].name} real;\n{_sine_and_cosine(bits)}{MOVES}\n"
+    return f"{BEGINNING}typedef {REALS[bits].name} real;\n{_sine_and_cosine(bits)}{RECIPROCAL * (bits == 32)}{MOVES}\n"
 
 
 def _sine_and_cosine(bits: int) -> str:
@@ -196,20 +282,20 @@ def _sine_and_cosine(bits: int) -> str:
     real = REALS[bits]
     limit = number(MAX_REDUCED_ANGLE_SINGLE if bits == 32 else MAX_REDUCED_ANGLE, real)
     return f"""{SINCOS_SINGLE if bits == 32 else SINCOS_DOUBLE}
-static __device__ __forceinline__ int is_near(real x)
+INLINE int is_near(real x)
 {{
   return fabs{real.suffix}(x) <= {limit};
 }}
 
 /* The angle within half a turn; not a number where it is not finite. */
-static __device__ __noinline__ real near_angle(real x)
+static __device__ __noinline__ __attribute__((unused)) real near_angle(real x)
 {{
   real s, c;
   sincos{real.suffix}(x, &s, &c);
   return is_near(x) ? x : atan2{real.suffix}(s, c);
 }}
 
-static __device__ __forceinline__ void sine_and_cosine(real x, real *sine, real *cosine)
+INLINE void sine_and_cosine(real x, real *sine, real *cosine)
 {{
   near_sine_and_cosine(is_near(x) ? x : near_angle(x), sine, cosine);
 }}
@@ -220,7 +306,7 @@ def device_function(name: str, tape: Tape, bits: int) -> str:
     """A function of pointers to the numbers of one state: `name(x0, x1, .., out)`."""
     real = REALS[bits]
     arguments = "".join(f"const real *__restrict__ x{i}, " for i in range(len(tape.inputs)))
-    head = f"static __device__ __forceinline__ void {name}({arguments}real *__restrict__ out)\n"
+    head = f"INLINE void {name}({arguments}real *__restrict__ out)\n"
     written = with_shared_reciprocals(tape)
     angles = _angles(written)
     names = {value: f"angle{k}" for k, value in enumerate(angles)}
@@ -257,55 +343,96 @@ def batch_kernel(name: str, tape: Tape, bits: int) -> str:
     for k, (first, last) in enumerate(layout.parts):
         own = part(tape, tape.outputs[first:last]) if len(layout.parts) > 1 else tape
         functions.append(device_function(f"{name}_part{k}", own, bits))
-        cases.append(_case(f"{name}_part{k}", own, (first, len(tape.outputs))))
+        cases.append(_case(f"{name}_part{k}", own, (first, len(tape.outputs)), bits))
     return "".join(functions) + _kernel(name, tape, layout, cases)
 
 
 def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str]) -> str:
     arguments = "".join(f"const real *x{i}, long long stride{i}, " for i in range(len(tape.inputs)))
-    takes, rows, size = [], [], 0
-    for i, n in enumerate(tape.inputs):
-        if layout.has_tile[i] and n:
-            place = f"tile + {size} * 2 + turn * {WARP * pitch(n)}"
-            takes.append(f"take<{n}, {pitch(n)}>(x{i} + first * stride{i}, stride{i}, states, lane, {place});")
-            rows.append(f"    const real *const row{i} = {place} + lane * {pitch(n)};\n")
-            size += WARP * pitch(n)
-        else:
-            rows.append(f"    const real *const row{i} = x{i} + (first + (lane < states ? lane : 0)) * stride{i};\n")
-    result = 2 * size
-    size = result + WARP * pitch(max(last - first for first, last in layout.parts))
+    tiles = _tiles(tape, layout)
+    size = tiles[-1].place + WARP * pitch(max(last - first for first, last in layout.parts))
+    rows = "".join(f"    const real *const row{i} = {tiles[i].row};\n" for i in range(len(tape.inputs)))
+    whole = " & ".join(["true", *(tile.is_whole for tile in tiles[:-1] if tile.is_whole)])
     chosen = cases[0] if len(cases) == 1 else _switch(cases)
+    warp = "0" if layout.warps == 1 else "__shfl_sync(0xffffffff, threadIdx.x / 32, 0)"  # known as one for all lanes
     head = (
         f'extern "C" __global__ void __launch_bounds__({layout.threads}) {name}(long long count, {arguments}real *out)'
     )
     return f"""{head}
 {{
   __shared__ __align__(16) real tiles[{layout.warps}][{size}];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  real *const tile = tiles[warp];
-  real *const result = tile + {result};
-  const auto fetch = [&](long long first, int turn) {{
-    const int states = count - first < 32 ? (int)(count - first) : 32;
-{"".join(f"    {take}{chr(10)}" for take in takes)}    (void)states;
-    end_copies();
-  }};
+  __shared__ Arrival arrivals[{layout.warps}][2];
+  const int warp = {warp}, lane = threadIdx.x % 32;
   const long long step = (long long)gridDim.x * {layout.threads};
   long long first = ((long long)blockIdx.x * {layout.warps} + warp) * 32;
   if (first >= count) return;
-  fetch(first, 0);
-  for (int turn = 0; first < count; first += step, turn ^= 1) {{
-    const int states = count - first < 32 ? (int)(count - first) : 32;
-    if (first + step < count) {{
-      fetch(first + step, turn ^ 1);
-      wait_for_copies<1>();
-    }} else {{
-      wait_for_copies<0>();
-    }}
-{"".join(rows)}{chosen}    __syncwarp();
+  real *const tile = tiles[warp], *const result = tile + {tiles[-1].place};
+  Arrival *const arrival = arrivals[warp];
+  const bool is_whole = {whole};
+  const bool is_aligned = (unsigned long long)out % 16 == 0;
+  if (lane == 0) {{
+    prepare(arrival);
+    prepare(arrival + 1);
   }}
+  meet();
+  const auto fetch = [&](long long first, int buffer) {{
+    if (is_whole & (count - first >= 32)) {{
+      if (lane == 0) expect(arrival + buffer, {sum(tile.bytes for tile in tiles[:-1])});
+{"".join(tile.copy for tile in tiles[:-1])}    }} else {{
+      const int states = count - first < 32 ? (int)(count - first) : 32;
+      (void)states;
+{"".join(tile.take for tile in tiles[:-1])}      meet();
+      if (lane == 0) expect(arrival + buffer, 0);
+    }}
+  }};
+  fetch(first, 0);
+  for (int k = 0; first < count; first += step, ++k) {{
+    const int buffer = k & 1, states = count - first < 32 ? (int)(count - first) : 32;
+    if (first + step < count) fetch(first + step, buffer ^ 1);
+    wait_for(arrival + buffer, k >> 1 & 1);
+    finish_copies_out(lane);
+    __syncwarp();
+{rows}{chosen}    __syncwarp();
+  }}
+  finish_copies_out(lane);
 }}
 
 """
+
+
+class _Tile(NamedTuple):
+    """The tiles of an argument, one for each of two turns: where they begin, and the texts that fill and find them."""
+
+    place: int
+    row: str = ""
+    is_whole: str = ""
+    bytes: int = 0
+    copy: str = ""
+    take: str = ""
+
+
+def _tiles(tape: Tape, layout: Layout) -> list[_Tile]:
+    """The tiles of all arguments, in which rows are adjacent, and the place after them."""
+    size = layout.bits // 8
+    tiles, place = [], 0
+    for i, n in enumerate(tape.inputs):
+        if not n or not layout.has_tile[i]:
+            tiles.append(_Tile(place, f"x{i} + (first + (lane < states ? lane : 0)) * stride{i}"))
+            continue
+        at = f"tile + {place} + buffer * {WARP * n}"
+        rows = f"x{i} + first * stride{i}"
+        tiles.append(
+            _Tile(
+                place,
+                row=f"{at} + lane * {n}",
+                is_whole=f"(stride{i} == {n}) & ((unsigned long long)x{i} % 16 == 0)",
+                bytes=WARP * n * size,
+                copy=f"      copy_in({at}, {rows}, {WARP * n * size}, lane, arrival + buffer);\n",
+                take=f"      take<{n}, {n}>({rows}, stride{i}, states, lane, {at});\n",
+            )
+        )
+        place += 2 * WARP * n
+    return [*tiles, _Tile(place)]
 
 
 def _switch(cases: Sequence[str]) -> str:
@@ -313,13 +440,15 @@ def _switch(cases: Sequence[str]) -> str:
     return f"    switch (blockIdx.y) {{\n{''.join(texts)}    }}\n"
 
 
-def _case(function: str, tape: Tape, place: tuple[int, int]) -> str:
+def _case(function: str, tape: Tape, place: tuple[int, int], bits: int) -> str:
     """The call of one part, and its result written; `place` is its first entry, and the length of the whole row."""
     n = len(tape.outputs)
     first, whole = place
     rows = "".join(f"row{i}, " for i in range(len(tape.inputs)))
     at = f"out + first * {whole}" + (f" + {first}" if first else "")
-    return (
-        f"    {function}({rows}result + lane * {pitch(n)});\n    __syncwarp();\n"
-        f"    give<{n}, {pitch(n)}>(result, states, lane, {whole}, {at});\n"
-    )
+    call = f"    {function}({rows}result + lane * {pitch(n)});\n    meet();\n"
+    give = f"give<{n}, {pitch(n)}>(result, states, lane, {whole}, {at});\n"
+    if n != whole or pitch(n) != n:
+        return f"{call}    {give}"
+    copy = f"copy_out({at}, result, {WARP * n * bits // 8}, lane);\n"
+    return f"{call}    if (is_aligned & (states == 32))\n      {copy}    else\n      {give}"

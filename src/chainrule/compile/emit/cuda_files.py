@@ -12,8 +12,8 @@ from chainrule.compile.emit.c import CONVENTIONS, MARK, comment, identifier
 from chainrule.compile.emit.cuda import REALS, batch_kernel, layout_of, prelude
 from chainrule.compile.tape import Tape
 
-MAX_BLOCKS = 4096
-"""Blocks of a launch, enough for any device; more states than they have threads are computed in turns."""
+PROCESSORS = 128
+"""Multiprocessors of a large device."""
 
 
 def files(path: Path, tapes: Mapping[str, Tape]) -> dict[Path, str]:
@@ -69,13 +69,14 @@ def _prototype(prefix: str, name: str, tape: Tape, bits: int) -> str:
 
 def _launch(prefix: str, name: str, tape: Tape, bits: int) -> str:
     layout = layout_of(tape, bits)
+    most = layout.blocks * PROCESSORS
     rows = "".join(f"x{i}, {n}, " for i, n in enumerate(tape.inputs))
     kernel = f"chainrule_f{bits}::{prefix}_{name}_kernel_f{bits}"
     return f"""extern "C" {_prototype(prefix, name, tape, bits)}
 {{
   if (count <= 0) return cudaSuccess;
   const long long needed = (count + {layout.threads - 1}) / {layout.threads};
-  const dim3 blocks(needed < {MAX_BLOCKS} ? (unsigned)needed : {MAX_BLOCKS}, {len(layout.parts)});
+  const dim3 blocks(needed < {most} ? (unsigned)needed : {most}, {len(layout.parts)});
   {kernel}<<<blocks, {layout.threads}, 0, stream>>>(count, {rows}out);
   return cudaGetLastError();
 }}

@@ -20,9 +20,6 @@ from chainrule.errors import ChainruleError, MissingPackageError, ShapeError, sh
 OPTIONS = ("-std=c++17",)
 """What the compiler is told besides the kind of processor: nothing that trades accuracy for speed."""
 
-BLOCKS_PER_PROCESSOR = 32
-"""Blocks of a batch for each multiprocessor of a device; more states than they have threads are computed in turns."""
-
 
 class DeviceError(ChainruleError, RuntimeError):
     """A graphics processor is missing, or refuses its work."""
@@ -118,9 +115,9 @@ def driver() -> Any:
 
 
 @functools.cache
-def most_blocks(device: int) -> int:
-    """Blocks that are worth starting on a device: those that run at once, a few times over."""
-    return BLOCKS_PER_PROCESSOR * int(driver().processors(device))
+def processors(device: int) -> int:
+    """The number of multiprocessors of a device."""
+    return int(driver().processors(device))
 
 
 class CudaCode:
