@@ -25,6 +25,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
+from chainrule.studio.charts.style import message
 from chainrule.studio.page import wait_until_sent
 from chainrule.studio.postures import default_tip, first_posture
 from chainrule.studio.scene import appearance
@@ -131,6 +132,8 @@ class Session:
         """Show another robot, at home: every panel is closed and built again."""
         state = State.at_rest(robot, first_posture(robot))
         with self._drawing:
+            if self._closed:
+                return
             if self._tabs is not None:
                 self._unmount()
                 wait_until_sent(self.client)
@@ -306,7 +309,7 @@ class Session:
         try:
             panel.build(self)
         except Exception as error:
-            self.client.gui.add_markdown(f"**{panel.title}** cannot be shown: {self._explain(error)}")
+            self.client.gui.add_html(message(f"{panel.title} cannot be shown: {self._explain(error)}"))
             return
         self._mounted.append(_Mounted(panel))
 

@@ -83,6 +83,8 @@ class Uploads:
     """The uploads of one tab, in a temporary folder that is made for the first and removed by `close`."""
 
     def __init__(self) -> None:
+        self.last: Upload | None = None
+        """The upload that came last, if any."""
         self._folder: TemporaryDirectory[str] | None = None
         self._count = 0
         self._bytes = 0
@@ -99,11 +101,12 @@ class Uploads:
             folder = self._new_folder()
             before = self._bytes
             try:
-                return self._write(name, files, folder)
+                self.last = self._write(name, files, folder)
             except FormatError:
                 self._bytes = before
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
+            return self.last
 
     def _new_folder(self) -> Path:
         if self._count >= MAX_UPLOADS:

@@ -8,6 +8,7 @@ from chainrule.studio.panels.equations import Equations
 from chainrule.studio.panels.joints import Joints
 from chainrule.studio.panels.mass_matrix import MassMatrix
 from chainrule.studio.panels.motion import Motion
+from chainrule.studio.panels.open import Open
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.panels.push import Push
 from chainrule.studio.panels.tip import Tip
@@ -27,4 +28,5 @@ PANELS: list[type[Panel]] = [
     Ellipsoids,
     Equations,
     Doctor,
+    Open,
 ]
