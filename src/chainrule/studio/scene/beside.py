@@ -28,7 +28,7 @@ def same_posture(robot: Mechanism, q: Array, other: Robot) -> Array:
 
 
 def sideways(robot: Mechanism, points: Array, others: Array) -> Array:
-    """Where a second robot stands: a displacement to the right of the first view, by which points of both are apart."""
+    """Displacement of a second robot, to the right in the first view, by which points of both are apart."""
     camera = first_camera(robot, points)
     across = np.cross(camera.look_at - camera.position, camera.up)
     across /= np.linalg.norm(across)
