@@ -28,6 +28,7 @@ from chainrule.plots.canvas import (
     refuse_unwritable,
 )
 from chainrule.plots.drawing import Drawn, draw_triad
+from chainrule.plots.gif import with_palette, write_gif
 from chainrule.plots.posture import Stage, new_stage, view_angles, write_title
 from chainrule.plots.sampling import postures_in_time
 from chainrule.simulation.progress import Progress
@@ -100,7 +101,7 @@ class Animation:
         if kind == ".mp4":
             self._save_mp4(str(target), progress)
         elif kind == ".gif":
-            self._save_gif(str(target), progress)
+            write_gif(self._images(progress), self.fps, str(target))
         else:
             title = escape(visible(self.robot.name))
             page = (
@@ -116,13 +117,6 @@ class Animation:
             canvas: Any = figure.canvas
             canvas.draw()
             yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-
-    def _save_gif(self, path: str, progress: bool | None) -> None:
-        """Write a GIF. Frames last whole hundredths of a second, so chosen that the animation keeps time."""
-        ends = np.round(100 * np.arange(1, len(self) + 1) / self.fps).astype(int)
-        lasting = (10 * np.diff(ends, prepend=0)).tolist()
-        pictures = [_with_palette(image) for image in self._images(progress)]
-        pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=lasting, loop=0, disposal=1)
 
     def _save_mp4(self, path: str, progress: bool | None) -> None:
         from matplotlib.animation import FFMpegWriter
@@ -148,17 +142,12 @@ class Animation:
         pictures = []
         for image in self._images(progress, every):
             buffer = io.BytesIO()
-            _with_palette(image).save(buffer, "PNG", optimize=True)
+            with_palette(image).save(buffer, "PNG", optimize=True)
             pictures.append(b64encode(buffer.getvalue()).decode("ascii"))
         return player(pictures, self.fps / every, self.times[::every], visible(self.robot.name))
 
     def _repr_html_(self) -> str:
         return self.html(progress=False)
-
-
-def _with_palette(image: Any) -> Any:
-    """The image with 128 colors, which makes files a third as large; pictures of robots have few."""
-    return image.quantize(colors=128, method=2, dither=0)
 
 
 def animate(

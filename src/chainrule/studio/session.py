@@ -345,11 +345,16 @@ class Session:
             with self._drawing:
                 self._redraw()
 
-    def _redraw(self) -> None:
+    def draw(self) -> None:
+        """Draw the present state now, on this thread, however often that was done: for pictures of it."""
+        with self._drawing:
+            self._redraw(everything=True)
+
+    def _redraw(self, everything: bool = False) -> None:
         """Update the panels that are due, in one message to the page."""
         now = monotonic()
         with self._changed:
-            due = [mounted for mounted in self._mounted if mounted.stale and mounted.due <= now]
+            due = [mounted for mounted in self._mounted if mounted.stale and (everything or mounted.due <= now)]
             for mounted in due:
                 mounted.stale = False
             if due:

@@ -11,9 +11,12 @@ from chainrule.studio.panels.motion import Motion
 from chainrule.studio.panels.open import Open
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.panels.push import Push
+from chainrule.studio.panels.replay import Replay
+from chainrule.studio.panels.simulation import Simulation
 from chainrule.studio.panels.tip import Tip
 from chainrule.studio.panels.torques import Torques
 from chainrule.studio.panels.view import View
+from chainrule.studio.panels.wheels import Wheels
 from chainrule.studio.panels.world import World
 
 PANELS: list[type[Panel]] = [
@@ -26,6 +29,9 @@ PANELS: list[type[Panel]] = [
     World,
     MassMatrix,
     Ellipsoids,
+    Simulation,
+    Replay,
+    Wheels,
     Equations,
     Doctor,
     Open,

@@ -1,0 +1,1 @@
+"""Motions that play on the page: a clock, simulations that run as they are watched, rollouts, recordings, videos."""

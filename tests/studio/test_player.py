@@ -1,0 +1,326 @@
+"""The parts of simulation and replay that need no page: clock, history, laws, simulations, rollouts, videos."""
+
+import io
+import stat
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+import chainrule as cr
+from chainrule.studio.player import video
+from chainrule.studio.player.clock import Clock
+from chainrule.studio.player.history import History
+from chainrule.studio.player.laws import RELEASED, description, laws, make_law, usable_laws
+from chainrule.studio.player.live import HISTORY_S, Live, Settings, make_stops, pushable_links
+from chainrule.studio.player.rollouts import MAX_ROLLOUTS, vary
+
+ARM = cr.load("planar_2r")
+START, REST = np.array([0.3, 0.4]), np.zeros(2)
+
+# --- the clock ---
+
+
+def test_a_clock_plays_pauses_and_ends():
+    clock = Clock(1.0, 3.0)
+    assert clock.advance(5.0) == 1.0  # it stands still until it plays
+    clock.play()
+    assert clock.advance(0.5) == 1.5
+    clock.pause()
+    assert clock.advance(0.5) == 1.5
+    clock.play()
+    assert (clock.advance(9.0), clock.playing) == (3.0, False)
+    clock.play()
+    assert clock.time == 1.0  # from the start again
+
+
+def test_a_clock_loops_and_changes_its_speed():
+    clock = Clock(1.0, 3.0)
+    clock.looping = True
+    clock.play()
+    clock.speed = 2.0
+    assert clock.advance(0.5) == 2.0
+    assert_allclose(clock.advance(2.25), 2.5)
+    assert clock.playing
+    with pytest.raises(cr.ShapeError, match="the speed of a clock is positive, got 0"):
+        clock.speed = 0.0
+
+
+def test_a_clock_is_set_and_stepped_within_its_ends():
+    clock = Clock(1.0, 3.0)
+    clock.play()
+    assert (clock.step(0.25), clock.playing) == (1.25, False)
+    assert clock.step(-7.0) == 1.0
+    assert clock.seek(99.0) == 3.0
+
+
+def test_a_clock_without_a_stretch_does_not_play():
+    clock = Clock()
+    clock.play()
+    assert not clock.playing
+
+
+# --- the history ---
+
+
+def test_a_history_forgets_the_oldest_and_keeps_its_memory():
+    history = History(width=2, capacity=50)
+    size = history.nbytes
+    for k in range(1000):
+        history.append(0.1 * k, [k, -k])
+    assert (len(history), history.nbytes) == (50, size)
+    assert_allclose([history.first, history.last], [95.0, 99.9])
+    assert_array_equal(history.rows[:, 0], np.arange(950, 1000))
+    assert_allclose(history.times, 0.1 * np.arange(950, 1000))
+
+
+def test_a_history_is_read_at_a_time_and_cut():
+    history = History(width=1, capacity=4)
+    for k in range(6):
+        history.append(float(k), [10.0 * k])
+    assert history.at(3.5)[0] == 3.0
+    assert history.at(-1.0)[1].tolist() == [20.0]
+    history.forget_after(3.0)
+    assert history.times.tolist() == [2.0, 3.0]
+    history.append(3.5, [7.0])
+    assert history.rows[:, 0].tolist() == [20.0, 30.0, 7.0]
+    history.forget_after(-5.0)
+    assert history.times.tolist() == [2.0]
+
+
+# --- laws ---
+
+
+def test_the_laws_are_those_that_the_library_lists():
+    public = {
+        name for name in dir(cr) if isinstance(getattr(cr, name), type) and issubclass(getattr(cr, name), cr.Controller)
+    }
+    assert set(laws()) == public - {"Controller"}
+    assert {"PD", "ComputedTorque", "GravityCompensation", "Impedance"} <= set(laws())
+
+
+@pytest.mark.parametrize("name", laws())
+def test_each_law_holds_the_arm_where_it_is(name):
+    law = make_law(ARM, name, START)
+    assert_allclose(law(0.0, START, REST), ARM.gravity_torque(START), atol=1e-9)
+    assert "tau =" in description(name)
+
+
+def test_letting_go_is_no_law():
+    assert make_law(ARM, RELEASED, START) is None
+    assert "falls" in description(RELEASED)
+    with pytest.raises(cr.UnknownNameError, match=r"controller.*'PDD'.*PD"):
+        make_law(ARM, "PDD", START)
+
+
+def test_laws_that_a_robot_cannot_have_are_left_out():
+    assert usable_laws(ARM) == [RELEASED, *laws()]
+    assert "Impedance" not in usable_laws(cr.load("four_bar"))
+    assert "PD" in usable_laws(cr.load("quadruped"))  # whose base has no motor; nothing warns
+
+
+# --- the simulation that is watched ---
+
+
+def test_a_live_simulation_is_the_librarys():
+    live = Live(ARM, START, REST, Settings("PD", limits="Ignored"), target=np.array([0.5, 0.2]))
+    live.run_to(0.2)
+    motion = ARM.simulate(START, None, 0.2, cr.PD(ARM, [0.5, 0.2]))
+    now = live.sample
+    assert_array_equal(now.q, motion.q[-1])
+    assert_allclose(now.tau, motion.tau[-1], atol=1e-9)
+    assert_allclose(now.qdd, motion.qdd[-1], atol=1e-9)
+    assert_allclose([now.kinetic, now.potential], [motion.kinetic_energy[-1], motion.potential_energy[-1]])
+    assert_allclose(live.at(0.105).q, motion.q[102], atol=1e-12)  # the last one that was kept
+    times, series = live.series()
+    assert_allclose(series["tau"], motion.tau[np.round(times / 1e-3).astype(int)], atol=1e-9)
+
+
+def test_another_target_while_it_runs():
+    live = Live(ARM, START, REST, Settings("PD", limits="Ignored"))
+    live.aim(np.array([0.5, 0.2]))
+    live.run_to(0.2)
+    assert_array_equal(live.sample.q, ARM.simulate(START, None, 0.2, cr.PD(ARM, [0.5, 0.2])).q[-1])
+
+
+def test_a_live_simulation_goes_back_and_on():
+    live = Live(ARM, START, REST, Settings())
+    live.run_to(0.3)
+    end = live.sample
+    live.rewind(0.1)
+    assert live.end <= 0.1
+    live.run_to(0.3)
+    assert_allclose(live.sample.q, end.q, atol=1e-12)
+    assert_allclose(live.end, 0.3)
+
+
+def test_pushes_act_until_they_end_and_on_frames_too():
+    live = Live(ARM, START, REST, Settings(limits="Ignored"))
+    assert pushable_links(ARM) == ["link1", "link2", "tip"]
+    wrench = np.array([0.0, 0.0, 0.0, 0.0, 30.0, 0.0])
+    live.push({"tip": wrench})
+    live.run_to(0.1)
+    motion = ARM.simulate(START, None, 0.1, wrenches={"tip": wrench}, wrench_frame="world")
+    assert_allclose(live.sample.q, motion.q[-1], atol=1e-12)
+    live.push({})
+    live.run_to(0.2)
+    assert_allclose(live.sample.q, ARM.simulate(motion.q[-1], motion.qd[-1], 0.1).q[-1], atol=1e-12)
+
+
+def test_another_world_acts_and_its_energy_is_told():
+    heavy, light = {"gravity": np.array([0.0, -20.0, 0.0])}, {"gravity": np.zeros(3)}
+    live = Live(ARM, START, REST, Settings(limits="Ignored"), parameters=heavy)
+    live.run_to(0.1)
+    motion = ARM.simulate(START, None, 0.1, parameters=heavy)
+    assert_allclose(live.sample.q, motion.q[-1], atol=1e-12)
+    assert_allclose(live.sample.potential, motion.potential_energy[-1])
+    live.change(light)
+    live.run_to(0.2)
+    assert live.sample.potential == 0.0
+
+
+def test_a_robot_that_nothing_holds_is_put_where_it_is_aimed():
+    live = Live(ARM, START, REST, Settings())
+    live.run_to(0.2)
+    live.aim(np.array([0.5, 0.2]))
+    assert_array_equal(live.sample.q, [0.5, 0.2])
+    assert_array_equal(live.sample.qd, REST)
+    assert not live.holds
+    assert Live(ARM, START, REST, Settings("PID")).holds
+
+
+def test_divergence_is_told_in_the_librarys_words_and_the_past_is_kept():
+    live = Live(ARM, START, np.array([1e9, -1e9]), Settings(limits="Ignored"))
+    with pytest.raises(cr.SimulationError, match="the motion diverges at about t = "):
+        live.run_to(5.0)
+    assert np.isfinite(live.sample.q).all()
+
+
+def test_limits_stop_a_falling_arm():
+    arm = ARM.with_joint_properties(lower=-0.5, upper=0.5)
+    for limits in ("Springs", "Hard stops"):
+        live = Live(arm, START, REST, Settings(limits=limits))
+        live.run_to(1.5)
+        assert live.sample.q.min() > -0.8
+    assert make_stops(arm, START, "Ignored") is None
+
+
+def test_memory_of_a_live_simulation_stays_the_same():
+    live = Live(ARM, START, REST, Settings("PD"), history_s=0.5)
+    size = live.history.nbytes
+    live.run_to(3.0)
+    assert live.history.nbytes == size
+    assert live.start > 2.4
+    assert HISTORY_S == 60.0
+
+
+# --- rollouts ---
+
+
+@pytest.mark.parametrize("variation", ["Starts", "Payloads"])
+def test_rollouts_are_the_librarys(variation):
+    found = vary(ARM, START, REST, Settings("PD", limits="Ignored"), variation, count=3, amount=0.4, duration=0.2)
+    law = cr.PD(ARM, START)
+    assert len(found) == 3
+    assert_allclose(found[0].motion.q[-1], START, atol=1e-9)
+    if variation == "Starts":
+        expected = ARM.simulate(START + 0.4, None, 0.2, law)
+        assert found[2].label == "start + 0.4"
+    else:
+        expected = ARM.simulate(START, None, 0.2, law, parameters={"payload:tip": [0.4] + [0.0] * 9})
+        assert found[2].label == "0.4 kg"
+    assert_allclose(found[2].motion.q[-1], expected.q[-1], atol=1e-12)
+
+
+def test_rollouts_of_all_controllers():
+    found = vary(ARM, START, REST, Settings(limits="Ignored"), "Controllers", duration=0.1)
+    assert [one.label for one in found] == usable_laws(ARM)
+    assert_allclose(found[0].motion.q[-1], ARM.simulate(START, None, 0.1).q[-1], atol=1e-12)
+
+
+def test_payloads_are_added_to_those_of_the_world():
+    world = {"payload:tip": np.array([1.0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0])}
+    found = vary(
+        ARM, START, REST, Settings(limits="Ignored"), "Payloads", count=2, amount=2.0, duration=0.1, parameters=world
+    )
+    expected = ARM.simulate(START, None, 0.1, parameters={"payload:tip": [3.0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0]})
+    assert_allclose(found[1].motion.q[-1], expected.q[-1], atol=1e-12)
+
+
+def test_starts_stay_within_the_limits():
+    arm = ARM.with_joint_properties(lower=-0.5, upper=0.5)
+    found = vary(arm, START, REST, Settings(), "Starts", count=3, amount=2.0, duration=0.1)
+    assert_allclose(found[2].motion.q[0], [0.5, 0.5])
+
+
+def test_rollouts_that_are_refused():
+    with pytest.raises(cr.ShapeError, match="rollouts last up to 60 s, got 100 s"):
+        vary(ARM, START, REST, Settings(), "Starts", duration=100.0)
+    with pytest.raises(cr.ShapeError, match=f"at most {MAX_ROLLOUTS} rollouts"):
+        vary(ARM, START, REST, Settings(), "Starts", count=99)
+    with pytest.raises(cr.UnknownNameError, match=r"variation.*'Start'.*Starts"):
+        vary(ARM, START, REST, Settings(), "Start")
+
+
+# --- videos ---
+
+FRAMES = [np.full((31, 41, 3), shade, dtype=np.uint8) for shade in (0, 90, 180, 250)]
+
+
+def test_frames_of_a_video_keep_its_time():
+    times = video.frame_times(1.0, 2.0, fps=10.0)
+    assert_allclose(times, np.linspace(1.0, 2.0, 11))
+    assert_allclose(video.frame_times(0.0, 1.0, fps=10.0, speed=2.0), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    with pytest.raises(cr.ShapeError, match="601 frames are too many for a video"):
+        video.frame_times(0.0, 60.0, fps=10.0)
+    with pytest.raises(cr.ShapeError, match="there is no motion to record yet"):
+        video.frame_times(1.0, 1.0, fps=10.0)
+
+
+def test_a_gif_has_all_frames_and_their_time():
+    image = Image.open(io.BytesIO(video.encode(iter(FRAMES), 20.0, "GIF")))
+    assert (image.format, image.n_frames, image.size) == ("GIF", 4, (41, 31))
+    lasting = []
+    for k, frame in enumerate(FRAMES):
+        image.seek(k)
+        lasting.append(image.info["duration"])
+        assert_allclose(np.asarray(image.convert("RGB")), frame, atol=8)
+    assert sum(lasting) == 200
+
+
+def test_a_screenshot_is_a_png():
+    image = Image.open(io.BytesIO(video.png(FRAMES[1])))
+    assert (image.format, image.getpixel((3, 3))) == ("PNG", (90, 90, 90))
+
+
+def test_without_ffmpeg_there_are_gifs_only(monkeypatch):
+    monkeypatch.setattr(video.shutil, "which", lambda name: None)
+    assert video.kinds() == ("GIF",)
+    with pytest.raises(cr.ShapeError, match=r"an \.mp4 file needs ffmpeg, .*; record a GIF"):
+        video.encode(iter(FRAMES), 20.0, "MP4")
+
+
+def _ffmpeg(folder, monkeypatch, text):
+    """A program in place of ffmpeg."""
+    program = folder / "ffmpeg"
+    program.write_text(f"#!{sys.executable}\nimport sys\n{text}\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(video.shutil, "which", lambda name: str(program))
+
+
+def test_frames_go_through_ffmpeg_with_even_sizes(tmp_path, monkeypatch):
+    _ffmpeg(
+        tmp_path, monkeypatch,
+        "size = sys.argv[sys.argv.index('-s') + 1]\nopen(sys.argv[-1], 'wb').write(size.encode() + sys.stdin.buffer.read())",
+    )  # fmt: skip
+    assert video.kinds() == ("MP4", "GIF")
+    content = video.encode(iter(FRAMES), 20.0, "MP4")
+    assert content == b"40x30" + b"".join(frame[:30, :40].tobytes() for frame in FRAMES)
+
+
+def test_what_ffmpeg_says_is_told(tmp_path, monkeypatch):
+    _ffmpeg(tmp_path, monkeypatch, "sys.exit('no such codec')")
+    with pytest.raises(cr.ShapeError, match="ffmpeg could not write the video: no such codec"):
+        video.encode(iter(FRAMES), 20.0, "MP4")
