@@ -21,6 +21,7 @@ from chainrule.errors import UnknownNameError
 from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
+    from chainrule.compile.cuda_kernel import CudaKernel
     from chainrule.compile.load.xla import XlaHandler
     from chainrule.compile.tape import Tape
 
@@ -114,6 +115,11 @@ class Operator:
         if not active(self.backend).compiles or not is_worth_compiling(self._call):
             return None
         return COMPILED.kernel(self._call).xla_handler(bits)
+
+    @cached_property
+    def cuda_kernel(self) -> CudaKernel:
+        """The kernel for graphics processors; it is kept, for a captured graph may launch it at any time."""
+        return COMPILED.cuda_kernel(self._call)
 
     @property
     def tape(self) -> Tape:

@@ -1,6 +1,7 @@
-"""The functions of a robot in PyTorch, on the CPU: automatic differentiation of any order, vmap, torch.compile.
+"""The functions of a robot in PyTorch: automatic differentiation of any order, vmap, torch.compile, CUDA graphs.
 
-In eager mode an `autograd.Function` carries the rules, which has a forward mode. In a graph that torch.compile makes, a
+On the CPU, compiled kernels share the memory of tensors; on CUDA, kernels are queued in PyTorch's current stream. In
+eager mode an `autograd.Function` carries the rules, which has a forward mode. In a graph that torch.compile makes, a
 registered operator stands for the call, with an implementation for tensors without data.
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.compile.load.device_arrays import read
 from chainrule.errors import ShapeError
 from chainrule.frameworks.functions import Functions, Plan, import_framework, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
@@ -18,20 +20,24 @@ from chainrule.frameworks.operators import Operator, product_key
 torch = import_framework("torch", "PyTorch", "torch")
 
 PRECISIONS = (torch.float32, torch.float64)
+DEVICES = ("cpu", "cuda", "meta")
 
 
 class TorchFunctions(Functions):
     """Functions of a robot on tensors of PyTorch.
 
     Each has derivatives of every order with respect to all of its tensors. Configurations are differentiated by their
-    nq numbers as stored; a quaternion counts as its unit multiple. Tensors are float32 or float64, on the CPU.
+    nq numbers as stored; a quaternion counts as its unit multiple. Tensors are float32 or float64, on the CPU or on
+    one CUDA device.
     """
 
     framework = "torch"
 
     def vectors(self, given: Mapping[str, Any], lengths: Sequence[int]) -> list[Any]:
         """Tensors of one precision, with equal batch dimensions."""
-        tensors = [_tensor(value, what) for what, value in given.items()]
+        devices = (value.device for value in given.values() if isinstance(value, torch.Tensor))
+        device = next(devices, torch.device("cpu"))
+        tensors = [_tensor(value, what, device) for what, value in given.items()]
         precision = torch.float32 if all(x.dtype == torch.float32 for x in tensors) else torch.float64
         for tensor, length, what in zip(tensors, lengths, given, strict=True):
             refuse_length(tensor.shape, length, what)
@@ -51,15 +57,22 @@ class TorchFunctions(Functions):
         return result.reshape((*vectors[0].shape[:-1], *shape))
 
 
-def _tensor(value: Any, what: str) -> Any:
-    """A tensor of floats on the CPU; numbers and arrays of NumPy become one."""
+def _tensor(value: Any, what: str, device: Any) -> Any:
+    """A tensor of floats on a device; numbers and arrays of NumPy become one."""
     if not isinstance(value, torch.Tensor):
         try:
-            value = torch.from_numpy(np.array(value, dtype=None if isinstance(value, np.ndarray) else float))
+            value = torch.from_numpy(np.array(value, dtype=None if isinstance(value, np.ndarray) else float)).to(device)
         except Exception as error:
             raise ShapeError(f"{what} must be a tensor or an array of numbers, got {type(value).__name__}") from error
-    if value.device.type not in ("cpu", "meta"):
-        raise ShapeError(f"{what} is on the device {value.device}; robot.torch computes on the CPU: give tensor.cpu()")
+    if value.device.type not in DEVICES:
+        raise ShapeError(
+            f"{what} is on the device {value.device}; robot.torch computes on the CPU and on CUDA: give tensor.cpu()"
+        )
+    if value.device != device:
+        raise ShapeError(
+            f"{what} is on the device {value.device}, and another argument on {device}; give both on one device, "
+            f"tensor.to({str(device)!r})"
+        )
     if not value.is_floating_point() and not value.is_complex() and value.dtype != torch.bool:
         return value.to(torch.float64)
     if value.dtype not in PRECISIONS:
@@ -74,8 +87,29 @@ def _apply(key: str, tensors: Sequence[Any]) -> Any:
 
 
 def _compute(key: str, tensors: Sequence[Any]) -> Any:
-    """The result for tensors with data, whose memory NumPy shares."""
-    return torch.from_numpy(np.ascontiguousarray(Operator.find(key)([x.detach().numpy() for x in tensors])))
+    """The result for tensors with data, whose memory kernels read."""
+    operator = Operator.find(key)
+    if _is_on_cuda(tensors[0]):
+        return _compute_on_cuda(operator, tensors)
+    return torch.from_numpy(np.ascontiguousarray(operator([x.detach().numpy() for x in tensors])))
+
+
+def _is_on_cuda(tensor: Any) -> bool:
+    return bool(tensor.is_cuda)
+
+
+def _compute_on_cuda(operator: Operator, tensors: Sequence[Any]) -> Any:
+    """The result by a CUDA kernel, queued in the current stream."""
+    batch = tensors[0].shape[:-1]
+    rows = [_with_rows(x.detach()) for x in tensors]
+    return operator.cuda_kernel(*rows).reshape((*batch, operator.size))
+
+
+def _with_rows(tensor: Any) -> Any:
+    """A tensor whose rows a kernel can read: at equal distances over the batch, or one that all share."""
+    if tensor.is_contiguous() or read(tensor, "a tensor").row_stride(tuple(tensor.shape[:-1])) is not None:
+        return tensor
+    return tensor.contiguous()
 
 
 def _gradients(key: str, tensors: Sequence[Any], cotangent: Any, wanted: Sequence[bool]) -> list[Any]:
