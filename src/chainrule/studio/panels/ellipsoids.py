@@ -57,7 +57,7 @@ class Ellipsoids(Panel):
         self._warning = gui.add_html("")
         self._on = {kind: gui.add_checkbox(kind.capitalize(), False) for kind in KINDS}
         names = links_to_choose(robot)
-        self._link = gui.add_dropdown("At", names, initial_value=names[0])
+        self._link = gui.add_dropdown("At", names, initial_value=session.tip if session.tip in names else names[0])
         self._size = gui.add_slider("Size", 0.2, 3.0, step=0.1, initial_value=1.0)
         self._warn = gui.add_checkbox("Lost direction", True)
         self._numbers = gui.add_html("")

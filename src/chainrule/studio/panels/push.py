@@ -11,7 +11,7 @@ from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
 from chainrule.studio import world
 from chainrule.studio.panels.panel import Panel, by_user
-from chainrule.studio.scene.loads import ARC_POINTS, force_paths, meters_per_newton, moment_paths
+from chainrule.studio.scene.loads import ARC_POINTS, first_push, force_paths, meters_per_newton, moment_paths
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Push(Panel):
         if not names:
             gui.add_markdown("This robot has no link that moves.")
         first = robot.model.links[robot.model.locate(world.carrier(robot))[0]].name
-        self._link = gui.add_dropdown("Link", names or ("",), initial_value=first if first in names else None)
+        self._link = gui.add_dropdown("Pushed link", names or ("",), initial_value=first if first in names else None)
         self._on = gui.add_checkbox("Arrow to drag", False)
         self._force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=1.0)
         self._moment = gui.add_vector3("Moment (N m)", (0.0, 0.0, 0.0), step=0.1)
@@ -57,8 +57,11 @@ class Push(Panel):
         return np.asarray(session.poses[session.robot.link_names.index(self._link.value), :3, 3])
 
     def _switch(self, session: Session) -> None:
-        if self._on.value:
-            world.prepare(session.robot)
+        """Show the handle, at the tip of a first push where the link has none: away from the link's origin."""
+        robot = session.robot
+        if self._on.value and self._link.value not in session.state.wrenches:
+            self._force.value = tuple(map(float, first_push(robot)))
+            self._apply(session)
         session.move()
 
     def _choose(self, session: Session) -> None:

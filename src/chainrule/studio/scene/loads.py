@@ -15,6 +15,9 @@ ARC_POINTS = 25
 FORCE_LENGTH = 0.5
 """The length of a force as large as the robot's weight on Earth, as a part of its reach."""
 
+FIRST_PUSH = 0.4
+"""The first push on a link, as a part of the robot's weight."""
+
 DENSITY = 1500.0
 """Of a payload as it is drawn, in kg/m^3."""
 
@@ -25,6 +28,13 @@ def meters_per_newton(robot: Robot) -> float:
     """The length that a force of 1 N is drawn as, in m."""
     weight = 9.81 * robot.mass if robot.has_mass and robot.mass > 0 else 10.0
     return FORCE_LENGTH * skeleton(robot).reach / weight
+
+
+def first_push(robot: Robot) -> Array:
+    """A force against gravity with which a push begins, in N: (3,)."""
+    if robot.has_mass and robot.gravity.any():
+        return -FIRST_PUSH * robot.mass * robot.gravity
+    return np.array([0.0, 0.0, FIRST_PUSH * FORCE_LENGTH * skeleton(robot).reach / meters_per_newton(robot)])
 
 
 def force_paths(robot: Robot, wrenches: Mapping[str, Array], poses: Array) -> Array:
