@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.plots.skeleton import skeleton
 from chainrule.studio.panels.panel import Panel
-from chainrule.studio.scene import layers, view, visuals
+from chainrule.studio.scene import layers, marks, view, visuals
 from chainrule.studio.scene.backdrop import Backdrop
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class View(Panel):
     # --- controls ---
 
     def _add_controls(self, session: Session) -> None:
-        gui = session.client.gui
+        gui, massless = session.client.gui, not session.robot.has_mass
+        flat = not marks.inertias(session.robot)
         available = [label for label, style in BODIES.items() if style == "model" or visuals.has(session.robot, style)]
         self._bodies = gui.add_dropdown("Bodies", available, initial_value=available[0])
         self._bodies.on_update(session.guarded(lambda _: session.restyle(BODIES[self._bodies.value])))
@@ -72,10 +73,10 @@ class View(Panel):
             "frames": gui.add_checkbox("Frames", False),
             "axes": gui.add_checkbox("Joint axes", False),
             "names": gui.add_checkbox("Joint names", False),
-            "masses": gui.add_checkbox("Centers of mass", False),
-            "ellipsoids": gui.add_checkbox("Inertia ellipsoids", False),
-            "boxes": gui.add_checkbox("Inertia boxes", False),
-            "total": gui.add_checkbox("Total center of mass", False, disabled=not session.robot.has_mass),
+            "masses": gui.add_checkbox("Centers of mass", False, disabled=massless),
+            "ellipsoids": gui.add_checkbox("Inertia ellipsoids", False, disabled=flat),
+            "boxes": gui.add_checkbox("Inertia boxes", False, disabled=flat),
+            "total": gui.add_checkbox("Total center of mass", False, disabled=massless),
             "trail": gui.add_checkbox("Trail of the tip", False),
             "ground": gui.add_checkbox("Ground", True),
             "shadow": gui.add_checkbox("Shadow", True),
@@ -99,8 +100,8 @@ class View(Panel):
         session = self._session
         shown = {name for name, switch in self._switches.items() if switch.value}
         with session.client.atomic():
-            for name, marks in self._marks.items():
-                marks.show(name in shown)
+            for name, layer in self._marks.items():
+                layer.show(name in shown)
             self._total.visible = "total" in shown
             self._trail.visible = "trail" in shown
             if not self._trail.visible:
@@ -137,8 +138,8 @@ class View(Panel):
 
     def close(self) -> None:
         """Remove what was added to the scene."""
-        for marks in self._marks.values():
-            marks.remove()
+        for layer in self._marks.values():
+            layer.remove()
         self._trail.clear()
         self._total.remove()
         self._backdrop.remove()
