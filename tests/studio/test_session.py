@@ -1,0 +1,197 @@
+"""A session without a page: states, panels, errors; viser's client is a stand-in that takes everything."""
+
+from __future__ import annotations
+
+import threading
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+
+import chainrule as cr
+from chainrule.errors import ModelError
+from chainrule.studio.panels.panel import Panel
+from chainrule.studio.session import Session, State
+from studio.tab import eventually
+
+ARM = cr.load("planar_2r").reference
+
+
+def new_client():
+    client = MagicMock()
+    client._websock_connection.get_message_buffer().message_from_id = {}
+    return client
+
+
+class Recorder(Panel):
+    """A panel that notes what it is asked to do."""
+
+    title = "Recorder"
+
+    def __init__(self):
+        self.calls, self.states, self.movers = [], [], []
+
+    def build(self, session):
+        self.calls.append("build")
+
+    def update(self, session):
+        self.states.append(session.state)
+        self.movers.append(session.movers)
+
+    def close(self):
+        self.calls.append("close")
+
+
+@pytest.fixture
+def open_session():
+    sessions = []
+
+    def start(*panels, robot=ARM):
+        sessions.append(Session(new_client(), robot, [lambda panel=panel: panel for panel in panels]))
+        return sessions[-1]
+
+    yield start
+    for session in sessions:
+        session.close()
+
+
+def messages(session):
+    return [call.args[1] for call in session.client.add_notification.call_args_list]
+
+
+def test_a_new_state_reaches_every_panel_with_whoever_moved(open_session):
+    first, second = Recorder(), Recorder()
+    session = open_session(first, second)
+    session.move([0.1, 0.2], by=first)
+    for panel in (first, second):
+        eventually(lambda panel=panel: panel.states and panel.states[-1].q.tolist() == [0.1, 0.2])
+        assert first in panel.movers[-1]
+    session.move(qd=[1.0, 2.0], time=3.0)
+    eventually(lambda: second.states[-1].time == 3.0)
+    assert second.states[-1].q.tolist() == [0.1, 0.2]
+    assert second.movers[-1] == frozenset()
+
+
+def test_many_moves_become_few_updates_and_the_last_is_always_drawn(open_session):
+    slow = Recorder()
+    slow.rate = 5.0
+    session = open_session(slow)
+    for k in range(500):
+        session.move([0.0, 1e-3 * k])
+    eventually(lambda: slow.states[-1].q[1] == 1e-3 * 499)
+    assert len(slow.states) < 50
+
+
+def test_poses_are_computed_once_for_a_state_and_move_the_robot(open_session):
+    session = open_session(Recorder())
+    assert session.poses is session.poses
+    before = session.poses
+    session.move([0.5, 0.5])
+    assert session.poses is not before
+    assert session.poses == pytest.approx(ARM.poses([0.5, 0.5]))
+
+
+def test_wrenches_and_states_are_checked(open_session):
+    session = open_session()
+    session.move(wrenches={"link2": [0, 0, 0, 1, 2, 3]})
+    assert session.state.wrenches["link2"].tolist() == [0, 0, 0, 1, 2, 3]
+    with pytest.raises(cr.UnknownNameError, match="link9"):
+        session.move(wrenches={"link9": np.zeros(6)})
+    with pytest.raises(cr.ShapeError, match="q"):
+        session.move([1.0, 2.0, 3.0])
+    with pytest.raises(ModelError, match="one state"):
+        session.move(np.zeros((4, 2)))
+
+
+def test_errors_of_callbacks_become_messages(open_session, caplog):
+    session = open_session()
+
+    def refuse(_):
+        raise ModelError("the arm is too short")
+
+    session.guarded(refuse)(MagicMock())
+    session.guarded(lambda _: 1 / 0)(MagicMock())
+    assert messages(session)[0] == "the arm is too short"
+    assert "ZeroDivisionError" in messages(session)[1]
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_what_the_program_sets_itself_calls_nothing_back(open_session):
+    called = []
+    session = open_session()
+    session.guarded(called.append)(MagicMock(client=None))
+    assert not called
+
+
+def test_an_error_in_a_panel_is_told_once_and_leaves_the_others(open_session):
+    class Broken(Recorder):
+        def update(self, session):
+            super().update(session)
+            raise ModelError("no mass")
+
+    broken, other = Broken(), Recorder()
+    session = open_session(broken, other)
+    for k in range(4):
+        session.move([0.1 * k, 0.0])
+        eventually(lambda k=k: other.states and other.states[-1].q[0] == 0.1 * k)
+    assert messages(session).count("no mass") == 1
+    assert len(broken.states) > 1
+
+
+def test_a_panel_that_cannot_be_built_says_so_in_its_place(open_session):
+    class Unbuildable(Recorder):
+        def build(self, session):
+            raise ModelError("this robot has no wheels")
+
+    session = open_session(Unbuildable(), Recorder())
+    (text,) = session.client.gui.add_markdown.call_args.args
+    assert text == "**Recorder** cannot be shown: this robot has no wheels"
+
+
+def test_another_robot_closes_and_builds_every_panel(open_session):
+    panel = Recorder()
+    session = open_session(panel)
+    session.move([0.3, 0.4], wrenches={"link2": np.ones(6)})
+    other = cr.load("pendulum").reference
+    session.show(other)
+    assert panel.calls == ["build", "close", "build"]
+    assert session.robot is other
+    assert session.state.q.tolist() == other.home().tolist()
+    assert not session.state.wrenches
+    session.close()
+    assert panel.calls[-1] == "close"
+    session.close()
+
+
+def test_other_numbers_keep_the_state_and_other_links_are_refused(open_session):
+    panel = Recorder()
+    session = open_session(panel)
+    session.move([0.3, 0.4])
+    heavier = ARM.with_payload(2.0)
+    session.revise(heavier)
+    assert session.robot is heavier
+    assert session.state.q.tolist() == [0.3, 0.4]
+    assert panel.calls == ["build"]
+    with pytest.raises(ModelError, match="another robot"):
+        session.revise(cr.load("planar_3r"))
+
+
+def test_the_same_complaint_is_not_repeated_at_once(open_session):
+    session = open_session()
+    for message in ("stuck", "stuck", "open"):
+        session.complain("joints", message)
+    assert messages(session) == ["stuck", "open"]
+
+
+def test_closing_ends_the_thread(open_session):
+    before = threading.active_count()
+    session = open_session(Recorder())
+    assert threading.active_count() == before + 1
+    session.close()
+    assert threading.active_count() == before
+
+
+def test_a_state_at_rest_is_home():
+    state = State.at_rest(ARM)
+    assert state.q.tolist() == ARM.home().tolist()
+    assert not state.qd.any()
