@@ -19,7 +19,9 @@ def page(studio, browser):
     """One tab for all tests of this file; each begins at home."""
     context = browser.new_context(viewport={"width": 900, "height": 560})
     tab = Tab(context.new_page()).open(studio.address)
-    tab.page.add_style_tag(content=".mantine-Notifications-root { pointer-events: none }")  # they may lie over the tip
+    tab.page.add_style_tag(
+        content=".mantine-Notification-root, .mantine-Notification-root * { pointer-events: none !important }"
+    )  # they may lie over the tip
     yield tab
     context.close()
     assert tab.errors == []

@@ -84,7 +84,7 @@ class DrawnRobot:
             opacity=_opacity(opacity * self._opacity),
             side="double",
             cast_shadow=self._opacity >= 1,
-            receive_shadow=self._opacity >= 1,
+            receive_shadow=False,  # the lamp's map of shadows is too coarse for shadows of links on links
         )
 
     def _new_bars(self) -> Iterable[_Bar]:
