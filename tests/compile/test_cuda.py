@@ -4,16 +4,20 @@ import pickle
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import chainrule as cr
 from chainrule.compile.emit import cuda as emit
 from chainrule.compile.load import cuda, device_arrays
 from chainrule.compile.parts import part
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape
+from chainrule.compile.waiting import kept_values, most_waiting
 from chainrule.errors import MissingPackageError, ShapeError
 from compile.cuda_emulator import emulated_device, is_possible, on_device
 
@@ -56,6 +60,30 @@ def test_a_wide_result_is_computed_in_parts(device, monkeypatch, arm):
     given = states(kernel, 45)
     got = kernel(*map(on_device, given))
     assert np.allclose(got, arm.kernel("inverse_dynamics_derivatives")(*given), rtol=0, atol=1e-13)
+
+
+def test_values_that_wait_long_are_kept_in_shared_memory(device, monkeypatch, arm):
+    """With few registers and few slots, the numbers are the same."""
+    monkeypatch.setenv("CHAINRULE_CACHE", "off")
+    monkeypatch.setattr(emit, "MOST_WAITING", {32: 5, 64: 5})
+    monkeypatch.setattr(emit, "REGISTERS", {32: 4, 64: 4})
+    kernel = pickle.loads(pickle.dumps(arm.kernel("forward_dynamics", target="cuda")))
+    text = kernel.source(64)
+    assert text.count("KEEP(") > 20
+    given = states(kernel, 45)
+    assert np.allclose(kernel(*map(on_device, given)), arm.reference.forward_dynamics(*given), rtol=0, atol=1e-12)
+
+
+@given(st.integers(1, 12), st.integers(1, 30))
+def test_no_slot_holds_two_values_at_once(registers, slots):
+    tape = cr.load("planar_3r").kernel("mass_matrix", target="cuda").tape
+    kept = kept_values(tape, registers, slots)
+    last = {v: k for k, i in enumerate(tape.instructions) for v in i.operands}
+    spans = sorted((place.slot, place.after, last[value]) for value, place in kept.items())
+    assert all(slot < slots for slot, _, _ in spans)
+    assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(spans))
+    if slots == 30:  # enough for this tape
+        assert most_waiting(tape) - len(kept) <= registers
 
 
 def test_batches_broadcast_and_rows_may_be_strided(device, arm):

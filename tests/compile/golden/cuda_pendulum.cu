@@ -5,6 +5,7 @@
 
 namespace chainrule_f32 {
 #define INLINE static __device__ __forceinline__ __attribute__((unused))
+#define KEEP(slot) keep[32 * (slot)]
 #ifndef NAN
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()
@@ -220,6 +221,7 @@ extern "C" __global__ void __launch_bounds__(128) pendulum_inverse_dynamics_kern
 
 namespace chainrule_f64 {
 #define INLINE static __device__ __forceinline__ __attribute__((unused))
+#define KEEP(slot) keep[32 * (slot)]
 #ifndef NAN
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()

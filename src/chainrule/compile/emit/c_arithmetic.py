@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
+from chainrule.compile.waiting import Kept
 
 
 class Real(NamedTuple):
@@ -33,17 +34,26 @@ DOUBLE = Real()
 NO_ANGLES = NearAngles({}, "")
 
 
-def statements(tape: Tape, real: Real = DOUBLE, *, outputs_last: bool = True, angles: NearAngles = NO_ANGLES) -> str:
+def statements(
+    tape: Tape,
+    real: Real = DOUBLE,
+    *,
+    outputs_last: bool = True,
+    angles: NearAngles = NO_ANGLES,
+    kept: Mapping[Value, Kept] | None = None,
+) -> str:
     """Each value as a constant `v<k>`, and each entry of `out`, last or as soon as it is known.
 
-    `x<i>` are the arguments. Where the outputs come last, `out` may be one of them.
+    `x<i>` are the arguments. Where the outputs come last, `out` may be one of them. `kept` are values that are read
+    from `KEEP(slot)` from some place on.
     """
     used = {t.argument for t in tape.instructions if t.operation == "input"}
     lines = [f"  (void)x{i};\n" for i in range(len(tape.inputs)) if i not in used]
-    writer = _Writer(tape, real, angles)
+    writer = _Writer(tape, real, angles, kept or {})
     for k in range(len(tape.instructions)):
         lines += [f"  {line}\n" for line in writer.value(k)]
         lines += [] if outputs_last else [f"  {line}\n" for line in writer.outputs(k)]
+        lines += [f"  {line}\n" for line in writer.moves(k)]
     if outputs_last:
         lines += [f"  out[{place}] = {writer.operand(value)};\n" for place, value in enumerate(tape.outputs)]
     return "".join(lines)
@@ -60,8 +70,12 @@ def number(x: float, real: Real = DOUBLE) -> str:
 class _Writer:
     """Writes the statements of one tape."""
 
-    def __init__(self, tape: Tape, real: Real, angles: NearAngles) -> None:
+    def __init__(self, tape: Tape, real: Real, angles: NearAngles, kept: Mapping[Value, Kept]) -> None:
         self.tape, self.real, self.angles = tape, real, angles
+        self.memory: dict[Value, str] = {}
+        self.moved: dict[int, list[tuple[Value, int]]] = {}
+        for value, (slot, after) in kept.items():
+            self.moved.setdefault(after, []).append((value, slot))
         self.pairs = sines_and_cosines(tape) if real.sincos else {}
         self.places: dict[Value, list[int]] = {}
         for place, value in enumerate(tape.outputs):
@@ -86,8 +100,16 @@ class _Writer:
         for place in self.places.get(k, ()):
             yield f"out[{place}] = {self.operand(k)};"
 
+    def moves(self, k: Value) -> Iterator[str]:
+        """The statements that move values to memory after one value was computed."""
+        for value, slot in self.moved.get(k, ()):
+            yield f"KEEP({slot}) = v{value};"
+            self.memory[value] = f"KEEP({slot})"
+
     def operand(self, value: Value) -> str:
         """A value where it is used."""
+        if value in self.memory:
+            return self.memory[value]
         instruction = self.tape.instructions[value]
         if instruction.operation == "input":
             return f"x{instruction.argument}[{instruction.entry}]"

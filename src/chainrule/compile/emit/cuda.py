@@ -24,6 +24,7 @@ from chainrule.compile.emit.elementary import (
 )
 from chainrule.compile.parts import part
 from chainrule.compile.tape import Tape, Value, with_shared_reciprocals
+from chainrule.compile.waiting import Kept, kept_values, most_waiting
 
 WARP = 32
 """Threads that go in step."""
@@ -33,7 +34,7 @@ REALS = {
     64: Real("double", "", "sine_and_cosine"),
 }
 
-MAX_TILE_BYTES = 20 * 1024
+MAX_TILE_BYTES = 40 * 1024
 """Shared memory for the rows of a warp's result; a larger result is computed in parts."""
 MAX_SHARED_BYTES = 47 * 1024
 """Shared memory that a block may take without asking for more."""
@@ -43,11 +44,16 @@ MAX_WARPS = 4
 A longer one needs so many registers that few warps find room: one warp in a block leaves none of it empty.
 """
 MAX_SMALL_TAPE = 700
+REGISTERS = {32: 220, 64: 95}
+"""Values of a tape that find room in registers, of which a thread has 255 of 32 bits."""
+MOST_WAITING = {32: 400, 64: 150}
+"""Values that wait for their use beyond which some are kept in shared memory: the compiler itself can do with less."""
 MIN_WIDE_BYTES = 150
 MAX_WIDE_INSTRUCTIONS = 4
 """Bytes of a state, and instructions for each byte, of functions for which memory alone sets the speed."""
 
 BEGINNING = """#define INLINE static __device__ __forceinline__ __attribute__((unused))
+#define KEEP(slot) keep[32 * (slot)]
 #ifndef NAN
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()
@@ -228,6 +234,8 @@ class Layout(NamedTuple):
 
     is_wide: bool
     """Whether it moves many bytes for little arithmetic."""
+    slots: int
+    """Values of a thread that may be kept in shared memory."""
 
     @property
     def blocks(self) -> int:
@@ -249,15 +257,20 @@ def layout_of(tape: Tape, bits: int) -> Layout:
     step = max(1, step if count == 1 else -(-step // 8) * 8)  # parts of rows that begin at whole sectors of memory
     parts = tuple((i, min(i + step, len(tape.outputs))) for i in range(0, max(1, len(tape.outputs)), step))
     used = row * pitch(parts[0][1] - parts[0][0])
+    waiting = most_waiting(tape)
+    is_large = waiting > MOST_WAITING[bits]
+    room = (MAX_SHARED_BYTES - used) // row
+    slots = room if is_large and waiting - REGISTERS[bits] <= 2 * room else 0  # too few slots are worse than none
     has_tile = []
     for n in tape.inputs:
         needed = 2 * row * n
-        has_tile.append(used + needed <= MAX_SHARED_BYTES)
+        has_tile.append(not is_large and used + needed <= MAX_SHARED_BYTES)
         used += needed if has_tile[-1] else 0
     moved = (sum(tape.inputs) + len(tape.outputs)) * bits // 8
     is_wide = moved >= MIN_WIDE_BYTES and len(tape.instructions) < MAX_WIDE_INSTRUCTIONS * moved
     most = MAX_WARPS if len(tape.instructions) < MAX_SMALL_TAPE else 1
-    return Layout(bits, max(1, min(most, MAX_SHARED_BYTES // max(1, used))), tuple(has_tile), parts, is_wide)
+    warps = max(1, min(most, MAX_SHARED_BYTES // max(1, used)))
+    return Layout(bits, warps, tuple(has_tile), parts, is_wide, slots)
 
 
 def pitch(length: int) -> int:
@@ -302,16 +315,19 @@ INLINE void sine_and_cosine(real x, real *sine, real *cosine)
 """
 
 
-def device_function(name: str, tape: Tape, bits: int) -> str:
-    """A function of pointers to the numbers of one state: `name(x0, x1, .., out)`."""
-    real = REALS[bits]
+def device_function(name: str, tape: Tape, bits: int, kept: Mapping[Value, Kept] | None = None) -> str:
+    """A function of pointers to the numbers of one state: `name(x0, x1, .., out)`.
+
+    Where values are kept in memory, that is one more argument, `keep`, in which slots lie a warp apart.
+    """
+    real, tape = REALS[bits], with_shared_reciprocals(tape)
     arguments = "".join(f"const real *__restrict__ x{i}, " for i in range(len(tape.inputs)))
-    head = f"INLINE void {name}({arguments}real *__restrict__ out)\n"
-    written = with_shared_reciprocals(tape)
-    angles = _angles(written)
-    names = {value: f"angle{k}" for k, value in enumerate(angles)}
-    body = statements(written, real, outputs_last=False, angles=NearAngles(names, "near_sine_and_cosine"))
-    return f"{head}{{\n{_near(written, names)}{body}}}\n\n"
+    memory = ", volatile real *keep" if kept else ""
+    head = f"INLINE void {name}({arguments}real *__restrict__ out{memory})\n"
+    names = {value: f"angle{k}" for k, value in enumerate(_angles(tape))}
+    near = NearAngles(names, "near_sine_and_cosine")
+    body = statements(tape, real, outputs_last=False, angles=near, kept=kept)
+    return f"{head}{{\n{_near(tape, names)}{body}}}\n\n"
 
 
 def _angles(tape: Tape) -> list[Value]:
@@ -338,16 +354,19 @@ def batch_kernel(name: str, tape: Tape, bits: int) -> str:
     with blocks of `layout.threads` threads, as (blocks, parts). Each warp goes on to further states until there are no
     more, so that any number of blocks computes all; it copies the arguments of the next ones while it computes.
     """
+    tape = with_shared_reciprocals(tape)
     layout = layout_of(tape, bits)
-    functions, cases = [], []
+    functions, cases, slots = [], [], 0
     for k, (first, last) in enumerate(layout.parts):
         own = part(tape, tape.outputs[first:last]) if len(layout.parts) > 1 else tape
-        functions.append(device_function(f"{name}_part{k}", own, bits))
-        cases.append(_case(f"{name}_part{k}", own, (first, len(tape.outputs)), bits))
-    return "".join(functions) + _kernel(name, tape, layout, cases)
+        kept = kept_values(own, REGISTERS[bits], layout.slots) if layout.slots else {}
+        slots = max([slots, *(place.slot + 1 for place in kept.values())])
+        functions.append(device_function(f"{name}_part{k}", own, bits, kept))
+        cases.append(_case(f"{name}_part{k}", own, (first, len(tape.outputs)), bits, has_memory=bool(kept)))
+    return "".join(functions) + _kernel(name, tape, layout, cases, slots)
 
 
-def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str]) -> str:
+def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str], slots: int) -> str:
     arguments = "".join(f"const real *x{i}, long long stride{i}, " for i in range(len(tape.inputs)))
     tiles = _tiles(tape, layout)
     size = tiles[-1].place + WARP * pitch(max(last - first for first, last in layout.parts))
@@ -355,6 +374,7 @@ def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str]) -> str:
     whole = " & ".join(["true", *(tile.is_whole for tile in tiles[:-1] if tile.is_whole)])
     chosen = cases[0] if len(cases) == 1 else _switch(cases)
     warp = "0" if layout.warps == 1 else "__shfl_sync(0xffffffff, threadIdx.x / 32, 0)"  # known as one for all lanes
+    memory = f"  __shared__ real keep[{layout.warps}][{slots * WARP}];\n" if slots else ""
     head = (
         f'extern "C" __global__ void __launch_bounds__({layout.threads}) {name}(long long count, {arguments}real *out)'
     )
@@ -362,7 +382,7 @@ def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str]) -> str:
 {{
   __shared__ __align__(16) real tiles[{layout.warps}][{size}];
   __shared__ Arrival arrivals[{layout.warps}][2];
-  const int warp = {warp}, lane = threadIdx.x % 32;
+{memory}  const int warp = {warp}, lane = threadIdx.x % 32;
   const long long step = (long long)gridDim.x * {layout.threads};
   long long first = ((long long)blockIdx.x * {layout.warps} + warp) * 32;
   if (first >= count) return;
@@ -440,13 +460,14 @@ def _switch(cases: Sequence[str]) -> str:
     return f"    switch (blockIdx.y) {{\n{''.join(texts)}    }}\n"
 
 
-def _case(function: str, tape: Tape, place: tuple[int, int], bits: int) -> str:
+def _case(function: str, tape: Tape, place: tuple[int, int], bits: int, *, has_memory: bool) -> str:
     """The call of one part, and its result written; `place` is its first entry, and the length of the whole row."""
     n = len(tape.outputs)
     first, whole = place
     rows = "".join(f"row{i}, " for i in range(len(tape.inputs)))
     at = f"out + first * {whole}" + (f" + {first}" if first else "")
-    call = f"    {function}({rows}result + lane * {pitch(n)});\n    meet();\n"
+    memory = ", keep[warp] + lane" if has_memory else ""
+    call = f"    {function}({rows}result + lane * {pitch(n)}{memory});\n    meet();\n"
     give = f"give<{n}, {pitch(n)}>(result, states, lane, {whole}, {at});\n"
     if n != whole or pitch(n) != n:
         return f"{call}    {give}"
