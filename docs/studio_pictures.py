@@ -1,0 +1,90 @@
+"""The studio's pictures in README.md and docs/studio.md: `python docs/studio_pictures.py [NAME ...]`.
+
+Debian's Chromium takes them without a window, as it runs the tests of the studio; it draws WebGL in software, so each
+takes some seconds.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from chainrule.studio import open_studio
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "studio"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from studio.conftest import FLAGS, NAMES  # noqa: E402
+from studio.tab import Tab  # noqa: E402
+
+QUALITY = 85
+"""Of WebP: a page takes 50 kB, and its letters stay sharp."""
+
+WITHOUT_NOTES = ".mantine-Notifications-root, [class*=Notification] { display: none !important; }"
+"""The page's notifications are hidden, of which the browser's own warning of slow drawing is one."""
+
+
+def first_view(tab: Tab) -> None:
+    """The page as it opens: what the README shows."""
+
+
+def dynamics(tab: Tab) -> None:
+    """Torques by cause while the arm moves, and the ellipsoids of its hand."""
+    tab.turn_to("Dynamics")
+
+
+def equations(tab: Tab) -> None:
+    """The equations of a small robot, with numbers."""
+    tab.turn_to("Equations")
+
+
+def inertia(tab: Tab) -> None:
+    """Masses and inertia inside of the links, on a dark page."""
+    tab.turn_to("View")
+    for switch in ("Dark", "Frames", "Centers of mass", "Inertia ellipsoids"):
+        tab.tick(switch)
+
+
+PICTURES: dict[str, tuple[str, tuple[int, int], Callable[[Tab], None]]] = {
+    "first_view": ("panda", (1280, 720), first_view),
+    "dynamics": ("ur5", (1280, 720), dynamics),
+    "equations": ("planar_2r", (1280, 720), equations),
+    "inertia": ("human_arm", (1024, 768), inertia),
+}
+"""The robot of each picture, the size of the window, and what is done on the page before."""
+
+
+def draw(names: list[str], folder: Path) -> list[Path]:
+    """Take the pictures of these names, all if there are none; the files that were written."""
+    chromium = next(filter(None, map(shutil.which, NAMES)))
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=chromium, args=FLAGS) as browser:
+        return [_draw_one(browser, name, folder) for name in names or PICTURES]
+
+
+def _draw_one(browser: Any, name: str, folder: Path) -> Path:
+    robot, (width, height), prepare = PICTURES[name]
+    path = folder / f"{name}.webp"
+    with open_studio(robot, port=0) as studio:
+        context = browser.new_context(viewport={"width": width, "height": height})
+        tab = Tab(context.new_page()).open(studio.address)
+        tab.settled_canvas()
+        prepare(tab)
+        tab.settled_canvas()
+        image = Image.open(io.BytesIO(tab.page.screenshot(style=WITHOUT_NOTES)))
+        context.close()
+    folder.mkdir(parents=True, exist_ok=True)
+    image.convert("RGB").save(path, quality=QUALITY, method=6)
+    return path
+
+
+if __name__ == "__main__":
+    for written in draw(sys.argv[1:], FOLDER):
+        print(f"{written.relative_to(ROOT)}: {written.stat().st_size / 1000:.0f} kB")
