@@ -59,6 +59,11 @@ def real_array(value: Any, what: str, units: Units = None) -> Array:
     except ValueError as error:
         raise ShapeError(f"{what} must be a rectangular array of numbers, got rows of different lengths") from error
     except Exception as error:  # foreign arrays raise what they like: a tensor with gradients, a tracer
+        if hasattr(value, "__cuda_array_interface__"):
+            raise ShapeError(
+                f"{what} lies on a graphics processor, and this computes on the CPU; robot.kernel(name, target='cuda') "
+                "computes there, as do robot.torch and robot.jax"
+            ) from error
         raise ShapeError(f"{what} must be an array of numbers, got {type(value).__name__}: {error}") from error
     if array.dtype.kind not in "fiu":
         kind = type(value).__name__ if array.dtype.kind in "OUS" else f"numbers of type {array.dtype}"

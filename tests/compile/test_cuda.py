@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -187,6 +188,17 @@ def test_exported_files_compile(arm, tmp_path):
     arm.export("cuda", functions=["inverse_dynamics", "mass_matrix"], path=tmp_path / "arm.cu")
     command = ["nvcc", "-arch=sm_90", "-Werror", "all-warnings", "arm.cu", "arm_main.cu", "-o", "arm"]
     subprocess.run(command, check=True, cwd=tmp_path)
+
+
+def test_methods_of_the_robot_say_where_arrays_on_a_device_belong(arm):
+    class OnDevice:
+        __cuda_array_interface__: ClassVar = {}
+
+        def __array__(self, *_, **__):
+            raise TypeError("implicit conversion to a NumPy array is not allowed")
+
+    with pytest.raises(ShapeError, match=r"q lies on a graphics processor.*target='cuda'"):
+        arm.mass_matrix(OnDevice())
 
 
 def test_targets_are_known_by_name(arm):
