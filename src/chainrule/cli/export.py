@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--function", "functions", multiple=True, default=("inverse_dynamics",), show_default=True,
     type=OneOf("function", FUNCTIONS), metavar="NAME", help="A function, by the name of its method; may be repeated.",
 )  # fmt: skip
-@click.option("--output", "-o", required=True, type=OutputFile(), help="The file to write, ending in .c.")
+@click.option("--output", "-o", required=True, type=OutputFile(), help="The file to write, ending in .c or .cu.")
 @click.option("--force", is_flag=True, help="Overwrite files that chainrule has not written, too.")
 @json_option
 @robot_options
