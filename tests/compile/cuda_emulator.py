@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,10 @@ class EmulatedArrays:
         """A copy as an array of NumPy."""
         return np.array(array)
 
+    def adopt(self, array: Any) -> Any:
+        """The array, in the class of those on the device."""
+        return np.asarray(array).view(DeviceNumbers)
+
 
 def on_device(array: Any, bits: int = 64) -> DeviceNumbers:
     """A copy of an array on the emulated device."""
@@ -134,6 +138,19 @@ class Emulator:
     def processors(self, device: int) -> int:
         """Few, so that warps go on to further states."""
         return 1
+
+    def check(self, device: int) -> None:
+        """There is one device, number 0."""
+        if device != 0:
+            raise cuda.DeviceError(f"there is no CUDA device {device}; this machine has 1, numbered from 0")
+
+    def module(self) -> Any:
+        """The module of arrays on the emulated device."""
+        return np
+
+    def on(self, device: int, stream: int) -> AbstractContextManager[None]:
+        """Nothing changes."""
+        return nullcontext()
 
     def compile(self, text: str, architecture: str) -> bytes:
         """A shared library."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.compile.backend import columns
+from chainrule.compile.load.device_arrays import to_host
 from chainrule.display import tables as display
 from chainrule.inverse_kinematics.goals import Goal, goal_errors
 from chainrule.inverse_kinematics.history import History
@@ -25,11 +26,16 @@ REASONS = {
 }
 
 
+REASON_CODES = tuple(REASONS)
+"""Reasons in the order of their codes: a device has no words, so that `reason` has places in this list there."""
+
+
 @dataclass(frozen=True, eq=False)
 class InverseKinematics:
     """Configurations for targets, and their errors, measured by forward kinematics in the end.
 
-    Where `success` is false, q is the configuration with the lowest weighted error that was found.
+    Where `success` is false, q is the configuration with the lowest weighted error that was found. The arrays of a
+    search on a device are on that device, and `reason` has places in REASON_CODES; `with_words` gives its words.
     """
 
     q: Array
@@ -53,21 +59,37 @@ class InverseKinematics:
     history: History | None = field(default=None, repr=False)
     """Every iterate, where history=True asked for them."""
 
+    def with_words(self) -> InverseKinematics:
+        """The same with words for reasons; arrays on a device are copied to the host."""
+        if np.asarray(to_host(self.reason)).dtype.kind not in "iu":
+            return self
+        return replace(
+            self,
+            q=to_host(self.q),
+            success=to_host(self.success)[()],
+            error=to_host(self.error),
+            iterations=to_host(self.iterations)[()],
+            reason=np.array(REASON_CODES)[to_host(self.reason)],
+            errors={link: to_host(error) for link, error in self.errors.items()},
+        )
+
     def __str__(self) -> str:
-        count, solved = np.size(self.success), int(np.sum(self.success))
-        lines = [f"{solved} of {count} solved" if np.ndim(self.success) else REASONS[str(self.reason)]]
-        failures = sorted(set(np.ravel(self.reason).tolist()) - {""}) if np.ndim(self.success) else []
+        own = self.with_words()
+        count, solved = np.size(own.success), int(np.sum(own.success))
+        lines = [f"{solved} of {count} solved" if np.ndim(own.success) else REASONS[str(own.reason)]]
+        failures = sorted(set(np.ravel(own.reason).tolist()) - {""}) if np.ndim(own.success) else []
         for reason in failures:
-            lines.append(f"{int(np.sum(np.asarray(self.reason) == reason))}: {REASONS[reason]}")
+            lines.append(f"{int(np.sum(np.asarray(own.reason) == reason))}: {REASONS[reason]}")
         if self.rank < self.equations:
             lines.append(f"of the task's {self.equations} equations, {self.rank} are independent on this robot")
         return "; ".join(lines)
 
     def _repr_html_(self) -> str:
         """A table of the answers: whether each is one, its errors, its configuration."""
-        names = self.names or tuple(f"q{k}" for k in range(self.q.shape[-1]))
-        q, errors = self.q.reshape(-1, self.q.shape[-1]), self.error.reshape(-1, 2)
-        good, counts, why = (np.ravel(x) for x in (self.success, self.iterations, self.reason))
+        own = self.with_words()
+        names = self.names or tuple(f"q{k}" for k in range(own.q.shape[-1]))
+        q, errors = own.q.reshape(-1, own.q.shape[-1]), own.error.reshape(-1, 2)
+        good, counts, why = (np.ravel(x) for x in (own.success, own.iterations, own.reason))
         millimeters, degrees = 1e3 * errors[:, 0], np.degrees(errors[:, 1])
         words = ["yes" if yes else str(reason) for yes, reason in zip(good, why, strict=True)]
         rows = [

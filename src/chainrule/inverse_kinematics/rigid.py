@@ -79,8 +79,14 @@ def _loop() -> Loop:
 
 def _text(_: Caller, __: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
     """The rotation by rows, the position, zeros, and 1 where the pose is rigid and finite."""
-    rows = [Vector(*state[4 * i : 4 * i + 3]) for i in range(3)]
-    p, last = [state[4 * i + 3] for i in range(3)], state[12:16]
+    rotation, p, is_proper = rigid_pose(state)
+    return [*rotation, *p, *([0.0] * (POSE_ENTRIES - POSE_NUMBERS)), is_proper]
+
+
+def rigid_pose(entries: Scalars) -> tuple[list[Scalar], list[Scalar], Scalar]:
+    """The rotation by rows, the position, and 1 where the entries of a pose (16,) are rigid and finite, else 0."""
+    rows = [Vector(*entries[4 * i : 4 * i + 3]) for i in range(3)]
+    p, last = [entries[4 * i + 3] for i in range(3)], entries[12:16]
     R = Matrix(*rows)
     square = R.transpose() @ R
     off = [list(square)[i] for i in range(3)]
@@ -102,7 +108,7 @@ def _text(_: Caller, __: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
         is_proper = where(_absolute(x) <= sys.float_info.max, is_proper, 0.0)
     for x, right in zip(last, (0.0, 0.0, 0.0, 1.0), strict=True):
         is_proper = where(_absolute(x - right) <= LAST_ROW_TOLERANCE, is_proper, 0.0)
-    return [*rotation, *p, *([0.0] * (POSE_ENTRIES - POSE_NUMBERS)), is_proper]
+    return rotation, p, is_proper
 
 
 def _absolute(x: Scalar) -> Scalar:

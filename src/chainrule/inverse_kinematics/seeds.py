@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.compile import memory
+from chainrule.compile.backend import active
+from chainrule.core.sampling import random_configurations
 from chainrule.inverse_kinematics.goals import Goal
+from chainrule.inverse_kinematics.measure import Measure
+from chainrule.inverse_kinematics.methods import Problem
 from chainrule.lazy import cached_property
+
+if TYPE_CHECKING:
+    from chainrule.core.mechanism import Mechanism
 
 CANDIDATES_PER_START = 192
 """Random configurations that each start is chosen from."""
@@ -60,13 +69,18 @@ class Seeds:
             self._sets[k] = q, self._numbers(q)
         return self._sets[k]
 
+    def sets(self, first: int, count: int) -> tuple[Array, Array]:
+        """Configurations of so many sets (sets, count, nq), and the numbers of their poses (sets, count, numbers)."""
+        q, numbers = zip(*(self._set(k) for k in range(first, first + count)), strict=True)
+        return np.stack(q), np.stack(numbers)
+
     def _candidates(self, first: int, count: int) -> Candidates:
         """So many sets, beginning with one of them."""
         if (first, count) in self._joined:
             return self._joined[first, count]
-        q, numbers = zip(*(self._set(k) for k in range(first, first + count)), strict=True)
-        whole = self._whole(np.concatenate(numbers))[:, :-1]
-        found = Candidates(np.stack(q), np.vstack([-2 * whole.T, (whole**2).sum(axis=1)]))
+        q, numbers = self.sets(first, count)
+        whole = self._whole(numbers.reshape(-1, numbers.shape[-1]))[:, :-1]
+        found = Candidates(q, np.vstack([-2 * whole.T, (whole**2).sum(axis=1)]))
         if first + count <= SETS_KEPT_JOINED:
             self._joined[first, count] = found
         return found
@@ -78,18 +92,23 @@ class Seeds:
         return float(2 ** ((EXACT_BITS - math.ceil(math.log2(count))) // 2))
 
     @cached_property
-    def _units(self) -> Array:
-        """Whole numbers for one unit of each number, such that squared differences are about the cost.
+    def scales(self) -> Array:
+        """Factors of the numbers, such that squared differences are about the cost.
 
-        Entries of a rotation change twice for each angle. Twice the largest numbers of the first set still fit.
+        Entries of a rotation change twice for each angle.
         """
         scales: list[float] = []
         for goal in self.goals:
             rotation, position = max(goal.weights[:3]), max(goal.weights[3:])
             scales += {"full": [rotation / 2**0.5] * 9, "axis": [rotation] * 3, None: []}[goal.orientation]
             scales += [position] * 3 * goal.has_position
-        size = np.abs(self._set(0)[1] * scales).max()
-        return np.array(scales) * (self._largest / 2 / (size if 0 < size < np.inf else 1.0))
+        return np.array(scales)
+
+    @cached_property
+    def _units(self) -> Array:
+        """Whole numbers for one unit of each number; twice the largest numbers of the first set still fit."""
+        size = np.abs(self._set(0)[1] * self.scales).max()
+        return self.scales * (self._largest / 2 / (size if 0 < size < np.inf else 1.0))
 
     @cached_property
     def _range(self) -> tuple[Array, Array]:
@@ -123,3 +142,20 @@ class Seeds:
         distances = self._whole(targets) @ features
         chosen = distances.reshape(-1, count, CANDIDATES_PER_START).argmin(axis=-1)
         return q[np.arange(count)[:, None], chosen.T]
+
+
+def seeds_of(robot: Mechanism, problem: Problem, seed: int) -> Seeds:
+    """Random starts for the goals of a problem, of the robot's own numbers: good enough for starts."""
+
+    def seeds() -> Seeds:
+        measure = Measure(replace(problem, whole=None, opened=()), robot)
+        anything = np.zeros((1, measure.problem.parameter_size))
+        return Seeds(
+            problem.goals,
+            lambda rng, count: random_configurations(robot.layout, rng, (count,)),  # loops are closed on the way
+            lambda q: measure(q, np.broadcast_to(anything, (len(q), anything.shape[1]))).numbers,
+            seed,
+        )
+
+    compiles = active(robot.backend).compiles
+    return memory.keep((robot.merged_fingerprint, problem.goals, "seeds", seed, compiles), seeds)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, flag, together
-from chainrule.compile import memory
 from chainrule.compile.backend import active
+from chainrule.compile.load.device_arrays import device_number
 from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers, read_parameters, refuse_moving
-from chainrule.core.sampling import random_configurations
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
+from chainrule.inverse_kinematics.device import solve_on_device
 from chainrule.inverse_kinematics.history import History
 from chainrule.inverse_kinematics.iterate import solver
 from chainrule.inverse_kinematics.measure import Measure
@@ -24,7 +24,7 @@ from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loo
 from chainrule.inverse_kinematics.request import Request, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths
 from chainrule.inverse_kinematics.search import BestSoFar, Search
-from chainrule.inverse_kinematics.seeds import Seeds
+from chainrule.inverse_kinematics.seeds import seeds_of
 from chainrule.kinematics.configurations import difference, neutral
 from chainrule.model.parameters import find_parameters
 
@@ -55,6 +55,7 @@ def inverse_kinematics(
     seed: int = 0,
     history: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
+    device: str | None = None,
 ) -> InverseKinematics:
     """Configurations that bring a link or frame to targets, with closed loops closed.
 
@@ -103,6 +104,9 @@ def inverse_kinematics(
     parameters
         Places of joints and frames in place of the robot's own, for all targets or for each: {"origin:elbow":
         (..., 3), "length:forearm": (..., 1)}, named as in `kernel`. Their batch broadcasts with that of the targets.
+    device
+        "cuda" or "cuda:1" for a search on a graphics processor, for millions of targets, by the method "lm". Arrays of
+        CuPy, PyTorch or JAX stay on the device, in float32 or float64; arrays of NumPy are copied there and back.
 
     Returns
     -------
@@ -121,6 +125,14 @@ def inverse_kinematics(
     (6, [1.5714, 1.2481, 1.1011, 0.435, 0.048, 0.0012, 0.0])
     """
     caller = "inverse_kinematics"
+    number = device_number(device, caller)
+    if number is not None:
+        only_cpu = {"history": history, "parameters": parameters}
+        request = _device_request(
+            robot, caller, target, link, method, only_cpu, limits=limits, task=task, axis=axis, weights=weights,
+            tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
+        )  # fmt: skip
+        return solve_on_device(robot, request, target, q0, number, caller)
     numbers = _read_places(robot, caller, parameters)
     request, targets = Request.read(
         robot, caller, target, link, method, limits=limits, task=task, axis=axis, weights=weights,
@@ -134,6 +146,18 @@ def inverse_kinematics(
     if not flag(history, f"{caller}: history"):
         return solve(robot, request, targets, starts)
     return _solve_with_history(robot, request, targets, starts)
+
+
+def _device_request(
+    robot: Mechanism, caller: str, target: Any, link: Any, method: str, only_cpu: dict[str, Any], **options: Any
+) -> Request:
+    """The request for a search on a device, whose targets are read there; refused where only the CPU can do it."""
+    for name, value in only_cpu.items():
+        if value:
+            raise ShapeError(f"{caller}: {name} is for searches on the CPU; leave out {name}=... or device=...")
+    anything = {name: np.eye(4) for name in target} if isinstance(target, Mapping) else np.eye(4)
+    request, _ = Request.read(robot, caller, anything, link, method, **options)
+    return request
 
 
 def _read_places(robot: Mechanism, caller: str, parameters: Any) -> OpenNumbers:
@@ -344,27 +368,15 @@ def search_of(robot: Mechanism, request: Request) -> Search:
     """The search for the configurations of a request."""
     compiles = active(robot.backend).compiles
     if compiles not in request.kept:
-        request.kept[compiles] = _new_search(robot, request, compiles)
+        request.kept[compiles] = _new_search(robot, request)
     search: Search = request.kept[compiles]
     return search
 
 
-def _new_search(robot: Mechanism, request: Request, compiles: bool) -> Search:
+def _new_search(robot: Mechanism, request: Request) -> Search:
     problem, bounds = request.problem, request.bounds
-    measure = Measure(problem, robot)
-
-    def seeds() -> Seeds:  # of the robot's own numbers: good enough for starts
-        measure = Measure(replace(problem, whole=None, opened=()), robot)
-        anything = np.zeros((1, measure.problem.parameter_size))
-        return Seeds(
-            problem.goals,
-            lambda rng, count: random_configurations(robot.layout, rng, (count,)),  # loops are closed on the way
-            lambda q: measure(q, np.broadcast_to(anything, (len(q), anything.shape[1]))).numbers,
-            request.seed,
-        )
-
-    chosen = memory.keep((robot.merged_fingerprint, problem.goals, "seeds", request.seed, compiles), seeds)
+    measure, seeds = Measure(problem, robot), seeds_of(robot, problem, request.seed)
     return Search(
-        problem, solver(problem, robot), measure, chosen, bounds.clip(neutral(robot)), bounds, periods(robot.model),
+        problem, solver(problem, robot), measure, seeds, bounds.clip(neutral(robot)), bounds, periods(robot.model),
         request.tolerances, request.restarts, request.max_iterations,
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -51,14 +50,12 @@ class Device(NamedTuple):
 
 def read_device(device: Any, dtype: Any) -> Device | None:
     """The device that a user asks for: "cuda" or "cuda:1"; None for the CPU."""
-    if device is None or device == "cpu":
-        if dtype is not None:
-            raise ShapeError("simulate: dtype belongs to device='cuda'; on the CPU everything is in float64")
-        return None
-    found = re.fullmatch(r"cuda(?::(\d{1,3}))?", device) if isinstance(device, str) else None
-    if found is None:
-        raise ShapeError(f"simulate: device must be 'cuda', 'cuda:1' or 'cpu', got {short_repr(device)}")
-    return Device(int(found[1] or 0), _read_bits(dtype))
+    number = device_arrays.device_number(device, "simulate")
+    if number is not None:
+        return Device(number, _read_bits(dtype))
+    if dtype is not None:
+        raise ShapeError("simulate: dtype belongs to device='cuda'; on the CPU everything is in float64")
+    return None
 
 
 def _read_bits(dtype: Any) -> int | None:

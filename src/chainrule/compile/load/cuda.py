@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -99,6 +100,16 @@ class CupyDriver:
         """Queue a kernel on a stream."""
         with cupy().cuda.Device(device):
             module.get_function(name)(blocks, (threads,), tuple(arguments), stream=Stream(stream))
+
+    def module(self) -> Any:
+        """The module whose arrays on devices are like those of NumPy."""
+        return cupy()
+
+    @contextmanager
+    def on(self, device: int, stream: int) -> Iterator[None]:
+        """Inside, the module's work goes into a stream of a device."""
+        with cupy().cuda.Device(device), cupy().cuda.ExternalStream(stream, device):
+            yield
 
 
 def _nvrtc() -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.compile.load.cuda import cupy
 from chainrule.errors import ShapeError, short_repr
@@ -39,6 +41,9 @@ class Library(Protocol):
 
     def fetch(self, array: Any) -> np.ndarray[Any, Any]:
         """A copy of an array as one of NumPy, once it has been computed."""
+
+    def adopt(self, array: Any) -> Any:
+        """An array of CuPy as one of this library, without a copy."""
 
 
 class DeviceArray(NamedTuple):
@@ -149,6 +154,10 @@ class CupyArrays:
         with array.device:
             return np.asarray(array.get())
 
+    def adopt(self, array: Any) -> Any:
+        """The array, as the user gets it."""
+        return self.result(array)
+
 
 class TorchTensors:
     """Tensors of PyTorch."""
@@ -194,6 +203,10 @@ class TorchTensors:
         """A copy as an array of NumPy."""
         return np.asarray(array.cpu().numpy())
 
+    def adopt(self, array: Any) -> Any:
+        """A tensor in the memory of the array."""
+        return sys.modules["torch"].from_dlpack(array)
+
 
 class JaxArrays(CupyArrays):
     """Arrays of JAX, seen and made through CuPy by DLPack, which orders the work of the two."""
@@ -225,6 +238,24 @@ def is_on_device(value: Any) -> bool:
     if isinstance(value, (list, tuple, dict, int, float)) or type(value) is np.ndarray:
         return False
     return library_of(value) is not CUPY or hasattr(value, "__cuda_array_interface__")
+
+
+def device_number(device: Any, caller: str) -> int | None:
+    """The number of a device named "cuda" or "cuda:1"; None for the CPU, which is "cpu" or None."""
+    if device is None or device == "cpu":
+        return None
+    found = re.fullmatch(r"cuda(?::(\d{1,3}))?", device) if isinstance(device, str) else None
+    if found is None:
+        raise ShapeError(f"{caller}: device must be 'cuda', 'cuda:1' or 'cpu', got {short_repr(device)}")
+    return int(found[1] or 0)
+
+
+def to_host(value: Any) -> NDArray[Any]:
+    """A value as an array of NumPy; arrays on devices are copied."""
+    if not is_on_device(value):
+        return np.asarray(value)
+    library = library_of(value)
+    return library.fetch(library.view(value, "an array"))
 
 
 def library_of(value: Any) -> Library:
