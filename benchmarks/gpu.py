@@ -1,6 +1,6 @@
 """Everything on a graphics processor: built, checked and timed in one run, beside ceilings measured in the same run.
 
-    python benchmarks/gpu.py [--only functions,ik,..] [--states N] [--talos FILE] [--output FILE]
+    python benchmarks/gpu.py [--only functions,ik,..] [--states N] [--talos FILE] [--urdf FILE] [--output FILE]
 
 Parts, each of which can be asked for by name; one that fails prints its error, and the others go on:
 
@@ -24,11 +24,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,8 @@ import numpy as np
 import chainrule as cr
 from chainrule.compile.backend import INTERPRETED
 from chainrule.functions.table import FUNCTIONS
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX leaves memory for the others
 
 Rows = dict[str, float]
 
@@ -56,6 +60,17 @@ CHECKED = 512
 """States of each function that are compared with the reference path: the last ones, where a batch ends."""
 TOLERANCE = {32: 1e-3, 64: 1e-8}
 """Differences as a part of the largest number of the result; in float32 for 99% of the states."""
+AT_LEAST = {
+    "inverse_dynamics_f32_copy_share": 0.85, "forward_dynamics_f32_G_s": 17.0, "forward_dynamics_f64_G_s": 8.0,
+    "mass_matrix_f32_copy_share": 0.9, "jacobian_f32_copy_share": 0.9,
+    "inverse_dynamics_derivatives_f32_copy_share": 0.6, "rollout_f32_G_steps_s": 15.0, "rollout_f64_G_steps_s": 8.0,
+    "rollout_friction_stops_f32_G_steps_s": 5.0, "rollout_4096_f32_G_steps_s": 3.0, "rollout_vs_mujoco": 100.0,
+    "rollout_vs_mjx": 100.0, "jax_vs_frax": 150.0, "torch_vs_frax": 150.0, "jax_vs_plain_jax": 150.0,
+    "torch_vs_plain_jax": 150.0, "ik_f32_M_s": 50.0, "ik_f32_success": 0.999,
+    "talos_inverse_dynamics_f32_copy_share": 0.4,
+}  # fmt: skip
+AT_MOST = {"rollout_gradient_f32_ratio": 6.0, "rollout_4096_f32_overhead_us": 200.0}
+"""Bars on one H200."""
 FMA = r"""
 extern "C" __global__ void fma_chains(REAL *out, int steps)
 {
@@ -127,7 +142,8 @@ class Function:
         rng = np.random.default_rng()
         few = min(count, 1 << 16)
         arrays = []
-        for name, length in zip(FUNCTIONS[self.name].arguments, self.lengths, strict=True):
+        names = FUNCTIONS[self.name].arguments
+        for name, length in zip_longest(names, self.lengths, fillvalue="wrench"):
             is_q = name.startswith("q") and length == self.robot.nq and name not in ("qd", "qdd")
             values = self.robot.random_state(rng, (few,)) if is_q else rng.normal(size=(few, length))
             arrays.append(cupy.resize(cupy.asarray(values, f"float{self.bits}"), (count, length)))
@@ -155,10 +171,10 @@ class Function:
         out = cupy.empty((count, *self.shape), f"float{self.bits}")
         self.check(arguments, out)
         taken = seconds(lambda: self.kernel(*arguments, out=out))
-        name = f"{self.name} float{self.bits}"
+        name = f"{self.name}_f{self.bits}"
         share = self.bytes * count / taken / 1e12 / copy
         print(f"  {name:44} {count / taken / 1e9:8.3f} G states/s  {100 * share:5.1f}% of copy", flush=True)
-        return {f"{name} G/s": count / taken / 1e9, f"{name} copy share": share}
+        return {f"{name}_G_s": count / taken / 1e9, f"{name}_copy_share": share}
 
 
 def functions(states: int, copy: float) -> Rows:
@@ -170,7 +186,7 @@ def functions(states: int, copy: float) -> Rows:
             rows |= Function(robot, name, bits, states).measure(copy)
             cupy.get_default_memory_pool().free_all_blocks()
     began = time.perf_counter()
-    for name, entry in FUNCTIONS.items():
+    for name in FUNCTIONS:
         if name in BARS or time.perf_counter() - began > SECONDS_FOR_FUNCTIONS:
             continue
         try:
@@ -178,8 +194,9 @@ def functions(states: int, copy: float) -> Rows:
         except (cr.ChainruleError, ValueError) as error:
             print(f"  {name}: {str(error).splitlines()[0][:90]}")
             continue
-        if not function.shape or not entry.arguments or function.kernel.instructions > MAX_INSTRUCTIONS:
-            print(f"  {name}: not measured, {function.kernel.instructions} instructions")
+        instructions = function.kernel.instructions
+        if not np.prod(function.shape) or instructions > MAX_INSTRUCTIONS:
+            print(f"  {name}: not measured, {instructions} instructions")
             continue
         function.states = min(states, MAX_BYTES // function.bytes)
         try:
@@ -228,7 +245,7 @@ def checks() -> Rows:
             passed += 1
         else:
             raise SystemExit(f"a call was not refused with {kind.__name__}")
-    return {"checks passed": float(passed + 2)}
+    return {"checks_passed": float(passed + 2)}
 
 
 def large(file: str | None, copy: float) -> Rows:
@@ -240,7 +257,7 @@ def large(file: str | None, copy: float) -> Rows:
     rows: Rows = {}
     for bits in (32, 64):
         measured = Function(talos, "inverse_dynamics", bits, 1 << 22).measure(copy)
-        rows |= {f"talos {name}": value for name, value in measured.items()}
+        rows |= {f"talos_{name}": value for name, value in measured.items()}
         cupy.get_default_memory_pool().free_all_blocks()
     return rows
 
@@ -268,62 +285,68 @@ def ik(count: int = 1_000_000) -> Rows:
         share = float((answer.success & true).mean())
         taken = wall_seconds(solve)
         print(f"  float{bits}, to {tolerance:g}: {count / taken / 1e6:.1f} M poses/s, {100 * share:.3f}% solved")
-        rows |= {f"ik float{bits} M/s": count / taken / 1e6, f"ik float{bits} success": share}
+        rows |= {f"ik_f{bits}_M_s": count / taken / 1e6, f"ik_f{bits}_success": share}
     return rows
 
 
-def mujoco_model(robot: cr.Robot) -> Any:
-    """The robot for MuJoCo under PD control by springs and dampers, without contacts, limits and friction."""
+def mujoco_model(robot: cr.Robot, file: Path | None) -> Any:
+    """The robot for MuJoCo, under the PD control of `gpu_rollouts`; without contacts, limits and friction."""
     import mujoco
+    from gpu_rollouts import SIZES
 
     from chainrule.cli.benchmark.peers import urdf
 
-    model = mujoco.MjModel.from_xml_string(urdf(robot))
+    model = mujoco.MjModel.from_xml_string(urdf(robot) if file is None else file.read_text())
     model.opt.timestep, model.opt.integrator = 1e-3, mujoco.mjtIntegrator.mjINT_EULER
     model.opt.gravity = robot.gravity
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-    model.jnt_stiffness[:], model.dof_damping[:] = 100.0, 20.0
+    model.jnt_stiffness[:], model.dof_damping[:] = 10 * np.array(SIZES), SIZES
+    model.qpos_spring[:] = robot.home()
     return model
 
 
-def peers(rows: Rows) -> Rows:
+def peers(rows: Rows, file: Path | None) -> Rows:
     """Steps a second of other simulators, on this machine's cores and on the device."""
     robot = cr.load("panda").without_friction()
     own: Rows = {}
     for name, measure in (("mujoco", mujoco_steps), ("mjx", mjx_steps)):
         try:
-            own[f"{name} M steps/s"] = measure(robot) / 1e6
+            own[f"{name}_M_steps_s"] = measure(robot, file) / 1e6
         except Exception as error:
             print(f"  {name}: {type(error).__name__}: {str(error)[:200]}")
             continue
-        print(f"  {name}: {own[f'{name} M steps/s']:.3f} M steps/s", flush=True)
-        ours = next((rows[key] for key in rows if key.startswith("rollout") and "float32" in key), None)
-        if ours is not None:
-            own[f"rollout / {name}"] = 1e3 * ours / own[f"{name} M steps/s"]
+        print(f"  {name}: {own[f'{name}_M_steps_s']:.3f} M steps/s", flush=True)
+        if "rollout_f32_G_steps_s" in rows:
+            own[f"rollout_vs_{name}"] = 1e3 * rows["rollout_f32_G_steps_s"] / own[f"{name}_M_steps_s"]
     return own
 
 
-def mujoco_steps(robot: cr.Robot) -> float:
+def around_home(robot: cr.Robot, rows: int) -> np.ndarray:
+    """Configurations to start from (rows, nq)."""
+    return robot.home() + np.random.default_rng().uniform(-0.3, 0.3, (rows, robot.nq))
+
+
+def mujoco_steps(robot: cr.Robot, file: Path | None) -> float:
     """Steps a second of mujoco.rollout on all cores."""
     import mujoco
     import mujoco.rollout
 
-    model, cores, steps = mujoco_model(robot), os.cpu_count() or 1, 200
+    model, cores, steps = mujoco_model(robot, file), os.cpu_count() or 1, 200
     rows = 256 * cores
     start = np.zeros((rows, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
-    start[:, 1 : 1 + robot.nq] = robot.random_state(np.random.default_rng(), (rows,))
+    start[:, 1 : 1 + robot.nq] = around_home(robot, rows)
     data = [mujoco.MjData(model) for _ in range(cores)]
     with mujoco.rollout.Rollout(nthread=cores) as rollout:
         taken = wall_seconds(lambda: rollout.rollout(model, data, start, nstep=steps), rounds=3)
     return rows * steps / taken
 
 
-def mjx_steps(robot: cr.Robot, rows: int = 1 << 15, steps: int = 50) -> float:
+def mjx_steps(robot: cr.Robot, file: Path | None, rows: int = 1 << 15, steps: int = 50) -> float:
     """Steps a second of MJX on the device."""
     import jax
     from mujoco import mjx
 
-    model = mjx.put_model(mujoco_model(robot))
+    model = mjx.put_model(mujoco_model(robot, file))
     data = mjx.make_data(model)
 
     def move(q: Any) -> Any:
@@ -333,7 +356,7 @@ def mjx_steps(robot: cr.Robot, rows: int = 1 << 15, steps: int = 50) -> float:
         return jax.lax.scan(step, data.replace(qpos=q), None, length=steps)[0].qpos
 
     run = jax.jit(jax.vmap(move))
-    q = jax.numpy.asarray(robot.random_state(np.random.default_rng(), (rows,)), dtype=np.float32)
+    q = jax.numpy.asarray(around_home(robot, rows), dtype=np.float32)
     taken = wall_seconds(lambda: jax.block_until_ready(run(q)), rounds=3)
     return rows * steps / taken
 
@@ -342,10 +365,21 @@ def other_file(name: str) -> Rows:
     """The rows of a benchmark in a file of its own."""
     from importlib import import_module
 
-    rows: Rows = import_module(name).measure()
+    measured: Rows = import_module(name).measure()
+    rows = {re.sub(r"\W+", "_", key.replace(" / ", "_vs_")): value for key, value in measured.items()}
     for key, value in rows.items():
-        print(f"  {key:60} {value:12.4f}")
+        print(f"  {key:44} {value:12.4f}")
     return rows
+
+
+def print_bars(rows: dict[str, Any]) -> None:
+    """The rows with a bar, and whether they reach it."""
+    for name, least in AT_LEAST.items():
+        if name in rows:
+            print(f"{name:46} {rows[name]:12.4f}, at least {least:g}: {'yes' if rows[name] >= least else 'NO'}")
+    for name, most in AT_MOST.items():
+        if name in rows:
+            print(f"{name:46} {rows[name]:12.4f}, at most {most:g}: {'yes' if rows[name] <= most else 'NO'}")
 
 
 PARTS = ("ceilings", "checks", "functions", "large", "ik", "rollouts", "frameworks", "peers")
@@ -356,6 +390,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS), help="names of parts, separated by commas")
     parser.add_argument("--states", type=int, default=STATES, help="states of the functions with a bar")
     parser.add_argument("--talos", metavar="FILE", help="Talos as a URDF or a file of this library")
+    parser.add_argument("--urdf", metavar="FILE", type=Path, help="the Panda for MuJoCo, where lxml cannot write it")
     parser.add_argument("--output", metavar="FILE", type=Path, default=RESULTS)
     options = parser.parse_args()
     chosen = options.only.split(",")
@@ -375,7 +410,7 @@ def main() -> None:
         "ik": ik,
         "rollouts": partial(other_file, "gpu_rollouts"),
         "frameworks": partial(other_file, "gpu_frameworks"),
-        "peers": partial(peers, rows),
+        "peers": partial(peers, rows, options.urdf),
     }
     failed = []
     for name in (name for name in parts if name in chosen):
@@ -390,6 +425,7 @@ def main() -> None:
         cupy.get_default_memory_pool().free_all_blocks()
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(json.dumps(rows, indent=1) + "\n")
+    print_bars(rows)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
 

@@ -52,6 +52,12 @@ def test_kernel_writes_every_number_for_any_number_of_states(device, arm):
             assert np.allclose(got, arm.reference.inverse_dynamics(*given), rtol=0, atol=close)
 
 
+def test_no_states_are_no_error(device, arm):
+    kernel, nothing = arm.kernel("inverse_dynamics", target="cuda"), on_device(np.zeros((0, 2)))
+    out = on_device(np.zeros((0, 2)))
+    assert kernel(nothing, nothing, nothing, out=out) is out
+
+
 def test_a_wide_result_is_computed_in_parts(device, monkeypatch, arm):
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
     monkeypatch.setattr(emit, "MAX_TILE_BYTES", 2048)  # eight doubles a state

@@ -1,15 +1,20 @@
 """Inverse kinematics on an emulated device: success as on the CPU, libraries' arrays, and what is refused."""
 
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from compile.cuda_emulator import DeviceNumbers, emulated_device, is_possible, on_device
 
 import chainrule as cr
+from chainrule.compile.load import cuda
 from chainrule.compile.load.cuda import DeviceError
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import MissingPackageError, ModelError, ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.descent import blank_state, descent, inner_bounds, shared_numbers
-from chainrule.inverse_kinematics.device import _entries_of, _target_text
+from chainrule.inverse_kinematics.device import DeviceSearch, Kernels, _entries_of, _target_text
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.methods import Problem
 from chainrule.inverse_kinematics.request import Tolerances, target_numbers
@@ -155,6 +160,36 @@ def test_the_same_seed_gives_the_same_answer(arm, points):
     assert (first.q == again.q).all()
     alone = arm.inverse_kinematics(on_device(points[40:41]), task="position", seed=3, device="cuda")
     assert (alone.q[0] == first.q[40]).all()
+
+
+def test_without_room_on_the_device(arm, points, monkeypatch):
+    class OutOfMemoryError(Exception):
+        pass
+
+    def refuse(*_):
+        raise OutOfMemoryError("allocating 12 bytes")
+
+    monkeypatch.setattr(DeviceSearch, "run", refuse)
+    with pytest.raises(MemoryError, match=r"CUDA device 0 has no room left \(allocating 12 bytes\); search in parts"):
+        arm.inverse_kinematics(on_device(points), task="position", device="cuda")
+
+
+def test_without_cupy(arm, monkeypatch):
+    monkeypatch.setattr(cuda, "_driver", cuda.CupyDriver())
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(MissingPackageError, match="graphics processors need CuPy"):
+        arm.inverse_kinematics(np.eye(4), device="cuda")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no CUDA compiler")
+@pytest.mark.parametrize("bits", [32, 64])
+def test_the_text_compiles(panda, bits, tmp_path):
+    kernels = Kernels(Problem(panda.merged, (Goal(panda.link(None)),)), bits)
+    file = tmp_path / "kernel.cu"
+    file.write_text(kernels.until._code.text)
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "-cubin", "-o", str(tmp_path / "kernel.cubin"), str(file)]
+    subprocess.run(command, check=True)
 
 
 def test_refusals(arm, points):

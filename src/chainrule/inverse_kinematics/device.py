@@ -18,18 +18,18 @@ from chainrule.compile.cuda_until import CudaFunction, CudaUntil, Starts, featur
 from chainrule.compile.load import device_arrays
 from chainrule.compile.load.workplace import Workplace
 from chainrule.compile.program import tape_of_text
-from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import ModelError, ShapeError
 from chainrule.inverse_kinematics import descent
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal, goal_errors, goal_numbers
 from chainrule.inverse_kinematics.methods import Problem
 from chainrule.inverse_kinematics.periods import periods, shift_by
-from chainrule.inverse_kinematics.request import Request, target_numbers
-from chainrule.inverse_kinematics.result import REASON_CODES, InverseKinematics
+from chainrule.inverse_kinematics.request import Request, read_starts, target_numbers
+from chainrule.inverse_kinematics.result import REASON_CODES, InverseKinematics, Truths
 from chainrule.inverse_kinematics.rigid import rigid_pose
 from chainrule.inverse_kinematics.seeds import CANDIDATES_PER_START, Seeds, seeds_of
 from chainrule.kinematics.configurations import neutral
+from chainrule.lazy import cached_property
 from chainrule.spatial import Rotation, Scalar, Transform, Vector
 from chainrule.spatial.scalar import where
 
@@ -55,54 +55,57 @@ def solve_on_device(
 ) -> InverseKinematics:
     """The result for targets and starts as users give them: arrays of NumPy, or of a library on the device."""
     _refuse(request, robot, caller)
-    values = list(target.values()) if isinstance(target, Mapping) else [target]
-    values += [] if q0 is None else [q0]
-    at_home = [not device_arrays.is_on_device(value) for value in values]
-    if all(at_home):
-        return _solve_host_arrays(robot, request, target, q0, device, caller)
-    if any(at_home):
+    if isinstance(target, Mapping):
+        targets = {f"{caller}: target[{link!r}]": value for link, value in target.items()}
+    else:
+        targets = {f"{caller}: target": target}
+    values = [*targets.values(), *([] if q0 is None else [q0])]
+    are_there = [device_arrays.is_on_device(value) for value in values]
+    if any(are_there) and not all(are_there):
         raise ShapeError(f"{caller}: targets and q0 must be arrays of NumPy, or all of them on the device")
-    targets = target if isinstance(target, Mapping) else {"": target}
-    names = [f"{caller}: target" + (f"[{name!r}]" if name else "") for name in targets]
-    given = [*zip(targets.values(), names, strict=True), *([] if q0 is None else [(q0, f"{caller}: q0")])]
-    arrays = [device_arrays.read(value, what) for value, what in given]
-    bits, place = device_arrays.common(arrays, [what for _, what in given], caller)
+    solve = _solve_device_arrays if any(are_there) else _solve_host_arrays
+    try:
+        return solve(robot, request, targets, q0, device, caller)
+    except Exception as error:
+        if "OutOfMemory" not in type(error).__name__:
+            raise
+        raise MemoryError(f"{caller}: CUDA device {device} has no room left ({error}); search in parts") from error
+
+
+def _solve_device_arrays(
+    robot: Mechanism, request: Request, targets: dict[str, Any], q0: Any, device: int, caller: str
+) -> InverseKinematics:
+    """The result for arrays on the device."""
+    given = targets if q0 is None else {**targets, f"{caller}: q0": q0}
+    arrays = [device_arrays.read(value, what) for what, value in given.items()]
+    bits, place = device_arrays.common(arrays, list(given), caller)
     if place != device:
         raise ShapeError(f"{caller}: the targets are on CUDA device {place}, and device {device} is asked for")
     _refuse_tolerance(request, bits, caller)
-    library = arrays[0].library
-    work = Workplace(device, library)
+    work = Workplace(device, arrays[0].library)
     with work.active():
         search = DeviceSearch.of(robot, request, bits, work)
-        numbers = [
-            search.read(goal, work.borrow(value), what)
-            for goal, value, what in zip(request.problem.goals, targets.values(), names, strict=True)
-        ]
+        each = zip(request.problem.goals, targets.items(), strict=True)
+        numbers = [search.read(goal, work.borrow(value), what) for goal, (what, value) in each]
         starts = None if q0 is None else _read_starts(robot, work, q0, caller)
-        found = _solve(search, numbers, starts, caller)
-        return _map(found, work.lend)
+        return _map(_solve(search, numbers, starts, caller), work.lend)
 
 
 def _solve_host_arrays(
-    robot: Mechanism, request: Request, target: Any, q0: Any, device: int, caller: str
+    robot: Mechanism, request: Request, targets: dict[str, Any], q0: Any, device: int, caller: str
 ) -> InverseKinematics:
     """The result for arrays of NumPy, copied to the device and back."""
-    targets = target if isinstance(target, Mapping) else {"": target}
-    names = [f"{caller}: target" + (f"[{name!r}]" if name else "") for name in targets]
-    single = all(getattr(value, "dtype", None) == np.float32 for value in targets.values())
-    bits = 32 if single else 64
+    bits = 32 if all(getattr(value, "dtype", None) == np.float32 for value in targets.values()) else 64
     _refuse_tolerance(request, bits, caller)
-    each = zip(request.problem.goals, targets.values(), names, strict=True)
-    read = [target_numbers(goal, value, what) for goal, value, what in each]
-    starts = None if q0 is None else robot.read_one(caller, "q0", q0).astype(float)
-    if starts is not None:
-        warn_of_degrees(robot, starts, caller)
+    each = zip(request.problem.goals, targets.items(), strict=True)
+    numbers = [target_numbers(goal, value, what) for goal, (what, value) in each]
+    starts = None if q0 is None else read_starts(robot, q0, caller)
     work = Workplace(device)
     with work.active():
         search = DeviceSearch.of(robot, request, bits, work)
-        numbers = [work.module.asarray(array) for array in read]
-        q = None if starts is None else work.module.asarray(starts)
-        return _map(_solve(search, numbers, q, caller), work.fetch).with_words()
+        there = [work.send(array, "float64") for array in numbers]
+        q = None if starts is None else work.send(starts, "float64")
+        return _map(_solve(search, there, q, caller), work.fetch).with_words()
 
 
 def _refuse(request: Request, robot: Mechanism, caller: str) -> None:
@@ -251,6 +254,11 @@ class DeviceSearch:
         seeds, home = seeds_of(robot, problem, request.seed), bounds.clip(neutral(robot))
         return DeviceSearch(problem, kernels, request, bounds, seeds, home, bits, work, robot.coordinate_names, kept)
 
+    @cached_property
+    def is_moved(self) -> Truths:
+        """Whether each coordinate (nq,) moves a link with a target."""
+        return np.isin(np.arange(len(self.home)), self.problem.coordinates)
+
     @property
     def xp(self) -> Any:
         """The module of arrays on the device, like NumPy."""
@@ -312,9 +320,7 @@ class DeviceSearch:
         if (bounds.upper - bounds.lower >= period).any():
             limits = Bounds(*(self.array(b, "float64") for b in bounds))
             q = shift_by(self.array(period, "float64"), q, near, limits)
-        moved = np.zeros(len(self.home), dtype=bool)
-        moved[list(self.problem.coordinates)] = True
-        return q if moved.all() else xp.where(xp.asarray(moved), q, near)
+        return q if self.is_moved.all() else xp.where(xp.asarray(self.is_moved), q, near)
 
     def _reasons(self, own: Any, q: Any, success: Any, is_finite: Any) -> Any:
         """The code of the reason of each row."""
@@ -349,9 +355,7 @@ class DeviceSearch:
         """Candidates of the sets from the first one on, on the device."""
         if (first, count) not in self._starts:
             q, numbers = self.seeds.sets(first, count)
-            moved = np.zeros(len(self.home), dtype=bool)
-            moved[list(self.problem.coordinates)] = True
-            q = np.where(moved, q, self.home).reshape(-1, len(self.home))
+            q = np.where(self.is_moved, q, self.home).reshape(-1, len(self.home))
             features = features_of(numbers, self.seeds.scales)
             self._starts[first, count] = Starts(self.array(q), self.array(features))
         return self._starts[first, count]

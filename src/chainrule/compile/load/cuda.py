@@ -60,8 +60,9 @@ class CupyDriver:
 
     def check(self, device: int) -> None:
         """Raise DeviceError unless there is such a device."""
+        package = cupy()
         try:
-            count = cupy().cuda.runtime.getDeviceCount()
+            count = package.cuda.runtime.getDeviceCount()
         except Exception as error:  # CuPy's own, whose class is not to be had without a driver
             raise DeviceError(f"no graphics processor can be used: {error}; run on the CPU, target='cpu'") from error
         if not 0 <= device < count:

@@ -84,6 +84,8 @@ class DeviceArray(NamedTuple):
     @property
     def is_contiguous(self) -> bool:
         """Whether its numbers lie one after the other, in row-major order."""
+        if 0 in self.shape:
+            return True
         expected = 1
         for n, s in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if n > 1 and s != expected:
