@@ -145,11 +145,13 @@ class Simulation(Panel):
         """Show the moment: its time and energies, curves, and ghosts."""
         if self.ghosts is not None:
             self.ghosts.move(self.transport.clock.time)
-        live = self.live.live
-        if live is not None and self.transport.source is self.live and monotonic() >= self._charts_due:
+        live = self.live.live if self.transport.source is self.live else None
+        if live is not None and (monotonic() >= self._charts_due or not self.transport.playing):
             self._charts_due = monotonic() + 1 / CHARTS_A_SECOND
             self.charts.draw(live)
             self.numbers.content = _numbers(live.at(self.transport.clock.time))
+        elif self.ghosts is not None:
+            self.numbers.content = f"{1 + len(self.ghosts)} rollouts, t = {self.transport.clock.time:.2f} s"
         self.transport.update()
 
     def close(self) -> None:

@@ -48,6 +48,13 @@ def start_pose(robot: Robot, points: Array) -> tuple[Array, Array]:
     return origin, np.stack([right, ahead, place.up], axis=1)
 
 
+def is_seen(point: Array, camera: Array, look_at: Array, fov: float) -> bool:
+    """Whether a camera of a vertical field of view (rad) has a point well within its picture."""
+    ahead, way = look_at - camera, point - camera
+    cosine = float(ahead @ way) / max(float(np.linalg.norm(ahead) * np.linalg.norm(way)), 1e-12)
+    return cosine > np.cos(0.8 * fov / 2)
+
+
 def outline(pose: Array) -> Array:
     """Corners of a chassis and its nose on the ground, a closed line: (k, 3)."""
     l, w = WHEELBASE / 2 + RADIUS, SEPARATION / 2
@@ -79,6 +86,7 @@ class DrawnBase:
         scene, robot = session.client.scene, session.robot
         origin, R = start_pose(robot, view.drawn_points(robot, model_parts(robot), session.poses))
         self.root: Any = scene.add_frame("/wheels", show_axes=False, wxyz=quaternions(R), position=origin)
+        self._show_to(session.client.camera, origin)
         self.body: Any = scene.add_frame("/wheels/base", show_axes=False)
         scene.add_box(
             "/wheels/base/chassis",
@@ -112,6 +120,13 @@ class DrawnBase:
             for name, color, width in LINES
         }
         self.move(drive)
+
+    @staticmethod
+    def _show_to(camera: Any, origin: Array) -> None:
+        """Let the camera look at the start, from the same side, where it would not see it."""
+        if not is_seen(origin, camera.position, camera.look_at, camera.fov):
+            offset = camera.position - camera.look_at
+            camera.position, camera.look_at = origin + offset, origin
 
     def move(self, drive: Drive) -> None:
         """Show where it is, where it believes to be, and how it came there."""

@@ -43,6 +43,8 @@ class Ghosts:
         self._drawn = [
             DrawnRobot(scene, robot, f"{name}{k}", opacity=OPACITY, color=color(k)) for k in range(len(motions))
         ]
+        for drawn in self._drawn:
+            drawn.links[0].visible = False  # all stand on the same base
 
     def __len__(self) -> int:
         return len(self._drawn)
