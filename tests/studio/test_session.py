@@ -69,7 +69,20 @@ def test_a_new_state_reaches_every_panel_with_whoever_moved(open_session):
     session.move(qd=[1.0, 2.0], time=3.0)
     eventually(lambda: second.states[-1].time == 3.0)
     assert second.states[-1].q.tolist() == [0.1, 0.2]
-    assert second.movers[-1] == frozenset()
+    assert second.movers[-1] == {None}
+
+
+def test_a_panel_that_is_drawn_seldom_knows_all_who_moved_since(open_session):
+    quick, slow = Recorder(), Recorder()
+    slow.rate = 4.0
+    session = open_session(quick, slow)
+    eventually(lambda: quick.states and slow.states)
+    session.move([0.1, 0.2], by=quick)
+    eventually(lambda: quick.states[-1].q[0] == 0.1)
+    session.move([0.3, 0.4], by=slow)
+    eventually(lambda: slow.states[-1].q[0] == 0.3)
+    assert quick in set().union(*slow.movers)
+    assert slow in slow.movers[-1]
 
 
 def test_many_moves_become_few_updates_and_the_last_is_always_drawn(open_session):

@@ -38,7 +38,8 @@ def default_tip(robot: Mechanism) -> str:
 def first_posture(robot: Robot) -> Array:
     """The configuration to show a robot in at first: home, or a bent one where home is stretched out.
 
-    Files seldom have a home configuration, and arms are stretched out or folded where all coordinates are zero.
+    Files seldom have a home configuration, and arms are stretched out or folded where all coordinates are zero. Of
+    random postures above the ground, one is taken that can move in all directions, is tall, and is not far from home.
     """
     q = home(robot)
     if not _is_plain_arm(robot):
@@ -50,7 +51,8 @@ def first_posture(robot: Robot) -> Array:
     except ChainruleError:
         return q
     measure = np.where(points.min(axis=1) > -1e-6 * skeleton(robot).reach, measure, -1.0)
-    best = int(np.nanargmax(measure))
+    score = measure * np.maximum(points.mean(axis=1), 0.0) * np.exp(-((states - q) ** 2).mean(axis=1))
+    best = int(np.nanargmax(score))
     return np.asarray(states[best]) if measure[best] > 2 * max(float(measure[0]), 0.0) else q
 
 

@@ -84,6 +84,7 @@ class _Mounted:
     stale: bool = True
     due: float = 0.0
     complaint: str = ""
+    movers: set[object] = field(default_factory=set)
 
 
 class Session:
@@ -104,16 +105,16 @@ class Session:
         self.tip: str
         """The link or frame that is dragged and leaves a trail: the end-effector, until the user chooses another."""
         self.movers: frozenset[object] = frozenset()
-        """During `update`: the `by` of the calls of `move` that led to it."""
+        """During `update`: the `by` of all calls of `move` since the panel's last update; None where none was given."""
         self.dark = False
         self.drawn: DrawnRobot
         """The robot in the scene: its links' nodes, to hang things on; `highlight` makes links stand out."""
         self._kinds = list(panels)
         self._mounted: list[_Mounted] = []
         self._tabs: Any = None
-        self._new_movers: set[object] = set()
         self._changed = threading.Condition()
-        self._drawing = threading.RLock()
+        self.drawing = threading.RLock()
+        """Held while panels are built, updated and closed; callbacks that change nodes which `update` moves hold it."""
         self._complaints: dict[str, tuple[str, float]] = {}
         self._closed = False
         self._up: Array | None = None
@@ -131,7 +132,7 @@ class Session:
     def show(self, robot: Robot) -> None:
         """Show another robot, at home: every panel is closed and built again."""
         state = State.at_rest(robot, first_posture(robot))
-        with self._drawing:
+        with self.drawing:
             if self._closed:
                 return
             if self._tabs is not None:
@@ -145,10 +146,13 @@ class Session:
                 self._mount()
         self._wake()
 
-    def restyle(self, style: str) -> None:
-        """Draw the robot as one of the STYLES of scene/visuals.py says."""
-        with self._drawing, self.client.atomic():
-            self.drawn.restyle(style)
+    def restyle(self, *, style: str | None = None, opacity: float | None = None) -> None:
+        """Draw the robot as one of the STYLES of scene/visuals.py says, or with another opacity."""
+        with self.drawing, self.client.atomic():
+            if opacity is not None:
+                self.drawn.opacity = opacity
+            if style is not None:
+                self.drawn.restyle(style)
 
     def revise(self, robot: Robot) -> None:
         """Show the same robot with other numbers (gravity, payload, friction): the state stays, panels are updated.
@@ -205,8 +209,8 @@ class Session:
                 raise ModelError(f"move: {name} must be one state, got shape {array.shape}")
         with self._changed:
             self.state = replace(self.state, **new)
-            if by is not None:
-                self._new_movers.add(by)
+            for mounted in self._mounted:
+                mounted.movers.add(by)
         self._wake()
 
     # --- messages ---
@@ -281,7 +285,7 @@ class Session:
             self._changed.notify_all()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(timeout=5.0)
-        with self._drawing:
+        with self.drawing:
             self._unmount()
         self.uploads.close()
 
@@ -342,12 +346,12 @@ class Session:
                     self._changed.wait(wait)
                 if self._closed:
                     return
-            with self._drawing:
+            with self.drawing:
                 self._redraw()
 
     def draw(self) -> None:
         """Draw the present state now, on this thread, however often that was done: for pictures of it."""
-        with self._drawing:
+        with self.drawing:
             self._redraw(everything=True)
 
     def _redraw(self, everything: bool = False) -> None:
@@ -357,8 +361,6 @@ class Session:
             due = [mounted for mounted in self._mounted if mounted.stale and (everything or mounted.due <= now)]
             for mounted in due:
                 mounted.stale = False
-            if due:
-                self.movers, self._new_movers = frozenset(self._new_movers), set()
         if not due:
             return
         with self.client.atomic():
@@ -370,6 +372,8 @@ class Session:
 
     def _update(self, mounted: _Mounted) -> None:
         """Update one panel; an error is said once, not sixty times a second."""
+        with self._changed:
+            self.movers, mounted.movers = frozenset(mounted.movers), set()
         try:
             mounted.panel.update(self)
             mounted.complaint = ""

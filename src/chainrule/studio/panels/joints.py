@@ -133,8 +133,8 @@ class Joints(Panel):
                 slider.value = shown_value(control, q)
 
     def update(self, session: Session) -> None:
-        """Set the sliders, unless it is them that moved the robot."""
-        if session.movers == {self}:
+        """Set the sliders, unless it was only them that moved the robot: one of them may be under the user's hand."""
+        if session.movers <= {self}:
             return
         with self._lock:
             self._show(session.state.q)

@@ -111,12 +111,13 @@ class Tip(Panel):
 
     def update(self, session: Session) -> None:
         """Keep the gizmo at the tip, unless it is being dragged."""
-        if session.robot is not self._reaching.robot:
-            self._reaching = Reaching(session.robot, session.tip, hold_base=self._hold.value)
-        if not self._is_dragged and self._on.value:
-            T = self._tip()
-            self._gizmo.position = T[:3, 3]
-            self._gizmo.wxyz = quaternions(T[:3, :3])
+        with self._lock:
+            if session.robot is not self._reaching.robot:
+                self._reaching = Reaching(session.robot, session.tip, hold_base=self._hold.value)
+            if not self._is_dragged and self._on.value:
+                T = self._tip()
+                self._gizmo.position = T[:3, 3]
+                self._gizmo.wxyz = quaternions(T[:3, :3])
 
     def close(self) -> None:
         """Remove gizmo and command."""

@@ -20,6 +20,9 @@ BODIES = {"Visual geometry": "visual", "From the model": "model", "Collision geo
 SEE_THROUGH = 0.35
 """Opacity of bodies while something inside of them is shown."""
 
+KEYS = (("Frames", "frames", "F"), ("Centers of mass", "masses", "C"), ("Light and dark", "dark", "T"))
+"""Commands with a key for some of the switches."""
+
 INSIDE = ("frames", "axes", "masses", "ellipsoids", "boxes", "total")
 """Layers that bodies would hide."""
 
@@ -41,10 +44,11 @@ class View(Panel):
         self._marks = self._new_marks(session)
         self._shown: set[str] = set()
         self._add_controls(session)
-        session.look(view.first_camera(session.robot, points))
-        for problem in visuals.drawing(session.robot).problems[:1]:
-            rest = len(visuals.drawing(session.robot).problems) - 1
-            session.say(problem + (f" (and {rest} more)" if rest else ""), "warning", title="Drawn from the model")
+        session.look(self._seen_from("Reset"))
+        problems = visuals.drawing(session.robot).problems
+        if problems:
+            rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            session.say(problems[0] + rest, "warning", title="Drawn from the model")
 
     def _new_marks(self, session: Session) -> dict[str, layers.Marks]:
         def make(nodes: Callable[..., list[Any]], *options: Any) -> layers.Marks:
@@ -66,9 +70,9 @@ class View(Panel):
         flat = not marks.inertias(session.robot)
         available = [label for label, style in BODIES.items() if style == "model" or visuals.has(session.robot, style)]
         self._bodies = gui.add_dropdown("Bodies", available, initial_value=available[0])
-        self._bodies.on_update(session.guarded(lambda _: session.restyle(BODIES[self._bodies.value])))
+        self._bodies.on_update(session.guarded(lambda _: session.restyle(style=BODIES[self._bodies.value])))
         self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0)
-        self._opacity.on_update(session.guarded(lambda _: self._set_opacity(self._opacity.value)))
+        self._opacity.on_update(session.guarded(lambda _: session.restyle(opacity=self._opacity.value)))
         self._switches = {
             "frames": gui.add_checkbox("Frames", False),
             "axes": gui.add_checkbox("Joint axes", False),
@@ -86,20 +90,33 @@ class View(Panel):
             switch.on_update(session.guarded(lambda _: self._switch()))
         camera = gui.add_button_group("Camera", tuple(view.VIEWS))
         camera.on_click(session.guarded(lambda _: session.look(self._seen_from(camera.value))))
+        self._keys = [self._add_key(label, name, key) for label, name, key in KEYS]
+        reset = gui.add_command("First view", description="Look at the robot as at first", hotkey="V")
+        reset.on_trigger(session.guarded(lambda _: session.look(self._seen_from("Reset"))))
+        self._keys.append(reset)
+
+    def _add_key(self, label: str, name: str, key: str) -> Any:
+        """A command that turns a switch."""
+        switch = self._switches[name]
+
+        def turn(_: Any) -> None:
+            switch.value = not switch.value
+            self._switch()
+
+        command = self._session.client.gui.add_command(label, description="Show or hide", hotkey=key)
+        command.on_trigger(self._session.guarded(turn))
+        return command
 
     def _seen_from(self, name: str) -> view.Camera:
         session = self._session
         points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
-        return view.first_camera(session.robot, points, side=name)
-
-    def _set_opacity(self, opacity: float) -> None:
-        self._session.drawn.opacity = opacity
+        return view.first_camera(session.robot, points, name, session.client.camera.aspect)
 
     def _switch(self) -> None:
         """Show and hide as the switches say."""
         session = self._session
-        shown = {name for name, switch in self._switches.items() if switch.value}
-        with session.client.atomic():
+        with session.drawing, session.client.atomic():
+            shown = {name for name, switch in self._switches.items() if switch.value}
             for name, layer in self._marks.items():
                 layer.show(name in shown)
             self._total.visible = "total" in shown
@@ -107,10 +124,10 @@ class View(Panel):
             if not self._trail.visible:
                 self._trail.clear()
             was, now = bool(self._shown & set(INSIDE)), bool(shown & set(INSIDE))
+            self._shown = shown
             if was != now:
                 self._opacity.value = SEE_THROUGH if now else 1.0
-                self._set_opacity(self._opacity.value)
-            self._shown = shown
+                session.restyle(opacity=self._opacity.value)
             if session.dark != ("dark" in shown):
                 session.theme(dark="dark" in shown)
             self._show_backdrop()
@@ -140,6 +157,8 @@ class View(Panel):
         """Remove what was added to the scene."""
         for layer in self._marks.values():
             layer.remove()
+        for key in self._keys:
+            key.remove()
         self._trail.clear()
         self._total.remove()
         self._backdrop.remove()

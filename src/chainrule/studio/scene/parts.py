@@ -59,6 +59,7 @@ def _model_parts(robot: Mechanism) -> Iterator[Part]:
     frame, radii = skeleton(robot), link_radii(robot)
     for k in range(len(frame.links)):
         yield from _link_parts(robot, frame, radii, k)
+    yield from _chassis_parts(robot, radii)
     for joint in frame.joints:
         yield from _joint_parts(joint, float(radii[joint.child]))
     for tie in frame.ties:
@@ -92,6 +93,20 @@ def _link_parts(robot: Mechanism, frame: Skeleton, radii: Array, k: int) -> Iter
             yield Part(0, surfaces.cylinder(foot - 2.6 * r * up, foot, 0.8 * r), BASE)
             foot = foot - 2.6 * r * up
         yield Part(0, surfaces.cylinder(foot, foot + 0.9 * r * up, 2.3 * r, 0.25 * r), BASE)
+
+
+def _chassis_parts(robot: Mechanism, radii: Array) -> Iterator[Part]:
+    """A round chassis with two wheels, for links that drive on the ground."""
+    for body in robot.model.bodies:
+        if body.joint.type == "planar":
+            r, up = float(radii[body.index]), np.array([0.0, 0.0, 1.0])
+            yield Part(body.index, surfaces.cylinder(0.7 * r * up, 2.6 * r * up, 5.5 * r, 0.5 * r), BASE)
+            for side in (-1.0, 1.0):
+                wheel = np.array([0.0, 5.2 * side * r, 1.8 * r])
+                half = np.array([0.0, 0.5 * r, 0.0])
+                yield Part(body.index, surfaces.cylinder(wheel - half, wheel + half, 1.8 * r, 0.3 * r), JOINT)
+            nose = np.array([4.4 * r, 0.0, 2.6 * r])
+            yield Part(body.index, surfaces.cylinder(nose, nose + 0.1 * r * up, 0.5 * r), ACCENT)
 
 
 def _joint_parts(joint: JointPlace, r: float) -> Iterator[Part]:

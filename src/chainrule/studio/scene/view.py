@@ -84,7 +84,7 @@ def first_camera(robot: Mechanism, points: Array, side: str = "Reset", aspect: f
         [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
     )
     middle, size = _box(points)
-    distance = MARGIN * size / 2 / np.tan(FIELD_OF_VIEW / 2 * min(1.0, aspect))
+    distance = MARGIN * size / 2 / (np.tan(FIELD_OF_VIEW / 2) * min(1.0, max(aspect, 0.4)))
     return Camera(middle + distance * direction, middle, up)
 
 
