@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.errors import ModelError
+from chainrule.studio.charts.style import message
 from chainrule.studio.controls import Control, controls, followers, move_control, shown_value
 from chainrule.studio.panels.panel import Panel
 
@@ -98,9 +99,9 @@ class Joints(Panel):
 
     def _tell_followers(self) -> None:
         if (follows := followers(self._session.robot)) and not hasattr(self, "_followers"):
-            lines = [f"`{joint}` follows `{leader}`" for joint, leader in follows]
+            lines = [f"{joint} follows {leader}" for joint, leader in follows]
             with self._folder:
-                self._followers = self._session.client.gui.add_markdown("  \n".join(lines))
+                self._followers = self._session.client.gui.add_html(message("; ".join(lines)))
 
     def _follow(self, place: int) -> None:
         """Move the coordinate of one slider; where loops cannot close, say so and put the slider back."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
+from chainrule.studio.charts.style import message
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.reaching import TASKS, Reaching, natural_task
 from chainrule.studio.scene.surfaces import quaternions
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 GIZMO_SIZE = 0.16
 """Length of the gizmo's arrows, as a part of the robot's reach."""
+
+AMBER = "#e69f00"
+"""The edge of a line that says why the robot does not follow."""
 
 FOLLOWS = "Drag the arrows at the tip: the robot follows."
 
@@ -45,7 +49,7 @@ class Tip(Panel):
         self._task.on_update(session.guarded(lambda _: self._choose()))
         self._hold = gui.add_checkbox("Hold the base", True, visible=self._has_loose_base())
         self._hold.on_update(session.guarded(lambda _: self._choose()))
-        self._line = gui.add_markdown(FOLLOWS)
+        self._line = gui.add_html(message(FOLLOWS))
         self._key = gui.add_command("Drag the tip", description="Show or hide the gizmo at the tip", hotkey="G")
         self._key.on_trigger(session.guarded(lambda _: self._toggle()))
         self._choose()
@@ -78,7 +82,7 @@ class Tip(Panel):
                 visible=self._on.value,
             )
             self._gizmo.on_update(session.guarded(self._drag))
-        self._line.content = FOLLOWS
+        self._line.content = message(FOLLOWS)
 
     def _tip(self) -> Array:
         return np.asarray(self._session.robot.pose(self._session.state.q, self._session.tip))
@@ -107,7 +111,7 @@ class Tip(Panel):
             session = self._session
             found = self._reaching.reach(session.state.q, _pose(target), TASKS[self._task.value])
             session.move(found.q, np.zeros(session.robot.nv), np.zeros(session.robot.nv), by=self)
-        self._line.content = found.message or FOLLOWS
+        self._line.content = message(found.message, AMBER) if found.message else message(FOLLOWS)
 
     def update(self, session: Session) -> None:
         """Keep the gizmo at the tip, unless it is being dragged."""
