@@ -2,9 +2,9 @@
 
 python benchmarks/studio.py [--robot NAME] [--seconds S] [--minutes M] [--tabs N] [--cases NAME ..] [--output FOLDER]
 
-slider     A browser (Chromium without a window, drawing in software) moves a slider of a 7-joint arm at each frame, with
-           all panels on. Counted are updates that reach the page, and those that the server sends to a tab without a
-           browser, which is what it manages by itself. 30 a second are needed, 60 wanted.
+slider     A browser (Chromium without a window, drawing in software) moves a slider of a 7-joint arm at each frame,
+           with all panels on. Counted are updates that reach the page, and those that the server sends to a tab
+           without a browser, which is what it manages by itself. 30 a second are needed, 60 wanted.
 start      From the command to a page whose slider is there, with a warm cache. 3 s are the bar.
 memory     Resident memory while a tab simulates for M minutes, every ten seconds; its slope after the first minute.
 tabs       N tabs without browsers, all moved at once: updates a second of each.
@@ -103,7 +103,7 @@ def measure_slider(robot: str, seconds: float) -> dict[str, float]:
             tab = Tab(browser.new_page(viewport=SIZE))
             tab.open(studio.address)
             session = session_of(studio)
-            tab.settled_canvas()
+            eventually(lambda: not is_blank(tab.canvas()))
             before = session.state.q.copy()
             frames, updates = tab.page.evaluate(COUNT_FRAMES, seconds)
             eventually(lambda: not np.allclose(before, session.state.q))
