@@ -28,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from studio.conftest import FLAGS, NAMES, SIZE
-from studio.tab import Tab, eventually, session_of
+from studio.tab import Tab, eventually, is_blank, session_of
 from studio.visitor import Visitor
 
 from chainrule.cli.benchmark.figures import write_figures
