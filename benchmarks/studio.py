@@ -73,29 +73,31 @@ def drive(session, seconds: float) -> None:
         time.sleep(1 / 120)
 
 
-def count_redraws(session, seconds: float) -> float:
-    """Updates a second that a session sends while its robot is moved."""
-    count, redraw = [0], session._redraw
+def count_redraws(session, seconds: float) -> tuple[float, float]:
+    """Updates a second that a session sends while its robot is moved, and ms of the processor that each takes."""
+    used, redraw = [], session._redraw
 
-    def counted() -> None:
+    def timed() -> None:
+        start = time.thread_time()
         redraw()
-        count[0] += 1
+        used.append(time.thread_time() - start)
 
-    session._redraw = counted
+    session._redraw = timed
     drive(session, seconds)
     session._redraw = redraw
-    return count[0] / seconds
+    return len(used) / seconds, 1e3 * float(np.mean(used))
 
 
 def measure_slider(robot: str, seconds: float) -> dict[str, float]:
     from playwright.sync_api import sync_playwright
 
-    figures = {}
+    figures: dict[str, float] = {}
     with open_studio(robot, port=0) as studio:
         visitor = Visitor(studio)
         session = session_of(studio)
         drive(session, 1.0)
-        figures["updates a second of the server"] = count_redraws(session, seconds)
+        rate, used = count_redraws(session, seconds)
+        figures |= {"updates a second of the server": rate, "ms of the processor for an update": used}
         visitor.close()
         eventually(lambda: not studio.sessions)
         with sync_playwright() as playwright:
@@ -175,7 +177,7 @@ def measure_tabs(robot: str, seconds: float, count: int) -> dict[str, float]:
         opened = time.perf_counter() - start
         rates: list[float] = []
         threads = [
-            threading.Thread(target=lambda one=one: rates.append(count_redraws(one, seconds)))
+            threading.Thread(target=lambda one=one: rates.append(count_redraws(one, seconds)[0]))
             for one in studio.sessions.values()
         ]
         for thread in threads:

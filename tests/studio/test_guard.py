@@ -75,7 +75,7 @@ def test_the_page_comes_with_headers_that_protect_it(studio):
     assert websocket_status(studio) == 101
 
 
-@pytest.mark.parametrize("host", ["localhost:{}", "127.0.0.1", "[::1]:{}", "localhost:9000"])
+@pytest.mark.parametrize("host", ["localhost:{}", "127.0.0.1", "127.0.0.2:{}", "[::1]:{}", "localhost:9000"])
 def test_names_of_the_loopback_are_served(studio, host):
     assert get(studio, host=host.format(studio.port))[0] == 200
 
@@ -104,7 +104,9 @@ def test_the_page_takes_no_other_server(studio, path):
     assert get(studio, path)[:2] == (403, "The studio's page connects to its own server only.\n")
 
 
-@pytest.mark.parametrize("path", ["/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/..\\..\\x"])
+@pytest.mark.parametrize(
+    "path", ["//[", "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/..\\..\\x"]
+)
 def test_files_of_the_server_are_not_served(studio, path):
     status, text, _ = get(studio, path)
     assert status == 404

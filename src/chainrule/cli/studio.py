@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -45,7 +47,10 @@ def studio(
     """
     from chainrule.studio import open_studio
 
-    with open_studio(robot, host=host, port=port, browser=browser, token=token or None) as opened, _signals() as ended:
+    with (
+        open_studio(robot, host=host, port=port, browser=browser, token=token or None) as opened,
+        _end_by_signal() as ended,
+    ):
         if as_json:
             print_json({"robot": robot.name, "address": opened.address, "port": opened.port, "token": opened.token})
         else:
@@ -67,16 +72,13 @@ def _greet(studio: Studio, port: int | None) -> None:
     echo("Ctrl-C ends it")
 
 
-class _signals:  # noqa: N801
+@contextmanager
+def _end_by_signal() -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set, in place of what they did before."""
-
-    def __enter__(self) -> threading.Event:
-        self.event = threading.Event()
-        self.before = {
-            number: signal.signal(number, lambda *_: self.event.set()) for number in (signal.SIGINT, signal.SIGTERM)
-        }
-        return self.event
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self.before.items():
+    event = threading.Event()
+    before = {number: signal.signal(number, lambda *_: event.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)

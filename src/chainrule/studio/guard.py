@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Process = Callable[[ServerConnection, Request], "Response | None"]
 
-LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
-
 FOREIGN_PARAMETERS = ("websocket", "playbackPath")
 """Parameters of an address by which viser's page would talk to another server."""
 
@@ -79,7 +77,7 @@ class Guard:
             if refusal is not None:
                 status, reason = refusal
                 return self._answer(connection.respond(status, f"{reason}\n"))
-            if not request.headers.get_all("Upgrade") and urlsplit(request.path).path in ("", "/", "/index.html"):
+            if not request.headers.get_all("Upgrade") and request.path.partition("?")[0] in ("/", "/index.html"):
                 return self._answer(self._send_page(connection, request), welcome=True)
             response = process(connection, request)
             return None if response is None else self._answer(response)
@@ -91,13 +89,13 @@ class Guard:
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(hosts) != 1 or len(origins) > 1:
             return HTTPStatus.BAD_REQUEST, "The request must name one host, and one origin at most."
-        if self.token is None and _name_of(f"//{hosts[0]}") not in LOOPBACK_NAMES:
+        if self.token is None and not is_loopback(_name_of(hosts[0])):
             return HTTPStatus.FORBIDDEN, "This page is served to this machine alone: open it as http://127.0.0.1."
-        if origins and urlsplit(origins[0]).netloc.lower() != hosts[0].lower():
+        if origins and origins[0].partition("://")[2].lower() != hosts[0].lower():
             return HTTPStatus.FORBIDDEN, "Pages of other sites may not use the studio."
         if not self._has_token(request):
             return HTTPStatus.FORBIDDEN, "This page needs its token: open the address that `chainrule studio` printed."
-        parameters = parse_qs(urlsplit(request.path).query, keep_blank_values=True)
+        parameters = parse_qs(request.path.partition("?")[2], keep_blank_values=True)
         if any(name in parameters for name in FOREIGN_PARAMETERS):
             return HTTPStatus.FORBIDDEN, "The studio's page connects to its own server only."
         if request.headers.get_all("Upgrade") and self.tabs() >= MAX_TABS:
@@ -108,7 +106,7 @@ class Guard:
         """Whether the token is in the address or in the cookie; compared in constant time."""
         if self.token is None:
             return True
-        given = parse_qs(urlsplit(request.path).query).get("token", [])
+        given = parse_qs(request.path.partition("?")[2]).get("token", [])
         for header in request.headers.get_all("Cookie"):
             try:
                 cookies = SimpleCookie(header)
@@ -143,12 +141,12 @@ def _set_header(response: Response, name: str, value: str) -> None:
     response.headers[name] = value
 
 
-def _name_of(address: str) -> str | None:
-    """The host's name in an address, without its port."""
+def _name_of(host: str) -> str:
+    """The name in a Host header, without the port; empty where there is none."""
     try:
-        return urlsplit(address).hostname
+        return urlsplit(f"//{host}").hostname or ""
     except ValueError:
-        return None
+        return ""
 
 
 @contextmanager
