@@ -53,7 +53,8 @@ class Tab:
 
     def label(self, text):
         """The label of a control. viser breaks long words, which changes no text."""
-        return self.page.locator("label").filter(has_text=re.compile(rf"^\s*{re.escape(text)}\s*$")).first
+        labels = self.page.locator("label").filter(has_text=re.compile(rf"^\s*{re.escape(text)}\s*$"))
+        return labels.locator("visible=true").first
 
     def row(self, text):
         """The row of a control: its label and what stands beside it."""
