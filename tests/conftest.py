@@ -48,6 +48,23 @@ LONG_CASES = (
     "test_a_padded_file_loads_as_without_its_padding[visuals-5]",
     "test_the_kernel_of_every_function_is_its_reference_on_ugly_robots[100-inverse_dynamics_second_derivatives]",
     "test_the_link_comes_to_its_pose[impedance]",
+    "test_compiled_functions_are_the_reference_path[stewart_platform]",
+    "test_pinocchio_agrees[talos-by model]",
+    "test_mujoco_agrees[baxter-by model]",
+    "test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work",
+    "test_real_robots_move_as_in_pinocchio[fixed-talos_data/robots/talos_reduced.urdf]",
+    "test_compiled_rollouts_equal_the_text_they_are_made_of[rk4-1]",
+    "test_the_link_comes_to_its_pose[operational space]",
+    "test_joints_that_cannot_drive_a_motion_are_named",
+    "test_pinocchio_agrees[anymal-by rule]",
+    "test_pinocchio_agrees[a1-by rule]",
+    "test_float32_is_float64_with_fewer_digits[100-inverse_dynamics_second_derivatives]",
+    "test_bundled_loops_reduced_and_as_one_sparse_system_move_alike[stewart_platform]",
+    "test_every_function_is_the_reference_path_to_rounding_on_random_trees[2-inverse_dynamics_second_derivatives]",
+    "test_energy_is_accounted_for_with_everything_a_joint_can_carry[3]",
+    "test_forward_then_inverse_dynamics_round_trips_with_friction_stops_springs_and_rotors[3]",
+    "test_power_in_is_energy_gained[stewart_platform]",
+    "test_every_example_of_every_help_runs[chainrule study human-arm --activities drink_with_cup,comb_hair --subjects 5 --json]",
 )
 """Names of tests, each of five seconds or more on one core."""
 
