@@ -214,3 +214,59 @@ def test_wrong_arrays_on_the_device_are_refused(device, arm):
 def test_without_a_device_the_error_says_what_to_install(arm):
     with pytest.raises(ChainruleError, match=r"CuPy|graphics processor"):
         arm.simulate([0.1, 0.2], None, 0.01, device="cuda")
+
+
+# --- sensitivities ---
+
+
+def test_the_adjoint_on_the_device_is_that_of_the_cpu(device, arm):
+    q, qd = starts(arm, 35)
+    torque = cr.PD(arm, [0.1, 0.2], 20.0, 4.0)
+    options = {"duration": 0.02, "torque": torque, "method": "semi_implicit_euler", "dt": 1e-3}
+    here, there = (
+        arm.sensitivities(q, qd, **options),
+        arm.sensitivities(on_device(q), on_device(qd), **options, device="cuda"),
+    )
+    dq = np.random.default_rng(1).normal(size=here.q.shape)
+    dqd = np.random.default_rng(2).normal(size=here.qd.shape)
+    assert type(there.q) is type(on_device(q))
+    assert np.allclose(there.q, here.q, rtol=0, atol=1e-13)
+    expected, found = here.adjoint(dq, dqd), there.adjoint(on_device(dq), dqd)
+    assert expected.keys() == found.keys() == {"q0", "qd0", "controller"}
+    for name, value in expected.items():
+        assert np.allclose(found[name], value, rtol=1e-11, atol=1e-11), name
+    with pytest.raises(ShapeError, match=r"dq must be contiguous and have the shape \(35, 21, 2\)"):
+        there.adjoint(on_device(dq[:, 1:]))
+    with pytest.raises(ShapeError, match="dqd must be of type float64 on CUDA device 0, got float32"):
+        there.adjoint(None, on_device(dqd, 32))
+    with pytest.raises(ShapeError, match="forward runs on the CPU"):
+        there.forward()
+
+
+@pytest.mark.slow
+def test_the_adjoint_by_samples_of_a_torque_and_parameters_of_each_motion(device, arm):
+    q, qd = starts(arm, 3)
+    samples = np.random.default_rng(3).normal(size=(3, 5, 2))
+    options = {
+        "duration": 0.02,
+        "torque": (np.linspace(0, 0.02, 5), samples),
+        "dt": 1e-3,
+        "parameters": {"mass:link2": np.linspace(0.5, 2.0, 3)[:, None]},
+    }
+    here, there = arm.sensitivities(q, qd, **options), arm.sensitivities(q, qd, **options, device="cuda")
+    weights = np.zeros_like(here.q)
+    weights[:, -1] = 1.0
+    expected, found = here.adjoint(weights), there.adjoint(weights)
+    assert expected.keys() == found.keys()
+    for name, value in expected.items():
+        assert np.allclose(found[name], value, rtol=1e-11, atol=1e-11), name
+    assert np.allclose(there.qd, here.qd, rtol=0, atol=1e-13)
+    with pytest.raises(ShapeError, match="gradients with a torque given by samples are put together on the CPU"):
+        arm.sensitivities(on_device(q), on_device(qd), **options, device="cuda")
+
+
+def test_sensitivities_of_a_motion_that_diverges_are_refused(device, arm):
+    with pytest.raises(ShapeError, match="sensitivities: the motion diverges"):
+        arm.sensitivities([0.0, 0.0], [1e200, 0.0], 0.5, dt=0.1, method="euler", device="cuda").adjoint()
+    with pytest.raises(ShapeError, match="sensitivities: device must be 'cuda'"):
+        arm.sensitivities([0.0, 0.0], None, 0.1, device="tpu")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,11 @@ from numpy.typing import NDArray
 
 from chainrule.compile.backend import LoopShape, LoopText
 from chainrule.compile.emit.cuda import WARP
+from chainrule.compile.emit.cuda_adjoint import adjoint_kernel, adjoint_warps
 from chainrule.compile.emit.cuda_time_loop import (
     COUNT_UNIT,
     LANE_UNIT,
+    MAX_ARGUMENT_PARAMETERS,
     WARPS,
     LoopTapes,
     shares_arguments,
@@ -19,7 +22,7 @@ from chainrule.compile.emit.cuda_time_loop import (
 )
 from chainrule.compile.load.cuda import CudaCode
 from chainrule.compile.load.device_arrays import Library
-from chainrule.compile.program import Outliner, Program
+from chainrule.compile.program import Outliner, Program, Symbols, tape_of_text
 from chainrule.errors import ModelError
 
 MAX_SPREAD_ROWS = 16384
@@ -127,3 +130,41 @@ def worst_row(codes: NDArray[np.floating[Any]]) -> Worst | None:
 def pointer_of(library: Library, array: Any) -> int:
     """The address of an array on a device."""
     return library.place(array)[0]
+
+
+class DeviceAdjoint:
+    """The loop backward in time, from the text of the gradient of one step.
+
+    `lengths` are the numbers of parameters, state, signals and gradient; `coordinates` those of q and v in the state.
+    """
+
+    def __init__(
+        self,
+        text: Callable[..., Symbols],
+        lengths: tuple[int, int, int, int],
+        coordinates: tuple[int, int],
+        bits: int,
+        is_shared: bool,
+        label: str,
+    ) -> None:
+        parameters, state, *_ = lengths
+        self.warps = adjoint_warps(parameters, state, bits)
+        if not self.warps:
+            raise ModelError(
+                f"sensitivities: {parameters} parameters of each motion are more than a multiprocessor can sum; leave "
+                "device out, or give fewer parameters"
+            )
+        tape = tape_of_text(text, lengths)
+        if len(tape.instructions) > MAX_INSTRUCTIONS:
+            raise ModelError(
+                f"sensitivities: the gradient of a step of robot {label!r} has {len(tape.instructions)} instructions, "
+                f"more than the {MAX_INSTRUCTIONS} that are compiled for graphics processors; leave device out"
+            )
+        is_shared = is_shared and parameters <= MAX_ARGUMENT_PARAMETERS
+        facts = {"robot": label, "function": "adjoint", "bits": bits}
+        self.code = CudaCode(adjoint_kernel(tape, (parameters, state, *coordinates), bits, is_shared), facts)
+
+    def __call__(self, rows: int, arguments: Sequence[int], device: int, stream: int) -> None:
+        """Queue the loop; the arguments are those of the kernel after the number of rows."""
+        blocks = -(-rows // (WARP * self.warps))
+        self.code.launch("adjoint", (blocks,), WARP * self.warps, [rows, *arguments], device=device, stream=stream)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.compile import memory
-from chainrule.compile.backend import LoopShape
+from chainrule.compile.backend import Caller, LoopShape, LoopText
 from chainrule.compile.device_loop import DeviceLoop, Rows, Worst, bits_of_numbers, code_count, pointer_of, worst_row
 from chainrule.compile.load import device_arrays
 from chainrule.compile.load.device_arrays import Library
@@ -24,12 +24,14 @@ from chainrule.simulation import guards
 from chainrule.simulation.device_texts import Severity, loop_tapes
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, Integrator, scheme_key
+from chainrule.simulation.plant import Scalars
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request, Start, read_start, refuse_outside
 from chainrule.simulation.sampled import calls_at_instants
 from chainrule.simulation.steppers import columns_of, record_size, state_size, step_text
 from chainrule.simulation.steps import Steps
 from chainrule.simulation.trajectory import Trajectory
+from chainrule.spatial import Scalar
 
 MAX_LAUNCH_FLOPS = 1e13
 """Work of one launch: about a second, after which a user can interrupt."""
@@ -48,22 +50,22 @@ class Device(NamedTuple):
     bits: int | None
 
 
-def read_device(device: Any, dtype: Any) -> Device | None:
+def read_device(device: Any, dtype: Any, caller: str = "simulate") -> Device | None:
     """The device that a user asks for: "cuda" or "cuda:1"; None for the CPU."""
-    number = device_arrays.device_number(device, "simulate")
+    number = device_arrays.device_number(device, caller)
     if number is not None:
-        return Device(number, _read_bits(dtype))
+        return Device(number, _read_bits(dtype, caller))
     if dtype is not None:
-        raise ShapeError("simulate: dtype belongs to device='cuda'; on the CPU everything is in float64")
+        raise ShapeError(f"{caller}: dtype belongs to device='cuda'; on the CPU everything is in float64")
     return None
 
 
-def _read_bits(dtype: Any) -> int | None:
+def _read_bits(dtype: Any, caller: str) -> int | None:
     if dtype is None:
         return None
     name = str(getattr(dtype, "__name__", dtype)).rpartition(".")[2]
     if name not in ("float32", "float64"):
-        raise ShapeError(f"simulate: dtype must be 'float32' or 'float64', got {short_repr(dtype)}")
+        raise ShapeError(f"{caller}: dtype must be 'float32' or 'float64', got {short_repr(dtype)}")
     return int(name[5:])
 
 
@@ -229,6 +231,15 @@ def simulate_on_device(
     return DeviceRun(request, integrator, start, device.number, within_limits).trajectory()
 
 
+def _recording_states(text: LoopText, size: int) -> LoopText:
+    """A step whose record is the state at its start."""
+
+    def step(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+        return [*text(call, parameters, state, signals)[:size], *state]
+
+    return step
+
+
 class _Piece(NamedTuple):
     """Steps of one launch."""
 
@@ -241,11 +252,18 @@ class _Piece(NamedTuple):
 
 
 class DeviceRun:
-    """One simulation on a device."""
+    """One simulation on a device; with `states_only`, one whose records are the states and nothing else."""
 
     def __init__(
-        self, request: Request, integrator: FixedStep, start: DeviceStart, device: int, within_limits: bool
+        self,
+        request: Request,
+        integrator: FixedStep,
+        start: DeviceStart,
+        device: int,
+        within_limits: bool = False,
+        states_only: bool = False,
     ) -> None:
+        self.states_only = states_only
         self.request, self.plant, self.integrator, self.start = request, request.plant, integrator, start
         self.device, self.library = device, start.library
         self.h, self.steps, self.rest = divide(request.duration, integrator.dt)
@@ -259,12 +277,15 @@ class DeviceRun:
 
     def _compile(self, within_limits: bool) -> DeviceLoop:
         request, plant, scheme, bits = self.request, self.plant, self.integrator.scheme, self.start.bits
-        key = (plant.fingerprint, scheme_key(scheme), request.projects, within_limits, bits, self.is_shared)
+        own = (within_limits, bits, self.is_shared, self.states_only)
+        key = (plant.fingerprint, scheme_key(scheme), request.projects, *own)
 
         def build() -> DeviceLoop:
-            shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width, record_size(plant))
-            text = step_text(plant, scheme, request.projects)
-            tapes = loop_tapes(request, bits, within_limits)
+            size, record = state_size(plant), record_size(plant)
+            text, tapes = step_text(plant, scheme, request.projects), loop_tapes(request, bits, within_limits)
+            if self.states_only:
+                text, tapes, record = _recording_states(text, size), replace(tapes, watch=None), size
+            shape = LoopShape(1 + plant.parameter_count, size, plant.width, record)
             return DeviceLoop(text, shape, tapes, bits, self.is_shared, plant.model.name)
 
         return memory.keep(("device loop", *key), build)
@@ -274,17 +295,20 @@ class DeviceRun:
     def trajectory(self) -> Trajectory | DeviceTrajectory:
         """Run to the end, and check it."""
         every = self.request.record_every
-        samples = -(-self.steps // every) + (self.rest > 0) + 1
-        shape = (*self.request.start.batch, samples, self.loop.shape.record)
-        records = self._empty(shape, "the motion")
+        records, worst = self.run(every)
+        status = "finished" if worst is None else self._judge(worst, records)
+        return self._result(records, self._times(every), status)
+
+    def run(self, every: int) -> tuple[Any, Worst | None]:
+        """All records (..., T, record), and the worst row."""
+        samples = self._samples(every)
+        records = self._empty((*self.request.start.batch, samples, self.loop.shape.record), "the motion")
         codes = self._empty((code_count(self.rows),), "the checks")
         self._launch_all(self._pieces(every), records, samples, codes)
-        worst = worst_row(self.library.fetch(codes))
-        status = "finished"
-        if worst is not None:
-            status = self._judge(worst, records, samples)
-        t = self._times(every)
-        return self._result(records, t, status)
+        return records, worst_row(self.library.fetch(codes))
+
+    def _samples(self, every: int) -> int:
+        return -(-self.steps // every) + (self.rest > 0) + 1
 
     def _empty(self, shape: tuple[int, ...], what: str) -> Any:
         return device_arrays.empty(self.library, shape, self.start.bits, self.device, f"simulate: {what}")
@@ -324,7 +348,7 @@ class DeviceRun:
                     len(piece.t) - 1,
                     piece.every,
                     starts=(starts[0], starts[1]),
-                    parameters=self._parameters(piece.h, row),
+                    parameters=self.parameters(piece.h, row),
                     signals=self._signals(piece, row, is_last),
                     records=Rows(base + piece.record * size * self.start.bits // 8, samples * size),
                     state=0 if state is None else pointer_of(self.library, state),
@@ -337,12 +361,13 @@ class DeviceRun:
                     self.library.fetch(state)  # waits, so that the user can interrupt
                 progress.at(float(piece.t[-1]))
 
-    def _parameters(self, h: float, row: int | None) -> Rows | list[int]:
+    def parameters(self, h: float, row: int | None = None) -> Rows | list[int]:
+        """The step and the numbers of the plant, as the kernels take them."""
         numbers = self.request.parameters if row is None or self.is_shared else self.request.parameters[row : row + 1]
         whole = np.concatenate([np.full((len(numbers), 1), h), numbers], axis=1)
         if self.loop.takes_numbers:
             return bits_of_numbers(whole[0], self.start.bits)
-        return self._send(whole, 0 if len(whole) == 1 else whole.shape[1])
+        return self.send(whole, 0 if len(whole) == 1 else whole.shape[1])
 
     def _signals(self, piece: _Piece, row: int | None, is_last: bool) -> Rows:
         """Signals of the steps of a piece, and of one from the end of the motion."""
@@ -358,21 +383,26 @@ class DeviceRun:
         if is_last:
             end = piece.t[-1]
             parts.append(self.walk.inputs(np.array([end, end + self.h]), self.h)[1])
+        return self.send_signals(parts, row)
+
+    def send_signals(self, parts: Sequence[Array], row: int | None = None) -> Rows:
+        """Signals (rows, T, width) one after the other, those of all rows or of one."""
         if not any(part.strides[0] for part in parts):
             parts, row = [part[:1] for part in parts], None
         whole = np.concatenate(parts, axis=1)
         if row is not None:
             whole = whole[row : row + 1]
-        return self._send(whole, 0 if len(whole) == 1 else math.prod(whole.shape[1:]))
+        return self.send(whole, 0 if len(whole) == 1 else math.prod(whole.shape[1:]))
 
-    def _send(self, numbers: Array, stride: int) -> Rows:
+    def send(self, numbers: Array, stride: int) -> Rows:
+        """Numbers on the device, which stay there as long as the run."""
         sent = self.library.send(np.ascontiguousarray(numbers, dtype=f"float{self.start.bits}"), self.device)
         self.keep.append(sent)
         return Rows(pointer_of(self.library, sent), stride)
 
     # --- checks ---
 
-    def _judge(self, worst: Worst, records: Any, samples: int) -> str:
+    def _judge(self, worst: Worst, records: Any) -> str:
         """The status of a motion whose worst row is this, or the error that it is."""
         request, row = self.request, worst.row
         index = request.start.index_of(row)
@@ -389,7 +419,7 @@ class DeviceRun:
             raise ShapeError(f"simulate: q0 and qd0 must be finite, and those{which or ' given'} are not")
         if worst.severity == Severity.OUTSIDE_LIMITS:
             nq = self.plant.model.nq
-            flat = records.reshape((self.rows, samples, -1))[row]
+            flat = records.reshape((self.rows, -1, self.loop.shape.record))[row]
             refuse_outside(request.robot, self.library.fetch(flat)[0, :nq].astype(float), row=index)
         if worst.severity == Severity.DIVERGED and request.keeps_diverged:
             return "diverged" if worst.counted == self.rows else "finished"
@@ -409,7 +439,7 @@ class DeviceRun:
     def _one_row(self, row: int) -> Trajectory:
         """The motion of one row, computed again with all of its samples, as far as there is room."""
         every = max(1, self.steps // MAX_TRACED_SAMPLES)
-        samples = -(-self.steps // every) + (self.rest > 0) + 1
+        samples = self._samples(every)
         records, codes = self._empty((1, samples, self.loop.shape.record), "a motion"), self._empty((1,), "its check")
         self._launch_all(self._pieces(every), records, samples, codes, row)
         host = self.library.fetch(records).astype(float)[0]

@@ -226,7 +226,7 @@ class Sensitivities:
 
     def _key(self, kind: str) -> tuple[Any, ...]:
         own = (self.plant.fingerprint, scheme_key(self.integrator.scheme), self.request.projects)
-        return ("sensitivities", kind, *own) if active(self.robot.backend).compiles else ()
+        return ("sensitivities", kind, *own)
 
     # --- adjoint ---
 
@@ -242,10 +242,14 @@ class Sensitivities:
         if not active(self.robot.backend).compiles:
             raise ModelError("sensitivities: the adjoint needs compiled code; take forward on the reference path")
         nq, n, states = self.robot.nq, self.robot.nv, self._states
-        rows, steps = len(states), len(self.t) - 1
         weights = np.zeros_like(states)
         weights[..., :nq] = self._read_weights(dq, nq, "dq")
         weights[..., nq : nq + n] = self._read_weights(dqd, n, "dqd")
+        return self._gradients(*self._backward(states, weights))
+
+    def _backward(self, states: Array, weights: Array) -> tuple[Array, Array, Array]:
+        """Gradients with respect to the start, the parameters and the signals, for weights of all states."""
+        rows, steps = len(states), len(self.t) - 1
         step = self._backward_step()
         adjoint = weights[:, -1].copy()
         by_parameters = np.zeros((rows, self._count))
@@ -256,7 +260,7 @@ class Sensitivities:
             by_parameters += gradient[:, : self._count]
             by_signals[:, k] = gradient[:, self._count + self._size :]
             adjoint = gradient[:, self._count : self._count + self._size] + weights[:, k]
-        return self._gradients(adjoint, by_parameters, by_signals)
+        return adjoint, by_parameters, by_signals
 
     def _with_numbers(self, *arrays: Array) -> list[Array]:
         """The arrays that have numbers at all."""
@@ -271,21 +275,29 @@ class Sensitivities:
             raise ShapeError(f"adjoint: {name} must have the shape {shape} of the motion, got {weights.shape}")
         return weights.reshape(-1, len(self.t), length)
 
-    def _backward_step(self) -> Callable[..., Array]:
+    @property
+    def _backward_lengths(self) -> tuple[int, int, int, int]:
+        """Numbers of the parameters, the state, the signals, and the cotangent of a step."""
+        return self._count, self._size, 3 * self.plant.width, self._size
+
+    def _backward_text(self, *arguments: Scalars) -> Scalars:
         """The gradient of a step: of (parameters, state, signals, cotangent), with respect to the first three."""
         from chainrule.compile.products import vjp
 
-        text, size = self._text, self._size
-        lengths = (self._count, size, 3 * self.plant.width)
+        *parts, cotangent = arguments
+        after = self._text(call_directly, *parts)[: self._size]
+        inputs: list[Any] = [x for part in parts for x in part]
+        return vjp(inputs[0].graph, after, inputs, cotangent)
+
+    def _backward_step(self) -> Callable[..., Array]:
+        """The compiled gradient of a step, as a function of those of its arguments that have numbers."""
+        lengths = self._backward_lengths
 
         def backward(*arguments: Scalars) -> Scalars:
-            given = list(arguments)
-            parts = [given.pop(0) if length else [] for length in lengths]
-            after = text(call_directly, *parts)[:size]
-            inputs: list[Any] = [x for part in parts for x in part]
-            return vjp(inputs[0].graph, after, inputs, given[0])
+            given = iter(arguments)
+            return self._backward_text(*(next(given) if length else [] for length in lengths))
 
-        sizes = [length for length in (*lengths, size) if length]
+        sizes = [length for length in lengths if length]
         return COMPILED.function(backward, sizes, self._key("adjoint"), self.robot.name, name="adjoint")
 
     def _gradients(self, adjoint: Array, by_parameters: Array, by_signals: Array) -> dict[str, Array]:

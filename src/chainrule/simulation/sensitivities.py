@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import one_of
@@ -33,6 +33,8 @@ def sensitivities(
     wrench_frame: str = "body",
     torque_limits: bool = True,
     parameters: Mapping[str, ArrayLike] | None = None,
+    device: str | None = None,
+    dtype: Any = None,
 ) -> Sensitivities:
     """The motion that `simulate` computes, and its derivatives.
 
@@ -45,6 +47,9 @@ def sensitivities(
         As in simulate. The duration is a whole number of steps.
     wrenches, wrench_frame, torque_limits, parameters
         As in simulate. Where a torque saturates, nothing depends on it.
+    device, dtype
+        As in simulate: with device="cuda", the motion and its adjoint are computed on a graphics processor, each by one
+        kernel. With q0 and qd0 there, the gradients stay there.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
@@ -68,7 +73,15 @@ def sensitivities(
         raise ShapeError(f"sensitivities: {chosen.name} chooses its steps; take one of fixed steps, such as 'rk4'")
     numbers = read_parameters(robot.model, "sensitivities", parameters)
     refuse_moving(robot.model, numbers, "sensitivities")
-    start = read_start(robot, q0, qd0, False, None, numbers)
+    place = None
+    if device is not None or dtype is not None:
+        from chainrule.simulation.device import read_device, read_device_start
+
+        place = read_device(device, dtype, "sensitivities")
+    if place is None:
+        start = read_start(robot, q0, qd0, False, None, numbers)
+    else:
+        start, there = read_device_start(robot, q0, qd0, place, False, None, numbers)
     sources = SourceReader(robot, start.batch)
     request = Request(
         robot=robot,
@@ -81,4 +94,8 @@ def sensitivities(
         torque_limits=torque_limits,
         numbers=numbers,
     )
+    if place is not None:
+        from chainrule.simulation.device_derivatives import DeviceSensitivities
+
+        return DeviceSensitivities(request, chosen, there, place.number)
     return Sensitivities(request, chosen)
