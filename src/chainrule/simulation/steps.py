@@ -58,7 +58,7 @@ class Steps:
 
     def __init__(self, request: Request, integrator: FixedStep) -> None:
         self.request, self.plant, self.integrator = request, request.plant, integrator
-        self.rows = len(request.state)
+        self.rows = len(request.start.q)
         self.size = state_size(self.plant)
         self.calls = any(source.called for source in self.plant.sources)
         self.locates = integrator.order > 1 and bool(self.plant.has_friction or self.plant.stops)
