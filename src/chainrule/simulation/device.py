@@ -282,7 +282,10 @@ class DeviceRun:
 
         def build() -> DeviceLoop:
             size, record = state_size(plant), record_size(plant)
-            text, tapes = step_text(plant, scheme, request.projects), loop_tapes(request, bits, within_limits)
+            text, tapes = (
+                step_text(plant, scheme, request.projects, guesses=True),
+                loop_tapes(request, bits, within_limits),
+            )
             if self.states_only:
                 text, tapes, record = _recording_states(text, size), replace(tapes, watch=None), size
             shape = LoopShape(1 + plant.parameter_count, size, plant.width, record)

@@ -1,14 +1,13 @@
 """CUDA C of a program repeated in time: one thread a row, its state in registers, the loop over time inside.
 
 Local arrays are indexed by constants alone once functions are inlined, so that the compiler keeps them in registers.
-A function that is called several times is inlined once, in a loop over its calls; one whose calls may be left out, and
-is then needed rarely, is a function of its own, whose arguments are copied to memory. Records go through tiles of
-shared memory, as in `emit.cuda`.
+A function that is called several times is inlined once, in a loop over its calls; one that is needed rarely is a
+function of its own, whose arguments are copied to memory. Records go through tiles of shared memory, as in `emit.cuda`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -21,7 +20,13 @@ WARPS = 4
 """Warps in a block."""
 
 MAX_LOOPED_CALLS = 4
-"""Calls of one function that become a loop; where there are more, it is a function of its own."""
+"""Calls of one function that become a loop, where it is the only one."""
+
+MAX_INLINED_CALLS = 2
+"""Calls of one function that are inlined otherwise; where there are more, it is a function of its own."""
+
+MAX_INLINED_INSTRUCTIONS = 4000
+"""Instructions of a step up to which there are two copies of it inline, with and without the record."""
 
 MAX_ARGUMENT_PARAMETERS = 64
 """Parameters that all rows share and that are arguments of the kernel, which are read for nothing."""
@@ -90,18 +95,28 @@ class StepWriter:
         self.program, self.bits, self.prefix = program, bits, prefix
         self.names = {name: f"{prefix}call{k}" for k, name in enumerate(program.functions)}
         calls = [segment for segment in program.segments if segment.calls]
-        counts = {name: sum(segment.calls == name for segment in calls) for name in program.functions}
-        self.loops = len(program.functions) == 1 and 1 < len(calls) <= MAX_LOOPED_CALLS and not _has_conditions(calls)
-        self.outlined = {
-            segment.calls
-            for segment in calls
-            if segment.when is not None or (counts[segment.calls or ""] > 1 and not self.loops)
+        self.frequent = {
+            name: sum(segment.calls == name and not segment.is_rare for segment in calls) for name in program.functions
         }
+        """How often each function is called, calls that are rarely needed apart."""
+        self.loops = len(program.functions) == 1 and 1 < len(calls) <= MAX_LOOPED_CALLS and not _has_conditions(calls)
+
+    def is_outlined(self, segment: Segment) -> bool:
+        """Whether a call is that of a function in memory, not of one that is inlined."""
+        return segment.is_rare or (self.frequent[segment.calls or ""] > MAX_INLINED_CALLS and not self.loops)
+
+    def _name(self, segment: Segment) -> str:
+        return self.names[segment.calls or ""] + "_apart" * self.is_outlined(segment)
 
     def functions(self) -> Iterator[str]:
         """The functions that are called, and those of the segments but the last."""
-        for name, tape in self.program.functions.items():
-            yield self.function(self.names[name], tape, outlined=name in self.outlined)
+        calls = self.program.segments[:-1]
+        rare = [self._length(segment) for segment in calls if _stays_in_memory(segment)]
+        if rare:
+            yield f"static __device__ const real {self.prefix}zeros[{max(rare)}] = {{}};\n\n"
+        kinds = {(self._name(s), s.calls, self.is_outlined(s)) for s in calls}
+        for name, function, outlined in sorted(kinds, key=str):
+            yield self.function(name, self.program.functions[function or ""], outlined=outlined)
         for k, segment in enumerate(self.program.segments[:-1]):
             if segment.tape.outputs:
                 yield self.function(f"{self.prefix}segment{k}", segment.tape)
@@ -111,14 +126,22 @@ class StepWriter:
         text = device_function(name, _within_float(tape) if self.bits == 32 else tape, self.bits)
         return text.replace("__forceinline__", "__noinline__", 1) if outlined else text
 
-    def repetition(self, name: str, results: dict[str, Sequence[int]]) -> Iterator[str]:
+    @property
+    def instructions(self) -> int:
+        """Instructions of a repetition, but for calls that are rarely needed."""
+        segments = self.program.segments
+        called = [self.program.functions[s.calls] for s in segments if s.calls and not s.is_rare]
+        return sum(len(tape.instructions) for tape in (*called, *(s.tape for s in segments)))
+
+    def repetition(self, name: str, results: Mapping[str, Sequence[int]], *, outlined: bool = False) -> Iterator[str]:
         """The function `name(x0, x1, .., result, ..)`, with some outputs of the last segment in each result."""
         last = self.program.segments[-1].tape
         for result, places in results.items():
             yield self.function(f"{name}_{result}", part(last, [last.outputs[k] for k in places]))
         inputs = "".join(f"const real *__restrict__ x{k}, " for k in range(len(self.program.inputs)))
         outputs = ", ".join(f"real *__restrict__ {result}" for result in results)
-        yield f"static __device__ __forceinline__ void {name}({inputs}{outputs})\n{{\n"
+        kind = "__noinline__" if outlined else "__forceinline__"
+        yield f"static __device__ {kind} void {name}({inputs}{outputs})\n{{\n"
         yield from self._looped_calls() if self.loops else self._calls()
         sources = "".join(f"{source}, " for source in self.sources(len(self.program.segments) - 1))
         for result in results:
@@ -136,23 +159,21 @@ class StepWriter:
 
     def _calls(self) -> Iterator[str]:
         calls = list(enumerate(self.program.segments[:-1]))
-        conditional = [self._length(segment) for _, segment in calls if segment.when is not None]
-        if conditional:
-            yield f"  const real zeros[{max(conditional)}] = {{}};\n"
         for _, group in groupby(calls, key=lambda each: each[1].calls if each[1].is_in_row else each[0]):
             row = list(group)
             k, segment = row[0]
-            if segment.when is not None:
+            if _stays_in_memory(segment):
                 yield from self._row_of_calls(row)
                 continue
-            yield f"  real r{k}[{self._length(segment)}];\n  {{\n"
-            yield from self._call(k, segment, f"r{k}")
-            yield "  }\n"
+            starts = "" if segment.when is None else " = {}"
+            yield f"  real r{k}[{self._length(segment)}]{starts};\n  do {{\n"
+            yield from self._call(k, segment, f"r{k}", breaks=segment.when is not None)
+            yield "  } while (0);\n"
 
     def _row_of_calls(self, row: Sequence[tuple[int, Segment]]) -> Iterator[str]:
         """Calls of one function until the first that is not needed."""
         for k, segment in row:
-            yield f"  real b{k}[{self._length(segment)}];\n  const real *r{k} = zeros;\n"
+            yield f"  real b{k}[{self._length(segment)}];\n  const real *r{k} = {self.prefix}zeros;\n"
         yield "  do {\n"
         for place, (k, segment) in enumerate(row):
             following = "".join(f"r{j} = " for j, _ in row[place:])
@@ -173,11 +194,11 @@ class StepWriter:
         lengths = self.program.functions[segment.calls or ""].inputs
         for j, ((source, start), length) in enumerate(zip(segment.arguments, lengths, strict=True)):
             place = f"{f'a{k}' if source is None else sources[source]} + {start}" if length else "nullptr"
-            if segment.calls in self.outlined and length:  # an array whose address is taken is kept in memory
+            if self.is_outlined(segment) and length:  # an array whose address is taken is kept in memory
                 yield from _copy(f"real c{k}_{j}[{length}]", f"c{k}_{j}", place, length)
                 place = f"c{k}_{j}"
             arguments.append(place)
-        yield f"    {self.names[segment.calls or '']}({''.join(f'{place}, ' for place in arguments)}{result});\n"
+        yield f"    {self._name(segment)}({''.join(f'{place}, ' for place in arguments)}{result});\n"
 
     # --- calls of one function, in a loop ---
 
@@ -216,6 +237,11 @@ class StepWriter:
             yield from _copy(None, f"r{k}", "result", size)
             yield "    } break;\n"
         yield "    }\n  }\n"
+
+
+def _stays_in_memory(segment: Segment) -> bool:
+    """Whether the result of a call is found by a pointer, not in registers."""
+    return segment.is_rare or segment.is_in_row
 
 
 def _has_conditions(segments: Sequence[Segment]) -> bool:
@@ -275,6 +301,8 @@ class _Writer:
         self.signals = three // 3
         self.nq, self.nv = tapes.begin.inputs[1:]
         self.steps = StepWriter(program, bits)
+        self.outlines = self.steps.instructions > MAX_INLINED_INSTRUCTIONS
+        """Whether the step with the record is a function in memory."""
 
     def text(self) -> str:
         """Functions, then the kernel."""
@@ -283,7 +311,8 @@ class _Writer:
         function = self.steps.function
         parts = [bits_of_reals(), *self.steps.functions()]
         parts += self.steps.repetition("step", {"next": state})
-        parts += self.steps.repetition("recorded_step", {"next": state, "record": record})
+        both = {"next": state, "record": record}
+        parts += self.steps.repetition("recorded_step", both, outlined=self.outlines)
         parts += [function("begin", self.tapes.begin), function("check", self.tapes.check)]
         if self.tapes.watch is not None:
             parts.append(function("watch", self.tapes.watch, outlined=True))
@@ -328,8 +357,7 @@ class _Writer:
   const int total = (int)steps;
   while (k < total || ends) {{
     real next[{state}], record[{record}];
-    recorded_step(p, x, s, next, record);
-{give_record("record", record, self.bits)}{self._watch()}    if (k == total) break;
+{self._recorded_step()}{give_record("record", record, self.bits)}{self._watch()}    if (k == total) break;
     at += {record};
     int stop = total - k < every ? total : k + (int)every;
     for (;;) {{
@@ -366,6 +394,14 @@ class _Writer:
   }}
 }}
 """
+
+    def _recorded_step(self) -> str:
+        if not self.outlines:
+            return "    recorded_step(p, x, s, next, record);\n"
+        copies = "".join(_copy(f"real own[{max(self.parameters, 1)}]", "own", "p", self.parameters))
+        copies += "".join(_copy(f"real now[{self.state}], then[{self.state}]", "now", "x", self.state))
+        back = "".join(_copy(None, "next", "then", self.state))
+        return f"    {{\n{copies}    recorded_step(own, now, s, then, record);\n{back}    }}\n"
 
     def _watch(self) -> str:
         if self.tapes.watch is None:
