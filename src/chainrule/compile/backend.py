@@ -83,12 +83,11 @@ class Caller(Protocol):
         *arguments: Scalars,
         when: Callable[[], Scalar] | None = None,
         is_in_row: bool = False,
-        is_rare: bool = False,
     ) -> Scalars:
         """The result of `compute(*arguments)`; one name stands for one function of the arguments alone.
 
         `when` gives 0 where the result is zeros, or is not used, so that the call may be left out. Of calls in a row it
-        gives 0 where this one and the later ones would repeat the last result. `is_rare`: it hardly ever is needed.
+        gives 0 where this one and the later ones would repeat the last result.
         """
 
 

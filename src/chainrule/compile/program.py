@@ -57,8 +57,6 @@ class Segment:
     is_in_row: bool = False
     """Whether it is one of a row of calls of one function: the first that is not needed ends the row, and those after
     it give the result of the last one that was made."""
-    is_rare: bool = False
-    """Whether it is needed so rarely that it may be slow."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,6 @@ class Outliner:
         *arguments: Symbols,
         when: Callable[[], Any] | None = None,
         is_in_row: bool = False,
-        is_rare: bool = False,
     ) -> Symbols:
         """The result of `compute` on these lists, as a call of the function `name`, traced at its first use.
 
@@ -118,11 +115,11 @@ class Outliner:
                 place = Place(None, len(computed))
                 computed += part
             places.append(place)
-        condition: dict[str, Any] = {}
+        condition = None
         if self.conditions and when is not None:
-            condition = {"when": len(computed), "is_in_row": is_in_row, "is_rare": is_rare}
+            condition = len(computed)
             computed.append(when())
-        self._end(computed, name, tuple(places), **condition)
+        self._end(computed, name, tuple(places), condition, is_in_row)
         self._lengths.append(len(self.functions[name].outputs))
         return self._graph.argument(len(self._lengths) - 1, self._lengths[-1])
 
@@ -131,9 +128,10 @@ class Outliner:
         outputs: Symbols,
         calls: str | None,
         arguments: tuple[Place, ...] = (),
-        **condition: Any,
+        when: int | None = None,
+        is_in_row: bool = False,
     ) -> None:
-        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, **condition))
+        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, when, is_in_row))
 
     def program(self, outputs: Symbols) -> Program:
         """The program with this result."""

@@ -15,6 +15,7 @@ from chainrule.compile import memory
 from chainrule.compile.backend import Caller, LoopShape, LoopText
 from chainrule.compile.device_loop import DeviceLoop, Rows, Worst, bits_of_numbers, code_count, pointer_of, worst_row
 from chainrule.compile.load import device_arrays
+from chainrule.compile.load.cuda import driver
 from chainrule.compile.load.device_arrays import Library
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import OpenNumbers
@@ -96,6 +97,7 @@ def read_device_start(
     """Starts from arrays on the device, or from anything that `simulate` takes on the CPU."""
     if device_arrays.is_on_device(q0) or device_arrays.is_on_device(qd0):
         return _read_users_arrays(robot, q0, qd0, device, prescribed, numbers)
+    driver().architecture(device.number)  # an error where there is no such device
     start = read_start(robot, q0, qd0, within_limits, prescribed, numbers)
     bits = device.bits or (32 if getattr(q0, "dtype", None) == np.float32 else 64)
     library = device_arrays.host_library()
@@ -283,7 +285,7 @@ class DeviceRun:
         def build() -> DeviceLoop:
             size, record = state_size(plant), record_size(plant)
             text, tapes = (
-                step_text(plant, scheme, request.projects, guesses=True),
+                step_text(plant, scheme, request.projects),
                 loop_tapes(request, bits, within_limits),
             )
             if self.states_only:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 from chainrule.algorithms import sticking
 from chainrule.algorithms.sticking import Slip
-from chainrule.simulation.plant import Calls, Condition, Plant, Rates, Scalars
+from chainrule.simulation.plant import Calls, Plant, Rates, Scalars
 from chainrule.spatial import Scalar
-from chainrule.spatial.scalar import is_zero, where
+from chainrule.spatial.scalar import where
 
 UNBOUNDED_TORQUE = 1e300
 """More than any torque, in N m or N: what a hard stop can hold."""
@@ -30,38 +30,8 @@ def resolve_sticking(
     """The joints that stick, the direction in which the others slip, and the rates that follow."""
     if not plant.can_stick:
         return None, calls.rates(q, v, x, s, None)
-    ranges = sticking_ranges(plant, q)
-    if calls.guesses:
-        return _correct_guess(plant, calls, q, v, x, s, ranges)
-    slip = find_slip(plant, calls, q, v, x, s, ranges)
+    slip = find_slip(plant, calls, q, v, x, s, sticking_ranges(plant, q))
     return slip, calls.rates(q, v, x, s, slip)
-
-
-def _correct_guess(
-    plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalars, s: Scalars, ranges: Mapping[int, Range]
-) -> tuple[Slip, Rates]:
-    """`resolve_sticking`, where all joints at rest are first taken to stay there: mostly they do."""
-    guess = sticking.slip_along(plant.model.nv, plant.can_stick, v)
-    rates = calls.rates(q, v, x, s, guess)
-    overloaded: list[Scalar] = []
-    for i, (low, high) in ranges.items():
-        excess = rates.excess[i]
-        beyond = where(excess > high, 1.0, where(excess < -low, 1.0, 0.0))
-        overloaded.append(where(guess.is_free[i] == 0, beyond, 0.0))
-    wrong = count(overloaded)
-
-    def is_wrong() -> Scalar:
-        return wrong
-
-    slip = find_slip(plant, calls, q, v, x, s, ranges, when=is_wrong)
-    corrected = calls.rates(q, v, x, s, slip, when=is_wrong)
-
-    def choose(new: Scalars, old: Scalars) -> list[Scalar]:
-        return [where(wrong > 0, a, b) for a, b in zip(new, old, strict=True)]
-
-    direction = choose(slip.direction, guess.direction)
-    flat = choose(corrected.flat(), rates.flat())
-    return Slip(direction, choose(slip.is_free, guess.is_free)), plant.unpack(flat)
 
 
 def find_slip(
@@ -73,23 +43,14 @@ def find_slip(
     s: Scalars,
     ranges: Mapping[int, Range],
     passes: int | None = None,
-    when: Condition | None = None,
 ) -> Slip:
-    """`sticking.find_slip` of a plant; `when` says where it is needed."""
+    """`sticking.find_slip` of a plant."""
 
     def problem(direction: Scalars) -> Scalars:
-        return calls.sticking_problem(q, v, x, s, direction, when=when)
-
-    def step(*arguments: Scalars) -> Scalars:
-        return calls.sticking_pass(*arguments, when=when)
+        return calls.sticking_problem(q, v, x, s, direction)
 
     nv, places, again = plant.model.nv, plant.can_stick, plant.breaks_suddenly
-    return sticking.find_slip(nv, places, v, ranges, problem, step, passes, again)
-
-
-def count(values: Scalars) -> Scalar:
-    """The number of values that are not zero."""
-    return sum((where(x == 0, 0.0, 1.0) for x in values if not is_zero(x)), start=0)
+    return sticking.find_slip(nv, places, v, ranges, problem, calls.sticking_pass, passes, again)
 
 
 def sticking_ranges(plant: Plant, q: Scalars) -> dict[int, Range]:

@@ -6,7 +6,7 @@ loop in Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -351,36 +351,16 @@ class Plant:
         return self.displace(q, [0] * self.model.nv) if self.model.quaternions else q
 
 
-Condition = Callable[[], Scalar]
-"""A scalar that is 0 where something is not needed."""
-
-
 class Calls(Protocol):
-    """The functions of a plant that a step evaluates: in place, or by calls of compiled code.
+    """The functions of a plant that a step evaluates: in place, or by calls of compiled code."""
 
-    `when` says where a result is used at all.
-    """
-
-    guesses: bool
-    """Whether joints at rest are first taken to stay there."""
-
-    def rates(
-        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None, when: Condition | None = None
-    ) -> Rates:
+    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         """`Plant.rates` for parameters that stay the same."""
 
-    def sticking_problem(
-        self,
-        q: Scalars,
-        v: Scalars,
-        x: Scalars,
-        s: Scalars,
-        direction: Scalars,
-        when: Condition | None = None,
-    ) -> Scalars:
+    def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
         """`Plant.sticking_problem` for parameters that stay the same."""
 
-    def sticking_pass(self, *problem: Scalars, when: Condition | None = None) -> Scalars:
+    def sticking_pass(self, *problem: Scalars) -> Scalars:
         """`sticking.sticking_pass`."""
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:

@@ -27,12 +27,13 @@ from chainrule.compile.backend import (
     columns,
 )
 from chainrule.functions.reference import scalars_of
-from chainrule.simulation.friction import count, resolve_sticking
+from chainrule.simulation.friction import resolve_sticking
 from chainrule.simulation.integrators import FixedStep, scheme_key
-from chainrule.simulation.plant import WORKS, Condition, Plant, Rates, Scalars
+from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars
 from chainrule.simulation.sampled import sample_sources, samples_in_steps
 from chainrule.simulation.step import Signals, StepResult, step
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import is_zero, where
 
 if TYPE_CHECKING:
     from chainrule.simulation.request import Request
@@ -101,54 +102,48 @@ def _result(q: Scalars, v: Scalars, x: Scalars, after: StepResult) -> list[Scala
 class PlantCalls:
     """The plant's functions by calls: traced into a loop, compiled one by one, or made in place."""
 
-    def __init__(
-        self, plant: Plant, call: Caller, p: Scalars, close: Caller | None = None, guesses: bool = False
-    ) -> None:
-        self.plant, self.call, self.p, self.guesses = plant, call, p, guesses
+    def __init__(self, plant: Plant, call: Caller, p: Scalars, close: Caller | None = None) -> None:
+        self.plant, self.call, self.p = plant, call, p
         self.close = call if close is None else close
         """Calls of the functions that close loops."""
 
-    def rates(
-        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None, when: Condition | None = None
-    ) -> Rates:
+    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         """`Plant.rates`."""
         if slip is None:
             return self.plant.unpack(self.call("rates", self._rates, q, v, x, s, self.p))
-        arguments = (q, v, x, s, self.p, slip.direction, slip.is_free)
-        return self.plant.unpack(self.call("rates_slipping", self._rates, *arguments, when=when, is_rare=True))
+        flat = self.call("rates_slipping", self._rates, q, v, x, s, self.p, slip.direction, slip.is_free)
+        return self.plant.unpack(flat)
 
     def _rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *slip: Scalars) -> list[Scalar]:
         return self.plant.at(p).rates(q, v, x, s, p, Slip(*slip) if slip else None).flat()
 
-    def sticking_problem(
-        self,
-        q: Scalars,
-        v: Scalars,
-        x: Scalars,
-        s: Scalars,
-        direction: Scalars,
-        when: Condition | None = None,
-    ) -> Scalars:
+    def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
         """`Plant.sticking_problem`."""
-        arguments = (q, v, x, s, self.p, direction)
-        return self.call("sticking", self._sticking_problem, *arguments, when=when, is_rare=True)
+
+        def resting() -> Scalar:
+            return _count([1 - direction[i] * direction[i] for i in self.plant.can_stick])
+
+        return self.call("sticking", self._sticking_problem, q, v, x, s, self.p, direction, when=resting)
 
     def _sticking_problem(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, direction: Scalars
     ) -> Scalars:
         return self.plant.at(p).sticking_problem(q, v, x, s, p, direction)
 
-    def sticking_pass(self, *problem: Scalars, when: Condition | None = None) -> Scalars:
+    def sticking_pass(self, *problem: Scalars) -> Scalars:
         """`sticking.sticking_pass`: needed while joints at rest contradict what they are taken for."""
         text = loop_sticking_pass if self.plant.rows else sticking_pass
-        contradictions = problem[-1][0]
-        needed = None if when is None else lambda: when() * contradictions
-        return self.call("sticking_pass", text, *problem, when=needed, is_in_row=True, is_rare=True)
+        *_, resting, _, counters = problem
+
+        def contradicts() -> Scalar:
+            return counters[0] * _count(resting)
+
+        return self.call("sticking_pass", text, *problem, when=contradicts, is_in_row=True)
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
         both = self.call(
-            "jump", self._of_plant(Plant.jump), q, is_free, prescribed, *self._numbers, when=lambda: count(prescribed)
+            "jump", self._of_plant(Plant.jump), q, is_free, prescribed, *self._numbers, when=lambda: _count(prescribed)
         )
         return both[: len(both) // 2], both[len(both) // 2 :]
 
@@ -179,6 +174,11 @@ class PlantCalls:
         return sample_sources(self.plant, q, v, x, s, p)
 
 
+def _count(values: Scalars) -> Scalar:
+    """How many of the values are not zero."""
+    return sum((where(x == 0, 0.0, 1.0) for x in values if not is_zero(x)), start=0)
+
+
 def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:
     """The plant's functions on arrays, called from Python for parameters p, each a number for every row."""
     backend = active(backend)
@@ -200,12 +200,8 @@ def _take_step(
     return _result(q, v, x, step(plant.at(calls.p), calls, scheme, q, v, x, signals, restitution, h, project))
 
 
-def step_text(plant: Plant, scheme: FixedStep, project: bool, *, guesses: bool = False) -> LoopText:
-    """One step as a function of (call, parameters, state, signals): the first parameter is its length.
-
-    With `guesses`, joints at rest are first taken to stay there, and only where they cannot it is found out which of
-    them break away: worth while where calls that are not needed are left out.
-    """
+def step_text(plant: Plant, scheme: FixedStep, project: bool) -> LoopText:
+    """One step as a function of (call, parameters, state, signals): the first parameter is its length."""
     width = plant.width
 
     def text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
@@ -214,8 +210,7 @@ def step_text(plant: Plant, scheme: FixedStep, project: bool, *, guesses: bool =
         def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
             return signals[stage * width : (stage + 1) * width]
 
-        calls = PlantCalls(plant, call, p, guesses=guesses)
-        return _take_step(plant, scheme, project, calls, h, state, at_stage)
+        return _take_step(plant, scheme, project, PlantCalls(plant, call, p), h, state, at_stage)
 
     return text
 

@@ -1,7 +1,7 @@
 """CUDA C of a program repeated in time: one thread a row, its state in registers, the loop over time inside.
 
 Local arrays are indexed by constants alone once functions are inlined, so that the compiler keeps them in registers.
-A function that is called several times is inlined once, in a loop over its calls; one that is needed rarely is a
+A function that is called several times is inlined once, in a loop over its calls, where that is possible; else it is a
 function of its own, whose arguments are copied to memory. Records go through tiles of shared memory, as in `emit.cuda`.
 """
 
@@ -95,15 +95,14 @@ class StepWriter:
         self.program, self.bits, self.prefix = program, bits, prefix
         self.names = {name: f"{prefix}call{k}" for k, name in enumerate(program.functions)}
         calls = [segment for segment in program.segments if segment.calls]
-        self.frequent = {
-            name: sum(segment.calls == name and not segment.is_rare for segment in calls) for name in program.functions
-        }
-        """How often each function is called, calls that are rarely needed apart."""
+        alone = [segment for segment in calls if not segment.is_in_row]
+        self.counts = {name: sum(segment.calls == name for segment in alone) for name in program.functions}
+        """How often each function is called, but for calls in a row."""
         self.loops = len(program.functions) == 1 and 1 < len(calls) <= MAX_LOOPED_CALLS and not _has_conditions(calls)
 
     def is_outlined(self, segment: Segment) -> bool:
         """Whether a call is that of a function in memory, not of one that is inlined."""
-        return segment.is_rare or (self.frequent[segment.calls or ""] > MAX_INLINED_CALLS and not self.loops)
+        return self.counts[segment.calls or ""] > MAX_INLINED_CALLS and not self.loops
 
     def _name(self, segment: Segment) -> str:
         return self.names[segment.calls or ""] + "_apart" * self.is_outlined(segment)
@@ -111,14 +110,12 @@ class StepWriter:
     def functions(self) -> Iterator[str]:
         """The functions that are called, and those of the segments but the last."""
         calls = self.program.segments[:-1]
-        rare = [self._length(segment) for segment in calls if _stays_in_memory(segment)]
-        if rare:
-            yield f"static __device__ const real {self.prefix}zeros[{max(rare)}] = {{}};\n\n"
         kinds = {(self._name(s), s.calls, self.is_outlined(s)) for s in calls}
         for name, function, outlined in sorted(kinds, key=str):
             yield self.function(name, self.program.functions[function or ""], outlined=outlined)
-        for k, segment in enumerate(self.program.segments[:-1]):
-            if segment.tape.outputs:
+        for k, segment in enumerate(calls):
+            is_repeated = k > 1 and all(s.is_in_row and s.calls == segment.calls for s in calls[k - 2 : k + 1])
+            if segment.tape.outputs and not is_repeated:
                 yield self.function(f"{self.prefix}segment{k}", segment.tape)
 
     def function(self, name: str, tape: Tape, *, outlined: bool = False) -> str:
@@ -128,9 +125,9 @@ class StepWriter:
 
     @property
     def instructions(self) -> int:
-        """Instructions of a repetition, but for calls that are rarely needed."""
+        """Instructions of a repetition."""
         segments = self.program.segments
-        called = [self.program.functions[s.calls] for s in segments if s.calls and not s.is_rare]
+        called = [self.program.functions[s.calls] for s in segments if s.calls and not s.is_in_row]
         return sum(len(tape.instructions) for tape in (*called, *(s.tape for s in segments)))
 
     def repetition(self, name: str, results: Mapping[str, Sequence[int]], *, outlined: bool = False) -> Iterator[str]:
@@ -162,7 +159,7 @@ class StepWriter:
         for _, group in groupby(calls, key=lambda each: each[1].calls if each[1].is_in_row else each[0]):
             row = list(group)
             k, segment = row[0]
-            if _stays_in_memory(segment):
+            if segment.is_in_row:
                 yield from self._row_of_calls(row)
                 continue
             starts = "" if segment.when is None else " = {}"
@@ -171,16 +168,50 @@ class StepWriter:
             yield "  } while (0);\n"
 
     def _row_of_calls(self, row: Sequence[tuple[int, Segment]]) -> Iterator[str]:
-        """Calls of one function until the first that is not needed."""
-        for k, segment in row:
-            yield f"  real b{k}[{self._length(segment)}];\n  const real *r{k} = {self.prefix}zeros;\n"
-        yield "  do {\n"
-        for place, (k, segment) in enumerate(row):
-            following = "".join(f"r{j} = " for j, _ in row[place:])
-            yield "  {\n"
-            yield from self._call(k, segment, f"b{k}", breaks=True)
-            yield f"    {following}b{k};\n  }}\n"
-        yield "  } while (0);\n"
+        """Calls of one function until the first that is not needed, as a loop; the last two results stay at hand."""
+        (first, start), (second, again) = row[:2]
+        if any(self._relative(k, segment) != self._relative(second, again) for k, segment in row[1:]):
+            raise ValueError("calls in a row must differ in nothing but the result of the call before")
+        size, end = self._length(start), row[-1][0]
+        lengths = self.program.functions[start.calls or ""].inputs
+        pairs = enumerate(zip(start.arguments, again.arguments, strict=True))
+        common = [j for j, (place, later) in pairs if place.source is not None and place == later]
+        own = [j for j, n in enumerate(lengths) if n and j not in common]
+        yield f"  real r{end}[{size}] = {{}}, r{end - 1}[{size}] = {{}};\n"
+        yield f"#pragma unroll 1\n  for (int turn = 0; turn < {len(row)}; ++turn) {{\n    real needed;\n"
+        yield "".join(f"    real y{j}[{lengths[j]}];\n" for j in own)
+        for k, segment, test in ((first, start, "if (turn == 0)"), (second, again, "else")):
+            sources = [*self.sources(first), *([f"r{end}"] if k == second else [])]
+            yield f"    {test} {{\n      real a[{len(segment.tape.outputs)}];\n"
+            yield f"      {self.prefix}segment{k}({''.join(f'{source}, ' for source in sources)}a);\n"
+            yield f"      needed = a[{segment.when}];\n"
+            for j in own:
+                source, place = segment.arguments[j]
+                yield from _copy(None, f"y{j}", f"{'a' if source is None else sources[source]} + {place}", lengths[j])
+            yield "    }\n"
+        arguments = [f"y{j}" if j in own else self._place(start, j, lengths[j]) for j in range(len(lengths))]
+        yield "    real result[" + str(size) + "];\n    if (needed == 0) {\n"
+        yield from _copy(None, f"r{end - 1}", f"r{end}", size)
+        yield "      break;\n    }\n"
+        yield f"    {self._name(start)}({''.join(f'{place}, ' for place in arguments)}result);\n"
+        yield from _copy(None, f"r{end - 1}", f"r{end}", size)
+        yield from _copy(None, f"r{end}", "result", size)
+        yield "  }\n"
+        yield "".join(f"  const real *const r{k} = r{end - 1};\n" for k, _ in row[:-2])
+
+    def _place(self, segment: Segment, j: int, length: int) -> str:
+        source, start = segment.arguments[j]
+        return f"{self.sources(source or 0)[source or 0]} + {start}" if length else "nullptr"
+
+    def _relative(self, k: int, segment: Segment) -> tuple[object, ...]:
+        """A segment in a row, with the result of the call before it as argument -1."""
+        before = len(self.program.inputs) + k - 1
+        instructions = [
+            t._replace(argument=-1) if t.operation == "input" and t.argument == before else t
+            for t in segment.tape.instructions
+        ]
+        places = [(-1 if source == before else source, start) for source, start in segment.arguments]
+        return instructions, segment.tape.outputs, places, segment.when
 
     def _call(self, k: int, segment: Segment, result: str, *, breaks: bool = False) -> Iterator[str]:
         """A segment and its call; with `breaks`, `break` where it is not needed."""
@@ -237,11 +268,6 @@ class StepWriter:
             yield from _copy(None, f"r{k}", "result", size)
             yield "    } break;\n"
         yield "    }\n  }\n"
-
-
-def _stays_in_memory(segment: Segment) -> bool:
-    """Whether the result of a call is found by a pointer, not in registers."""
-    return segment.is_rare or segment.is_in_row
 
 
 def _has_conditions(segments: Sequence[Segment]) -> bool:
