@@ -339,16 +339,22 @@ def sticking_pass(
         overloaded = where(f > high[i], 1.0, where(f < -low[i], -1.0, 0.0))
         slipping = where(acceleration * d < -least, 0.0, d)
         wanted.append(where(resting[i] == 0, d, where(sticks[i] > 0, overloaded, slipping)))
+    after, counters = pivot(direction, wanted, counters)
+    return [*after, *friction, *counters]
+
+
+def pivot(direction: Scalars, wanted: Scalars, counters: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+    """Directions after the joints that contradict theirs are moved, the fewest contradictions, and the patience left."""
     changes = [where(w == d, 0.0, 1.0) for w, d in zip(wanted, direction, strict=True)]
     count = sum(changes, start=0)
     improves = where(count < counters[0], 1.0, 0.0)
     patience = where(improves > 0, PATIENCE + 0 * count, counters[1] - 1)
     after: list[Scalar] = list(direction)
     takes: Scalar = 1.0 + 0 * count
-    for i in reversed(range(k)):
+    for i in reversed(range(len(after))):
         after[i] = where(changes[i] * takes > 0, wanted[i], direction[i])
         takes = where(patience > 0, takes, takes * (1 - changes[i]))
-    return [*after, *friction, where(improves > 0, count, counters[0]), patience]
+    return after, [where(improves > 0, count, counters[0]), patience]
 
 
 def loop_sticking_pass(

@@ -285,7 +285,7 @@ class DeviceRun:
         def build() -> DeviceLoop:
             size, record = state_size(plant), record_size(plant)
             text, tapes = (
-                step_text(plant, scheme, request.projects),
+                step_text(plant, scheme, request.projects, by_rates=True),
                 loop_tapes(request, bits, within_limits),
             )
             if self.states_only:

@@ -30,8 +30,31 @@ def resolve_sticking(
     """The joints that stick, the direction in which the others slip, and the rates that follow."""
     if not plant.can_stick:
         return None, calls.rates(q, v, x, s, None)
+    if calls.by_rates and not plant.rows and not plant.breaks_suddenly:
+        return _find_by_rates(plant, calls, q, v, x, s)
     slip = find_slip(plant, calls, q, v, x, s, sticking_ranges(plant, q))
     return slip, calls.rates(q, v, x, s, slip)
+
+
+def _find_by_rates(plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> tuple[Slip, Rates]:
+    """`resolve_sticking` by passes that evaluate the rates: one, as long as no joint breaks away.
+
+    Friction in motion, at rest, is what a joint can hold at most, so that the passes are those of `find_slip`.
+    """
+    places, ranges = plant.can_stick, sticking_ranges(plant, q)
+    start = sticking.slip_along(plant.model.nv, places, v).direction
+    low, high = [ranges[i][0] for i in places], [ranges[i][1] for i in places]
+    resting = [where(start[i] == 0, 1.0, 0.0) for i in places]
+    direction: Scalars = [start[i] for i in places]
+    counters: Scalars = [float(len(places) + 1), float(sticking.PATIENCE)]
+    for _ in range(max(2, sticking.sticking_passes(len(places)))):
+        before = direction
+        result = calls.rates_pass(q, v, x, s, low, high, resting, direction, counters)
+        direction, counters = result[: len(places)], result[len(places) : len(places) + 2]
+    final = list(start)
+    for i, d in zip(places, before, strict=True):
+        final[i] = d
+    return sticking.slip_in(final), plant.unpack(result[len(places) + 2 :])
 
 
 def find_slip(

@@ -274,6 +274,36 @@ class Plant:
         system, free = sticking.free_motion(self.frictionless, q, v, net, acting, self.rows, self.rank, feedback)
         return sticking.sticking_problem(system, free, self.can_stick, len(self.rows))
 
+    def rates_pass(
+        self,
+        q: Scalars,
+        v: Scalars,
+        x: Scalars,
+        s: Scalars,
+        p: Scalars,
+        low: Scalars,
+        high: Scalars,
+        resting: Scalars,
+        direction: Scalars,
+        counters: Scalars,
+    ) -> list[Scalar]:
+        """`sticking.sticking_pass` by the rates of the state: directions after it, counters, and the rates before it.
+
+        low, high, resting and direction are those of the joints that can stick.
+        """
+        whole: list[Scalar] = [1] * self.model.nv
+        for i, d in zip(self.can_stick, direction, strict=True):
+            whole[i] = d
+        rates = self.rates(q, v, x, s, p, sticking.slip_in(whole))
+        wanted: list[Scalar] = []
+        for k, i in enumerate(self.can_stick):
+            d, held = direction[k], rates.excess[i]
+            overloaded = where(held > high[k], 1.0, where(held < -low[k], -1.0, 0.0))
+            slipping = where(rates.acceleration[i] * d < 0, 0.0, d)
+            wanted.append(where(resting[k] == 0, d, where(d == 0, overloaded, slipping)))
+        after, counters = sticking.pivot(direction, wanted, counters)
+        return [*after, *counters, *rates.flat()]
+
     def _evaluate_sources(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars
     ) -> tuple[list[Scalars], list[Scalar]]:
@@ -354,6 +384,9 @@ class Plant:
 class Calls(Protocol):
     """The functions of a plant that a step evaluates: in place, or by calls of compiled code."""
 
+    by_rates: bool
+    """Whether the joints that stick are found by `rates_pass`, where that is possible."""
+
     def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
         """`Plant.rates` for parameters that stay the same."""
 
@@ -362,6 +395,9 @@ class Calls(Protocol):
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
         """`sticking.sticking_pass`."""
+
+    def rates_pass(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, *problem: Scalars) -> Scalars:
+        """`Plant.rates_pass` for parameters that stay the same."""
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""

@@ -102,8 +102,10 @@ def _result(q: Scalars, v: Scalars, x: Scalars, after: StepResult) -> list[Scala
 class PlantCalls:
     """The plant's functions by calls: traced into a loop, compiled one by one, or made in place."""
 
-    def __init__(self, plant: Plant, call: Caller, p: Scalars, close: Caller | None = None) -> None:
-        self.plant, self.call, self.p = plant, call, p
+    def __init__(
+        self, plant: Plant, call: Caller, p: Scalars, close: Caller | None = None, by_rates: bool = False
+    ) -> None:
+        self.plant, self.call, self.p, self.by_rates = plant, call, p, by_rates
         self.close = call if close is None else close
         """Calls of the functions that close loops."""
 
@@ -139,6 +141,17 @@ class PlantCalls:
             return counters[0] * _count(resting)
 
         return self.call("sticking_pass", text, *problem, when=contradicts, is_in_row=True)
+
+    def rates_pass(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, *problem: Scalars) -> Scalars:
+        """`Plant.rates_pass`: needed until no joint contradicts what it is taken for."""
+        contradictions = problem[-1][0]
+        arguments = (q, v, x, s, self.p, *problem)
+        return self.call("rates_pass", self._rates_pass, *arguments, when=lambda: contradictions, is_in_row=True)
+
+    def _rates_pass(
+        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *problem: Scalars
+    ) -> list[Scalar]:
+        return self.plant.at(p).rates_pass(q, v, x, s, p, *problem)
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
@@ -200,8 +213,12 @@ def _take_step(
     return _result(q, v, x, step(plant.at(calls.p), calls, scheme, q, v, x, signals, restitution, h, project))
 
 
-def step_text(plant: Plant, scheme: FixedStep, project: bool) -> LoopText:
-    """One step as a function of (call, parameters, state, signals): the first parameter is its length."""
+def step_text(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool = False) -> LoopText:
+    """One step as a function of (call, parameters, state, signals): the first parameter is its length.
+
+    With `by_rates` the joints that stick are found by evaluating the rates again and again: fewer operations where
+    calls that are not needed are left out.
+    """
     width = plant.width
 
     def text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
@@ -210,7 +227,8 @@ def step_text(plant: Plant, scheme: FixedStep, project: bool) -> LoopText:
         def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
             return signals[stage * width : (stage + 1) * width]
 
-        return _take_step(plant, scheme, project, PlantCalls(plant, call, p), h, state, at_stage)
+        calls = PlantCalls(plant, call, p, by_rates=by_rates)
+        return _take_step(plant, scheme, project, calls, h, state, at_stage)
 
     return text
 
