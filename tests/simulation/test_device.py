@@ -81,9 +81,17 @@ def test_parameters_of_the_robot_differ_from_row_to_row(device, arm):
     assert_same(here, there.to_host())
 
 
-@pytest.mark.parametrize("stops", [cr.Stops(1e3, 10.0), pytest.param(cr.Impacts(0.3), marks=pytest.mark.slow)])
-def test_friction_that_sticks_and_stops(device, arm, stops):
-    rubbing = arm.with_joint_properties(coulomb=0.5, static=0.7, viscous=0.1, lower=-0.9, upper=0.9)
+@pytest.mark.parametrize(
+    ("static", "stops"),
+    [
+        (0.0, cr.Stops(1e3, 10.0)),
+        pytest.param(0.7, cr.Stops(1e3, 10.0), marks=pytest.mark.slow),
+        pytest.param(0.0, cr.Impacts(0.3), marks=pytest.mark.slow),
+        pytest.param(0.7, cr.Impacts(0.3), marks=pytest.mark.slow),
+    ],
+)
+def test_friction_that_sticks_and_stops(device, arm, static, stops):
+    rubbing = arm.with_joint_properties(coulomb=0.5, static=static, viscous=0.1, lower=-0.9, upper=0.9)
     q, qd = starts(rubbing)
     q[:20] *= 0.2
     qd[10:30] = 0

@@ -344,7 +344,7 @@ def sticking_pass(
 
 
 def pivot(direction: Scalars, wanted: Scalars, counters: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Directions after the joints that contradict theirs are moved, the fewest contradictions, and the patience left."""
+    """Directions after joints that contradict theirs are moved, the fewest contradictions, and the patience left."""
     changes = [where(w == d, 0.0, 1.0) for w, d in zip(wanted, direction, strict=True)]
     count = sum(changes, start=0)
     improves = where(count < counters[0], 1.0, 0.0)
