@@ -79,6 +79,7 @@ class DeviceSensitivities(Sensitivities):
         rows, steps = len(self.request.start.q), len(self.t) - 1
         count, size, signals, _ = self._backward_lengths
         states = self._on_device
+        self._run.keep.clear()  # what earlier calls have sent
         weights = [self._weights(dq, self.robot.nq, "dq"), self._weights(dqd, self.robot.nv, "dqd")]
         shapes = [(rows, size), (rows, count), (rows, steps, signals)]
         results = [

@@ -223,6 +223,10 @@ class JaxArrays(CupyArrays):
         """The array, as one of JAX."""
         return sys.modules["jax"].dlpack.from_dlpack(array)
 
+    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
+        """A copy as an array of NumPy, of one of CuPy or of JAX."""
+        return super().fetch(array) if hasattr(array, "get") else np.asarray(array)
+
 
 CUPY, TORCH, JAX = CupyArrays(), TorchTensors(), JaxArrays()
 
