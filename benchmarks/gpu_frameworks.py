@@ -3,12 +3,14 @@
     python benchmarks/gpu_frameworks.py [--states N] [--rounds K]
 
 Peers: a recursive Newton-Euler algorithm written in JAX for one state, under vmap and jit; frax, where it is installed,
-on its own Panda. Each function computes fresh random states; calls of peers take fewer states, whose rate is no lower.
+on its own Panda. Each function computes fresh random states. Peers take a sixteenth of the states, at which they are no
+slower: for 1 M and 4 M states an H200 gave 0.136 and 0.123 G/s for the plain algorithm, 0.112 and 0.108 for frax.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +20,14 @@ from newton_euler import newton_euler
 
 import chainrule as cr
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # PyTorch and CuPy need memory as well
+
 TOLERANCE = 1e-4
-"""Difference from the CPU's torques in double precision, as a part of the largest torque."""
+PEERS_TOLERANCE = 1e-2
+"""Difference from the CPU's torques in double precision, as a part of the largest torque.
+
+Peers multiply matrices, which JAX does with fewer digits on a GPU unless it is told otherwise.
+"""
 
 CHECKED = 1000
 """States whose torques are compared with the CPU's; the last ones, so that the tail of a batch is among them."""
@@ -31,11 +39,11 @@ def random_states(robot: cr.Robot, count: int) -> list[Any]:
     return [rng.standard_normal((count, robot.n), dtype=np.float32) for _ in range(3)]
 
 
-def refuse_difference(name: str, found: Any, robot: cr.Robot, states: list[Any]) -> None:
+def refuse_difference(name: str, found: Any, robot: cr.Robot, states: list[Any], tolerance: float = TOLERANCE) -> None:
     """Stop where torques differ from the CPU's."""
     expected = robot.inverse_dynamics(*(np.asarray(x[-CHECKED:], dtype=float) for x in states))
     apart = np.abs(np.asarray(found)[-CHECKED:] - expected).max() / np.abs(expected).max()
-    if not apart < TOLERANCE:
+    if not apart < tolerance:
         raise SystemExit(f"{name}: torques differ from the CPU's by {apart:.1e} of the largest")
 
 
@@ -52,14 +60,21 @@ def best_seconds(call: Callable[[], Any], wait: Callable[[Any], Any], rounds: in
     return best
 
 
-def measure_jax(name: str, function: Callable[..., Any], robot: cr.Robot, count: int, rounds: int) -> float:
+def measure_jax(
+    name: str,
+    function: Callable[..., Any],
+    robot: cr.Robot,
+    count: int,
+    rounds: int,
+    tolerance: float = TOLERANCE,
+) -> float:
     """States a second of a function of JAX, in billions."""
     import jax
 
     states = random_states(robot, count)
     given = [jax.device_put(x) for x in states]
     compiled = jax.jit(function)
-    refuse_difference(name, compiled(*given), robot, states)
+    refuse_difference(name, compiled(*given), robot, states, tolerance)
     return count / best_seconds(lambda: compiled(*given), jax.block_until_ready, rounds) / 1e9
 
 
@@ -104,7 +119,7 @@ def measure(count: int = 1 << 24, rounds: int = 5) -> dict[str, float]:
     peers = {"plain jax": (plain, robot), "frax": frax_torques()}
     for name, peer in peers.items():
         if peer is not None:
-            own = measure_jax(name, *peer, count // 16, rounds)
+            own = measure_jax(name, *peer, count // 16, rounds, PEERS_TOLERANCE)
             rows[f"{name} inverse_dynamics G/s"] = own
             for framework in ("jax", "torch"):
                 rows[f"{framework} / {name}"] = rows[f"{framework} inverse_dynamics G/s"] / own

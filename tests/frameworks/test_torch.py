@@ -78,10 +78,15 @@ def test_compiled_graphs():
         torch.testing.assert_close(ours, eager)
 
 
+def test_plans_are_plain_tuples():
+    """PyTorch 2.11 refuses named ones as constants of a compiled graph."""
+    assert type(ARM.torch.plan("gravity_torque", ("q",), ())) is tuple
+
+
 def test_the_registered_operator_obeys_the_rules_of_operators():
     from chainrule.frameworks.torch import evaluate
 
-    key = ARM.torch.plan("inverse_dynamics", ("q", "qd", "qdd"), ()).key
+    key = ARM.torch.plan("inverse_dynamics", ("q", "qd", "qdd"), ())[0]
     torch.library.opcheck(evaluate, (tensors(ARM), key))
 
 

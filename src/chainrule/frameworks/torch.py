@@ -48,7 +48,10 @@ class TorchFunctions(Functions):
             raise ShapeError(f"the leading (batch) dimensions do not fit together: {shapes}") from None
         return [x.to(precision).expand(*batch, x.shape[-1]) for x in tensors]
 
-    plan = torch.compiler.assume_constant_result(Functions.plan)
+    @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+    def plan(self, function: str, given: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Any:
+        """The operator of a function, as a plain tuple: PyTorch 2.11 refuses named ones as constants of a graph."""
+        return tuple(Functions.plan(self, function, given, options))
 
     def apply(self, plan: Plan, vectors: list[Any]) -> Any:
         """The result of the operator of a plan."""
