@@ -226,7 +226,9 @@ def test_refusals(arm, points):
         ask(q0=on_device(np.zeros((3, 2))))
     with pytest.raises(ShapeError, match=r"must be poses \(..., 4, 4\).*got shape \(2, 5\)"):
         ask(on_device(np.zeros((2, 5))))
-    with pytest.raises(ShapeError, match="not a rigid transform"):
-        ask(on_device(2 * np.asarray(T)))
+    with pytest.raises(ShapeError, match="target is not a rigid transform"):
+        ask(on_device(2 * np.asarray(T[0])))
+    with pytest.raises(ShapeError, match="target, row 1, is not a rigid transform"):
+        ask(on_device(np.asarray(T) * [[[1.0]], [[2.0]]]))
     with pytest.raises(ShapeError, match="a direction of length zero"):
         ask(on_device(np.zeros(3)), task="pointing")

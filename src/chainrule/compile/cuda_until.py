@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ class CudaFunction:
     """A tape on rows of contiguous arrays."""
 
     def __init__(self, name: str, tape: Tape, bits: int, label: str) -> None:
-        self.name, self.size = name, len(tape.outputs)
+        self.name = name
         self._layout = cuda.layout_of(tape, bits)
         text = cuda.prelude(bits) + cuda.batch_kernel(name, tape, bits)
         self._code = CudaCode(text, {"robot": label, "function": name, "bits": bits})
@@ -47,7 +48,9 @@ class CudaUntil:
     The inputs of the tape are shared numbers, a row's own, and its state, as in `emit.cuda_until`.
     """
 
-    def __init__(self, tape: Tape, start: int, features: int, candidates: int, bits: int, facts: Any) -> None:
+    def __init__(
+        self, tape: Tape, start: int, features: int, candidates: int, bits: int, facts: Mapping[str, Any]
+    ) -> None:
         shared, own, state = tape.inputs
         self.shape = cuda_until.UntilShape(shared, own, state, start)
         self._code = CudaCode(

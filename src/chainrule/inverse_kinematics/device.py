@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.algorithms.kinematics import pose
+from chainrule.arguments import Array
 from chainrule.compile import memory
 from chainrule.compile.cuda_until import CudaFunction, CudaUntil, Starts, features_of
 from chainrule.compile.load import device_arrays
@@ -42,6 +43,8 @@ MAX_ROWS_AT_ONCE = 1 << 22
 """Targets that are searched for together: their numbers need some GB of the device's memory."""
 FIRST_STARTS, MAX_STARTS_AT_ONCE = 2, 24
 """Starts of each target in the first round, and at most in the rounds that follow, each of twice as many."""
+MAX_SETS_KEPT = 128
+"""Sets of candidates that stay on the device: those of a hundred restarts."""
 FINAL_ITERATIONS_FACTOR = 5
 """How many times as many iterations the best of all starts gets in the end."""
 RESTARTS_WITHOUT_LIMITS = 4
@@ -288,9 +291,9 @@ class DeviceSearch:
         if len(rows):
             self.kernels.reader(goal, shape)(self.work, read, rows)
             unclear = xp.flatnonzero(~(read[:, -1] > 0))
-            if len(unclear):  # the CPU says what is wrong with them, or that they are only not finite
+            if len(unclear):
                 some = self.work.fetch(rows[unclear]).reshape(-1, *shape)
-                read[unclear, :-1] = xp.asarray(target_numbers(goal, some, what))
+                read[unclear, :-1] = xp.asarray(_numbers_of_some(goal, some, self.work.fetch(unclear), batch, what))
         return read[:, :-1].reshape(*batch, goal.size)
 
     def run(self, numbers: Any, near: Any) -> tuple[Any, Any, Any, Any, Any]:
@@ -356,8 +359,10 @@ class DeviceSearch:
         if (first, count) not in self._starts:
             q, numbers = self.seeds.sets(first, count)
             q = np.where(self.is_moved, q, self.home).reshape(-1, len(self.home))
-            features = features_of(numbers, self.seeds.scales)
-            self._starts[first, count] = Starts(self.array(q), self.array(features))
+            starts = Starts(self.array(q), self.array(features_of(numbers, self.seeds.scales)))
+            if first + count > MAX_SETS_KEPT:
+                return starts
+            self._starts[first, count] = starts
         return self._starts[first, count]
 
 
@@ -399,6 +404,20 @@ class _Rounds:
         )  # fmt: skip
         self.left = int(counters[1])
         self._order = failed[: self.left]
+
+
+def _numbers_of_some(goal: Goal, values: Array, rows: Any, batch: tuple[int, ...], what: str) -> Array:
+    """The numbers of targets that the device found unclear, read by the CPU: they are not finite, or refused there.
+
+    `rows` are their places in the batch.
+    """
+    try:
+        return target_numbers(goal, values, what)
+    except ShapeError:
+        for row, value in zip(rows, values, strict=True):
+            place = ", ".join(map(str, np.unravel_index(row, batch)))
+            target_numbers(goal, value, f"{what}, row {place}," if batch else what)
+        raise
 
 
 def _entries_of(goal: Goal, shape: tuple[int, ...], what: str) -> tuple[int, ...]:
