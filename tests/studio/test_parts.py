@@ -44,3 +44,29 @@ def test_the_camera_sees_the_whole_robot_and_the_ground_lies_under_it():
     cosines = rays @ forward / np.linalg.norm(rays, axis=1) / np.linalg.norm(forward)
     assert np.arccos(cosines.min()) < view.FIELD_OF_VIEW / 2
     assert ((points - ground.point) @ ground.up).min() == pytest.approx(0, abs=1e-9)
+
+
+def test_a_narrow_page_sees_the_robot_from_farther_away():
+    robot = cr.load("planar_2r")
+    points = view.drawn_points(robot, model_parts(robot), robot.reference.poses(robot.home()))
+    wide, narrow = (view.first_camera(robot, points, aspect=aspect) for aspect in (1.5, 0.5))
+    far, near = (np.linalg.norm(camera.position - camera.look_at) for camera in (narrow, wide))
+    assert far == pytest.approx(2 * near)
+
+
+def test_an_upright_planar_robot_is_seen_from_across_and_cannot_touch_the_ground():
+    robot = cr.load("planar_2r")
+    points = view.drawn_points(robot, model_parts(robot), robot.reference.poses(robot.home()))
+    camera, ground = view.first_camera(robot, points), view.ground(robot, points)
+    assert camera.up.tolist() == [0.0, 1.0, 0.0]
+    assert (camera.position - camera.look_at)[2] > 0.8 * np.linalg.norm(camera.position - camera.look_at)
+    assert ground.point[1] < -2.0
+
+
+def test_a_driving_base_has_a_chassis_on_the_ground():
+    from chainrule.wheels import MobileManipulator, Unicycle
+
+    robot = MobileManipulator(Unicycle(), cr.load("planar_2r"), mass=10.0).robot
+    chassis = next(body.index for body in robot.model.bodies if body.joint.type == "planar")
+    lowest = min(part.surface.corners[:, 2].min() for part in model_parts(robot) if part.link == chassis)
+    assert lowest == pytest.approx(0.0, abs=0.05 * 2)

@@ -9,7 +9,7 @@ import chainrule as cr
 from chainrule.errors import FormatError
 from chainrule.studio.scene import meshes
 from chainrule.studio.scene.parts import model_parts
-from chainrule.studio.scene.visuals import drawing, with_meshes_below
+from chainrule.studio.scene.visuals import drawing
 
 pytest.importorskip("trimesh")
 
@@ -88,12 +88,6 @@ def test_the_drawing_is_worked_out_once_for_all_tabs(arm):
 def test_addresses_with_a_slash_too_many_are_found(tmp_path, arm):
     robot = arm(mesh=f"package:///{tmp_path.name}/cube.obj")
     assert not drawing(robot).problems
-
-
-def test_meshes_outside_the_folder_of_an_upload_are_left_out(tmp_path, arm):
-    inside, outside = arm(), arm(mesh="/etc/passwd")
-    assert len(with_meshes_below(inside.model, tmp_path).geometries) == 2
-    assert len(with_meshes_below(outside.model, tmp_path).geometries) == 1
 
 
 def test_fine_meshes_are_made_coarser(tmp_path, monkeypatch):

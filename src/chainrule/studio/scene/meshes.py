@@ -50,7 +50,7 @@ def read_mesh(path: Path) -> tuple[ColoredSurface, ...]:
     return _read_mesh(path, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(maxsize=160)
+@lru_cache(maxsize=64)
 def _read_mesh(path: Path, _changed: int, size: int) -> tuple[ColoredSurface, ...]:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,18 +125,3 @@ def _mesh_pieces(mesh: Mesh) -> tuple[ColoredSurface, ...]:
         triangles = piece.surface.triangles[:, ::-1] if turned else piece.surface.triangles
         found.append(piece._replace(surface=Surface(piece.surface.corners * scale, triangles)))
     return tuple(found)
-
-
-def with_meshes_below(model: Model, folder: Path) -> Model:
-    """The model with only those meshes whose files are inside a folder: an uploaded robot names no others."""
-    root = folder.resolve()
-
-    def is_inside(geometry: Geometry) -> bool:
-        if not isinstance(geometry.shape, Mesh):
-            return True
-        try:
-            return mesh_path(geometry.shape).resolve().is_relative_to(root)
-        except (ChainruleError, OSError, ValueError):
-            return False
-
-    return replace(model, geometries=tuple(geometry for geometry in model.geometries if is_inside(geometry)))
