@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.errors import ModelError
-from chainrule.studio.charts.style import message
+from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.controls import Control, controls, followers, move_control, shown_value
 from chainrule.studio.panels.panel import Panel
 
@@ -32,6 +32,7 @@ class Joints(Panel):
         """Make the choice of configurations and the sliders."""
         self._session, gui = session, session.client.gui
         self._lock = threading.Lock()
+        gui.add_html(STYLE)
         self._choice = gui.add_dropdown("Configuration", self._names(), initial_value="home")
         self._choice.on_update(session.guarded(lambda _: self._take(self._choice.value)))
         buttons = gui.add_button_group("Go to", ("Home", "Random"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
-from chainrule.studio.charts.style import message
+from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.reaching import TASKS, Reaching, natural_task
 from chainrule.studio.scene.surfaces import quaternions
@@ -38,6 +38,7 @@ class Tip(Panel):
         self._lock = threading.Lock()
         self._is_dragged, self._last = False, np.empty(0)
         self._gizmo: Any = None
+        gui.add_html(STYLE)
         self._on = gui.add_checkbox("Drag the tip", True, hint="Hotkey G")
         self._on.on_update(session.guarded(lambda _: self._switch()))
         names = (*robot.link_names[1:], *(frame.name for frame in robot.model.frames)) or robot.link_names

@@ -78,7 +78,8 @@ def _link_parts(robot: Mechanism, frame: Skeleton, radii: Array, k: int) -> Iter
     for a, b in link.bars:
         ends = link.points[a], link.points[b]
         last = float(radii[children.get(tuple(ends[1]), k)])
-        yield Part(k, surfaces.capsule(*ends, r, min(r, last)), color)
+        bar = surfaces.capsule(*ends, r, min(r, last)) if k else surfaces.cylinder(*ends, r)
+        yield Part(k, bar, color)
     if k == 0 and not link.plate and any(joint.parent == 0 and joint.kind != "fixed" for joint in frame.joints):
         up = up_direction(robot)
         foot = link.points[int(np.argmin(link.points @ up))]
