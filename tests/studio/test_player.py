@@ -3,6 +3,7 @@
 import io
 import stat
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from chainrule.studio.player.history import History
 from chainrule.studio.player.laws import RELEASED, description, laws, make_law, usable_laws
 from chainrule.studio.player.live import HISTORY_S, Live, Settings, make_stops, pushable_links
 from chainrule.studio.player.rollouts import MAX_ROLLOUTS, vary
+from chainrule.studio.player.sources import LiveSource
+from chainrule.studio.session import State
 
 ARM = cr.load("planar_2r")
 START, REST = np.array([0.3, 0.4]), np.zeros(2)
@@ -214,6 +217,86 @@ def test_memory_of_a_live_simulation_stays_the_same():
     assert live.history.nbytes == size
     assert live.start > 2.4
     assert HISTORY_S == 60.0
+
+
+# --- the source that a page plays ---
+
+
+class Page:
+    """A session without a page."""
+
+    def __init__(self):
+        self.robot, self.state = ARM, State(START, REST, REST)
+
+    def move(self, q=None, qd=None, qdd=None, wrenches=None, *, time=None, by=None):
+        given = {"q": q, "qd": qd, "qdd": qdd, "wrenches": wrenches, "time": time}
+        self.state = replace(self.state, **{name: value for name, value in given.items() if value is not None})
+
+
+def source_of(law, limits="Ignored"):
+    page, settings = Page(), [Settings(law, limits=limits)]
+    return page, LiveSource(page, lambda: settings[0]), settings
+
+
+def test_a_push_ends_in_time_however_long_a_frame_is():
+    page, source, _ = source_of("PD")
+    source.begin()
+    wrench = np.array([0.0, 0.0, 0.0, 0.0, 30.0, 0.0])
+    source.push("link2", wrench, 0.05, 0.0)
+    source.play(0.2, None)
+    assert page.state.wrenches == {}
+    pushed = ARM.simulate(START, None, 0.05, cr.PD(ARM, START), wrenches={"link2": wrench}, wrench_frame="world")
+    after = ARM.simulate(pushed.q[-1], pushed.qd[-1], 0.15, cr.PD(ARM, START))
+    assert_allclose(page.state.q, after.q[-1], atol=1e-12)
+
+
+def test_a_joint_that_the_user_moves_is_a_new_target_and_the_others_keep_theirs():
+    page, source, _ = source_of("PD")
+    source.begin()
+    source.play(0.1, None)
+    page.move(q=page.state.q + np.array([0.2, 0.0]))
+    source.play(3.0, None)
+    assert_allclose(page.state.q, START + np.array([0.2, 0.0]), atol=1e-3)
+
+
+def test_another_law_holds_the_robot_where_it_is_then():
+    page, source, settings = source_of(RELEASED)
+    source.begin()
+    source.play(0.2, None)
+    fallen = page.state.q
+    settings[0] = Settings("ComputedTorque", limits="Ignored")
+    source.play(3.0, None)
+    assert_allclose(page.state.q, fallen, atol=1e-2)
+    assert_allclose(source.live.end, 3.0)
+
+
+def test_a_simulation_goes_on_from_what_is_shown_and_from_what_the_user_has_put():
+    page, source, _ = source_of(RELEASED)
+    source.begin()
+    source.play(0.3, None)
+    source.show(0.1, None)
+    at = page.state.time
+    source.begin()
+    source.play(0.2, None)
+    assert_allclose(page.state.q, ARM.simulate(START, None, 0.2).q[-1], atol=1e-12)
+    assert at < 0.1 < source.end
+    page.move(q=np.array([1.0, 1.0]), qd=REST)
+    source.begin()
+    source.play(0.3, None)
+    assert_allclose(page.state.q, ARM.simulate([1.0, 1.0], None, 0.1).q[-1], atol=1e-12)
+    source.forget()
+    assert (source.start, source.end) == (0.0, 0.0)
+
+
+def test_a_world_that_changes_while_it_runs():
+    page, source, _ = source_of(RELEASED)
+    source.begin()
+    source.play(0.1, None)
+    page.state = replace(page.state, parameters={"gravity": np.zeros(3)})
+    source.play(0.2, None)
+    first = ARM.simulate(START, None, 0.1)
+    second = ARM.simulate(first.q[-1], first.qd[-1], 0.1, parameters={"gravity": [0.0, 0.0, 0.0]})
+    assert_allclose(page.state.q, second.q[-1], atol=1e-12)
 
 
 # --- rollouts ---

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from PIL import Image
 
 import chainrule as cr
+from chainrule.studio.player.recordings import activities
 from studio.tab import eventually, share_changed
 
 ARM = cr.load("planar_2r")
@@ -149,6 +150,8 @@ def test_motions_are_opened_and_played(visit, tmp_path):
     tab.says("2 of 2 motions are shown")
     assert len(replay.ghosts) == 1
     assert replay.transport.clock.looping
+    tab.click("Activities of the study")
+    tab.choose("Activity", next(iter(activities())))
     tab.click("Show activity")
     eventually(lambda: session.robot.name != "planar_2r")
     shown = eventually(lambda: (new := panel(session, "Replay")) is not replay and new)

@@ -28,6 +28,8 @@ from chainrule.studio.scene.ghosts import Ghosts
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
 
+LIST_ACTIVITIES = "Activities of the study"
+
 MAX_MOTIONS = 8
 """Motions of a batch that are shown: one as the robot, the others as ghosts."""
 
@@ -55,9 +57,10 @@ class Replay(Panel):
         if session.is_local:
             self.path = gui.add_text("Path", "", hint="A file on this machine.")
             gui.add_button("Open path").on_click(guarded(lambda _: self._read_path()))
-        self._activities = activities()
-        self.activity = gui.add_dropdown("Study", list(self._activities), hint="Activities of the human arm.")
-        gui.add_button("Show activity").on_click(guarded(lambda _: self._show_activity()))
+        self._activities: dict[str, str] = {}
+        self.activity = gui.add_dropdown("Activity", ("",), visible=False)
+        self.study = gui.add_button(LIST_ACTIVITIES, hint="Motions of the human arm in the library's study.")
+        self.study.on_click(guarded(lambda _: self._show_activity()))
         self.about = gui.add_markdown("No motion is open.")
         self.transport = Transport(session, MotionSource(session, []))
         self.recorder = Recorder(session, self.transport)
@@ -82,6 +85,12 @@ class Replay(Panel):
         self.show(read_recording(Path(self.path.value).expanduser(), self.session.robot))
 
     def _show_activity(self) -> None:
+        """List the activities at first, and then show the one that is chosen."""
+        if not self._activities:
+            self._activities = activities()
+            self.activity.options = tuple(self._activities)
+            self.activity.visible, self.study.label = True, "Show activity"
+            return
         self.show(study_recording(self._activities[self.activity.value]))
 
     def show(self, recording: Recording) -> None:

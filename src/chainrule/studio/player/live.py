@@ -91,10 +91,13 @@ class Live:
         self.robot, self.settings = robot, settings
         self.target = np.array(q if target is None else target, dtype=float)
         """The configuration that the law holds: that of the start unless another is given."""
+        law = make_law(robot, settings.law, self.target, settings.bandwidth)
+        self.holds = law is not None and law.target is not None
+        """Whether the law brings the robot to a target."""
         self.simulation = robot.simulation(
             q,
             qd,
-            torque=make_law(robot, settings.law, self.target, settings.bandwidth),
+            torque=law,
             dt=STEP_S,
             wrenches={name: np.zeros(6) for name in pushable_links(robot)},
             wrench_frame="world",
@@ -124,12 +127,6 @@ class Live:
     def sample(self) -> Sample:
         """The newest moment."""
         return self._sample(*self.history.at(np.inf))
-
-    @property
-    def holds(self) -> bool:
-        """Whether the law brings the robot to a target."""
-        law = make_law(self.robot, self.settings.law, self.target, self.settings.bandwidth)
-        return law is not None and law.target is not None
 
     def at(self, time: float) -> Sample:
         """The kept moment that is nearest before a time."""
@@ -175,24 +172,27 @@ class Live:
 
     def aim(self, target: Array) -> None:
         """Give the law another configuration to hold; where it holds none, the robot is put there, at rest."""
-        law = make_law(self.robot, self.settings.law, target, self.settings.bandwidth)
-        if law is None or law.target is None:
+        if not self.holds:
             self.place(target, np.zeros(self.robot.nv))
-        else:
-            self.simulation.control(law)
-            self.target = np.array(target, dtype=float)
+            return
+        self.target = np.array(target, dtype=float)
+        self._control()
 
     def place(self, q: Array, qd: Array) -> None:
         """Put the robot into another state, and hold it there where the law does."""
-        law = make_law(self.robot, self.settings.law, q, self.settings.bandwidth)
         state = self.simulation.state
         state[: self.robot.nq + self.robot.nv] = np.concatenate([q, qd])
         self.simulation.state = state
-        if law is not None:
-            self.simulation.control(law)
         self.target = np.array(q, dtype=float)
+        self._control()
         self.history.drop_newest()
         self._keep()
+
+    def _control(self) -> None:
+        """Give the law its target."""
+        law = make_law(self.robot, self.settings.law, self.target, self.settings.bandwidth)
+        if law is not None:
+            self.simulation.control(law)
 
     def _keep(self) -> None:
         """Keep the present moment."""

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chainrule import study
 from chainrule.errors import ChainruleError, FormatError, ShapeError, visible
 from chainrule.motion.tables import SUFFIXES as TABLES
 from chainrule.robot.robot import Robot
@@ -114,16 +113,22 @@ def _read_motion(path: Path, robot: Robot) -> Trajectory:
 
 
 def _read_markers(path: Path) -> Trajectory:
+    from chainrule import study
+
     return study.solve_markers(study.Subject.human(), study.read_markers(path)).trajectory
 
 
 def activities() -> dict[str, str]:
     """The activities of the library's study: titles and names."""
+    from chainrule import study  # it imports much
+
     return {activity.title: activity.name for activity in map(study.activities().__getitem__, study.activities())}
 
 
 def study_recording(activity: str) -> Recording:
     """The motion of an activity in the study of the human arm, with its torques. It is synthetic."""
+    from chainrule import study
+
     result = study.run(study.Subject.human(), activities=[activity], rate=STUDY_RATE_HZ, progress=False)
     found = result.examples[activity]
     motion, n = found.motion, len(found.motion)

@@ -87,9 +87,12 @@ class LiveSource:
         """Simulate up to a time."""
         live = self._prepare()
         self._follow_user(live)
-        self._end_pushes(live.end)
-        live.push(self.session.state.wrenches)
         live.change(self.session.state.parameters)
+        for end in sorted(end for end in self._ends.values() if end < time):
+            live.push(self.session.state.wrenches)
+            live.run_to(end)
+            self._end_pushes(end)
+        live.push(self.session.state.wrenches)
         live.run_to(time)
         self._move(live.sample, by)
 
