@@ -152,9 +152,9 @@ def drag_handle(tab, session, point, direction):
         return canvas["x"] + canvas["width"] / 2 + focal * x / z, canvas["y"] + canvas["height"] / 2 + focal * y / z
 
     mouse = tab.page.mouse
-    mouse.move(*on_screen(point + 0.3 * direction))
+    mouse.move(*on_screen(point + 0.22 * direction))
     mouse.down()
-    for way in np.linspace(0.3, 0.8, 6):
+    for way in np.linspace(0.22, 0.8, 7):
         mouse.move(*on_screen(point + way * direction))
     mouse.up()
 

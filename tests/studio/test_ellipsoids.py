@@ -14,6 +14,7 @@ from chainrule.studio import world
 from chainrule.studio.charts import heat_map
 from chainrule.studio.panels.ellipsoids import links_to_choose
 from chainrule.studio.panels.motion import FASTEST, velocity_ranges
+from chainrule.studio.postures import default_tip
 from chainrule.studio.scene import elements, ellipsoids, loads
 
 
@@ -124,7 +125,7 @@ def test_gravity_tilts_from_the_robots_own_direction():
 def test_links_and_ranges_of_controls():
     robot = cr.load("quadruped")
     names = links_to_choose(robot)
-    assert names[0] == robot.model.tips[0]
+    assert names[0] == default_tip(robot)
     assert len(names) == len(set(names))
     arm = cr.load("planar_2r").with_joint_properties(velocity=[2.0, np.inf])
     assert velocity_ranges(arm).tolist() == [2.0, FASTEST]

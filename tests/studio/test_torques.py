@@ -10,6 +10,7 @@ import pytest
 import chainrule as cr
 from chainrule.studio import world
 from chainrule.studio.charts import torque_bars
+from chainrule.studio.postures import default_tip
 from chainrule.studio.scene import torque_marks as marks
 from chainrule.studio.scene import tubes
 from chainrule.studio.session import State
@@ -144,8 +145,8 @@ def test_gravity_payload_and_friction_are_those_of_the_edited_robot(name):
         q = robot.close(state.q)
         state = State(q, robot.consistent_velocity(q, state.qd), np.zeros(robot.nv))
     gravity, place = np.array([1.0, -2.0, 0.5]), (0.1, 0.2, 0.0)
-    changed = world.World(gravity, world.carrier(robot), 1.5, place, dry=2.0, viscous=3.0, damping=0.1)
-    edited = robot.with_gravity(gravity).with_payload(1.5, com=place, link=world.carrier(robot))
+    changed = world.World(gravity, default_tip(robot), 1.5, place, dry=2.0, viscous=3.0, damping=0.1)
+    edited = robot.with_gravity(gravity).with_payload(1.5, com=place, link=default_tip(robot))
     edited = edited.with_friction(coulomb=1.0, viscous=0.7)
     pushed = {robot.link_names[1]: np.array([0.1, 0.2, 0.3, 4.0, 5.0, 6.0])}
     state = State(state.q, state.qd, state.qdd, pushed, 0.0, changed.parameters(robot))
@@ -167,6 +168,6 @@ def test_a_push_alone_leaves_the_robots_own_world():
 def test_friction_that_differs_by_direction_stays_as_it_is():
     robot = cr.load("planar_2r").with_friction(coulomb=0.5, coulomb_negative=0.2)
     assert not world.can_scale_friction(robot)
-    assert set(world.own_world(robot).parameters(robot)) == {"gravity", f"payload:{world.carrier(robot)}"}
+    assert set(world.own_world(robot).parameters(robot)) == {"gravity", f"payload:{default_tip(robot)}"}
     assert world.has_friction(robot)
     assert not world.has_friction(cr.load("planar_2r"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
+from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.surfaces import rotation_along
 
 if TYPE_CHECKING:
@@ -71,12 +72,7 @@ def gravity_vector(robot: Robot, size: float, tilt: float, heading: float) -> Ar
 
 def own_world(robot: Robot) -> World:
     """The world that the robot's own numbers are for."""
-    return World(robot.gravity, carrier(robot))
-
-
-def carrier(robot: Robot) -> str:
-    """The end-effector, or the first of several tips."""
-    return str(robot.model.end_effector or robot.model.tips[0])
+    return World(robot.gravity, default_tip(robot))
 
 
 def can_scale_friction(robot: Robot) -> bool:

@@ -18,7 +18,7 @@ font-variant-numeric:tabular-nums}
 .cr .dim{color:var(--mantine-color-dimmed)}
 .cr .row{display:flex;align-items:center;gap:6px;height:19px}
 .cr .name{width:80px;flex:none;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.cr .num{min-width:46px;flex:none;text-align:right;white-space:nowrap}
+.cr .num{min-width:50px;flex:none;text-align:right;white-space:nowrap}
 .cr .pct{width:34px;flex:none;text-align:right;font-size:11px;font-weight:600}
 .cr .bar{position:relative;flex:1;height:13px;border-radius:3px;overflow:hidden;
 background:color-mix(in srgb,var(--mantine-color-text) 7%,transparent)}

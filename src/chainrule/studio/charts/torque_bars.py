@@ -68,7 +68,7 @@ def round_up(x: float) -> float:
 
 def full_scales(found: Torques, *, of_limit: bool = False) -> Array:
     """The torque (n,) at the end of each bar: one for all joints of a unit, or each joint's limit where it has one."""
-    values = np.array(list(found.terms.values())).reshape(-1, len(found.names))
+    values = np.array(list(found.terms.values())).reshape(len(found.terms), len(found.names))
     ends = np.maximum(np.maximum(values, 0.0).sum(axis=0), -np.minimum(values, 0.0).sum(axis=0))
     scales = np.ones(len(ends))
     for unit in set(found.units):

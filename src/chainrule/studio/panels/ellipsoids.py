@@ -10,9 +10,9 @@ from chainrule.arguments import Array
 from chainrule.errors import ChainruleError
 from chainrule.plots.skeleton import skeleton
 from chainrule.robot.robot import Robot
-from chainrule.studio import world
 from chainrule.studio.charts.style import STYLE, in_frame, message, notes, number
 from chainrule.studio.panels.panel import Panel, by_user
+from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.ellipsoids import Ball, ball_of, closeness, lost_arrows, warning
 from chainrule.studio.scene.surfaces import ball
 from chainrule.studio.scene.tubes import DrawnTubes
@@ -35,7 +35,7 @@ ARROWS = 12
 
 def links_to_choose(robot: Robot) -> list[str]:
     """The links and frames whose motion can be looked at, the end-effector first."""
-    first = world.carrier(robot)
+    first = default_tip(robot)
     names = [*robot.link_names[1:], *(frame.name for frame in robot.model.frames)]
     return [first, *(name for name in dict.fromkeys(names) if name != first)]
 
@@ -71,7 +71,10 @@ class Ellipsoids(Panel):
             near = closeness(robot, q, link)
             lines = [f"<b>Manipulability</b> {number(float(robot.manipulability(q, link)))}"]
         except ChainruleError as error:
-            self._warning.content = message(str(error))
+            self._warning.content, self._numbers.content = message(str(error)), ""
+            self._show_lost(session, np.zeros((0, 2, 3)))
+            for node in self._balls.values():
+                node.visible = False
             return
         lines.append(f"smallest over largest singular value {number(near.ratio)}")
         at = np.asarray(robot.pose(q, link))[:3, 3]

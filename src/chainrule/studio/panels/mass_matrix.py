@@ -40,7 +40,7 @@ class MassMatrix(Panel):
         try:
             M = world.mass_matrix(session.robot, session.state)
         except ChainruleError as error:
-            self._map.content = message(str(error))
+            self._map.content, self._note.content = message(str(error)), ""
             return
         self._map.content = heat_map(session.robot.velocity_names, M, self._by.value)
         values = np.linalg.eigvalsh(M) if len(M) else np.zeros(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
 from chainrule.studio import world
 from chainrule.studio.panels.panel import Panel, by_user
+from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.loads import ARC_POINTS, first_push, force_paths, meters_per_newton, moment_paths
 from chainrule.studio.scene.tubes import DrawnTubes
 
@@ -35,16 +36,18 @@ class Push(Panel):
         self._tubes: tuple[DrawnTubes, DrawnTubes] | None = None
         self._dragged = -np.inf
         names = robot.link_names[1:]
+        self._gizmo: Any = None
         if not names:
-            gui.add_markdown("This robot has no link that moves.")
-        first = robot.model.links[robot.model.locate(world.carrier(robot))[0]].name
-        self._link = gui.add_dropdown("Pushed link", names or ("",), initial_value=first if first in names else None)
+            gui.add_markdown("This robot has no link that could be pushed.")
+            return
+        first = robot.model.links[robot.model.locate(default_tip(robot))[0]].name
+        self._link = gui.add_dropdown("Pushed link", names, initial_value=first if first in names else names[0])
         self._on = gui.add_checkbox("Arrow to drag", False)
         self._force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=1.0)
         self._moment = gui.add_vector3("Moment (N m)", (0.0, 0.0, 0.0), step=0.1)
         off = gui.add_button("Let go of all links")
         self._gizmo = session.client.scene.add_transform_controls(
-            "/push", scale=0.22 * skeleton(robot).reach, disable_rotations=True, depth_test=False, visible=False
+            "/push", scale=0.16 * skeleton(robot).reach, disable_rotations=True, depth_test=False, visible=False
         )
         self._link.on_update(by_user(session, lambda: self._choose(session)))
         self._on.on_update(by_user(session, lambda: self._switch(session)))
@@ -86,6 +89,8 @@ class Push(Panel):
 
     def update(self, session: Session) -> None:
         """Draw all wrenches, and put the handle at the tip of the chosen one."""
+        if self._gizmo is None:
+            return
         robot, wrenches = session.robot, session.state.wrenches
         if self._tubes is None and wrenches:
             count = len(robot.link_names)
@@ -100,12 +105,13 @@ class Push(Panel):
         wrench = wrenches.get(self._link.value, np.zeros(6))
         if self not in session.movers and not held:
             self._force.value, self._moment.value = tuple(map(float, wrench[3:])), tuple(map(float, wrench[:3]))
-        self._gizmo.visible = bool(self._on.value and self._link.value)
+        self._gizmo.visible = bool(self._on.value)
         if self._gizmo.visible and not held:
             self._gizmo.position = self._origin(session) + meters_per_newton(robot) * wrench[3:]
 
     def close(self) -> None:
         """Remove handle and arrows."""
-        self._gizmo.remove()
+        if self._gizmo is not None:
+            self._gizmo.remove()
         for tubes in self._tubes or ():
             tubes.remove()

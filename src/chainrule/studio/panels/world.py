@@ -12,6 +12,7 @@ from chainrule.studio import world
 from chainrule.studio.charts.style import STYLE, in_frame, number
 from chainrule.studio.charts.torque_bars import round_up
 from chainrule.studio.panels.panel import Panel, by_user
+from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.loads import payload_radius
 from chainrule.studio.scene.surfaces import ball
 from chainrule.studio.scene.tubes import DrawnTubes
@@ -86,7 +87,7 @@ class World(Panel):
         angles = np.radians([self._tilt.value, self._heading.value])
         changed = world.World(
             world.gravity_vector(robot, self._size.value, *angles),
-            world.carrier(robot),
+            default_tip(robot),
             self._mass.value,
             self._place.value,
             self._dry.value,
@@ -98,7 +99,7 @@ class World(Panel):
     def update(self, session: Session) -> None:
         """Draw the direction of gravity and the payload, and say what they are."""
         robot, state = session.robot, session.state
-        carrier = world.carrier(robot)
+        carrier = default_tip(robot)
         gravity = state.parameters.get("gravity", robot.gravity)
         body = state.parameters.get(f"payload:{carrier}", np.zeros(10))
         self._draw_gravity(session, np.asarray(gravity), bool(state.parameters))

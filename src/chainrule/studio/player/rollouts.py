@@ -13,7 +13,7 @@ from chainrule.robot.robot import Robot
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.studio.player.laws import make_law, usable_laws
 from chainrule.studio.player.live import STEP_S, Settings, make_stops
-from chainrule.studio.world import carrier
+from chainrule.studio.postures import default_tip
 
 VARIATIONS = ("Starts", "Payloads", "Controllers")
 """What differs from one rollout to the next."""
@@ -81,7 +81,7 @@ def vary(
         motions = robot.simulate(starts, qd, duration, law, **common)
         return [Rollout(f"start + {x:.3g}", motions.row(k)) for k, x in enumerate(amounts)]
     if variation == "Payloads":
-        name = f"payload:{carrier(robot)}"
+        name = f"payload:{default_tip(robot)}"
         bodies = np.tile((parameters or {}).get(name, np.zeros(10)), (count, 1))
         bodies[:, 0] += amounts
         common["parameters"] = {**(parameters or {}), name: bodies}

@@ -15,7 +15,7 @@ ARC_POINTS = 25
 FORCE_LENGTH = 0.5
 """The length of a force as large as the robot's weight on Earth, as a part of its reach."""
 
-FIRST_PUSH = 0.4
+FIRST_PUSH = 0.3
 """The first push on a link, as a part of the robot's weight."""
 
 DENSITY = 1500.0
