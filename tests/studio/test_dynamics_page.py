@@ -27,6 +27,12 @@ def studio(start_studio, robot):
     return start_studio(robot)
 
 
+@pytest.fixture
+def tab(open_tab):
+    """A small tab: without a graphics card, time goes with the number of pixels."""
+    return open_tab(width=960, height=600)
+
+
 def session_of(studio):
     """The session of the only tab, once those of earlier tests have ended."""
     eventually(lambda: len(studio.sessions) == 1)
