@@ -28,6 +28,9 @@ from studio.tab import Tab  # noqa: E402
 QUALITY = 85
 """Of WebP: a page takes 50 kB, and its letters stay sharp."""
 
+SETTLING_MS = 12_000
+"""Time for a picture to be drawn completely; reflections take software some seconds."""
+
 WITHOUT_NOTES = ".mantine-Notifications-root, [class*=Notification] { display: none !important; }"
 """The page's notifications are hidden, of which the browser's own warning of slow drawing is one."""
 
@@ -37,19 +40,29 @@ def first_view(tab: Tab) -> None:
 
 
 def dynamics(tab: Tab) -> None:
-    """Torques by cause while the arm moves, and the ellipsoids of its hand."""
+    """Torques by cause, and the mass matrix."""
     tab.turn_to("Dynamics")
+    tab.unfold("Mass matrix")
+
+
+def rollouts(tab: Tab) -> None:
+    """Several motions of a released robot at once."""
+    tab.turn_to("Simulate")
+    tab.unfold("Rollouts as ghosts")
+    tab.click("Compute")
+    tab.page.wait_for_timeout(3000)
+    tab.click("Pause")
 
 
 def equations(tab: Tab) -> None:
-    """The equations of a small robot, with numbers."""
+    """The equations of a small robot."""
     tab.turn_to("Equations")
 
 
 def inertia(tab: Tab) -> None:
-    """Masses and inertia inside of the links, on a dark page."""
+    """Centers of mass and inertia inside of the links, on a dark page."""
     tab.turn_to("View")
-    for switch in ("Dark", "Frames", "Centers of mass", "Inertia ellipsoids"):
+    for switch in ("Dark", "Centers of mass", "Inertia ellipsoids"):
         tab.tick(switch)
 
 
@@ -57,6 +70,7 @@ PICTURES: dict[str, tuple[str, tuple[int, int], Callable[[Tab], None]]] = {
     "first_view": ("panda", (1280, 720), first_view),
     "dynamics": ("ur5", (1280, 720), dynamics),
     "equations": ("planar_2r", (1280, 720), equations),
+    "rollouts": ("double_pendulum", (1280, 720), rollouts),
     "inertia": ("human_arm", (1024, 768), inertia),
 }
 """The robot of each picture, the size of the window, and what is done on the page before."""
@@ -75,9 +89,9 @@ def _draw_one(browser: Any, name: str, folder: Path) -> Path:
     with open_studio(robot, port=0) as studio:
         context = browser.new_context(viewport={"width": width, "height": height})
         tab = Tab(context.new_page()).open(studio.address)
-        tab.settled_canvas()
+        tab.page.wait_for_timeout(SETTLING_MS)
         prepare(tab)
-        tab.settled_canvas()
+        tab.page.wait_for_timeout(SETTLING_MS)
         image = Image.open(io.BytesIO(tab.page.screenshot(style=WITHOUT_NOTES)))
         context.close()
     folder.mkdir(parents=True, exist_ok=True)

@@ -42,8 +42,8 @@ LOG = logging.getLogger("chainrule.studio")
 KINDS = {"info": None, "warning": "yellow", "error": "red"}
 """Kinds of notifications, and the color of each."""
 
-SECONDS_SHOWN = {"info": 5.0, "warning": 8.0, "error": None}
-"""How long a notification stays; None until it is closed."""
+SECONDS_SHOWN = {"info": 5.0, "warning": 8.0, "error": 20.0}
+"""How long a notification stays: long enough to be read, not so long that several of them hide the robot."""
 
 SECONDS_BETWEEN_COMPLAINTS = 6.0
 
