@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics motions study sizes regressor bandwidth frameworks parameters
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs lock clean tools languages
+.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs pictures lock clean tools languages
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -74,6 +74,10 @@ fuzz: .venv/dev ## damaged inputs for every reader, until interrupted [MINUTES=6
 
 docs: .venv/dev ## API pages in build/docs
 	$(BIN)/python docs/build.py
+
+pictures: .venv/dev tools ## the pictures of README.md and docs/, drawn anew; those of the studio by a browser
+	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/studio_pictures.py
 
 lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(PYTHON) -m venv build/lock

@@ -31,8 +31,11 @@ QUALITY = 85
 SETTLING_MS = 12_000
 """Time for a picture to be drawn completely; reflections take software some seconds."""
 
-WITHOUT_NOTES = ".mantine-Notifications-root, [class*=Notification] { display: none !important; }"
-"""The page's notifications are hidden, of which the browser's own warning of slow drawing is one."""
+STYLE = """
+.mantine-Notifications-root, [class*=Notification] { display: none !important; }
+canvas { opacity: 1 !important; }
+"""
+"""Notifications are hidden, of which the browser's own warning of slow drawing is one; the picture fades in slowly."""
 
 
 def first_view(tab: Tab) -> None:
@@ -92,7 +95,7 @@ def _draw_one(browser: Any, name: str, folder: Path) -> Path:
         tab.page.wait_for_timeout(SETTLING_MS)
         prepare(tab)
         tab.page.wait_for_timeout(SETTLING_MS)
-        image = Image.open(io.BytesIO(tab.page.screenshot(style=WITHOUT_NOTES)))
+        image = Image.open(io.BytesIO(tab.page.screenshot(style=STYLE)))
         context.close()
     folder.mkdir(parents=True, exist_ok=True)
     image.convert("RGB").save(path, quality=QUALITY, method=6)

@@ -45,6 +45,15 @@ def test_the_pictures_of_the_documentation_are_drawn(tmp_path):
     assert {*named, "panda.png"} == {path.name for path in drawn}
 
 
+def test_the_pictures_of_the_studio_are_small_and_all_shown():
+    kept = list((ROOT / "docs" / "studio").iterdir())
+    shown = re.findall(r"\(studio/([\w.]+)\)", (ROOT / "docs" / "studio.md").read_text(encoding="utf-8"))
+    assert {path.name for path in kept} == set(shown)
+    assert "docs/studio/first_view.webp" in (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in kept:
+        assert path.stat().st_size < 100_000, path.name
+
+
 def test_benchmark_prints_ratios(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["reference_path.py", "--states", "8", "--seconds", "0.01"])
     runpy.run_path(str(ROOT / "benchmarks" / "reference_path.py"), run_name="__main__")

@@ -208,3 +208,12 @@ def test_a_state_at_rest_is_home():
     state = State.at_rest(ARM)
     assert state.q.tolist() == ARM.home().tolist()
     assert not state.qd.any()
+
+
+def test_messages_go_by_themselves_so_that_several_do_not_hide_the_robot(open_session):
+    session = open_session()
+    for kind in ("info", "warning", "error"):
+        session.say("a mistake", kind)
+    times = [call.kwargs["auto_close_seconds"] for call in session.client.add_notification.call_args_list]
+    assert times == sorted(times)
+    assert 10 < times[-1] < 60
