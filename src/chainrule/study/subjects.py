@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import truncnorm
 
 from chainrule.arguments import number, one_of, whole_number, word
 from chainrule.errors import ShapeError
@@ -172,6 +171,8 @@ def population(count: int, *, sex: str = "both", side: str = "right", seed: int 
     options
         Those of `Subject.human`: table, exoskeleton, gravity.
     """
+    from scipy.stats import truncnorm  # half a second to import
+
     count = whole_number(count, "population: count", 1)
     sexes = list(SURVEYS) if one_of((*SURVEYS, "both"), sex, "sex", "the survey") == "both" else [sex]
     sides = list(SIDES) if one_of((*SIDES, "both"), side, "side", "a body") == "both" else [side]
