@@ -102,11 +102,13 @@ def measure_slider(robot: str, seconds: float) -> dict[str, float]:
         eventually(lambda: not studio.sessions)
         with sync_playwright() as playwright:
             browser = chromium(playwright)
+            studio.server.scene.configure_environment_map(hdri=None)  # seconds of work without a graphics card
             tab = Tab(browser.new_page(viewport=SIZE))
             tab.open(studio.address)
             session = session_of(studio)
             eventually(lambda: not is_blank(tab.canvas()))
             before = session.state.q.copy()
+            tab.page.evaluate(COUNT_FRAMES, seconds)  # until shaders are compiled
             frames, updates = tab.page.evaluate(COUNT_FRAMES, seconds)
             eventually(lambda: not np.allclose(before, session.state.q))
             figures["frames a second of the browser"] = frames
