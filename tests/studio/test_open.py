@@ -40,6 +40,7 @@ def test_a_second_robot_takes_the_posture_of_the_first_by_name():
 
 
 @pytest.mark.parametrize("name", ["panda", "planar_2r", "cartesian_3p"])
+@pytest.mark.slow
 def test_two_robots_side_by_side_do_not_touch(name):
     robot = cr.load(name)
     points = np.random.default_rng(0).normal(size=(50, 3))
@@ -131,6 +132,7 @@ def test_two_robots_side_by_side(studio, tab):
     eventually(lambda: "differ in" not in tab.text())
 
 
+@pytest.mark.slow
 def test_a_page_from_elsewhere_has_no_paths(start_studio, tab):
     tab.open(start_studio("pendulum", host="0.0.0.0").address)
     tab.turn_to("Open")

@@ -171,6 +171,7 @@ def test_uploads_of_a_closed_tab_are_refused(studio, visit):
 # --- in the browser -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_tabs_with_robots_that_sliders_move(studio, open_tab):
     first = open_tab(studio.address, width=900, height=500)
     mine = session_of(studio)

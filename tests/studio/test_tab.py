@@ -5,6 +5,8 @@ import pytest
 
 from studio.tab import eventually, is_blank, share_changed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def page():
