@@ -164,6 +164,7 @@ def test_a_motion_that_diverges_is_an_error_that_says_when(device, arm):
     assert np.isfinite(kept.q[:37]).all()
 
 
+@pytest.mark.slow
 def test_energy_from_nowhere_is_a_warning(device, arm):
     with pytest.warns(SimulationWarning, match="energy came from nowhere.*Take a smaller dt"):
         arm.simulate([[2.0, 1.0]] * 2, [[9.0, -9.0]] * 2, 1.0, dt=0.05, method="euler", device="cuda", limits=False)
@@ -281,6 +282,7 @@ def test_the_adjoint_by_samples_of_a_torque_and_parameters_of_each_motion(device
         arm.sensitivities(on_device(q), on_device(qd), **options, device="cuda")
 
 
+@pytest.mark.slow
 def test_sensitivities_of_a_motion_that_diverges_are_refused(device, arm):
     with pytest.raises(ShapeError, match="sensitivities: the motion diverges"):
         arm.sensitivities([0.0, 0.0], [1e200, 0.0], 0.2, dt=0.1, method="euler", device="cuda").adjoint()
