@@ -4,6 +4,7 @@ import io
 import stat
 import sys
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import chainrule as cr
+from chainrule.studio.panels.simulation import Simulation
 from chainrule.studio.player import video
 from chainrule.studio.player.clock import Clock
 from chainrule.studio.player.history import History
 from chainrule.studio.player.laws import RELEASED, description, laws, make_law, usable_laws
 from chainrule.studio.player.live import HISTORY_S, Live, Settings, make_stops, pushable_links
+from chainrule.studio.player.recorder import CaptureError, Recorder
 from chainrule.studio.player.rollouts import MAX_ROLLOUTS, vary
 from chainrule.studio.player.sources import LiveSource
 from chainrule.studio.session import State
@@ -383,6 +386,19 @@ def test_without_ffmpeg_there_are_gifs_only(monkeypatch):
     assert video.kinds() == ("GIF",)
     with pytest.raises(cr.ShapeError, match=r"an \.mp4 file needs ffmpeg, .*; record a GIF"):
         video.encode(iter(FRAMES), 20.0, "MP4")
+
+
+def test_a_page_that_gives_no_picture_is_told_about():
+    session = MagicMock()
+    session.client.get_render.side_effect = TimeoutError
+    with pytest.raises(CaptureError, match="The page gave no picture: keep its tab in the foreground"):
+        Recorder(session, MagicMock()).capture(10, 10)
+
+
+def test_a_robot_that_cannot_move_is_not_simulated():
+    session = MagicMock(robot=ARM.lock({"joint1": 0.0, "joint2": 0.0}))
+    with pytest.raises(cr.ChainruleError, match=r"no joints that move|degrees of freedom"):
+        Simulation().build(session)
 
 
 def _ffmpeg(folder, monkeypatch, text):

@@ -84,6 +84,7 @@ def test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab(studio
     eventually(lambda: "chainrule studio motion" not in [thread.name for thread in threading.enumerate()])
 
 
+@pytest.mark.slow
 def test_divergence_is_told_on_the_page_and_rollouts_become_a_video(visit):
     tab, session, sim = visit("Simulate")
     session.move(qd=[1e9, -1e9])

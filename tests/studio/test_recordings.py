@@ -3,6 +3,7 @@
 import io
 import tempfile
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import chainrule as cr
 from chainrule import study
+from chainrule.simulation.columns import COLUMNS
 from chainrule.studio.player import recordings
 from chainrule.studio.player.recordings import activities, read_recording, read_upload, rows, study_recording
 
@@ -104,3 +106,6 @@ def test_motions_of_a_batch_are_spread_over_it():
     chosen = rows(batch, 4)
     assert_allclose([one.q[0, 0] for one in chosen], np.linspace(0.0, 0.5, 10)[[0, 3, 6, 9]])
     assert rows(SWING, 4) == [SWING]
+    nothing = replace(batch, **{name: getattr(batch, name)[:0] for name in COLUMNS})
+    with pytest.raises(cr.ShapeError, match="a batch without motions"):
+        rows(nothing, 4)
