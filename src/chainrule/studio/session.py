@@ -342,7 +342,7 @@ class Session:
             with self._changed:
                 stale = [mounted.due for mounted in self._mounted if mounted.stale]
                 wait = min(stale) - monotonic() if stale else None
-                if wait is None or wait > 0:
+                if not self._closed and (wait is None or wait > 0):  # a tab may close before this thread begins
                     self._changed.wait(wait)
                 if self._closed:
                     return
