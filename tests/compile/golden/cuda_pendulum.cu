@@ -142,7 +142,7 @@ INLINE void meet()
 template <int N, int PITCH>
 INLINE void take(const real *rows, long long stride, int states, int lane, real *tile)
 {
-#pragma unroll 1
+#pragma unroll 4
   for (int i = lane; i < states * N; i += 32) tile[i / N * PITCH + i % N] = rows[i / N * stride + i % N];
 }
 
@@ -346,7 +346,7 @@ INLINE void meet()
 template <int N, int PITCH>
 INLINE void take(const real *rows, long long stride, int states, int lane, real *tile)
 {
-#pragma unroll 1
+#pragma unroll 4
   for (int i = lane; i < states * N; i += 32) tile[i / N * PITCH + i % N] = rows[i / N * stride + i % N];
 }
 
