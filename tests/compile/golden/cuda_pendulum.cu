@@ -5,6 +5,7 @@
 
 namespace chainrule_f32 {
 #define INLINE static __device__ __forceinline__ __attribute__((unused))
+#define APART static __device__ __noinline__ __attribute__((unused))
 #define KEEP(slot) keep[32 * (slot)]
 #ifndef NAN
 #define NAN __builtin_nanf("")
@@ -34,7 +35,7 @@ INLINE int is_near(real x)
 }
 
 /* The angle within half a turn; not a number where it is not finite. */
-static __device__ __noinline__ __attribute__((unused)) real near_angle(real x)
+APART real near_angle(real x)
 {
   real s, c;
   sincosf(x, &s, &c);
@@ -221,6 +222,7 @@ extern "C" __global__ void __launch_bounds__(128) pendulum_inverse_dynamics_kern
 
 namespace chainrule_f64 {
 #define INLINE static __device__ __forceinline__ __attribute__((unused))
+#define APART static __device__ __noinline__ __attribute__((unused))
 #define KEEP(slot) keep[32 * (slot)]
 #ifndef NAN
 #define NAN __builtin_nanf("")
@@ -251,7 +253,7 @@ INLINE int is_near(real x)
 }
 
 /* The angle within half a turn; not a number where it is not finite. */
-static __device__ __noinline__ __attribute__((unused)) real near_angle(real x)
+APART real near_angle(real x)
 {
   real s, c;
   sincos(x, &s, &c);

@@ -53,6 +53,7 @@ MAX_WIDE_INSTRUCTIONS = 4
 """Bytes of a state, and instructions for each byte, of functions for which memory alone sets the speed."""
 
 BEGINNING = """#define INLINE static __device__ __forceinline__ __attribute__((unused))
+#define APART static __device__ __noinline__ __attribute__((unused))
 #define KEEP(slot) keep[32 * (slot)]
 #ifndef NAN
 #define NAN __builtin_nanf("")
@@ -301,7 +302,7 @@ INLINE int is_near(real x)
 }}
 
 /* The angle within half a turn; not a number where it is not finite. */
-static __device__ __noinline__ __attribute__((unused)) real near_angle(real x)
+APART real near_angle(real x)
 {{
   real s, c;
   sincos{real.suffix}(x, &s, &c);
@@ -315,15 +316,18 @@ INLINE void sine_and_cosine(real x, real *sine, real *cosine)
 """
 
 
-def device_function(name: str, tape: Tape, bits: int, kept: Mapping[Value, Kept] | None = None) -> str:
+def device_function(
+    name: str, tape: Tape, bits: int, kept: Mapping[Value, Kept] | None = None, *, inlined: bool = True
+) -> str:
     """A function of pointers to the numbers of one state: `name(x0, x1, .., out)`.
 
-    Where values are kept in memory, that is one more argument, `keep`, in which slots lie a warp apart.
+    It becomes part of whatever calls it, unless it is not to be inlined. Where values are kept in memory, that is one
+    more argument, `keep`, in which slots lie a warp apart.
     """
     real, tape = REALS[bits], with_shared_reciprocals(tape)
     arguments = "".join(f"const real *__restrict__ x{i}, " for i in range(len(tape.inputs)))
     memory = ", volatile real *keep" if kept else ""
-    head = f"INLINE void {name}({arguments}real *__restrict__ out{memory})\n"
+    head = f"{'INLINE' if inlined else 'APART'} void {name}({arguments}real *__restrict__ out{memory})\n"
     names = {value: f"angle{k}" for k, value in enumerate(_angles(tape))}
     near = NearAngles(names, "near_sine_and_cosine")
     body = statements(tape, real, outputs_last=False, angles=near, kept=kept)

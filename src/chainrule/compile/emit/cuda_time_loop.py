@@ -18,6 +18,8 @@ from chainrule.compile.tape import Tape
 
 WARPS = 4
 """Warps in a block."""
+BLOCKS_WITH_CONDITIONS = 4
+"""Blocks of a multiprocessor where calls depend on conditions, in float32: with fewer registers a thread it is faster."""
 
 MAX_LOOPED_CALLS = 4
 """Calls of one function that become a loop, where it is the only one."""
@@ -120,8 +122,7 @@ class StepWriter:
 
     def function(self, name: str, tape: Tape, *, outlined: bool = False) -> str:
         """A function of pointers to the numbers of one row."""
-        text = device_function(name, _within_float(tape) if self.bits == 32 else tape, self.bits)
-        return text.replace("__forceinline__", "__noinline__", 1) if outlined else text
+        return device_function(name, _within_float(tape) if self.bits == 32 else tape, self.bits, inlined=not outlined)
 
     @property
     def instructions(self) -> int:
@@ -358,10 +359,15 @@ class _Writer:
 
 """
 
+    def _bounds(self) -> str:
+        """Threads of a block; with conditions, which leave threads waiting, also blocks that find room together."""
+        has_conditions = _has_conditions(self.steps.program.segments)
+        return f"{WARPS * WARP}, {BLOCKS_WITH_CONDITIONS}" if has_conditions and self.bits == 32 else f"{WARPS * WARP}"
+
     def _kernel(self) -> str:
         state, record, count = self.state, self.record, self.parameters
         given = parameter_arguments(count, self.shared)
-        return f"""extern "C" __global__ void __launch_bounds__({WARPS * WARP}) rollout(
+        return f"""extern "C" __global__ void __launch_bounds__({self._bounds()}) rollout(
   long long rows, long long steps, long long every, long long ends, const real *q, long long q_stride, const real *v,
   long long v_stride, real *state, long long goes_on, const real *signals, long long signals_stride, real *records,
   long long stride, real *codes, {given})
