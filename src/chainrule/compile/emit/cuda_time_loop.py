@@ -19,7 +19,7 @@ from chainrule.compile.tape import Tape
 WARPS = 4
 """Warps in a block."""
 BLOCKS_WITH_CONDITIONS = 4
-"""Blocks of a multiprocessor where calls depend on conditions, in float32: with fewer registers a thread it is faster."""
+"""Blocks of a multiprocessor where calls depend on conditions, in float32: fewer registers a thread, and faster."""
 
 MAX_LOOPED_CALLS = 4
 """Calls of one function that become a loop, where it is the only one."""
