@@ -64,7 +64,7 @@ class CupyDriver:
         try:
             count = package.cuda.runtime.getDeviceCount()
         except Exception as error:  # CuPy's own, whose class is not to be had without a driver
-            raise DeviceError(f"no graphics processor can be used: {error}; run on the CPU, target='cpu'") from error
+            raise DeviceError(f"no graphics processor can be used: {error}; the CPU can compute it") from error
         if not 0 <= device < count:
             raise DeviceError(f"there is no CUDA device {device}; this machine has {count}, numbered from 0")
 

@@ -21,6 +21,8 @@ AT_ONCE = 2
 LONG = 60_000
 """Letters of HTML from which on the numbers follow the robot only once a second."""
 
+UNCHANGED = "These are the equations of the robot itself, without the gravity, payload and friction set on this page."
+
 METHODS = ("lagrange", "newton-euler", "rnea", "closed-form", "dae")
 """Ways of deriving the equations, as of robot.derivation."""
 
@@ -135,7 +137,7 @@ class Equations(Panel):
             return
         values = term_values(robot, state.q, state.qd, state.qdd)
         put_in = found.values(state.q, state.qd, state.qdd) if self._with_numbers.value else None
-        page = formulas(found, values, put_in)
+        page = (message(UNCHANGED) if state.parameters else "") + formulas(found, values, put_in)
         self.rate = 1.0 if len(page) > LONG else 8.0
         self._text.content = page
 
