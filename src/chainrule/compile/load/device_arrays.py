@@ -248,7 +248,7 @@ def is_on_device(value: Any) -> bool:
 
 def device_number(device: Any, caller: str) -> int | None:
     """The number of a device named "cuda" or "cuda:1"; None for the CPU, which is "cpu" or None."""
-    if device is None or device == "cpu":
+    if device is None or (isinstance(device, str) and device == "cpu"):
         return None
     found = re.fullmatch(r"cuda(?::(\d{1,3}))?", device) if isinstance(device, str) else None
     if found is None:
