@@ -65,6 +65,19 @@ LONG_CASES = (
     "test_forward_then_inverse_dynamics_round_trips_with_friction_stops_springs_and_rotors[3]",
     "test_power_in_is_energy_gained[stewart_platform]",
     "test_every_example_of_every_help_runs[chainrule study human-arm --activities drink_with_cup,comb_hair --subjects 5 --json]",
+    "test_ties_are_closed_where_they_were_tied",
+    "test_the_rows_of_g_are_the_gradients_of_the_residual_closed_or_not",
+    "test_mujoco_agrees[talos-by rule]",
+    "test_held_joints_move_as_told_and_the_excess_is_what_holds_them",
+    "test_the_round_trip_is_exact",
+    "test_loops_stand_beside_joints_in_the_same_system",
+    "test_a_link_is_pushed_by_an_arrow_and_singular_postures_are_told",
+    "test_switches_of_the_view_change_the_picture",
+    "test_the_legs_carry_the_plate",
+    "test_static_torques_do_the_work_of_the_wrench[stewart_platform]",
+    "test_bundled_mechanisms[stewart_platform]",
+    "test_two_robots_side_by_side",
+    "test_pinocchio_agrees[a1-by model]",
 )
 """Names of tests, each of five seconds or more on one core."""
 
