@@ -78,6 +78,8 @@ LONG_CASES = (
     "test_bundled_mechanisms[stewart_platform]",
     "test_two_robots_side_by_side",
     "test_pinocchio_agrees[a1-by model]",
+    "test_equations_have_the_present_numbers_and_findings_show_their_elements",
+    "test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab",
 )
 """Names of tests, each of five seconds or more on one core."""
 
