@@ -36,6 +36,8 @@ from typing import Any
 
 import cupy
 import numpy as np
+from gpu_rollouts import SIZES
+from gpu_rollouts import seconds as wall_seconds
 
 import chainrule as cr
 from chainrule.compile.backend import INTERPRETED
@@ -98,17 +100,6 @@ def seconds(call: Callable[[], Any], repeats: int = 5, rounds: int = 4) -> float
         end.synchronize()
         times.append(cupy.cuda.get_elapsed_time(begin, end) / 1e3 / repeats)
     return min(times)
-
-
-def wall_seconds(call: Callable[[], Any], rounds: int = 5) -> float:
-    """Seconds of a whole call, until the device has finished: the best of several."""
-    times = []
-    for _ in range(rounds + 1):
-        began = time.perf_counter()
-        call()
-        cupy.cuda.Device().synchronize()
-        times.append(time.perf_counter() - began)
-    return min(times[1:])
 
 
 def ceilings() -> Rows:
@@ -292,7 +283,6 @@ def ik(count: int = 1_000_000) -> Rows:
 def mujoco_model(robot: cr.Robot, file: Path | None) -> Any:
     """The robot for MuJoCo, under the PD control of `gpu_rollouts`; without contacts, limits and friction."""
     import mujoco
-    from gpu_rollouts import SIZES
 
     from chainrule.cli.benchmark.peers import urdf
 

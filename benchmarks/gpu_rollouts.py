@@ -51,7 +51,7 @@ def starts(arm: cr.Robot, rows: int, bits: int) -> tuple[Any, Any]:
     return cupy.asarray(q, dtype=f"float{bits}"), cupy.asarray(qd, dtype=f"float{bits}")
 
 
-def seconds(call: Callable[[], Any], rounds: int) -> float:
+def seconds(call: Callable[[], Any], rounds: int = 5) -> float:
     """The shortest time of a call that waits for its result."""
     import cupy
 

@@ -250,7 +250,8 @@ class Layout(NamedTuple):
 
 
 def layout_of(tape: Tape, bits: int) -> Layout:
-    """The layout of a kernel."""
+    """The layout of a kernel: of the tape as it is written, so that whoever launches it finds the same one."""
+    tape = with_shared_reciprocals(tape)
     row = WARP * bits // 8
     limit = MAX_TILE_BYTES // row
     count = max(1, -(-len(tape.outputs) // limit))
