@@ -18,7 +18,18 @@ from chainrule.errors import visible
 PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "sympy", "lxml", "click", "rich", "plotly")
 """Packages that chainrule needs."""
 
-OPTIONAL_PACKAGES = ("matplotlib", "pyarrow", "dask", "pint", "torch", "jax", "pin", "mujoco", "modern_robotics")
+OPTIONAL_PACKAGES = (
+    "matplotlib",
+    "pyarrow",
+    "dask",
+    "distributed",
+    "pint",
+    "torch",
+    "jax",
+    "pin",
+    "mujoco",
+    "modern_robotics",
+)
 """Packages that some functions, tests or benchmarks use; `pin` is Pinocchio."""
 
 
