@@ -17,6 +17,7 @@ from chainrule.control.motions.poses import plan_pose as plan_pose
 from chainrule.control.motions.references import Reference as Reference
 from chainrule.control.motions.references import hold as hold
 from chainrule.errors import ChainruleError as ChainruleError
+from chainrule.errors import ClusterError as ClusterError
 from chainrule.errors import FormatError as FormatError
 from chainrule.errors import ModelError as ModelError
 from chainrule.errors import ModelWarning as ModelWarning

@@ -43,6 +43,10 @@ class MissingPackageError(ChainruleError, ImportError):
     """A package that users install themselves is not installed."""
 
 
+class ClusterError(ChainruleError, RuntimeError):
+    """A cluster cannot be reached, has other versions, or lost what it computed."""
+
+
 class SimulationError(ChainruleError, ArithmeticError):
     """The simulation cannot continue; `trajectory` is the motion up to there."""
 

@@ -7,7 +7,7 @@ from architecture.sources import Import, imports, modules
 LAYERS = (
     "lazy", "moved", "errors", "quantities", "display", "spatial", "model", "arguments", "algorithms", "formats",
     "functions", "compile", "core", "doctor", "loops", "dynamics", "kinematics", "identification", "inverse_kinematics", "control",
-    "simulation", "motion", "symbolic", "plots", "frameworks", "robot", "wheels", "study", "studio", "cli",
+    "simulation", "motion", "symbolic", "plots", "frameworks", "robot", "wheels", "study", "cluster", "studio", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 

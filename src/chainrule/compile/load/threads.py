@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ MIN_FLOPS_TO_SPREAD = 4_000_000
 """Flops below which a batch stays on the calling thread: handing it over would cost too large a share."""
 
 _state: dict[str, Any] = {"threads": None, "pool": None, "owner": None}
+_caller = threading.local()
 
 
 def set_threads(count: int | None) -> None:
@@ -42,7 +44,20 @@ def threads() -> int:
     chosen = settings.whole_number("CHAINRULE_THREADS", "a positive integer", least=1)
     if chosen is not None:
         return chosen
+    if getattr(_caller, "is_one_of_many", False):
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """The default of the calling thread is one: whoever calls has spread the work over threads or processes already."""
+    before = getattr(_caller, "is_one_of_many", False)
+    _caller.is_one_of_many = True
+    try:
+        yield
+    finally:
+        _caller.is_one_of_many = before
 
 
 def pool() -> ThreadPoolExecutor:

@@ -1,0 +1,1 @@
+"""More than one machine: data sets, Monte Carlo, studies and workspaces as tasks of a Dask cluster."""

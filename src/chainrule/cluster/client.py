@@ -1,0 +1,126 @@
+"""A Dask cluster to work on: the one that is there, one at an address, or a local one that is started here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from chainrule.arguments import whole_number
+from chainrule.cluster.versions import own_versions, refuse_other_versions
+from chainrule.errors import ClusterError, MissingPackageError, ShapeError, short_repr
+
+if TYPE_CHECKING:
+    from distributed import Client, Security
+
+SECONDS_TO_CONNECT = 10.0
+SECONDS_FOR_WORKERS = 30.0
+"""Seconds to wait for the first worker of a scheduler that has none."""
+
+
+@contextlib.contextmanager
+def connect(
+    cluster: Any = None,
+    workers: int | None = None,
+    *,
+    threads: int = 1,
+    memory: str | None = None,
+    security: Security | None = None,
+) -> Iterator[Client | None]:
+    """A client of a cluster whose versions have been checked; None for this process alone.
+
+    Parameters
+    ----------
+    cluster
+        The address of a scheduler, "tcp://host:8786" or "tls://host:8786"; a Client or a Cluster of Dask; None for
+        the client that is in use, if there is one.
+    workers
+        So many processes on this machine in place of a cluster, which end with the block.
+    threads
+        Threads of each of these processes.
+    memory
+        The memory that each of them may use, such as "2GB"; a fair share of the machine's unless given.
+    security
+        Certificates for "tls://", as of `distributed.Security`; those of Dask's configuration unless given.
+    """
+    if cluster is not None and workers is not None:
+        raise ShapeError("cluster and workers: give the address of a cluster, or a number of local workers, not both")
+    distributed = import_distributed(asked=cluster is not None or workers is not None)
+    if distributed is None:
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        if workers is not None:
+            client = _start(distributed, stack, workers, threads, memory)
+        else:
+            client = _find(distributed, stack, cluster, security)
+        if client is not None:
+            check_workers(client)
+        yield client
+
+
+def import_distributed(asked: bool = True) -> Any:
+    """The package `distributed`; None where it is missing and nobody asked for it."""
+    try:
+        import distributed
+    except ImportError:
+        if not asked:
+            return None
+        raise MissingPackageError("a cluster needs Dask: pip install 'chainrule[dask]'") from None
+    return distributed
+
+
+def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads: Any, memory: str | None) -> Any:
+    """A client of processes on this machine; they end with the stack."""
+    local = distributed.LocalCluster(
+        n_workers=whole_number(workers, "workers", 1),
+        threads_per_worker=whole_number(threads, "threads", 1),
+        processes=True,
+        memory_limit="auto" if memory is None else memory,
+        dashboard_address=None,
+    )
+    stack.enter_context(local)
+    client: Any = stack.enter_context(distributed.Client(local, set_as_default=False))
+    return client
+
+
+def _find(distributed: Any, stack: contextlib.ExitStack, cluster: Any, security: Security | None) -> Any:
+    """A client of the cluster that is meant."""
+    if cluster is None:
+        try:
+            return distributed.default_client()
+        except ValueError:  # there is none
+            return None
+    if isinstance(cluster, distributed.Client):
+        return cluster
+    if not isinstance(cluster, str) and not hasattr(cluster, "scheduler_address"):
+        raise ShapeError(
+            "cluster must be the address of a scheduler, such as 'tcp://host:8786', or a Client or Cluster of Dask, "
+            f"got {short_repr(cluster)}"
+        )
+    try:
+        client: Any = distributed.Client(cluster, timeout=SECONDS_TO_CONNECT, security=security, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ClusterError(
+            f"no cluster answers at {short_repr(cluster)} ({reason}); start one with `dask scheduler`, and workers "
+            "with `dask worker ADDRESS`"
+        ) from error
+    return stack.enter_context(client)
+
+
+def check_workers(client: Client) -> None:
+    """Wait for a worker, and refuse workers with other versions than this process."""
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_FOR_WORKERS)
+    except TimeoutError as error:
+        raise ClusterError(
+            f"the scheduler at {client.scheduler.address} has no workers; start some with `dask worker "
+            f"{client.scheduler.address}`"
+        ) from error
+    refuse_other_versions(
+        {
+            address: {"chainrule": f"not importable ({answer})"} if isinstance(answer, BaseException) else answer
+            for address, answer in client.run(own_versions, on_error="return").items()
+        }
+    )

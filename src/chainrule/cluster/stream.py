@@ -1,0 +1,215 @@
+"""Tasks streamed through a cluster: a few at a time, their outcomes in order, whatever happens to workers.
+
+Tasks are drawn while others run, so that a million of them need neither a graph of a million nodes nor their memory.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from chainrule.cluster.versions import own_versions
+from chainrule.compile.load.threads import one_thread
+from chainrule.errors import ChainruleError, ClusterError
+from chainrule.simulation.progress import Progress
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+TASKS_PER_THREAD = 3
+"""Tasks on the cluster for each of its threads: one runs, and the next ones are there when it ends."""
+
+MOST_AHEAD = 256
+"""Outcomes that wait at most for an earlier one."""
+
+SECONDS_BETWEEN_COUNTS = 10.0
+"""Seconds after which the threads of the cluster are counted again: workers come and go."""
+
+SECONDS_FOR_SCHEDULER = 60.0
+"""Seconds to wait for a scheduler, and a worker, that were lost."""
+
+MOST_ATTEMPTS = 4
+"""Attempts at a task whose scheduler was lost."""
+
+EXPECTED = (ChainruleError, OSError, MemoryError)
+"""What is wrong with one task and says nothing about the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome(Generic[T, R]):
+    """A task and what it gave, or why it gave nothing."""
+
+    task: T
+    value: R | None
+    error: Exception | None = None
+
+
+def run_tasks(
+    function: Callable[[T], R],
+    tasks: Iterable[T],
+    client: Client | None,
+    *,
+    name: Callable[[T], str] = str,
+    in_flight: int | None = None,
+    total: int | None = None,
+    progress: bool | None = None,
+    doing: str = "computing",
+    unit: str = "tasks",
+) -> Iterator[Outcome[T, R]]:
+    """The outcomes of a function on tasks, in the order of the tasks.
+
+    Errors that concern one task (of chainrule, of files, of memory) are in its outcome, and the others go on. Tasks of
+    a worker that dies are run again on another one. A task must not change anything, or change it whole.
+
+    Parameters
+    ----------
+    function, tasks
+        What is computed: a function that other processes can import, or a functools.partial of one.
+    client
+        Of the cluster, as `connect` gives it; None for this process, one task after the other, with its threads.
+    name
+        The name of a task in messages.
+    in_flight
+        Tasks on the cluster at a time; three for each of its threads unless given.
+    total, progress, doing, unit
+        How many tasks there are, if `tasks` has no length, and the bar: whether it is shown, and its words.
+    """
+    if total is None and isinstance(tasks, Sized):
+        total = len(tasks)
+    outcomes = _run_here(function, tasks) if client is None else _Stream(client, function, name, in_flight).run(tasks)
+    with Progress(total or 0, progress if total else False, doing, unit) as bar:
+        for count, outcome in enumerate(outcomes, start=1):
+            bar.at(count)
+            yield outcome
+
+
+def _run_here(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[Outcome[T, R]]:
+    for task in tasks:
+        try:
+            value = function(task)
+        except EXPECTED as error:
+            yield Outcome(task, None, error)
+        else:
+            yield Outcome(task, value)
+
+
+def perform(function: Callable[[T], R], task: T, sender: str) -> R | BaseException:
+    """One task on a worker: its value, or the error that concerns it alone."""
+    own = own_versions()["chainrule"]
+    if own != sender:  # a worker that came later than the check of versions
+        raise ClusterError(
+            f"the worker {platform.node()} (process {os.getpid()}) has chainrule {own}, and this process {sender}; "
+            "install the same there, or stop that worker"
+        )
+    try:
+        with one_thread():
+            return function(task)
+    except EXPECTED as error:
+        return error
+
+
+class _Stream(Generic[T, R]):
+    """Tasks on a cluster."""
+
+    def __init__(
+        self, client: Client, function: Callable[[T], R], name: Callable[[T], str], in_flight: int | None
+    ) -> None:
+        self.client, self.function, self.name, self.chosen = client, function, name, in_flight
+        self.running: dict[Future, tuple[int, T, int]] = {}
+        """The place, the task and the number of the attempt of each future."""
+        self.finished: dict[int, Outcome[T, R]] = {}
+        """By place, those that wait for an earlier one."""
+        self.given = 0
+        """How many outcomes were handed out: the place of the next one."""
+        self.room = 0
+        self.counted = -SECONDS_BETWEEN_COUNTS
+
+    def run(self, tasks: Iterable[T]) -> Iterator[Outcome[T, R]]:
+        """The outcomes, in the order of the tasks."""
+        from distributed import as_completed
+
+        waiting = enumerate(tasks)
+        completed = as_completed(loop=self.client.loop)
+        place, is_drawn = 0, False
+        try:
+            while True:
+                while not is_drawn and len(self.running) < self._in_flight() and place - self.given < MOST_AHEAD:
+                    drawn = next(waiting, None)
+                    if drawn is None:
+                        is_drawn = True
+                        break
+                    place = drawn[0] + 1
+                    completed.add(self._send(*drawn))
+                if not self.running:
+                    return
+                again = self._receive(next(completed))
+                if again is not None:
+                    completed.add(again)
+                while self.given in self.finished:
+                    self.given += 1
+                    yield self.finished.pop(self.given - 1)
+        finally:
+            if self.running and self.client.status == "running":
+                self.client.cancel(list(self.running))
+
+    def _in_flight(self) -> int:
+        if self.chosen is not None:
+            return max(1, self.chosen)
+        if time.monotonic() - self.counted > SECONDS_BETWEEN_COUNTS:
+            self.room = TASKS_PER_THREAD * max(1, sum(self.client.nthreads().values()))
+            self.counted = time.monotonic()
+        return self.room
+
+    def _send(self, place: int, task: T, attempt: int = 1) -> Future:
+        future: Future = self.client.submit(
+            perform, self.function, task, own_versions()["chainrule"], pure=False, retries=0
+        )
+        self.running[future] = place, task, attempt
+        return future
+
+    def _receive(self, future: Future) -> Future | None:
+        """Keep the outcome of a task; or the future of another attempt."""
+        from distributed.scheduler import KilledWorker
+
+        place, task, attempt = self.running.pop(future)
+        try:
+            value = future.result()
+        except (CancelledError, OSError):  # with the scheduler: errors of files are values
+            self._wait_for_scheduler(attempt)
+            return self._send(place, task, attempt + 1)
+        except KilledWorker as error:
+            value = ClusterError(
+                f"{self.name(task)}: the worker died each time it was tried, which is mostly because it ran out of "
+                "memory; give workers more memory, or tasks less to do"
+            )
+            value.__cause__ = error
+        if isinstance(value, Exception):
+            self.finished[place] = Outcome(task, None, value)
+        else:
+            self.finished[place] = Outcome(task, value)
+        return None
+
+    def _wait_for_scheduler(self, attempt: int) -> None:
+        """Wait until the scheduler and a worker are there again, or give up."""
+        if attempt < MOST_ATTEMPTS:
+            end = time.monotonic() + SECONDS_FOR_SCHEDULER
+            while time.monotonic() < end and self.client.status in ("running", "connecting"):
+                try:
+                    if self.client.status == "running" and self.client.nthreads():
+                        return
+                except OSError:
+                    pass
+                time.sleep(0.2)
+        done = self.given + len(self.finished)
+        raise ClusterError(
+            f"the connection to the scheduler at {self.client.scheduler.address} was lost; {done} tasks were "
+            "finished, the others were not"
+        )
