@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
 from chainrule.core.parameters import read_parameters
 from chainrule.core.patterns import CallPatterns, PlainCall
+from chainrule.core.pickling import pack_model, reduce_robot
 from chainrule.core.requirements import describe_lack
 from chainrule.core.results import Limits
 from chainrule.core.validation import has_mass, idle_joints
@@ -218,6 +220,22 @@ class Mechanism:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        own = type(self).__getstate__ is Mechanism.__getstate__ and type(self).__setstate__ is Mechanism.__setstate__
+        return (reduce_robot(self) if own else None) or super().__reduce_ex__(protocol)
+
+    def __copy__(self) -> Self:
+        twin = type(self).__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return copy(self)  # a model does not change
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        model = pack_model(self)
+        return type(self), self.backend.compiles, self.fingerprint if model is None else model.digest
 
     def __getstate__(self) -> dict[str, Any]:
         return {"model": self.model, "compiled": self.backend.compiles}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
@@ -131,6 +132,9 @@ class Model:
     springs: tuple[Spring, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
     """What was wrong with the file and can no longer be seen in the numbers."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # not what was computed from them
 
     @staticmethod
     def build(

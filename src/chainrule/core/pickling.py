@@ -1,0 +1,82 @@
+"""Robots that travel: a small pickle, and one object for it in each process.
+
+A task on a cluster brings its robot along. What the robot has computed and compiled stays with the object, so that the
+second task that brings the same robot finds it warm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import threading
+import zlib
+from collections import OrderedDict
+from typing import Any
+from weakref import WeakValueDictionary
+
+MAX_KEPT_ROBOTS = 16
+"""Robots that came by pickle and stay at hand although nobody holds them: those that came last."""
+
+Key = tuple[type, bool, str]
+"""The class of a robot, whether it is compiled, and the digest of its model."""
+
+_robots: WeakValueDictionary[Key, Any] = WeakValueDictionary()
+_latest: OrderedDict[Key, Any] = OrderedDict()
+_lock = threading.Lock()
+
+
+class Packed:
+    """The model of a robot as bytes, and their digest: equal digests mean that nothing differs."""
+
+    __slots__ = ("content", "digest")
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.digest = hashlib.sha256(content).hexdigest()
+
+
+def pack_model(robot: Any) -> Packed | None:
+    """The model of a robot as bytes; None where only the pickler that asks may know how, as of a local function."""
+    model: Packed | None = robot.remember("packed", lambda: _pack(robot))
+    return model
+
+
+def _pack(robot: Any) -> Packed | None:
+    try:
+        return Packed(zlib.compress(pickle.dumps(robot.model, protocol=5)))
+    except Exception:  # a friction law that is a lambda, which cloudpickle takes
+        return None
+
+
+def reduce_robot(robot: Any) -> tuple[Any, ...] | None:
+    """The function and arguments that `pickle` writes for a robot, or None where its model cannot be packed."""
+    model = pack_model(robot)
+    return None if model is None else (restore_robot, (type(robot), robot.backend.compiles, model.content))
+
+
+def restore_robot(kind: type, compiles: bool, content: bytes) -> Any:
+    """The robot of a pickle: the one that came before, if it is still here."""
+    model = Packed(content)
+    key = (kind, compiles, model.digest)
+    found = _robots.get(key)
+    if found is None:
+        robot: Any = kind.__new__(kind)
+        robot.__setstate__({"model": pickle.loads(zlib.decompress(content)), "compiled": compiles})
+        robot.remember("packed", lambda: model)  # so that it travels on as the same
+    with _lock:
+        found = _robots.setdefault(key, robot) if found is None else found
+        _latest[key] = found
+        _latest.move_to_end(key)
+        while len(_latest) > MAX_KEPT_ROBOTS:
+            _latest.popitem(last=False)
+    return found
+
+
+def _new_lock_in_child() -> None:
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock_in_child)
