@@ -61,7 +61,7 @@ def restore_robot(kind: type, compiles: bool, content: bytes) -> Any:
     key = (kind, compiles, model.digest)
     found = _robots.get(key)
     if found is None:
-        robot: Any = kind.__new__(kind)
+        robot: Any = object.__new__(kind)
         robot.__setstate__({"model": pickle.loads(zlib.decompress(content)), "compiled": compiles})
         robot.remember("packed", lambda: model)  # so that it travels on as the same
     with _lock:
