@@ -2,6 +2,10 @@
 
 import os
 import signal
+import tempfile
+import time
+
+import numpy as np
 
 from chainrule.compile.load.threads import threads
 from chainrule.errors import ShapeError
@@ -21,10 +25,11 @@ def fail(k):
     raise ZeroDivisionError("a defect")
 
 
-def die(k):
-    if k == 3:
+def die_often(k):
+    """Kill the worker that has one of every four tasks."""
+    if k % 4 == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    return k
+    return k * k
 
 
 def die_once(task):
@@ -38,3 +43,19 @@ def die_once(task):
 
 def kernel_threads(k):
     return threads()
+
+
+def eat_memory(k):
+    """Take memory without end, as the third task."""
+    taken = []
+    while k == 3:
+        taken.append(np.ones(4_000_000))
+        time.sleep(0.01)  # a worker looks at its memory ten times in a second
+    return k * k
+
+
+def count_runs(folder, k):
+    """A square, and a file for each time that it was computed."""
+    descriptor, _ = tempfile.mkstemp(prefix=f"{k}-", dir=folder)
+    os.close(descriptor)
+    return k * k

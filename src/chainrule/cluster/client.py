@@ -17,6 +17,17 @@ SECONDS_TO_CONNECT = 10.0
 SECONDS_FOR_WORKERS = 30.0
 """Seconds to wait for the first worker of a scheduler that has none."""
 
+SECONDS_FOR_SCHEDULER = 120.0
+"""Seconds to wait for a scheduler, and a worker, that were lost."""
+
+LOCAL_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.deploy.lost-worker-timeout": "1 day",
+}
+"""Of Dask, for workers of this machine: a task that kills its worker takes no other task with it, and a worker that
+dies again while it is started anew is not given up."""
+
 
 @contextlib.contextmanager
 def connect(
@@ -72,12 +83,15 @@ def import_distributed(asked: bool = True) -> Any:
 
 def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads: Any, memory: str | None) -> Any:
     """A client of processes on this machine; they end with the stack."""
+    import dask
+
+    stack.enter_context(dask.config.set(LOCAL_SETTINGS))
     local = distributed.LocalCluster(
         n_workers=whole_number(workers, "workers", 1),
         threads_per_worker=whole_number(threads, "threads", 1),
         processes=True,
         memory_limit="auto" if memory is None else memory,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
     )
     stack.enter_context(local)
     client: Any = stack.enter_context(distributed.Client(local, set_as_default=False))
@@ -106,6 +120,7 @@ def _find(distributed: Any, stack: contextlib.ExitStack, cluster: Any, security:
             f"no cluster answers at {short_repr(cluster)} ({reason}); start one with `dask scheduler`, and workers "
             "with `dask worker ADDRESS`"
         ) from error
+    client._timeout = SECONDS_FOR_SCHEDULER  # that was the time for the first connection, this is for others after it
     return stack.enter_context(client)
 
 

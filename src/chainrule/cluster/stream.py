@@ -5,15 +5,17 @@ Tasks are drawn while others run, so that a million of them need neither a graph
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from chainrule.cluster.versions import own_versions
+from chainrule.cluster.client import SECONDS_FOR_SCHEDULER
+from chainrule.cluster.versions import own_versions, refuse_other_versions
 from chainrule.compile.load.threads import one_thread
 from chainrule.errors import ChainruleError, ClusterError
 from chainrule.simulation.progress import Progress
@@ -32,9 +34,6 @@ MOST_AHEAD = 256
 
 SECONDS_BETWEEN_COUNTS = 10.0
 """Seconds after which the threads of the cluster are counted again: workers come and go."""
-
-SECONDS_FOR_SCHEDULER = 60.0
-"""Seconds to wait for a scheduler, and a worker, that were lost."""
 
 MOST_ATTEMPTS = 4
 """Attempts at a task whose scheduler was lost."""
@@ -84,7 +83,10 @@ def run_tasks(
     """
     if total is None and isinstance(tasks, Sized):
         total = len(tasks)
-    outcomes = _run_here(function, tasks) if client is None else _Stream(client, function, name, in_flight).run(tasks)
+    if client is None:
+        outcomes = _run_here(function, tasks)
+    else:
+        outcomes = _Stream(client, function, name, in_flight, total).run(tasks)
     with Progress(total or 0, progress if total else False, doing, unit) as bar:
         for count, outcome in enumerate(outcomes, start=1):
             bar.at(count)
@@ -101,14 +103,10 @@ def _run_here(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[Outcom
             yield Outcome(task, value)
 
 
-def perform(function: Callable[[T], R], task: T, sender: str) -> R | BaseException:
+def perform(function: Callable[[T], R], task: T, sender: Mapping[str, str]) -> R | BaseException:
     """One task on a worker: its value, or the error that concerns it alone."""
-    own = own_versions()["chainrule"]
-    if own != sender:  # a worker that came later than the check of versions
-        raise ClusterError(
-            f"the worker {platform.node()} (process {os.getpid()}) has chainrule {own}, and this process {sender}; "
-            "install the same there, or stop that worker"
-        )
+    if sender != own_versions():  # a worker that came later than the check of versions
+        refuse_other_versions({f"{platform.node()}, process {os.getpid()}": own_versions()}, sender)
     try:
         with one_thread():
             return function(task)
@@ -120,16 +118,24 @@ class _Stream(Generic[T, R]):
     """Tasks on a cluster."""
 
     def __init__(
-        self, client: Client, function: Callable[[T], R], name: Callable[[T], str], in_flight: int | None
+        self,
+        client: Client,
+        function: Callable[[T], R],
+        name: Callable[[T], str],
+        in_flight: int | None,
+        total: int | None,
     ) -> None:
-        self.client, self.function, self.name, self.chosen = client, function, name, in_flight
+        self.client, self.function, self.name, self.chosen, self.total = client, function, name, in_flight, total
+        self.address: str = client.scheduler.address  # a client that has lost its scheduler has none
         self.running: dict[Future, tuple[int, T, int]] = {}
         """The place, the task and the number of the attempt of each future."""
         self.finished: dict[int, Outcome[T, R]] = {}
         """By place, those that wait for an earlier one."""
+        self.suspects: set[int] = set()
+        """Places of tasks whose workers died as often as the scheduler allows; they are tried once more."""
         self.given = 0
         """How many outcomes were handed out: the place of the next one."""
-        self.room = 0
+        self.room = 1
         self.counted = -SECONDS_BETWEEN_COUNTS
 
     def run(self, tasks: Iterable[T]) -> Iterator[Outcome[T, R]]:
@@ -164,14 +170,13 @@ class _Stream(Generic[T, R]):
         if self.chosen is not None:
             return max(1, self.chosen)
         if time.monotonic() - self.counted > SECONDS_BETWEEN_COUNTS:
-            self.room = TASKS_PER_THREAD * max(1, sum(self.client.nthreads().values()))
+            with contextlib.suppress(OSError):  # the scheduler is lost, which the tasks will tell
+                self.room = TASKS_PER_THREAD * max(1, sum(self.client.nthreads().values()))
             self.counted = time.monotonic()
         return self.room
 
     def _send(self, place: int, task: T, attempt: int = 1) -> Future:
-        future: Future = self.client.submit(
-            perform, self.function, task, own_versions()["chainrule"], pure=False, retries=0
-        )
+        future: Future = self.client.submit(perform, self.function, task, own_versions(), pure=False, retries=0)
         self.running[future] = place, task, attempt
         return future
 
@@ -186,6 +191,9 @@ class _Stream(Generic[T, R]):
             self._wait_for_scheduler(attempt)
             return self._send(place, task, attempt + 1)
         except KilledWorker as error:
+            if place not in self.suspects:  # perhaps it was another task of those workers that killed them
+                self.suspects.add(place)
+                return self._send(place, task, attempt)
             value = ClusterError(
                 f"{self.name(task)}: the worker died each time it was tried, which is mostly because it ran out of "
                 "memory; give workers more memory, or tasks less to do"
@@ -202,14 +210,12 @@ class _Stream(Generic[T, R]):
         if attempt < MOST_ATTEMPTS:
             end = time.monotonic() + SECONDS_FOR_SCHEDULER
             while time.monotonic() < end and self.client.status in ("running", "connecting"):
-                try:
+                with contextlib.suppress(OSError):
                     if self.client.status == "running" and self.client.nthreads():
                         return
-                except OSError:
-                    pass
                 time.sleep(0.2)
         done = self.given + len(self.finished)
         raise ClusterError(
-            f"the connection to the scheduler at {self.client.scheduler.address} was lost; {done} tasks were "
-            "finished, the others were not"
+            f"the connection to the scheduler at {self.address} was lost; tasks finished before: "
+            + (f"{done}" if self.total is None else f"{done} of {self.total}")
         )

@@ -42,9 +42,9 @@ def _text_digest() -> str:
     return digest.hexdigest()[:12]
 
 
-def refuse_other_versions(workers: Mapping[str, Mapping[str, str]]) -> None:
-    """An error that lists what differs between workers, by their addresses, and this process."""
-    own = own_versions()
+def refuse_other_versions(workers: Mapping[str, Mapping[str, str]], sender: Mapping[str, str] | None = None) -> None:
+    """An error that lists what differs between workers, by their addresses, and the sender of work: this process."""
+    own = own_versions() if sender is None else sender
     lines = [
         f"  {address}: {name} {theirs.get(name, 'not known')}, here {here}"
         for address, theirs in sorted(workers.items())
@@ -54,6 +54,6 @@ def refuse_other_versions(workers: Mapping[str, Mapping[str, str]]) -> None:
     if lines:
         shown = "\n".join(lines[:20]) + ("" if len(lines) <= 20 else f"\n  ... and {len(lines) - 20} more")
         raise ClusterError(
-            "workers have other versions than this process, and their numbers could differ; install the same there:\n"
-            + shown
+            "workers have other versions than this process, and their numbers could differ; install the same there, "
+            f"or stop them:\n{shown}"
         )
