@@ -25,6 +25,14 @@ FLAGS = (
 SIZE = {"width": 1280, "height": 720}
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """A test in the browser that fails is run again: on a machine that is busy the page may be late for anything."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 @pytest.fixture(scope="package")
 def browser():
     """One browser for all tests of this folder; it ends with them, and with it Playwright's event loop."""

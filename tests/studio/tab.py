@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import re
 import time
+from contextlib import suppress
 
 import numpy as np
 from PIL import Image
 
 PATIENCE_S = 60.0
 """Seconds to wait for anything on the page; many times what a quiet machine needs."""
+
+REPEAT_S = 10.0
+"""Seconds to wait for the effect of an action before it is done again: on a busy machine it may be overtaken."""
 
 ONLY_CANVAS = "body *:not(canvas):not(:has(canvas)) { visibility: hidden !important; }"
 
@@ -25,18 +29,21 @@ def eventually(look, patience_s=PATIENCE_S):
 
 
 def session_of(studio):
-    """The session of the only tab that is open, once its panels are built."""
-    (session,) = eventually(lambda: list(studio.sessions.values()))
-    return session
+    """The session of the only tab, once its panels are built and those of earlier tests have ended."""
+    eventually(lambda: len(studio.sessions) == 1)
+    return next(iter(studio.sessions.values()))
 
 
 class Tab:
-    """One page of the browser. `page` is Playwright's, for what has no method here."""
+    """One page of the browser. `page` is Playwright's, for what has no method here.
+
+    Actions with `until` are done again every few seconds until that is true: for what may be done twice.
+    """
 
     def __init__(self, page):
         self.page = page
         self.errors = []
-        page.set_default_timeout(PATIENCE_S * 1000)
+        page.set_default_timeout(1000 * PATIENCE_S)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def open(self, address):
@@ -46,8 +53,34 @@ class Tab:
 
     def connected(self):
         """Wait until the page says that it is connected."""
-        self.page.locator(".tabler-icon-cloud-check").and_(self.page.locator("[style*='opacity: 1']")).wait_for()
+        self._connected.wait_for()
         return self
+
+    def disconnected(self):
+        """Wait until the page no longer says that it is connected."""
+        self._connected.wait_for(state="hidden")
+
+    @property
+    def _connected(self):
+        return self.page.locator(".tabler-icon-cloud-check").and_(self.page.locator("[style*='opacity: 1']"))
+
+    def _act(self, act, until):
+        """Act once; if the effect is not seen, do so again. Then the control may be gone, since the effect is late."""
+        from playwright.sync_api import Error
+
+        act()
+        end = time.monotonic() + PATIENCE_S
+        while until is not None:
+            try:
+                eventually(until, REPEAT_S)
+                return
+            except AssertionError:
+                if time.monotonic() > end:
+                    raise
+            self.page.set_default_timeout(1000 * REPEAT_S)
+            with suppress(Error):
+                act()
+            self.page.set_default_timeout(1000 * PATIENCE_S)
 
     # Controls, found by their labels
 
@@ -81,12 +114,18 @@ class Tab:
         """The numbers of a control that has several."""
         return [float(one.input_value()) for one in self.row(text).locator("input:not([type=hidden])").all()]
 
-    def fill(self, text, value, place=0):
+    def fill(self, text, value, place=0, until=None):
         """Type a value into a control: a slider's number, a text, the `place`-th number of a vector."""
-        control = self.row(text).locator("input:not([type=hidden])").nth(place)
-        control.fill(str(value))
-        control.press("Enter")
-        control.blur()
+
+        def type_it():
+            control = self.row(text).locator("input:not([type=hidden])").nth(place)
+            if control.input_value() == str(value):
+                control.fill("")  # the same text again would be no change
+            control.fill(str(value))
+            control.press("Enter")
+            control.blur()
+
+        self._act(type_it, until)
 
     def slide(self, text, steps):
         """Move a slider by steps with the arrow keys."""
@@ -95,22 +134,30 @@ class Tab:
         for _ in range(abs(steps)):
             thumb.press("ArrowRight" if steps > 0 else "ArrowLeft")
 
-    def tick(self, text, value=True):
+    def tick(self, text, value=True, until=None):
         """Set a checkbox."""
-        self.control(text).set_checked(value)
+        self._act(lambda: self.control(text).set_checked(value), until)
 
-    def choose(self, text, option):
+    def choose(self, text, option, until=None):
         """Choose from a dropdown."""
-        self.control(text).click()
-        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+
+        def pick():
+            self.control(text).click()
+            self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+
+        self._act(pick, until)
 
     def button(self, text):
         """The button with this text."""
         return self.page.get_by_role("button", name=text, exact=True).locator("visible=true").first
 
-    def click(self, text):
+    def click(self, text, until=None):
         """Press a button, or one of a group of buttons."""
-        self.button(text).click()
+        self._act(lambda: self.button(text).click(), until)
+
+    def press(self, key, until=None):
+        """Press a key."""
+        self._act(lambda: self.page.keyboard.press(key), until)
 
     def turn_to(self, title):
         """Show a tab of the panel."""

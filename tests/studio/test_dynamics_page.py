@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import chainrule as cr
 from chainrule.studio import world
 from chainrule.studio.scene import loads
-from studio.tab import eventually, share_changed
+from studio.tab import eventually, session_of, share_changed
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -31,12 +31,6 @@ def studio(start_studio, robot):
 def tab(open_tab):
     """A small tab: without a graphics card, time goes with the number of pixels."""
     return open_tab(width=960, height=600)
-
-
-def session_of(studio):
-    """The session of the only tab, once those of earlier tests have ended."""
-    eventually(lambda: len(studio.sessions) == 1)
-    return next(iter(studio.sessions.values()))
 
 
 def texts(tab, selector):
@@ -65,35 +59,29 @@ def test_torques_pushes_and_worlds_on_the_page_are_those_of_the_library(studio, 
     eventually(lambda: totals(tab) == pytest.approx(robot.gravity_torque([0.4, 0.9]), rel=1e-3))
 
     tab.unfold("Velocity and acceleration")
-    tab.click("Random")
-    eventually(lambda: bool(session.state.qd.any()))
+    tab.click("Random", until=lambda: bool(session.state.qd.any()))
     agree(tab, robot, session)
     state = session.state
     assert totals(tab) == pytest.approx(robot.inverse_dynamics(state.q, state.qd, state.qdd), rel=1e-3)
-    tab.tick("Numbers")
-    eventually(lambda: "friction" in " ".join(texts(tab, ".cr .grid th")))
+    tab.tick("Numbers", until=lambda: "friction" in " ".join(texts(tab, ".cr .grid th")))
     cells = eventually(lambda: texts(tab, ".cr .grid td"))
     friction = robot.friction_torque(state.qd)
     assert f"{friction[0]:.4g}" in cells
     tab.choose("Bars", "share of limit")
     tab.says("100 % of limit")
     tab.tick("Numbers", False)
-    tab.click("At rest")
-    eventually(lambda: not session.state.qd.any())
+    tab.click("At rest", until=lambda: not session.state.qd.any())
     tab.unfold("Velocity and acceleration")
 
     tab.unfold("Gravity, payload, friction")
-    tab.click("Moon")
     moon = robot.with_gravity(1.62 * robot.gravity / 9.81)
-    eventually(lambda: totals(tab) == pytest.approx(moon.gravity_torque(session.state.q), rel=1e-3))
-    tab.fill("Payload kg", 0.6)
     laden = moon.with_payload(0.6)
-    eventually(lambda: totals(tab) == pytest.approx(laden.gravity_torque(session.state.q), rel=1e-3))
+    weight, laden_weight = (world.gravity_torque(session.state.q) for world in (moon, laden))
+    tab.click("Moon", until=lambda: totals(tab) == pytest.approx(weight, rel=1e-3))
+    tab.fill("Payload kg", 0.6, until=lambda: totals(tab) == pytest.approx(laden_weight, rel=1e-3))
     before = tab.canvas()
-    tab.fill("Tilt °", 90)
-    eventually(lambda: share_changed(before, tab.canvas()) > 1e-4)
-    tab.click("As the robot has it")
-    eventually(lambda: session.state.parameters == {})
+    tab.fill("Tilt °", 90, until=lambda: share_changed(before, tab.canvas()) > 1e-4)
+    tab.click("As the robot has it", until=lambda: session.state.parameters == {})
     eventually(lambda: totals(tab) == pytest.approx(robot.gravity_torque(session.state.q), rel=1e-3))
     tab.unfold("Gravity, payload, friction")
 
@@ -109,18 +97,15 @@ def test_a_link_is_pushed_by_an_arrow_and_singular_postures_are_told(studio, rob
     tab.turn_to("Dynamics")
     tab.unfold("Push a link")
     tab.choose("Pushed link", "link1")
-    tab.fill("Moment (N m)", 3.0, place=2)
-    eventually(lambda: "link1" in session.state.wrenches)
+    tab.fill("Moment (N m)", 3.0, place=2, until=lambda: "link1" in session.state.wrenches)
     pushed = {"link1": np.array([0, 0, 3.0, 0, 0, 0])}
     expected = robot.inverse_dynamics([0.4, 0.9], [0, 0], [0, 0], wrenches=pushed, wrench_frame="world")
     eventually(lambda: totals(tab) == pytest.approx(expected, rel=1e-3))
     tab.says("external")
-    tab.click("Let go of all links")
-    eventually(lambda: not session.state.wrenches)
+    tab.click("Let go of all links", until=lambda: not session.state.wrenches)
 
     tab.choose("Pushed link", "link2")
-    tab.tick("Arrow to drag")
-    eventually(lambda: "link2" in session.state.wrenches)
+    tab.tick("Arrow to drag", until=lambda: "link2" in session.state.wrenches)
     first = session.state.wrenches["link2"][3:]
     assert first == pytest.approx(-loads.FIRST_PUSH * robot.mass * robot.gravity)
     tab.settled_canvas()
@@ -137,8 +122,7 @@ def test_a_link_is_pushed_by_an_arrow_and_singular_postures_are_told(studio, rob
     tab.unfold("Ellipsoids and singularities")
     before = tab.canvas()
     tab.tick("Velocity")
-    tab.tick("Force")
-    eventually(lambda: share_changed(before, tab.canvas()) > 0.002)
+    tab.tick("Force", until=lambda: share_changed(before, tab.canvas()) > 0.002)
     shown = next(line for line in texts(tab, ".cr div") if line.startswith("velocity"))
     lengths = robot.manipulability_ellipsoid([0.4, 0.9]).lengths
     assert [float(x) for x in re.findall(r"[\d.]+(?=[, ])", shown)][:2] == pytest.approx(lengths[:2], rel=1e-3)
@@ -177,8 +161,7 @@ def test_equations_have_the_present_numbers_and_findings_show_their_elements(stu
     expected = [f"= {x:.4g}" for x in numbers]
     eventually(lambda: texts(tab, ".cr .value") == expected)
     formulas = tab.page.locator(".cr math").count()
-    tab.tick("Put numbers in")
-    eventually(lambda: tab.page.locator(".cr math").count() == 2 * formulas)
+    tab.tick("Put numbers in", until=lambda: tab.page.locator(".cr math").count() == 2 * formulas)
     tab.choose("Derivation by", "closed-form")
     tab.click("Show it step by step")
     tab.page.locator(".chainrule-document .equation").first.wait_for()
@@ -189,11 +172,9 @@ def test_equations_have_the_present_numbers_and_findings_show_their_elements(stu
     tab.says("0 serious, 0 suspicious")
     assert texts(tab, ".cr .note b") == [finding.element for finding in robot.doctor()]
     before = tab.settled_canvas()
-    tab.click("Show all 2")
-    eventually(lambda: share_changed(before, tab.canvas()) > 0.001)
+    tab.click("Show all 2", until=lambda: share_changed(before, tab.canvas()) > 0.001)
     marked = tab.settled_canvas()
-    tab.click("Hide the marks")
-    eventually(lambda: share_changed(marked, tab.canvas()) > 0.0005)
+    tab.click("Hide the marks", until=lambda: share_changed(marked, tab.canvas()) > 0.0005)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from studio.tab import Tab, eventually, share_changed
+from studio.tab import Tab, eventually, session_of, share_changed
 
 
 @pytest.fixture(scope="module")
@@ -30,16 +30,14 @@ def page(studio, browser):
 @pytest.fixture
 def tab(page, studio):
     page.turn_to("Move")
-    page.click("Home")
-    (session,) = studio.sessions.values()
-    eventually(lambda: np.allclose(session.state.q, session.robot.home()))
+    session = session_of(studio)
+    page.click("Home", until=lambda: np.allclose(session.state.q, session.robot.home()))
     return page
 
 
 @pytest.fixture
 def session(studio, tab):
-    (session,) = studio.sessions.values()
-    return session
+    return session_of(studio)
 
 
 def pixel(session, point):
@@ -54,8 +52,7 @@ def pixel(session, point):
 
 def test_a_slider_moves_the_robot_and_the_picture(tab, session):
     before = tab.settled_canvas()
-    tab.fill("joint1", 10)
-    eventually(lambda: session.state.q[0] == pytest.approx(np.radians(10)))
+    tab.fill("joint1", 10, until=lambda: session.state.q[0] == pytest.approx(np.radians(10)))
     assert session.state.q[1] == pytest.approx(session.robot.home()[1])
     eventually(lambda: share_changed(before, tab.canvas()) > 0.002)
     tab.slide("joint2", -3)
@@ -65,20 +62,15 @@ def test_a_slider_moves_the_robot_and_the_picture(tab, session):
 def test_sliders_show_the_state_in_degrees_and_radians(tab, session):
     session.move([0.5, -0.25])
     eventually(lambda: tab.value("joint1") == pytest.approx(np.degrees(0.5), abs=0.06))
-    tab.click("radians")
-    eventually(lambda: tab.page.get_by_text("Positions in radians").count())
+    tab.click("radians", until=lambda: tab.page.get_by_text("Positions in radians").count())
     eventually(lambda: tab.value("joint2") == pytest.approx(-0.25, abs=1e-3))
-    tab.fill("joint2", 0.75)
-    eventually(lambda: session.state.q[1] == pytest.approx(0.75))
-    tab.click("degrees")
-    eventually(lambda: tab.page.get_by_text("Positions in degrees").count())
+    tab.fill("joint2", 0.75, until=lambda: session.state.q[1] == pytest.approx(0.75))
+    tab.click("degrees", until=lambda: tab.page.get_by_text("Positions in degrees").count())
 
 
 def test_configurations_are_chosen_and_kept(tab, session):
-    tab.choose("Configuration", "neutral")
-    eventually(lambda: not session.state.q.any())
-    tab.click("Random")
-    eventually(lambda: session.state.q.any() or None)
+    tab.choose("Configuration", "neutral", until=lambda: not session.state.q.any())
+    tab.click("Random", until=lambda: session.state.q.any() or None)
     kept = session.state.q
     tab.unfold("Keep this configuration")
     tab.click("Keep")
@@ -86,11 +78,9 @@ def test_configurations_are_chosen_and_kept(tab, session):
     tab.fill("Name", "bent")
     tab.click("Keep")
     tab.says("'bent' is kept")
-    tab.page.keyboard.press("h")
-    eventually(lambda: np.allclose(session.state.q, session.robot.home()))
+    tab.press("h", until=lambda: np.allclose(session.state.q, session.robot.home()))
     tab.choose("Configuration", "neutral")
-    tab.choose("Configuration", "bent")
-    eventually(lambda: np.allclose(session.state.q, kept))
+    tab.choose("Configuration", "bent", until=lambda: np.allclose(session.state.q, kept))
 
 
 def test_the_robot_follows_the_gizmo_and_says_when_it_cannot(tab, session):
@@ -132,8 +122,7 @@ def test_switches_of_the_view_change_the_picture(tab, session):
     assert not any(node.visible for marks in session_view(session)._marks.values() for node in marks._nodes)
     for label in ("Ground", "Shadow"):
         tab.tick(label, False)
-    tab.tick("Dark")
-    eventually(lambda: tab.canvas().mean() < 100)
+    tab.tick("Dark", until=lambda: tab.canvas().mean() < 100)
     assert not session_view(session)._backdrop._ground.visible
     for label in ("Ground", "Shadow"):
         tab.tick(label)
@@ -152,9 +141,8 @@ def test_the_trail_follows_the_tip_and_the_camera_turns(tab, session):
         eventually(lambda angle=angle: np.allclose(session_view(session)._trail._points[-1:], tip_of(session)))
     tab.tick("Trail of the tip", False)
     for side in ("Top", "Reset"):
-        tab.click(side)
         wanted = session_view(session)._seen_from(side).position
-        eventually(lambda wanted=wanted: np.allclose(session.client.camera.position, wanted, atol=0.05))
+        tab.click(side, until=lambda wanted=wanted: np.allclose(session.client.camera.position, wanted, atol=0.05))
 
 
 def tip_of(session):
@@ -164,8 +152,7 @@ def tip_of(session):
 def test_another_robot_takes_the_place_of_the_first(tab, session):
     session.show(cr.load("slider_crank"))
     tab.says("crank")
-    tab.fill("crank", 30)
-    eventually(lambda: session.state.q[0] == pytest.approx(np.radians(30)))
+    tab.fill("crank", 30, until=lambda: session.state.q[0] == pytest.approx(np.radians(30)))
     assert session.robot.closure.is_closed(session.state.q)
     tab.fill("slider (m)", 0.32)
     tab.says("'wrist_pin' stays open")

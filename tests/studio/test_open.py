@@ -79,15 +79,13 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
     tab.open(studio.address)
     session = session_of(studio)
     tab.turn_to("Open")
-    tab.choose("Bundled", "pendulum")
-    eventually(lambda: session.robot.name == "pendulum")
+    tab.choose("Bundled", "pendulum", until=lambda: session.robot.name == "pendulum")
 
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.format(mass=2))
     tab.turn_to("Open")
     tab.fill("Path", path)
-    tab.click("Open path")
-    eventually(lambda: session.robot.name == "uploaded_arm")
+    tab.click("Open path", until=lambda: session.robot.name == "uploaded_arm")
 
     tab.turn_to("Open")
     tab.fill("Path", tmp_path / "missing.urdf")
@@ -104,8 +102,7 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
     )
     eventually(lambda: float(session.robot.model.links[1].mass) == 4)
     tab.turn_to("Open")
-    tab.choose("In the upload", "b.urdf")
-    eventually(lambda: session.robot.name == "uploaded_other")
+    tab.choose("In the upload", "b.urdf", until=lambda: session.robot.name == "uploaded_other")
     folder = session.uploads.last.folder.parent
     assert folder.exists()
     tab.page.goto("about:blank")
@@ -127,8 +124,7 @@ def test_two_robots_side_by_side(studio, tab):
     panel = next(mounted.panel for mounted in session._mounted if mounted.panel.title == "Open")
     session.move([0.5, -0.5])
     eventually(lambda: np.allclose(panel._beside.drawn._poses[1], panel._beside.robot.poses([0.5, -0.5, 0.0])[1]))
-    tab.click("Take the second away")
-    eventually(lambda: panel._beside is None)
+    tab.click("Take the second away", until=lambda: panel._beside is None)
     eventually(lambda: "differ in" not in tab.text())
 
 

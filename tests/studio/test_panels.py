@@ -63,7 +63,9 @@ def session_on(robot):
     session = SimpleNamespace(robot=robot, client=SimpleNamespace(gui=gui, scene=scene), movers=frozenset())
     session.state, session.tip = State.at_rest(robot), default_tip(robot)
     session.poses = robot.poses(session.state.q)
-    session.guarded = lambda callback: callback
+    session.guarded = lambda callback: (
+        lambda event: None if getattr(event, "client", session) is None else callback(event)
+    )
     session.drawn = SimpleNamespace(highlight=lambda links: None)
 
     def move(by=None, **new):

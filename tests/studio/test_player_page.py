@@ -55,10 +55,8 @@ def test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab(studio
     start = session.state.q
     tab.click("Push")
     assert_allclose(eventually(lambda: session.state.wrenches)["link2"], [0, 0, 1, 20, -40, 0])
-    tab.click("Play")
-    eventually(lambda: sim.live.end > 0.3)
-    tab.click("Pause")
-    eventually(lambda: not sim.transport.playing)
+    tab.click("Play", until=lambda: sim.live.end > 0.3)  # the button is called otherwise while it plays
+    tab.click("Pause", until=lambda: not sim.transport.playing)
     assert session.state.wrenches == {}  # the push is over
     live = sim.live.live
     motion = ARM.simulate(
@@ -66,12 +64,12 @@ def test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab(studio
     )  # fmt: skip
     pushed = live.at(0.15)
     assert_allclose(pushed.q, motion.q[round(pushed.time / 1e-3)], atol=1e-9)
-    tab.fill("Time (s)", 0.1)
-    shown = eventually(lambda: abs(session.state.time - 0.1) < 0.02 and session.state)
+    tab.fill("Time (s)", 0.1, until=lambda: abs(session.state.time - 0.1) < 0.02)
+    shown = session.state
     T, V = ARM.kinetic_energy(shown.q, shown.qd), ARM.potential_energy(shown.q)
     tab.says(f"kinetic {T:.4g} J, potential {V:.4g} J, total {T + V:.4g} J")
-    eventually(lambda: (tab.click("Back"), session.state.time < shown.time)[1])  # the field may send its number again
-    eventually(lambda: (tab.click("To start"), session.state.time == 0.0)[1])
+    tab.click("Back", until=lambda: session.state.time < shown.time)  # the field may send its number again
+    tab.click("To start", until=lambda: session.state.time == 0.0)
     tab.click("Step")
     eventually(lambda: session.state.time == pytest.approx(0.01, abs=0.02))
     tab.page.keyboard.press("p")
@@ -90,16 +88,14 @@ def test_divergence_is_told_on_the_page_and_rollouts_become_a_video(visit):
     tab.click("Play")
     tab.says("the motion diverges at about t =")
     eventually(lambda: not sim.transport.playing)
-    tab.click("Start from here")
-    eventually(lambda: not session.state.qd.any())
+    tab.click("Start from here", until=lambda: not session.state.qd.any())
     before = tab.canvas()
     tab.page.get_by_text("Rollouts as ghosts").click()
     tab.choose("What differs", "Starts")
     tab.fill("How many", 3)
     tab.fill("By up to", 0.4)
     tab.fill("Duration (s)", 0.5)
-    tab.click("Compute")
-    eventually(lambda: sim.ghosts is not None and len(sim.ghosts) == 2)
+    tab.click("Compute", until=lambda: sim.ghosts is not None and len(sim.ghosts) == 2)
     tab.says("start + 0.4")
     eventually(lambda: not sim.transport.playing)
     tab.says("3 rollouts, t = 0.50 s")
@@ -117,8 +113,7 @@ def test_divergence_is_told_on_the_page_and_rollouts_become_a_video(visit):
     with tab.page.expect_download() as download:
         tab.click("Screenshot")
     assert Image.open(io.BytesIO(download.value.path().read_bytes())).format == "PNG"
-    tab.click("Remove")
-    eventually(lambda: sim.ghosts is None)
+    tab.click("Remove", until=lambda: sim.ghosts is None)
 
 
 def test_motions_are_opened_and_played(visit, tmp_path):
@@ -129,15 +124,12 @@ def test_motions_are_opened_and_played(visit, tmp_path):
     tab.upload("Open a motion", {"name": "a*b.npz", "mimeType": "", "buffer": (tmp_path / "swing.npz").read_bytes()})
     tab.says("a*b.npz")
     tab.says("51 samples, 0.5 s")
-    assert_allclose(session.state.q, swing.q[0])
-    tab.fill("Time (s)", 0.255)
-    eventually(lambda: abs(session.state.time - 0.255) < 1e-9)
+    eventually(lambda: np.allclose(session.state.q, swing.q[0]))
+    tab.fill("Time (s)", 0.255, until=lambda: abs(session.state.time - 0.255) < 1e-9)
     assert_allclose(session.state.q, swing.resample([0.255]).q[0])
-    tab.click("To start")
-    eventually(lambda: session.state.time == 0.0)
+    tab.click("To start", until=lambda: session.state.time == 0.0)
     tab.choose("Speed", "4x")
-    tab.click("Play")
-    eventually(lambda: session.state.time == 0.5)
+    tab.click("Play", until=lambda: session.state.time == 0.5)
     assert_allclose(session.state.q, swing.q[-1])
     tab.upload("Open a motion", {"name": "bad.csv", "mimeType": "", "buffer": b"nothing"})
     tab.says("bad.csv")
@@ -148,11 +140,10 @@ def test_motions_are_opened_and_played(visit, tmp_path):
     tab.click("Open path")
     tab.says("2 of 2 motions are shown")
     assert len(replay.ghosts) == 1
-    assert replay.transport.clock.looping
+    eventually(lambda: replay.transport.clock.looping)
     tab.click("Activities of the study")
     tab.choose("Activity", next(iter(activities())))
-    tab.click("Show activity")
-    eventually(lambda: session.robot.name != "planar_2r")
+    tab.click("Show activity", until=lambda: session.robot.name != "planar_2r")
     shown = eventually(lambda: (new := panel(session, "Replay")) is not replay and new)
     eventually(lambda: shown.recording is not None)
     assert_allclose(session.state.q, shown.recording.motion.q[0])
@@ -170,15 +161,11 @@ def test_a_base_is_driven_by_keys_and_buttons(visit):
     tab.click("Turn left")
     eventually(lambda: wheels.drive.time > 0.5)
     assert_allclose(wheels.drive.twist, [0.6, 0.0, 0.2])
-    tab.page.keyboard.press("x")
-    eventually(lambda: not wheels.runner.playing)
+    tab.press("x", until=lambda: not wheels.runner.playing)
     x, y, theta = wheels.drive.pose
     tab.says(f"Truth: x {x:.3f} m, y {y:.3f} m, heading {np.degrees(theta):.1f} degrees")
     assert theta > wheels.drive.believed[2] + 0.01
     assert share_changed(before, tab.canvas()) > 0.002
-    tab.choose("Base", "Mecanum wheels")
-    eventually(lambda: wheels.drive.time == 0.0)
-    tab.click("To the left")
-    eventually(lambda: wheels.drive.pose[1] > 0.02)
-    tab.click("Start again")
-    eventually(lambda: wheels.drive.time == 0.0)
+    tab.choose("Base", "Mecanum wheels", until=lambda: wheels.drive.time == 0.0)
+    tab.click("To the left", until=lambda: wheels.drive.pose[1] > 0.02)
+    tab.click("Start again", until=lambda: wheels.drive.time == 0.0)

@@ -180,8 +180,7 @@ def test_two_tabs_with_robots_that_sliders_move(studio, open_tab):
     (other,) = [session for session in studio.sessions.values() if session is not mine]
     before, untouched = first.settled_canvas(), second.settled_canvas()
     assert not is_blank(before)
-    first.fill("joint1", 60)
-    eventually(lambda: mine.state.q[0] == pytest.approx(np.pi / 3))
+    first.fill("joint1", 60, until=lambda: mine.state.q[0] == pytest.approx(np.pi / 3))
     eventually(lambda: share_changed(before, first.canvas()) > 0.005)
     assert other.state.q[0] != pytest.approx(np.pi / 3)
     assert share_changed(untouched, second.canvas()) < 0.001
@@ -193,9 +192,8 @@ def test_the_page_comes_back_after_a_restart(tab):
     tab.open(studio.address)
     session_of(studio)
     studio.close()
-    tab.page.locator(".tabler-icon-cloud-check").and_(tab.page.locator("[style*='opacity: 0']")).wait_for()
+    tab.disconnected()
     with open_studio("planar_3r", port=studio.port) as again:
         again.server.scene.configure_environment_map(hdri=None)
         session = session_of(again)
-        tab.fill("joint3", 30)
-        eventually(lambda: session.state.q[2] == pytest.approx(np.pi / 6))
+        tab.fill("joint3", 30, until=lambda: session.state.q[2] == pytest.approx(np.pi / 6))

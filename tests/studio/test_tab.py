@@ -79,5 +79,4 @@ def test_the_picture_changes_with_a_slider_and_is_not_blank(page, tab):
     tab.slide("joint_1", 3)
     eventually(lambda: tab.value("joint_1") == pytest.approx(0.3))
     eventually(lambda: share_changed(before, tab.canvas()) > 0.001)
-    tab.fill("joint_1", 1.2)
-    eventually(lambda: share_changed(before, tab.canvas()) > 0.005)
+    tab.fill("joint_1", 1.2, until=lambda: share_changed(before, tab.canvas()) > 0.005)

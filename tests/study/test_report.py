@@ -105,6 +105,7 @@ def test_wrong_paths_are_refused(few, tmp_path, monkeypatch):
         study.write_report(few, tmp_path / "out.pdf")
 
 
+@pytest.mark.flaky(reruns=2)
 @pytest.mark.skipif(pdf.browser() is None, reason="no browser is installed")
 @pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
 def test_the_page_opens_in_a_browser(page, tmp_path, width):
@@ -132,6 +133,7 @@ def test_the_page_opens_in_a_browser(page, tmp_path, width):
 
 
 @pytest.mark.slow
+@pytest.mark.flaky(reruns=2)
 @pytest.mark.skipif(pdf.browser() is None, reason="no browser is installed")
 def test_the_page_is_printed(few, tmp_path):
     path = tmp_path / "out.pdf"

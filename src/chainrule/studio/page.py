@@ -19,6 +19,11 @@ def first_camera_of(client: ClientHandle) -> InitialCameraConfig:
     return InitialCameraConfig(broadcast=client._websock_connection.queue_message)
 
 
+def is_gone(client: ClientHandle) -> bool:
+    """Whether a tab is closed, so that nothing sent to it arrives."""
+    return client._websock_connection.get_message_buffer().done is True
+
+
 def is_removed(node: Any) -> bool:
     """Whether a node of the scene has been removed, perhaps together with its parent."""
     return bool(node._impl.removed)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from chainrule.errors import ChainruleError, short_repr
 from chainrule.robot.robot import Robot
 from chainrule.studio.guard import Guard, guarded_start, is_loopback, limit_uploads
+from chainrule.studio.page import is_gone
 from chainrule.studio.panels import PANELS
 from chainrule.studio.quiet import without_rich_output
 from chainrule.studio.session import Session
@@ -86,6 +87,8 @@ class Studio:
 
     def _join(self, client: ClientHandle) -> None:
         """Begin a session for a new tab; an error in it is its own."""
+        if is_gone(client):
+            return
         limit_uploads(client, MAX_UPLOAD_BYTES, lambda reason: self._refuse(client, reason))
         try:
             session = Session(client, self.robot, PANELS, is_local=self.is_local)

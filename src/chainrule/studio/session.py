@@ -26,7 +26,7 @@ from chainrule.arguments import Array
 from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
 from chainrule.studio.charts.style import message
-from chainrule.studio.page import wait_until_sent
+from chainrule.studio.page import is_gone, wait_until_sent
 from chainrule.studio.postures import default_tip, first_posture
 from chainrule.studio.scene import appearance
 from chainrule.studio.scene.robot import DrawnRobot
@@ -347,6 +347,8 @@ class Session:
                 if self._closed:
                     return
             with self.drawing:
+                if is_gone(self.client):
+                    return
                 self._redraw()
 
     def draw(self) -> None:

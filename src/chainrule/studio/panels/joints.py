@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from chainrule.arguments import Array
 from chainrule.errors import ModelError
 from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.controls import Control, controls, followers, move_control, shown_value
+from chainrule.studio.inputs import Input
 from chainrule.studio.panels.panel import Panel
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Joints(Panel):
         self._unit = gui.add_button_group("Angles in", ("degrees", "radians"))
         self._unit.on_click(session.guarded(lambda _: self._set_unit(self._unit.value == "degrees")))
         self._folder = gui.add_folder("Positions in degrees")
-        self._sliders: list[tuple[Control, Any]] = []
+        self._sliders: list[tuple[Control, Input]] = []
         self._add_sliders(degrees=True)
         self._home = gui.add_command("Home", description="Move the robot to its home configuration", hotkey="H")
         self._home.on_trigger(session.guarded(lambda _: self._take("home")))
@@ -76,7 +78,7 @@ class Joints(Panel):
     def _set_unit(self, degrees: bool) -> None:
         with self._lock:
             for _, slider in self._sliders:
-                slider.remove()
+                slider.control.remove()
             self._folder.label = f"Positions in {'degrees' if degrees else 'radians'}"
             self._add_sliders(degrees)
 
@@ -93,9 +95,8 @@ class Joints(Panel):
                 slider = gui.add_slider(
                     control.label, control.lower, control.upper, control.step, shown_value(control, q), hint=hint
                 )
-                place = len(self._sliders)
-                slider.on_update(self._session.guarded(lambda _, place=place: self._follow(place)))
-                self._sliders.append((control, slider))
+                follow = partial(self._follow, len(self._sliders))
+                self._sliders.append((control, Input(self._session, slider, follow)))
         self._tell_followers()
 
     def _tell_followers(self) -> None:
@@ -132,7 +133,7 @@ class Joints(Panel):
     def _show(self, q: Array, but: int | None = None) -> None:
         for k, (control, slider) in enumerate(self._sliders):
             if k != but:
-                slider.value = shown_value(control, q)
+                slider.show(shown_value(control, q))
 
     def update(self, session: Session) -> None:
         """Set the sliders, unless it was only them that moved the robot: one of them may be under the user's hand."""

@@ -8,10 +8,13 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
+from chainrule.studio.inputs import Input
 from chainrule.studio.panels.panel import Panel, by_user
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
+
+LABELS = ("Velocity", "Acceleration")
 
 FASTEST = 3.0
 """The end of a slider, in rad/s or m/s, for joints without a velocity limit."""
@@ -46,13 +49,11 @@ class Motion(Panel):
             gui.add_markdown("This robot has no joints that move.")
             return
         self._joint = gui.add_dropdown("Joint", names, initial_value=names[0])
-        self._speed = gui.add_slider("Velocity", -1.0, 1.0, step=1e-3, initial_value=0.0)
-        self._rate = gui.add_slider("Acceleration", -1.0, 1.0, step=1e-3, initial_value=0.0)
+        sliders = [gui.add_slider(label, -1.0, 1.0, step=1e-3, initial_value=0.0) for label in LABELS]
+        self._speed, self._rate = (Input(session, slider, lambda: self._follow(session)) for slider in sliders)
         self._choose(session)
         all_joints = gui.add_button_group("All joints", tuple(SHARES))
         self._joint.on_update(by_user(session, lambda: self._choose(session)))
-        self._speed.on_update(by_user(session, lambda: self._follow(session)))
-        self._rate.on_update(by_user(session, lambda: self._follow(session)))
         all_joints.on_click(session.guarded(lambda event: self._set(session, SHARES[event.target.value])))
 
     def _index(self, session: Session) -> int:
@@ -65,11 +66,12 @@ class Motion(Panel):
         ends = float(self._ranges[i]), float(self._ranges[i]) / SECONDS_TO_STOP
         units, values = (f"{unit}/s", f"{unit}/s²"), (state.qd[i], state.qdd[i])
         for slider, word, unit_of, end, value in zip(
-            (self._speed, self._rate), ("Velocity", "Acceleration"), units, ends, values, strict=True
+            (self._speed, self._rate), LABELS, units, ends, values, strict=True
         ):
-            slider.label = f"{word} {unit_of}"
-            slider.min, slider.max, slider.step = -end, end, end / 500
-            slider.value = float(np.clip(value, -end, end))
+            control = slider.control
+            control.label = f"{word} {unit_of}"
+            control.min, control.max, control.step = -end, end, end / 500
+            slider.show(float(np.clip(value, -end, end)))
 
     def _follow(self, session: Session) -> None:
         i, state = self._index(session), session.state

@@ -30,6 +30,7 @@ class Panel:
 
         Callbacks go through `session.guarded`. They run on viser's threads, perhaps several at once and out of order:
         read the values of controls in them, not those of the event. `session.move(..., by=self)` changes the state.
+        A control that `update` sets as well is an `Input` of inputs.py.
         """
 
     def update(self, session: Session) -> None:

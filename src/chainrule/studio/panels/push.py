@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.plots.skeleton import skeleton
 from chainrule.studio import world
+from chainrule.studio.inputs import Input
 from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.loads import ARC_POINTS, first_push, force_paths, meters_per_newton, moment_paths
@@ -43,16 +44,15 @@ class Push(Panel):
         first = robot.model.links[robot.model.locate(default_tip(robot))[0]].name
         self._link = gui.add_dropdown("Pushed link", names, initial_value=first if first in names else names[0])
         self._on = gui.add_checkbox("Arrow to drag", False)
-        self._force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=1.0)
-        self._moment = gui.add_vector3("Moment (N m)", (0.0, 0.0, 0.0), step=0.1)
+        force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=1.0)
+        moment = gui.add_vector3("Moment (N m)", (0.0, 0.0, 0.0), step=0.1)
+        self._force, self._moment = (Input(session, c, lambda: self._apply(session)) for c in (force, moment))
         off = gui.add_button("Let go of all links")
         self._gizmo = session.client.scene.add_transform_controls(
             "/push", scale=0.16 * skeleton(robot).reach, disable_rotations=True, depth_test=False, visible=False
         )
         self._link.on_update(by_user(session, lambda: self._choose(session)))
         self._on.on_update(by_user(session, lambda: self._switch(session)))
-        for control in (self._force, self._moment):
-            control.on_update(by_user(session, lambda: self._apply(session)))
         self._gizmo.on_update(session.guarded(lambda _: self._drag(session)))
         off.on_click(session.guarded(lambda _: session.move(wrenches={})))
 
@@ -104,7 +104,8 @@ class Push(Panel):
         held = monotonic() - self._dragged < HOLD
         wrench = wrenches.get(self._link.value, np.zeros(6))
         if self not in session.movers and not held:
-            self._force.value, self._moment.value = tuple(map(float, wrench[3:])), tuple(map(float, wrench[:3]))
+            self._force.show(tuple(map(float, wrench[3:])))
+            self._moment.show(tuple(map(float, wrench[:3])))
         self._gizmo.visible = bool(self._on.value)
         if self._gizmo.visible and not held:
             self._gizmo.position = self._origin(session) + meters_per_newton(robot) * wrench[3:]

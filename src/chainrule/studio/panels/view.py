@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.plots.skeleton import skeleton
+from chainrule.studio.inputs import Input
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.scene import layers, marks, view, visuals
 from chainrule.studio.scene.backdrop import Backdrop
@@ -73,7 +74,7 @@ class View(Panel):
         self._bodies.on_update(session.guarded(lambda _: session.restyle(style=BODIES[self._bodies.value])))
         self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0)
         self._opacity.on_update(session.guarded(lambda _: session.restyle(opacity=self._opacity.value)))
-        self._switches = {
+        boxes = {
             "frames": gui.add_checkbox("Frames", False),
             "axes": gui.add_checkbox("Joint axes", False),
             "names": gui.add_checkbox("Joint names", False),
@@ -86,8 +87,7 @@ class View(Panel):
             "shadow": gui.add_checkbox("Shadow", True),
             "dark": gui.add_checkbox("Dark", session.dark),
         }
-        for switch in self._switches.values():
-            switch.on_update(session.guarded(lambda _: self._switch()))
+        self._switches = {name: Input(session, box, self._switch) for name, box in boxes.items()}
         camera = gui.add_button_group("Camera", tuple(view.VIEWS))
         camera.on_click(session.guarded(lambda _: session.look(self._seen_from(camera.value))))
         self._keys = [self._add_key(label, name, key) for label, name, key in KEYS]
@@ -100,8 +100,9 @@ class View(Panel):
         switch = self._switches[name]
 
         def turn(_: Any) -> None:
-            switch.value = not switch.value
-            self._switch()
+            with self._session.drawing:
+                switch.value = not switch.value
+                self._switch()
 
         command = self._session.client.gui.add_command(label, description="Show or hide", hotkey=key)
         command.on_trigger(self._session.guarded(turn))
@@ -146,7 +147,7 @@ class View(Panel):
             for name in ("masses", "ellipsoids", "boxes"):
                 self._marks[name].rebuild()
         if session.dark != self._switches["dark"].value:
-            self._switches["dark"].value = session.dark
+            self._switches["dark"].show(session.dark)
             self._show_backdrop()
         if self._total.visible:
             self._total.move(np.asarray(session.robot.center_of_mass(session.state.q)))

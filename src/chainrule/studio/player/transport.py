@@ -9,6 +9,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from chainrule.studio.inputs import Input
+from chainrule.studio.page import is_gone
 from chainrule.studio.player.clock import SPEEDS, Clock
 from chainrule.studio.player.sources import Source
 
@@ -162,6 +164,8 @@ class Runner:
 
     def _wait_for_page(self) -> None:
         """Wait until the page has taken all that was sent: it answers a question between two pictures."""
+        if is_gone(self.session.client):
+            return
         with suppress(RuntimeError, TimeoutError):  # it is closed, or not seen
             self.session.client.local_storage.get_item("chainrule", timeout=MAX_WAIT_S)
 
@@ -183,8 +187,8 @@ class Transport(Runner):
             self._command.on_trigger(guarded(lambda _: self.toggle()))
         self._steps = gui.add_button_group("Step", (BACK, STEP, RESET))
         self._steps.on_click(guarded(lambda _: self._step(self._steps.value)))
-        self._time = gui.add_slider("Time (s)", 0.0, 1.0, 1e-3, 0.0)
-        self._time.on_update(guarded(lambda _: self.seek(self._time.value)))
+        slider = gui.add_slider("Time (s)", 0.0, 1.0, 1e-3, 0.0)
+        self._time = Input(self.session, slider, lambda: self.seek(self._time.value))
         self._speed = gui.add_dropdown("Speed", [f"{speed:g}x" for speed in SPEEDS], initial_value="1x")
         self._speed.on_update(guarded(lambda _: self._set_speed()))
 
@@ -206,8 +210,8 @@ class Transport(Runner):
         playing = self.clock.playing
         self._play.label = PAUSE if playing else PLAY
         self._play.icon = "player-pause" if playing else "player-play"
-        self._time.min, self._time.max = _bounds(self.source.start, self.source.end)
-        self._time.value = round(min(max(self.clock.time, self._time.min), self._time.max), 3)
+        lower, upper = self._time.control.min, self._time.control.max = _bounds(self.source.start, self.source.end)
+        self._time.show(round(min(max(self.clock.time, lower), upper), 3))
 
     def close(self) -> None:
         """End the thread, and remove the key."""
