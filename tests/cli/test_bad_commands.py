@@ -2,17 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from formats.samples import BODY
 
+from cli.entry import run as cli
+
 pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
-
-
-def cli(*words):
-    return subprocess.run([sys.executable, "-m", "chainrule.cli", *words], capture_output=True, text=True, check=False)
 
 
 COMMANDS = [

@@ -2,13 +2,12 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from chainrule.cli.main import COMMANDS
+from cli.entry import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
@@ -36,19 +35,26 @@ def words_and_numbers(text):
     return re.sub(r" +", " ", NUMBER.sub("#", lines)), [float(x) for x in NUMBER.findall(lines)]
 
 
-def run(line, folder):
-    words = shlex.split(line, comments=True)
-    assert words[0] == "chainrule"
-    command = [sys.executable, "-m", "chainrule", *words[1:]]
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd=folder)
+@pytest.fixture
+def run_line(monkeypatch, tmp_path):
+    """A function that runs a line in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_words(line):
+        words = shlex.split(line, comments=True)
+        assert words[0] == "chainrule"
+        return run(*words[1:])
+
+    return run_words
 
 
 EXAMPLES = list(shown(PAGE))
 
 
 @pytest.mark.parametrize(("line", "expected"), EXAMPLES, ids=[line for line, _ in EXAMPLES])
-def test_the_page_shows_what_is_printed(line, expected, tmp_path):
-    words, numbers = words_and_numbers(run(line, tmp_path).stdout)
+def test_the_page_shows_what_is_printed(line, expected, run_line):
+    done = run_line(line)
+    words, numbers = words_and_numbers(done.stdout + done.stderr)
     expected_words, expected_numbers = words_and_numbers(expected)
     assert words == expected_words
     assert numbers == pytest.approx(expected_numbers, rel=1e-4, abs=1e-9)
@@ -59,6 +65,6 @@ def test_the_page_names_every_command():
 
 
 @pytest.mark.parametrize("line", re.findall(r"^chainrule .*", README, flags=re.MULTILINE))
-def test_the_commands_of_the_readme_run(line, tmp_path):
-    done = run(line, tmp_path)
-    assert done.returncode == 0, done.stdout
+def test_the_commands_of_the_readme_run(line, run_line):
+    done = run_line(line)
+    assert done.returncode == 0, done.stderr

@@ -1,16 +1,12 @@
 """The command `chainrule equations`: documents, source code, and one line for each mistake."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 import sympy as sp
 from lxml import etree
 
-
-def run(*words):
-    return subprocess.run([sys.executable, "-m", "chainrule.cli", *words], capture_output=True, text=True, check=False)
+from cli.entry import run
 
 
 def test_the_command_prints_equations_and_writes_them(tmp_path):

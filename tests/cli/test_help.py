@@ -1,10 +1,7 @@
 """Help of every command: examples that can be typed as they are, exit codes, options of loading, JSON."""
 
 import json
-import os
 import shlex
-import subprocess
-import sys
 
 import click
 import numpy as np
@@ -14,6 +11,7 @@ from click.testing import CliRunner
 import chainrule as cr
 from chainrule.cli import cli
 from chainrule.cli.main import COMMANDS
+from cli.entry import run
 
 CONTEXT = click.Context(cli)
 COMMANDS_OF = {name: cli.get_command(CONTEXT, name) for name in COMMANDS}
@@ -43,20 +41,15 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_every_example_of_every_help_runs(line, folder):
+def test_every_example_of_every_help_runs(line, folder, monkeypatch):
     words = shlex.split(line, comments=True)
     assert words[0] == "chainrule"
     if words[1] == "studio":  # which goes on until Ctrl-C
         words += ["--no-browser", "--port", "0", "--seconds", "0.1"]
-    environment = {**os.environ, "CHAINRULE_CACHE": str(folder / "kernels")} if words[1] == "cache" else None
-    done = subprocess.run(
-        [sys.executable, "-m", "chainrule", *words[1:]],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env=environment,
-    )
+    if words[1] == "cache":
+        monkeypatch.setenv("CHAINRULE_CACHE", str(folder / "kernels"))
+    monkeypatch.chdir(folder)
+    done = run(*words[1:])
     assert done.returncode == 0, done.stderr
     expected = ("written: ", "warning: lost: ") if words[1] == "convert" else ("written: ",)
     assert all(note.startswith(expected) for note in done.stderr.splitlines()), done.stderr
