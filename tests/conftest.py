@@ -1,4 +1,5 @@
-"""Which path the tests take: the algorithms' own tests take the reference path, the rest the compiled one.
+"""Which path the tests take: the tests of algorithms, files and orders of states take the reference path, the rest the
+compiled one.
 
 The longest cases of tests whose other cases say nearly the same are left to `make test-all`.
 """
@@ -10,6 +11,7 @@ REFERENCE = {
     "spatial.test_scalars", "formats.test_formats", "formats.test_mjcf", "formats.test_bad_files",
     "formats.test_bad_native", "formats.test_bad_tables", "formats.test_bad_urdf", "formats.test_large_files",
     "core.test_bad_arguments", "robot.test_bad_edits", "robot.test_bad_human", "cli.test_bad_commands",
+    "kinematics.test_orders", "formats.test_mujoco", "formats.test_pinocchio",
 }  # fmt: skip
 
 LONG_CASES = (
@@ -19,8 +21,6 @@ LONG_CASES = (
     "test_random_loops_take_wrenches_in_base_axes",
     "test_a_joint_cut_open_and_tied_again_moves_as_before",
     "test_merged_links_hand_their_geometry_on_in_place",
-    "test_pinocchio_agrees[talos-by rule]",
-    "test_mujoco_agrees[baxter-by rule]",
     "test_every_term_is_the_kernels[puma560-symbolic]",
     "test_every_term_is_the_kernels[stanford-symbolic]",
     "test_base_parameters_say_the_same_in_fewer_words[puma560]",
@@ -38,10 +38,6 @@ LONG_CASES = (
     "test_a_robot_is_possible_and_moves[stewart_platform]",
     "test_more_limits_take_longer",
     "test_the_linear_system_is_the_derivative_of_the_equations",
-    "test_real_robots_move_as_in_pinocchio[floating-anymal_c_simple_description/urdf/anymal.urdf]",
-    "test_real_robots_move_as_in_pinocchio[floating-talos_data/robots/talos_reduced.urdf]",
-    "test_real_robots_move_as_in_pinocchio[fixed-anymal_c_simple_description/urdf/anymal.urdf]",
-    "test_real_robots_compiled_by_mujoco[talos_data/robots/talos_reduced.urdf]",
     "test_poses_and_jacobians_are_the_kernels[puma560]",
     "test_screws_off_the_origin_and_numeric_parameters[newton-euler]",
     "test_screws_off_the_origin_and_numeric_parameters[rnea]",
@@ -49,15 +45,10 @@ LONG_CASES = (
     "test_the_kernel_of_every_function_is_its_reference_on_ugly_robots[100-inverse_dynamics_second_derivatives]",
     "test_the_link_comes_to_its_pose[impedance]",
     "test_compiled_functions_are_the_reference_path[stewart_platform]",
-    "test_pinocchio_agrees[talos-by model]",
-    "test_mujoco_agrees[baxter-by model]",
     "test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work",
-    "test_real_robots_move_as_in_pinocchio[fixed-talos_data/robots/talos_reduced.urdf]",
     "test_compiled_rollouts_equal_the_text_they_are_made_of[rk4-1]",
     "test_the_link_comes_to_its_pose[operational space]",
     "test_joints_that_cannot_drive_a_motion_are_named",
-    "test_pinocchio_agrees[anymal-by rule]",
-    "test_pinocchio_agrees[a1-by rule]",
     "test_float32_is_float64_with_fewer_digits[100-inverse_dynamics_second_derivatives]",
     "test_bundled_loops_reduced_and_as_one_sparse_system_move_alike[stewart_platform]",
     "test_every_function_is_the_reference_path_to_rounding_on_random_trees[2-inverse_dynamics_second_derivatives]",
@@ -67,7 +58,6 @@ LONG_CASES = (
     "test_every_example_of_every_help_runs[chainrule study human-arm --activities drink_with_cup,comb_hair --subjects 5 --json]",
     "test_ties_are_closed_where_they_were_tied",
     "test_the_rows_of_g_are_the_gradients_of_the_residual_closed_or_not",
-    "test_mujoco_agrees[talos-by rule]",
     "test_held_joints_move_as_told_and_the_excess_is_what_holds_them",
     "test_the_round_trip_is_exact",
     "test_loops_stand_beside_joints_in_the_same_system",
@@ -77,7 +67,6 @@ LONG_CASES = (
     "test_static_torques_do_the_work_of_the_wrench[stewart_platform]",
     "test_bundled_mechanisms[stewart_platform]",
     "test_two_robots_side_by_side",
-    "test_pinocchio_agrees[a1-by model]",
     "test_equations_have_the_present_numbers_and_findings_show_their_elements",
     "test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab",
 )

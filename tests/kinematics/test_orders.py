@@ -9,9 +9,6 @@ import pytest
 
 import chainrule as cr
 
-LARGE = ("pr2", "baxter")
-"""Robots that take long to compile."""
-
 FILES = {
     "panda": ("panda_description/urdf/panda.urdf", False),
     "anymal": ("anymal_b_simple_description/robots/anymal.urdf", True),
@@ -59,7 +56,7 @@ def link_velocities(robot: cr.Robot, q: np.ndarray, qd: np.ndarray) -> dict[str,
 
 
 @pytest.mark.parametrize("by_model", [False, True], ids=["by rule", "by model"])
-@pytest.mark.parametrize("name", [pytest.param(x, marks=pytest.mark.slow) if x in LARGE else x for x in FILES])
+@pytest.mark.parametrize("name", FILES)
 def test_pinocchio_agrees(name: str, by_model: bool) -> None:
     pin = pytest.importorskip("pinocchio")
     path, floating = locate(name)

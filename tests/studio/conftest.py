@@ -22,7 +22,8 @@ FLAGS = (
     "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
 )  # fmt: skip
-SIZE = {"width": 1280, "height": 720}
+SIZE = {"width": 960, "height": 600}
+"""Of a page: without a graphics card, time goes with the number of pixels."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -49,7 +50,7 @@ def browser():
 
 @pytest.fixture
 def open_tab(browser):
-    """A function that opens a tab, of its own window and size: `open_tab(address, width=1280, height=720)`."""
+    """A function that opens a tab, of its own window and size: `open_tab(address, width=960, height=600)`."""
     tabs, contexts = [], []
 
     def open_one(address=None, **size):

@@ -27,12 +27,6 @@ def studio(start_studio, robot):
     return start_studio(robot)
 
 
-@pytest.fixture
-def tab(open_tab):
-    """A small tab: without a graphics card, time goes with the number of pixels."""
-    return open_tab(width=960, height=600)
-
-
 def texts(tab, selector):
     return tab.page.locator(selector).locator("visible=true").all_inner_texts()
 

@@ -12,9 +12,9 @@ EVIL = "<img src=x onerror=\"document.title='taken'\"><script>document.title='ta
 
 @pytest.fixture(scope="module")
 def studio(start_studio):
-    text = cr.load("ur5").to_urdf()
-    for name in ("elbow_joint", "forearm_link"):
-        text = text.replace(name, escape(EVIL, quote=True))
+    text = cr.load("planar_2r").with_gravity([0, 0, -9.81]).to_urdf()
+    for name in ("joint2", "link2"):
+        text = text.replace(f'"{name}"', f'"{escape(EVIL, quote=True)}"')
     return start_studio(text)
 
 

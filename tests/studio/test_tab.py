@@ -74,7 +74,7 @@ def test_controls_are_found_by_their_labels_and_used(page, tab):
 def test_the_picture_changes_with_a_slider_and_is_not_blank(page, tab):
     tab.open(page)
     before = tab.settled_canvas()
-    assert before.shape == (720, 1280, 3)
+    assert before.shape == (600, 960, 3)
     assert not is_blank(before)
     tab.slide("joint_1", 3)
     eventually(lambda: tab.value("joint_1") == pytest.approx(0.3))
