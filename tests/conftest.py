@@ -69,6 +69,17 @@ LONG_CASES = (
     "test_two_robots_side_by_side",
     "test_equations_have_the_present_numbers_and_findings_show_their_elements",
     "test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab",
+    "test_every_term_is_the_kernels[puma560-numeric]",
+    "test_c_compiles_without_a_warning_and_gives_the_kernels_numbers[puma560-numeric]",
+    "test_screws_off_the_origin_and_numeric_parameters[closed-form]",
+    "test_poses_and_jacobians_are_the_kernels[stanford]",
+    "test_intermediate_variables_compute_the_same[stanford]",
+    "test_compiled_rollouts_equal_the_text_they_are_made_of[implicit_midpoint-0]",
+    "test_the_kernel_of_every_function_is_its_reference_on_ugly_robots[101-inverse_dynamics_second_derivatives]",
+    "test_every_reachable_point_is_reached[32]",
+    "test_the_browser_needs_the_token",
+    "test_closed_forms_are_compared_with_peers",
+    "test_every_example_of_every_help_runs[chainrule study human-arm --activities 2 --mass 60 --height 1.6 --sex female --side left]",
 )
 """Names of tests, each of five seconds or more on one core."""
 

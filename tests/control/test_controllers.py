@@ -267,8 +267,8 @@ def test_computed_torque_errors_decay_as_the_gains_say():
 
 def test_integral_removes_the_error_that_a_payload_leaves():
     loaded, goal = ARM.with_payload(0.5), [0.3, 0.4]
-    pd = closed_loop(loaded, cr.PD(ARM, goal, 100.0, 40.0), np.array(goal), np.zeros(2), 3.0, 600)[0]
-    pid = closed_loop(loaded, cr.PID(ARM, goal, 100.0, 120.0, 40.0), np.array(goal), np.zeros(2), 12.0, 2400)[0]
+    pd = closed_loop(loaded, cr.PD(ARM, goal, 100.0, 40.0), np.array(goal), np.zeros(2), 3.0, 300)[0]
+    pid = closed_loop(loaded, cr.PID(ARM, goal, 100.0, 120.0, 40.0), np.array(goal), np.zeros(2), 12.0, 800)[0]
     assert np.abs(pd - goal).max() > 0.05
     assert np.abs(pid - goal).max() < 1e-3
 
