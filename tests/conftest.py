@@ -11,7 +11,8 @@ REFERENCE = {
     "spatial.test_scalars", "formats.test_formats", "formats.test_mjcf", "formats.test_bad_files",
     "formats.test_bad_native", "formats.test_bad_tables", "formats.test_bad_urdf", "formats.test_large_files",
     "core.test_bad_arguments", "robot.test_bad_edits", "robot.test_bad_human", "cli.test_bad_commands",
-    "kinematics.test_orders", "formats.test_mujoco", "formats.test_pinocchio",
+    "kinematics.test_orders", "kinematics.test_frames", "formats.test_mujoco", "formats.test_pinocchio",
+    "model.test_geometry",
 }  # fmt: skip
 
 LONG_CASES = (
@@ -75,7 +76,6 @@ LONG_CASES = (
     "test_poses_and_jacobians_are_the_kernels[stanford]",
     "test_intermediate_variables_compute_the_same[stanford]",
     "test_compiled_rollouts_equal_the_text_they_are_made_of[implicit_midpoint-0]",
-    "test_the_kernel_of_every_function_is_its_reference_on_ugly_robots[101-inverse_dynamics_second_derivatives]",
     "test_every_reachable_point_is_reached[32]",
     "test_the_browser_needs_the_token",
     "test_closed_forms_are_compared_with_peers",

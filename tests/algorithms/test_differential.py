@@ -139,7 +139,7 @@ def robots():
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - OF_LOOPS))
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])])
 def test_the_kernel_of_every_function_is_its_reference_on_ugly_robots(robots, seed, name):
     robot = robots[seed]
     arguments = ugly_arguments(robot, name, seed)
