@@ -21,7 +21,6 @@ LONG_CASES = (
     "test_forward_dynamics_undoes_inverse_dynamics_with_wrenches[stewart_platform]",
     "test_random_loops_take_wrenches_in_base_axes",
     "test_a_joint_cut_open_and_tied_again_moves_as_before",
-    "test_merged_links_hand_their_geometry_on_in_place",
     "test_every_term_is_the_kernels[puma560-symbolic]",
     "test_every_term_is_the_kernels[stanford-symbolic]",
     "test_base_parameters_say_the_same_in_fewer_words[puma560]",
