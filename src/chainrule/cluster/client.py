@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -116,12 +117,21 @@ def _find(distributed: Any, stack: contextlib.ExitStack, cluster: Any, security:
         client: Any = distributed.Client(cluster, timeout=SECONDS_TO_CONNECT, security=security, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ClusterError(
-            f"no cluster answers at {short_repr(cluster)} ({reason}); start one with `dask scheduler`, and workers "
-            "with `dask worker ADDRESS`"
-        ) from error
-    client._timeout = SECONDS_FOR_SCHEDULER  # that was the time for the first connection, this is for others after it
-    return stack.enter_context(client)
+    else:
+        client._timeout = SECONDS_FOR_SCHEDULER  # until here that of the first connection, from here of later ones
+        return stack.enter_context(client)
+    gc.collect()  # of the client that failed: collected while another one starts, it would stop that one for good
+    if str(cluster).startswith("tls:"):
+        advice = (
+            "give the certificates that its scheduler knows, as security=distributed.Security(...) or in Dask's "
+            "configuration, distributed.comm.tls"
+        )
+    else:
+        advice = (
+            "start one with `dask scheduler`, and workers with `dask worker ADDRESS`; the address of a scheduler with "
+            "TLS begins with tls://"
+        )
+    raise ClusterError(f"no cluster answers at {short_repr(cluster)} ({reason}); {advice}")
 
 
 def check_workers(client: Client) -> None:
