@@ -94,6 +94,16 @@ def test_many_moves_become_few_updates_and_the_last_is_always_drawn(open_session
     assert len(slow.states) < 50
 
 
+def test_a_tab_that_is_gone_is_not_drawn(open_session):
+    panel = Recorder()
+    session = open_session(panel)
+    eventually(lambda: panel.states)
+    session.client._websock_connection.get_message_buffer().done = True
+    session.move([0.5, 0.5])
+    eventually(lambda: not session._thread.is_alive())
+    assert panel.states[-1].q.tolist() != [0.5, 0.5]
+
+
 def test_poses_are_computed_once_for_a_state_and_move_the_robot(open_session):
     session = open_session(Recorder())
     assert session.poses is session.poses

@@ -25,7 +25,7 @@ class Input:
 
     @property
     def value(self) -> Any:
-        """The value of the control; assigning to it is also done to a new one of the user."""
+        """The value of the control. Assigning to it replaces it, even where the user has just given another one."""
         return self.control.value
 
     @value.setter
