@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,8 @@ def real_array(value: Any, what: str, units: Units = None) -> Array:
     """
     if np.ma.is_masked(value):
         raise ShapeError(f"{what} has masked entries, which are no numbers; fill them first")
-    _refuse_labels(value, what)
+    refuse_labels(value, what)
+    refuse_lazy(value, what)
     value = in_si(value, units, what)
     try:
         array: NDArray[Any] = np.from_dlpack(value) if _only_dlpack(value) else np.asarray(value)
@@ -72,7 +74,7 @@ def real_array(value: Any, what: str, units: Units = None) -> Array:
     return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
 
 
-def _refuse_labels(value: Any, what: str) -> None:
+def refuse_labels(value: Any, what: str) -> None:
     """Raise where a table has names, which an argument of plain numbers would leave out of account."""
     if type(value).__module__.partition(".")[0] not in ("pandas", "xarray"):
         return
@@ -87,6 +89,41 @@ def _refuse_labels(value: Any, what: str) -> None:
             f"{what} takes numbers by their places, and the names in this {type(value).__name__} would not count; give "
             ".to_numpy(), in the order that is asked for"
         )
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether a value is a Dask array."""
+    return type(value).__module__.startswith("dask.array")
+
+
+def holds_lazy(value: Any) -> bool:
+    """Whether a value is something of Dask, a table over it, or a list or dictionary that has some."""
+    kind = type(value)
+    if kind in _NEVER_LAZY:
+        return False
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_lazy, value))
+    package = kind.__module__.partition(".")[0]
+    if package == "xarray":
+        return bool(getattr(value, "chunks", None))
+    return package == "dask" or (isinstance(value, Mapping) and any(map(holds_lazy, value.values())))
+
+
+_NEVER_LAZY = frozenset({np.ndarray, float, int, bool, str, type(None)})
+
+
+def refuse_lazy(value: Any, what: str) -> None:
+    """Raise where a value has no numbers yet: to take them would compute it, behind the user's back."""
+    if "dask" not in sys.modules or not holds_lazy(getattr(value, "magnitude", value)):
+        return
+    if isinstance(value, (list, tuple)):
+        raise ShapeError(f"{what} is a list with Dask arrays; make one array of them, with dask.array.stack(..., -1)")
+    if type(value).__module__.startswith(("dask.dataframe", "dask.delayed", "dask.bag")):
+        raise ShapeError(
+            f"{what} is a {type(value).__name__} of Dask; make a Dask array of it, with .to_dask_array(lengths=True) "
+            "or dask.array.from_delayed, or call .compute() first"
+        )
+    raise ShapeError(f"{what} is lazy, and this takes numbers: call .compute() of the Dask array first")
 
 
 def _only_dlpack(value: Any) -> bool:

@@ -226,6 +226,8 @@ class Interpreted:
         return out
 
     def _evaluate(self, call: Call, arrays: Sequence[Array]) -> Array:
+        if _is_empty(arrays):
+            return _no_results(call, arrays, np.dtype(np.float64))
         if call.needs_trace:
             return memory.keep(("tape", call), lambda: _Interpretation(call))(arrays)
         return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
@@ -354,6 +356,9 @@ class Compiled:
         if kernel is None:
             if not is_worth_compiling(call):
                 return INTERPRETED.evaluate(call, arrays, out)
+            if _is_empty(arrays):
+                single = all(array.dtype == np.float32 for array in arrays)
+                return _no_results(call, arrays, np.dtype(np.float32 if single else np.float64)) if out is None else out
             kernel = self.kernel(call)
         with np.errstate(all="ignore"):
             result: Array = kernel.spread(arrays, out)
@@ -468,6 +473,16 @@ def is_worth_compiling(call: Call) -> bool:
     """Whether a function is compiled: not where it cannot move, answers nothing, or would take minutes to make."""
     visits = FUNCTIONS[call.function].visits(call.model) * COST ** len(dict(call.options).get("products", ()))
     return bool(call.model.nv) and 0 not in call.signature[1] and visits <= MAX_VISITS
+
+
+def _is_empty(arrays: Sequence[Array]) -> bool:
+    """Whether a batch has no states, so that there is nothing to evaluate or to compile."""
+    return any(0 in array.shape[:-1] for array in arrays)
+
+
+def _no_results(call: Call, arrays: Sequence[Array], dtype: np.dtype[Any]) -> Array:
+    """The result for an empty batch."""
+    return np.zeros((*np.broadcast_shapes(*(array.shape[:-1] for array in arrays)), *call.signature[1]), dtype)
 
 
 def call_directly(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:

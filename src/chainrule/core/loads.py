@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from chainrule.arguments import WRENCH_UNITS, Array, rows_of
-from chainrule.core.dask import is_lazy
 from chainrule.core.foreign import refuse_symbols
 from chainrule.errors import ShapeError, short_repr
 from chainrule.functions.table import WRENCH_LENGTH
@@ -59,4 +58,4 @@ def load_on(link: str, wrench: Any, caller: str, label: str = "tip_wrench") -> L
 
 def _six(wrench: Any, what: str) -> Array:
     refuse_symbols(wrench, what)
-    return wrench if is_lazy(wrench) else rows_of(wrench, WRENCH_LENGTH, what, "moment and force", WRENCH_UNITS)
+    return rows_of(wrench, WRENCH_LENGTH, what, "moment and force", WRENCH_UNITS)

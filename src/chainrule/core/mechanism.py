@@ -24,7 +24,6 @@ from chainrule.compile.load.records import Pattern, Records
 from chainrule.compile.steps import Product
 from chainrule.core.closure import Closure
 from chainrule.core.configurations import Configurations
-from chainrule.core.dask import is_lazy, lazily
 from chainrule.core.loads import NO_LOADS, Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
 from chainrule.core.parameters import read_parameters
@@ -370,13 +369,11 @@ class Mechanism:
         def compute(*arrays: Array) -> Array:
             backend = active(self.backend)
             result = backend.evaluate(call, arrays)
-            if backend.compiles and call not in self._installed_calls:
+            if backend.compiles and call not in self._installed_calls and result.size:
                 self._install_call(call)
             return result
 
         def evaluate(*values: Any) -> Array:
-            if any(map(is_lazy, values)):
-                return self._evaluate_lazily(call, loads, values)
             arrays = {name: self.read_one(function, name, x) for name, x in zip(entry.arguments, values, strict=False)}
             if loads.links:
                 arrays |= zip(loads.labels, values[len(arrays) :], strict=True)
@@ -414,10 +411,6 @@ class Mechanism:
         backend = active(self.backend)
         own = entry.shape(self.model if entry.whole else self.merged, dict(call.options))
         further = (*loads.wrenches, *numbers.arrays)
-        if any(is_lazy(value) for value in (*vectors.values(), *loads.wrenches)):
-            if out is not None:
-                raise ShapeError(f"{function}: the results of Dask arrays are lazy: nothing can be written into out")
-            return lazily(lambda *arrays: backend.evaluate(call, arrays), (*vectors.values(), *further), own)
         arrays = {name: self.read_one(function, name, value) for name, value in vectors.items()}
         arrays |= zip((*loads.labels, *numbers.labels), further, strict=True)
         inputs = together(arrays, function)
@@ -474,17 +467,6 @@ class Mechanism:
             if name not in known:
                 raise UnknownNameError.of("option", name, known, f"the kernel {function!r}")
         return chosen
-
-    def _evaluate_lazily(self, call: Call, loads: Loads, values: Sequence[Any]) -> Any:
-        """The same on Dask arrays."""
-        names, options = FUNCTIONS[call.function].arguments, dict(call.options)
-        rest = {name: value for name, value in options.items() if name != "loads"}
-
-        def compute(*arrays: Array) -> Array:
-            state = dict(zip(names, arrays, strict=False))
-            return self.evaluate(call.function, loads._replace(wrenches=arrays[len(names) :]), **state, **rest)
-
-        return lazily(compute, values, FUNCTIONS[call.function].shape(call.model, options))
 
     @overload
     def kernel(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, as_list, one_of, real_array, rows_of
+from chainrule.arguments import Array, as_list, one_of, real_array, refuse_lazy, rows_of
 from chainrule.core.foreign import refuse_symbols
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Joint, Layout, Model, Quantity
@@ -121,6 +121,14 @@ def _of_pandas(value: Any, what: str) -> Named | None:
 
 def _of_data_array(value: Any, what: str) -> Named:
     """A DataArray of xarray: one of its dimensions has the names of joints as its labels, the others are the batch."""
+    labels, axis = joint_dimension(value, what)
+    refuse_lazy(value, what)
+    place = (slice(None),) * axis
+    return Named(labels, tuple(value.data[(*place, i)] for i in range(len(labels))))
+
+
+def joint_dimension(value: Any, what: str) -> tuple[tuple[str, ...], int]:
+    """The names of joints that label one of the dimensions of a DataArray, and which it is."""
     labelled = [d for d in value.dims if d in value.coords and _are_names(list(value.coords[d].values.tolist()))]
     chosen = [d for d in LABEL_DIMENSIONS if d in labelled] or labelled
     if len(chosen) != 1:
@@ -131,10 +139,8 @@ def _of_data_array(value: Any, what: str) -> Named:
         )
     (dimension,) = chosen
     _refuse_other_unit(value, what)
-    labels = [str(label) for label in value.coords[dimension].values.tolist()]
-    data, axis = value.data, value.dims.index(dimension)
-    place = (slice(None),) * axis
-    return Named(tuple(labels), tuple(data[(*place, i)] for i in range(len(labels))))
+    labels = known_names(map(str, value.coords[dimension].values.tolist()), what)
+    return labels, value.dims.index(dimension)
 
 
 def _refuse_other_unit(value: Any, what: str) -> None:

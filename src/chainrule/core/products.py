@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from chainrule.arguments import WRENCH_UNITS, Array, flag, names, real_array, rows_of, together
 from chainrule.compile.backend import Call, active
 from chainrule.compile.steps import Product, tangent_lengths
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
@@ -162,6 +163,14 @@ class _Request:
         return parts
 
 
+def _result_dimensions(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:
+    """The dimensions of a function's result for one state, which a cotangent has too."""
+    entry_of(given["function"])
+    call: Call = given["robot"].call(given["function"], given.get("options", {}))
+    return len(call.signature[1])
+
+
+@takes_dask()
 def jvp(
     robot: Mechanism, function: str, arguments: Vectors, tangents: Vectors, *, raw: bool = False, **options: Any
 ) -> Array:
@@ -197,6 +206,7 @@ def jvp(
     return request.evaluate([Product("jvp", places, request.by_velocities)], rates)
 
 
+@takes_dask(cotangent=_result_dimensions)
 def vjp(
     robot: Mechanism,
     function: str,
@@ -238,6 +248,7 @@ def vjp(
     return request.by_argument(gradient, places)
 
 
+@takes_dask(cotangent=_result_dimensions)
 def hvp(
     robot: Mechanism,
     function: str,

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from chainrule.arguments import Array, flag
+from chainrule.arguments import Array, flag, refuse_lazy
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import names_and_values
 from chainrule.core.tables import import_optional
@@ -60,6 +60,7 @@ def add_units(robot: Mechanism, function: str, value: Array) -> Any:
     Results with a number for each joint are one quantity where all joints turn, or all slide; otherwise a dictionary
     of quantities by the names of joints. `velocity` gives the angular and the linear part by name.
     """
+    refuse_lazy(value, f"the result of {function}")
     if function in UNIFORM_RESULTS:
         return quantity(value, UNIFORM_RESULTS[function])
     if function == "velocity":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.functions.named import (
     ForwardDynamicsDerivatives,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def inverse_dynamics_derivatives(
     robot: Mechanism,
     q: ArrayLike,
@@ -58,6 +60,7 @@ def inverse_dynamics_derivatives(
     return split(InverseDynamicsDerivatives, answer)
 
 
+@takes_dask()
 def forward_dynamics_derivatives(
     robot: Mechanism,
     q: ArrayLike,
@@ -86,6 +89,7 @@ def forward_dynamics_derivatives(
     return split(ForwardDynamicsDerivatives, answer)
 
 
+@takes_dask()
 def inverse_dynamics_second_derivatives(
     robot: Mechanism,
     q: ArrayLike,

@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.algorithms import springs
 from chainrule.arguments import Array, flag, result_array
+from chainrule.core.dask import takes_dask
 from chainrule.core.loads import load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 @quantities_on_request
 def inverse_dynamics(
     robot: Mechanism,
@@ -87,6 +89,7 @@ def inverse_dynamics(
     )
 
 
+@takes_dask()
 @quantities_on_request
 def forward_dynamics(
     robot: Mechanism,
@@ -142,6 +145,7 @@ def forward_dynamics(
     )
 
 
+@takes_dask()
 @quantities_on_request
 def bias(
     robot: Mechanism,
@@ -179,6 +183,7 @@ def bias(
     )
 
 
+@takes_dask()
 def mass_matrix(
     robot: Mechanism,
     q: ArrayLike,
@@ -205,6 +210,7 @@ def mass_matrix(
     return robot.evaluate("mass_matrix", q=q, half=half, parameters=parameters, out=out)
 
 
+@takes_dask()
 def mass_matrix_derivative(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """dM_ij/dq_k, the change of the mass matrix along velocity k: (..., n, n, n), indices i, j, k.
 
@@ -218,11 +224,13 @@ def mass_matrix_derivative(robot: Mechanism, q: ArrayLike, *, out: Array | None 
     return robot.evaluate("mass_matrix_derivative", q=q, out=out)
 
 
+@takes_dask()
 def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
     """M(q)^-1 x, without forming M: (..., n)."""
     return robot.evaluate("apply_inverse_mass", q=q, x=x, out=out)
 
 
+@takes_dask()
 def coriolis_matrix(
     robot: Mechanism,
     q: ArrayLike,
@@ -238,6 +246,7 @@ def coriolis_matrix(
     return robot.evaluate("coriolis_matrix", q=q, qd=qd, parameters=parameters, out=out)
 
 
+@takes_dask()
 @quantities_on_request
 def gravity_torque(
     robot: Mechanism,
@@ -256,6 +265,7 @@ def gravity_torque(
     return robot.evaluate("gravity_torque", q=q, parameters=parameters, out=out)
 
 
+@takes_dask()
 def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """dg_i/dq_k, the change of the torques against gravity along velocity k: (..., n, n).
 
@@ -265,6 +275,7 @@ def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None
     return robot.evaluate("gravity_torque_jacobian", q=q, out=out)
 
 
+@takes_dask()
 @quantities_on_request
 def friction_torque(
     robot: Mechanism,
@@ -288,6 +299,7 @@ def friction_torque(
     return robot.evaluate("friction_torque", qd=qd, parameters=parameters, out=out)
 
 
+@takes_dask()
 @quantities_on_request
 def spring_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
     """Torques that hold the springs at joints and between links: (..., n).
@@ -297,6 +309,7 @@ def spring_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, u
     return robot.evaluate("spring_torque", q=q, out=out)
 
 
+@takes_dask()
 def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
     """The force with which each spring and damper between links pulls its two points together, in N: (..., springs).
 
@@ -313,6 +326,7 @@ def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
     return reference.stack(forces, state.shape[:-1], (len(forces),))
 
 
+@takes_dask()
 def torque_terms(
     robot: Mechanism,
     q: ArrayLike,
@@ -345,6 +359,7 @@ def torque_terms(
     return by_term
 
 
+@takes_dask()
 def joint_wrenches(
     robot: Mechanism,
     q: ArrayLike,
@@ -387,6 +402,7 @@ def joint_wrenches(
     )
 
 
+@takes_dask()
 @quantities_on_request
 def static_torque(
     robot: Mechanism,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, number
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.derivatives import forward_dynamics_derivatives
 from chainrule.dynamics.dynamics import forward_dynamics
@@ -28,6 +29,7 @@ class Linearization(NamedTuple):
     f: Array
 
 
+@takes_dask()
 def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None) -> Linearization:
     """The linear system that the equations of motion are near a state, with torques tau.
 

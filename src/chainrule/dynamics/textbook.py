@@ -17,6 +17,7 @@ from chainrule.algorithms.kinematics import gravity_as_base_acceleration
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of, together
 from chainrule.compile.backend import INTERPRETED, Scalars, active
+from chainrule.core.dask import takes_dask
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.results import MatrixForm
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def newton_euler_table(
     robot: Mechanism,
     q: ArrayLike,
@@ -51,6 +53,7 @@ def newton_euler_table(
     return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau)
 
 
+@takes_dask()
 def rnea_table(
     robot: Mechanism,
     q: ArrayLike,
@@ -96,6 +99,7 @@ def rnea_table(
     )
 
 
+@takes_dask(by_reference=True)
 def matrix_form(
     robot: Mechanism,
     q: ArrayLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import WRENCH_UNITS, Array, names, rows_of
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters
 from chainrule.core.products import jvp
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def parameter_derivatives(
     robot: Mechanism,
     function: str,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, real_array
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.functions.table import chosen_parts
@@ -23,6 +24,7 @@ RANK_TOLERANCE = 1e-8
 """What is left of a column of length one, if it is a combination of others up to rounding."""
 
 
+@takes_dask()
 def regressor(
     robot: Mechanism,
     q: ArrayLike,

@@ -264,6 +264,13 @@ def _refuse_meaningless(goal: Goal, caller: str) -> None:
         raise ShapeError(f"{caller}: all weights of the task {goal.task!r} are zero, so that nothing is asked for")
 
 
+def pose_dimensions(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:
+    """The dimensions of one target: two of a pose or a rotation, one of a point, a direction or a pose vector."""
+    task = given.get("task")
+    is_rotation_task = (task.get(key) if isinstance(task, Mapping) else task) == "orientation"
+    return 2 if shape[-2:] == (4, 4) or (is_rotation_task and shape[-2:] == (3, 3)) else 1
+
+
 def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     """The numbers of a goal's targets: (..., size). Rows that are not finite stay so."""
     if type(value) is np.ndarray and value.shape[-2:] == (4, 4) and value.dtype == np.float64:

@@ -12,6 +12,7 @@ import numpy as np
 from chainrule.arguments import Array, flag, together
 from chainrule.compile.backend import active
 from chainrule.compile.load.device_arrays import device_number
+from chainrule.core.dask import takes_dask
 from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers, read_parameters, refuse_moving
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -21,7 +22,7 @@ from chainrule.inverse_kinematics.iterate import solver
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.periods import periods
 from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
-from chainrule.inverse_kinematics.request import Request, read_starts
+from chainrule.inverse_kinematics.request import Request, pose_dimensions, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths
 from chainrule.inverse_kinematics.search import BestSoFar, Search
 from chainrule.inverse_kinematics.seeds import seeds_of
@@ -37,6 +38,7 @@ RESTARTS_WITHOUT_LIMITS = 4
 """Restarts without limits, to find out whether the limits keep a target from being reached."""
 
 
+@takes_dask(by_reference=True, target=pose_dimensions)
 def inverse_kinematics(
     robot: Mechanism,
     target: ArrayLike | Mapping[str, ArrayLike],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import WRENCH_UNITS, Array, flag, rows_of, unit_vectors, vector
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, ShapeError
 from chainrule.kinematics.poses import pose
@@ -29,6 +30,7 @@ class Balance(NamedTuple):
     residual: Array
 
 
+@takes_dask()
 def balanced_wrench(
     robot: Mechanism,
     q: ArrayLike,
@@ -75,6 +77,7 @@ def balanced_wrench(
     return Balance(F, spare - (across @ F[..., None])[..., 0])
 
 
+@takes_dask()
 def wrench_capacity(
     robot: Mechanism,
     q: ArrayLike,
@@ -95,6 +98,7 @@ def wrench_capacity(
     return np.where((least <= most) & (most >= 0), most, np.nan)
 
 
+@takes_dask()
 def push_capacity(
     robot: Mechanism, q: ArrayLike, direction: ArrayLike, link: str | None = None, *, gravity: bool = True
 ) -> Array:
@@ -112,6 +116,7 @@ def push_capacity(
     return wrench_capacity(robot, q, unit, link, gravity=gravity)
 
 
+@takes_dask()
 def payload_capacity(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, com: ArrayLike = (0.0, 0.0, 0.0)
 ) -> Array:

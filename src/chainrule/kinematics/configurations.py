@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, batch_shape, refuse_beyond_memory
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError, ShapeError, short_repr
@@ -97,16 +98,19 @@ def within_limits(robot: Mechanism, q: Array) -> NDArray[np.bool_]:
     return np.asarray(((q >= robot.layout.lower) & (q <= robot.layout.upper)).all(axis=-1))
 
 
+@takes_dask()
 def integrate(robot: Mechanism, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """The configuration reached from q by the velocity v in unit time, on the configuration manifold: (..., nq)."""
     return robot.evaluate("integrate", q=q, v=v, out=out)
 
 
+@takes_dask()
 def coordinate_rates(robot: Mechanism, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """dq/dt at the velocity v: v itself, but for joints with quaternions: (..., nq)."""
     return robot.evaluate("coordinate_rates", q=q, v=v, out=out)
 
 
+@takes_dask()
 def difference(robot: Mechanism, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
     """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1: (..., n)."""
     return robot.evaluate("difference", q0=q0, q1=q1, out=out)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, number, rows_of, together
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.units import quantities_on_request
 from chainrule.errors import ShapeError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 @quantities_on_request
 def velocity(
     robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "world", *, units: bool = False
@@ -36,6 +38,7 @@ def velocity(
     return (jacobian_rows(robot, q, link, "all", frame) @ qd[..., None])[..., 0]
 
 
+@takes_dask()
 def acceleration(
     robot: Mechanism,
     q: ArrayLike,
@@ -83,6 +86,7 @@ def acceleration(
     return np.concatenate([np.broadcast_to(A[..., :3], linear.shape), linear], axis=-1)
 
 
+@takes_dask()
 @quantities_on_request
 def resolved_rate(
     robot: Mechanism,
@@ -129,6 +133,7 @@ def resolved_rate(
     return _smallest(robot, q, J, V, _read_damping(damping, caller), z)
 
 
+@takes_dask()
 @quantities_on_request
 def resolved_acceleration(
     robot: Mechanism,
@@ -221,6 +226,7 @@ def _smallest(robot: Mechanism, q: Array, J: Array, wanted: Array, damping: floa
     return x if z is None else x + (_null_projector(robot, q, J) @ z[..., None])[..., 0]
 
 
+@takes_dask()
 def null_space(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str = "all") -> Array:
     """The projector N = 1 - J^+ J onto joint velocities that do not move the frame: (..., n, n)."""
     (q,) = robot.read("null_space", q=q)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, flag, one_of
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
 from chainrule.kinematics.poses import kinematic_hessian
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def manipulability(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
     """Yoshikawa's w = sqrt(det(J J^T)): (...). The volume of the velocity ellipsoid, zero where it is singular.
 
@@ -48,6 +50,7 @@ def manipulability(robot: Mechanism, q: ArrayLike, link: str | None = None, *, p
     return np.asarray(s[..., : chosen.rank].prod(axis=-1))
 
 
+@takes_dask()
 def manipulability_gradient(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None
 ) -> Array:
@@ -68,6 +71,7 @@ def manipulability_gradient(
     return np.einsum("...i,...ki->...k", others, ds)
 
 
+@takes_dask()
 def manipulability_ellipsoid(
     robot: Mechanism,
     q: ArrayLike,
@@ -110,6 +114,7 @@ def manipulability_ellipsoid(
     return Ellipsoid(kind, part, U, lengths)
 
 
+@takes_dask()
 def dynamic_manipulability(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None
 ) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.algorithms import moving_point as algorithm
 from chainrule.algorithms.kinematics import ACCELERATION_FRAMES
 from chainrule.arguments import Array, one_of, rows_of, together
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.term_tables import AccelerationTerms, VelocityTerms
 from chainrule.errors import ModelError, ShapeError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def velocity_terms(
     robot: Mechanism,
     q: ArrayLike,
@@ -53,6 +55,7 @@ def velocity_terms(
     return VelocityTerms(_describe(name, point), axes, **terms)
 
 
+@takes_dask()
 def acceleration_terms(
     robot: Mechanism,
     q: ArrayLike,

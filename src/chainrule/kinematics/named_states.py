@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array
+from chainrule.arguments import Array, is_lazy, real_array
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import array_by_name, names_and_values, numbers_by_name
 from chainrule.core.tables import batch_dimensions, import_optional
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
     """A configuration by the names of joints; those that are not named are at the neutral one: (..., nq).
 
@@ -51,11 +53,13 @@ def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
     return state
 
 
+@takes_dask()
 def qd(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
     """Velocities by the names of joints, in rad/s or m/s; zero where none is named: (..., nv). As `q`."""
     return _from_zero(robot, given, joints, "velocity", "qd")
 
 
+@takes_dask()
 def tau(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
     """Torques and forces by the names of joints, in N m or N; zero where none is named: (..., nv). As `q`."""
     return _from_zero(robot, given, joints, "effort", "tau")
@@ -84,6 +88,7 @@ def _configuration(robot: Mechanism, name: str) -> Array:
     return np.array(known[name], dtype=float)
 
 
+@takes_dask()
 def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
     """The numbers of each joint, by its name: of q (..., nq), or of qd, qdd or tau (..., nv).
 
@@ -132,7 +137,7 @@ def to_pandas(robot: Mechanism, values: ArrayLike | Mapping[str, ArrayLike]) -> 
 def to_xarray(robot: Mechanism, values: ArrayLike) -> Any:
     """q (..., nq), or qd, qdd or tau (..., nv), as a DataArray of xarray whose last dimension has the joints' names."""
     xarray = import_optional("xarray", "to_xarray")
-    array = real_array(values, "to_xarray")
+    array: Any = values if is_lazy(values) else real_array(values, "to_xarray")
     names = list(_names(robot, array.shape[-1] if array.ndim else -1, "to_xarray"))
     dims = [*batch_dimensions(array.ndim - 1), "joint"]
     return xarray.DataArray(array, dims=dims, coords={"joint": names})

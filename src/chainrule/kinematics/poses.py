@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, refuse_undefined_rows
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.kinematics.pose_vectors import lack_unique_angles
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def pose(
     robot: Mechanism,
     q: ArrayLike,
@@ -43,6 +45,7 @@ def pose(
     return robot.evaluate("pose", q=q, link=link, relative_to=relative_to, parameters=parameters, out=out)
 
 
+@takes_dask()
 def poses(
     robot: Mechanism, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
 ) -> Array:
@@ -53,11 +56,13 @@ def poses(
     return robot.evaluate("poses", q=q, parameters=parameters, out=out)
 
 
+@takes_dask()
 def twists(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """Twists (omega, v) of all links, each in its own frame: (..., links, 6), rad/s and m/s."""
     return robot.evaluate("twists", q=q, qd=qd, out=out)
 
 
+@takes_dask()
 def accelerations(
     robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gravity: bool = False, out: Array | None = None
 ) -> Array:
@@ -76,6 +81,7 @@ def accelerations(
     return robot.evaluate("accelerations", q=q, qd=qd, qdd=qdd, gravity=gravity, out=out)
 
 
+@takes_dask()
 def jacobian(
     robot: Mechanism,
     q: ArrayLike,
@@ -100,6 +106,7 @@ def jacobian(
     return robot.evaluate("jacobian", q=q, link=link, frame=frame, parameters=parameters, out=out)
 
 
+@takes_dask()
 def jacobian_derivative(
     robot: Mechanism,
     q: ArrayLike,
@@ -117,6 +124,7 @@ def jacobian_derivative(
     return robot.evaluate("jacobian_derivative", q=q, qd=qd, link=link, frame=frame, out=out)
 
 
+@takes_dask()
 def kinematic_hessian(
     robot: Mechanism, q: ArrayLike, link: str | None = None, frame: str = "world", *, out: Array | None = None
 ) -> Array:
@@ -128,6 +136,7 @@ def kinematic_hessian(
     return robot.evaluate("kinematic_hessian", q=q, link=link, frame=frame, out=out)
 
 
+@takes_dask()
 def analytic_jacobian(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", out: Array | None = None
 ) -> Array:
@@ -140,6 +149,7 @@ def analytic_jacobian(
     return robot.evaluate("analytic_jacobian", q=q, link=link, order=order, out=out)
 
 
+@takes_dask()
 def pose_vector(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", out: Array | None = None
 ) -> Array:
@@ -157,6 +167,7 @@ def pose_vector(
     return robot.evaluate("pose_vector", q=q, link=link, order=order, out=out)
 
 
+@takes_dask()
 def angles_are_singular(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", tolerance: float = 1e-6
 ) -> NDArray[np.bool_]:

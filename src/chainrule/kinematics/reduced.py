@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, names
 from chainrule.core.closure import CLOSED_GAP
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import motions
 from chainrule.errors import ModelError, quoted
@@ -36,6 +37,7 @@ MEANINGS = {
     "constraint": "the loops leave more motions than elsewhere",
 }
 """Kinds of singularities of a closed mechanism."""
+KIND_TYPE = f"<U{max(map(len, MEANINGS))}"
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class ReducedJacobian:
         return "\n".join(lines)
 
 
+@takes_dask()
 def reduced_jacobian(
     robot: Mechanism,
     q: ArrayLike,
@@ -129,12 +132,14 @@ def reduced_jacobian(
     J = jacobian_rows(robot, state, task.link, task.part, frame)
     G = robot.evaluate("constraint_jacobian", q=state)
     size, units = _size(robot), np.array([velocity.unit != "rad" for velocity in robot.layout.velocities])
-    parts = [
-        _reduce_one(J[row], G[row], np.where(units, size, 1.0), size, driven, dof, task)
-        for row in np.ndindex(state.shape[:-1])
-    ]
+    batch, scale = state.shape[:-1], np.where(units, size, 1.0)
+    parts = [_reduce_one(J[row], G[row], scale, size, driven, dof, task) for row in np.ndindex(batch)]
+    unknown: tuple[Any, ...] = _reduce_one(np.full(J.shape[-2:], np.nan), G[:0], scale, size, driven, dof, task)
     columns = [
-        np.array(column).reshape((*state.shape[:-1], *np.shape(column[0]))) for column in zip(*parts, strict=True)
+        np.array([part[k] for part in parts], KIND_TYPE if isinstance(one, str) else float).reshape(
+            (*batch, *np.shape(one))
+        )
+        for k, one in enumerate(unknown)
     ]
     actuated_names = tuple(robot.velocity_names[i] for i in driven)
     return ReducedJacobian(task.link, task.part, frame, actuated_names, dof, *columns)

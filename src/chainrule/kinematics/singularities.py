@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, number, refuse_undefined_rows
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.poses import jacobian_derivative
@@ -59,12 +60,14 @@ class Singularity:
         )
 
 
+@takes_dask()
 def singular_values(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
     """Singular values of the Jacobian, largest first: (..., k), k the smaller number of its rows and columns."""
     (q,) = robot.read("singular_values", q=q)
     return svd(loop_jacobian(robot, q, link, task(robot, link, part=part).part))[1]
 
 
+@takes_dask()
 def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
     """The largest singular value over the smallest of those the task has: (...); infinite where it is singular."""
     chosen = moving_task(robot, link, part=part)
@@ -73,6 +76,7 @@ def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *,
         return np.abs(s[..., 0] / s[..., chosen.rank - 1])  # LAPACK has zeros of either sign
 
 
+@takes_dask()
 def is_singular(
     robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None, tolerance: float = 1e-6
 ) -> NDArray[np.bool_]:

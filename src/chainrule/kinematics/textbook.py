@@ -8,6 +8,7 @@ import numpy as np
 
 from chainrule.algorithms import exponentials as algorithm
 from chainrule.arguments import Array
+from chainrule.core.dask import takes_dask
 from chainrule.core.exponential_table import ExponentialTable
 from chainrule.core.link_tables import VelocityTable
 from chainrule.core.mechanism import Mechanism
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 VELOCITY_UNITS = {"omega": "rad/s", "v": "m/s", "omega_0": "rad/s", "v_0": "m/s"}
 
 
+@takes_dask()
 def velocity_table(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> VelocityTable:
     """Velocities from the base to the tip (Craig): omega_i and v_i of each link in its own axes, and in the base's.
 
@@ -49,6 +51,7 @@ def velocity_table(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> VelocityTab
     return VelocityTable(names, VELOCITY_UNITS, **vectors, R=across @ turn, P=P)
 
 
+@takes_dask()
 def exponential_table(robot: Mechanism, q: ArrayLike) -> ExponentialTable:
     """The product of exponentials: screws S_i, e^([S_i] q_i), their products, the columns Ad S_i, and what they make.
 

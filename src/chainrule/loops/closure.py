@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, names
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, quoted
 
@@ -15,26 +16,31 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@takes_dask()
 def constraint_residual(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """phi(q), zero where every loop is closed: (..., rows), in m, and without unit for directions."""
     return robot.evaluate("constraint_residual", q=q, out=out)
 
 
+@takes_dask()
 def constraint_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """G with d phi/dt = G qd: (..., rows, n)."""
     return robot.evaluate("constraint_jacobian", q=q, out=out)
 
 
+@takes_dask()
 def constraint_velocity_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """gamma = dG/dt qd, so that d2 phi/dt2 = G qdd + gamma: (..., rows)."""
     return robot.evaluate("constraint_velocity_terms", q=q, qd=qd, out=out)
 
 
+@takes_dask()
 def constraint_poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """The pose of each constraint's second origin in its first: (..., constraints, 4, 4)."""
     return robot.evaluate("constraint_poses", q=q, out=out)
 
 
+@takes_dask()
 def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
     """A closed configuration near q, for each state of a batch: (..., nq). The joints in `hold` stay as they are.
 
@@ -61,6 +67,7 @@ def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
     return best.reshape(state.shape)
 
 
+@takes_dask()
 def closing_step(robot: Mechanism, q: ArrayLike) -> Array:
     """One Newton step towards closed loops: integrate(q, closing_step(q)) has less residual: (..., n).
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, names
-from chainrule.core.dask import is_lazy
+from chainrule.core.dask import takes_dask
 from chainrule.core.loads import Loads
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import NEW_PART_TOLERANCE
@@ -27,6 +27,7 @@ class LoopTorques(NamedTuple):
     forces: Array
 
 
+@takes_dask()
 def constraint_forces(
     robot: Mechanism,
     q: ArrayLike,
@@ -46,6 +47,7 @@ def constraint_forces(
     return _forces(robot, "constraint_forces", loads, wrench_frame, q=q, qd=qd, tau=tau)
 
 
+@takes_dask()
 def loop_forces(
     robot: Mechanism,
     q: ArrayLike,
@@ -82,6 +84,7 @@ def _forces(
     return robot.evaluate(function, loads, wrench_frame=wrench_frame, **state, **options)
 
 
+@takes_dask()
 def loop_torques(
     robot: Mechanism,
     q: ArrayLike,
@@ -106,7 +109,7 @@ def loop_torques(
     loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
     tau = robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, **options)
     forces = _forces(robot, "loop_forces", loads, wrench_frame, q=q, qd=qd, qdd=qdd, **options)
-    if robot.model.constraints and not any(is_lazy(x) for x in (q, qd, qdd)):
+    if robot.model.constraints:
         state, rates, wanted = robot.read("loop_torques", q=q, qd=qd, qdd=qdd)
         gamma = constraint_velocity_terms(robot, state, rates)
         refuse_violation(robot, "inverse_dynamics", state, wanted, gamma, "with this qdd")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, names
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError, quoted
 from chainrule.loops.closure import constraint_jacobian, constraint_velocity_terms
@@ -19,6 +20,7 @@ MAX_VIOLATION = 1e-6
 """How far velocities and accelerations may violate the constraints, relative to the terms that should cancel."""
 
 
+@takes_dask()
 def consistent_velocity(robot: Mechanism, q: ArrayLike, qd: ArrayLike, hold: Sequence[str] = ()) -> Array:
     """The velocity nearest to qd that keeps the loops closed, in the metric of the mass matrix: (..., n).
 
@@ -34,6 +36,7 @@ def consistent_velocity(robot: Mechanism, q: ArrayLike, qd: ArrayLike, hold: Seq
     return v
 
 
+@takes_dask()
 def consistent_acceleration(
     robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, hold: Sequence[str] = ()
 ) -> Array:

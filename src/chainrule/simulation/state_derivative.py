@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, number, one_of, rows_of
+from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.dynamics import forward_dynamics, friction_torque
 from chainrule.errors import ModelError, ShapeError, quoted
@@ -22,6 +23,7 @@ MAX_OPENING = 1e-3
 """The residual of loops, in m or without unit, beyond which a state is none of the robot."""
 
 
+@takes_dask()
 def state_derivative(
     robot: Mechanism,
     t: float,

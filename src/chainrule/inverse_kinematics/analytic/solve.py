@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, positive
+from chainrule.core.dask import takes_dask
 from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.analytic.axes import Axes, axes_of
 from chainrule.inverse_kinematics.analytic.parallel import parallel, planar
@@ -16,7 +17,7 @@ from chainrule.inverse_kinematics.analytic.wrist import spherical_wrist
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.periods import shift_by_periods
-from chainrule.inverse_kinematics.request import target_numbers
+from chainrule.inverse_kinematics.request import pose_dimensions, target_numbers
 from chainrule.inverse_kinematics.result import Truths, measured_errors
 from chainrule.kinematics.configurations import neutral
 from chainrule.kinematics.poses import pose
@@ -47,6 +48,7 @@ class Branches:
     """The class of arms: "planar", "spherical wrist" or "parallel axes"."""
 
 
+@takes_dask(target=pose_dimensions)
 def analytic_inverse_kinematics(
     robot: Mechanism, target: ArrayLike, link: str | None = None, *, tolerance: float = 1e-6
 ) -> Branches:
