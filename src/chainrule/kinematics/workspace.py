@@ -2,61 +2,42 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainrule.arguments import MAX_STATES, Array, number, one_of, refuse_beyond_memory, rows_of
+from chainrule.arguments import Array, refuse_beyond_memory
+from chainrule.compile.load.threads import run_all
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.tables import data_frame
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import random_state
-from chainrule.kinematics.manipulability import manipulability
-from chainrule.kinematics.poses import jacobian, pose
+from chainrule.kinematics.reach import (
+    Dexterity,
+    Reach,
+    farthest_from,
+    is_flat,
+    positive_integer,
+    read_direction,
+    read_side,
+    read_slab,
+)
+from chainrule.kinematics.samples import BLOCK_POSTURES, PATCHES, Indices, approach_patches, measure_postures
 from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-Indices = NDArray[np.int64]
-
-CHUNK_POSTURES = 1 << 16
-"""Postures computed at a time."""
-
 NUMBERS_PER_SAMPLE = 7
 """Numbers that a cloud keeps of each sample, beside its posture: position, approach and manipulability."""
 
-FLATNESS = 1e-9
-"""A cloud that is thinner than this part of its size is a plane."""
-
-BANDS = 6
-"""Bands of equal area into which approach directions are sorted; each band has twice as many sectors."""
-
-
 MAX_CELLS = 2.0**62
 """Cells that can be counted."""
-
-
-class Reach(NamedTuple):
-    """The farthest point in a direction: its distance (m), its position, and the posture there."""
-
-    distance: float
-    position: Array
-    q: Array
-
-
-class Dexterity(NamedTuple):
-    """For each occupied cell: its centre (cells, 3), the samples in it, and the share of approach directions found."""
-
-    centers: Array
-    counts: Indices
-    share: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,41 +89,15 @@ class Workspace:
 
         From the farthest samples, p . d is maximised within the joint limits with its gradient J_v^T d.
         """
-        d = rows_of(direction, 3, "reach: direction", "x, y, z")
-        if d.shape != (3,) or not np.isfinite(d).all() or not d.any():
-            raise ShapeError(f"reach: direction must be three numbers, not all zero, got {short_repr(direction)}")
-        count = _positive_integer(starts, "reach: starts")
+        unit = read_direction(direction)
+        count = positive_integer(starts, "reach: starts")
         self._refuse_empty()
-        d = d / np.abs(d).max()
-        unit = d / np.linalg.norm(d)
-        best = np.argsort(self.position @ unit)[-count:]
-        candidates = [self._farther(q, unit) for q in self.q[best]]
-        q = max(candidates, key=lambda q: float(self._at(q) @ unit))
-        position = self._at(q)
-        return Reach(float(position @ unit), position, q)
-
-    def _at(self, q: Array) -> Array:
-        return pose(self.robot, q, self.link)[..., :3, 3]
-
-    def _farther(self, q: Array, unit: Array) -> Array:
-        if self.robot.nq != self.robot.nv or self.robot.model.constraints:
-            return q  # neither plain coordinates nor independent ones: the sample itself
-        from scipy.optimize import minimize
-
-        def slope(q: Array) -> Array:
-            return -unit @ jacobian(self.robot, q, self.link, "world")[3:]
-
-        limits = list(zip(self.robot.limits.lower, self.robot.limits.upper, strict=True))
-        found = minimize(lambda q: -float(self._at(q) @ unit), q, jac=slope, bounds=limits, method="L-BFGS-B")
-        return np.asarray(found.x)
+        return farthest_from(self.robot, self.link, self.q[np.argsort(self.position @ unit)[-count:]], unit)
 
     def slice(self, axis: str, at: float = 0.0, thickness: float = 0.05) -> Workspace:
         """The points of a slab across an axis, "x", "y" or "z", centred at a place on it, both in m."""
-        one_of(("x", "y", "z"), axis, "axis", "a workspace")
-        place, thick = number(at, "slice: at", "m"), number(thickness, "slice: thickness", "m")
-        if thick <= 0:
-            raise ShapeError(f"slice: thickness must be positive, in m, got {short_repr(thickness)}")
-        return self[np.abs(self.position[:, "xyz".index(axis)] - place) <= thick / 2]
+        slab = read_slab(axis, at, thickness)
+        return self[np.abs(self.position[:, slab.axis] - slab.at) <= slab.thickness / 2]
 
     def __getitem__(self, chosen: Any) -> Workspace:
         """The points that an index, a slice or a mask of (N) chooses."""
@@ -160,8 +115,7 @@ class Workspace:
         points lie in a plane along two of the axes.
         """
         cells, _ = self._cells(cell)
-        extent = np.ptp(self.bounds, axis=0)
-        return 0.0 if extent.min() <= FLATNESS * extent.max() else len(cells) * float(cell) ** 3
+        return 0.0 if is_flat(self.bounds) else len(cells) * float(cell) ** 3
 
     def dexterity(self, cell: float = 0.1) -> Dexterity:
         """From how many sides each place is reached: a share of all approach directions, in 72 patches of equal area.
@@ -169,21 +123,14 @@ class Workspace:
         Places are cubes of side `cell` (m). Few samples in a cell find few directions: compare cells with many.
         """
         cells, which = self._cells(cell)
-        sectors = 2 * BANDS
-        band = np.minimum(((self.approach[:, 2] + 1) / 2 * BANDS).astype(int), BANDS - 1)
-        turn = np.arctan2(self.approach[:, 1], self.approach[:, 0]) / (2 * np.pi) + 0.5
-        patch = band * sectors + np.minimum((turn * sectors).astype(int), sectors - 1)
-        patches = BANDS * sectors
-        found = np.unique(which * patches + patch) // patches
-        share = np.bincount(found, minlength=len(cells)) / patches
+        found = np.unique(which * PATCHES + approach_patches(self.approach.T)) // PATCHES
+        share = np.bincount(found, minlength=len(cells)) / PATCHES
         centers = (cells + 0.5).astype(float) * float(cell)
         return Dexterity(centers, np.bincount(which, minlength=len(cells)).astype(np.int64), share)
 
     def _cells(self, cell: float) -> tuple[Indices, Indices]:
         """The cells that hold a point (cells, 3), as multiples of their side, and which of them each point is in."""
-        side = number(cell, "cell", "m")
-        if side <= 0:
-            raise ShapeError(f"cell must be a positive length, in m, got {short_repr(cell)}")
+        side = read_side(cell)
         self._refuse_empty()
         if np.prod(np.ptp(self.bounds, axis=0) / side + 2) > MAX_CELLS or np.abs(self.bounds).max() / side > MAX_CELLS:
             raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")
@@ -251,16 +198,20 @@ def workspace(
     2.0
     """
     name = robot.link(link)
-    count = _positive_integer(samples, "workspace: samples")
+    count = positive_integer(samples, "workspace: samples")
     generator = _random_generator(rng)
     refuse_beyond_memory(count * (2.0 * robot.nq + NUMBERS_PER_SAMPLE), f"workspace: {count} samples")
     q = random_state(robot, generator, (count,))
     position, approach, w = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
-    for start in range(0, count, CHUNK_POSTURES):
-        chunk = slice(start, start + CHUNK_POSTURES)
-        T = pose(robot, q[chunk], name)
-        position[chunk], approach[chunk] = T[:, :3, 3], T[:, :3, 2]
-        w[chunk] = manipulability(robot, q[chunk], name, part=part)
+
+    def fill(chunk: slice) -> None:
+        measured = measure_postures(robot, q[chunk], name, part)
+        position[chunk], approach[chunk] = measured.position.T, measured.approach.T
+        w[chunk] = measured.manipulability
+
+    fill(slice(0, BLOCK_POSTURES))
+    starts = range(BLOCK_POSTURES, count, BLOCK_POSTURES)  # after the first, which compiles
+    run_all([partial(fill, slice(start, start + BLOCK_POSTURES)) for start in starts])
     return Workspace(robot, name, q, position, approach, w)
 
 
@@ -276,13 +227,3 @@ def _random_generator(rng: Any) -> np.random.Generator:
     raise ShapeError(
         f"workspace: rng must be a random generator or a seed, a whole number of at least 0, got {short_repr(rng)}"
     )
-
-
-def _positive_integer(value: Any, what: str) -> int:
-    try:
-        count = operator.index(value)
-    except Exception:
-        count = 0
-    if not 0 < count <= MAX_STATES or isinstance(value, bool):
-        raise ShapeError(f"{what} must be a positive integer that memory can hold, got {short_repr(value)}")
-    return count
