@@ -31,6 +31,7 @@ from chainrule.inverse_kinematics.result import InverseKinematics as InverseKine
 from chainrule.kinematics.pose_vectors import angles_are_singular as angles_are_singular
 from chainrule.kinematics.pose_vectors import pose_from_vector as pose_from_vector
 from chainrule.kinematics.pose_vectors import vector_from_pose as vector_from_pose
+from chainrule.kinematics.workspace_map import WorkspaceMap as WorkspaceMap
 from chainrule.model.joints import Screw as Screw
 from chainrule.robot.bodies import RigidBody as RigidBody
 from chainrule.robot.bodies import rigid_body as rigid_body

@@ -13,6 +13,9 @@ LAYERS = (
 
 UPWARD = {
     ("kinematics.workspace", "plots.workspace"): "Workspace.plot",
+    ("kinematics.workspace", "cluster.reach"): "workspace(cell=...), whose blocks a cluster may count",
+    ("kinematics.workspace_map", "plots.workspace"): "WorkspaceMap.plot",
+    ("kinematics.workspace_map", "robot.robot"): "WorkspaceMap.load makes the robot that the file holds",
     ("inverse_kinematics.history", "plots.inverse_kinematics"): "History.plot",
     ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
     ("simulation.trajectory", "plots.motion_planes"): "Trajectory.plot_torque_terms and its like",

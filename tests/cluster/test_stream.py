@@ -23,6 +23,14 @@ def test_outcomes_come_in_order_and_errors_are_of_one_task(place):
     assert list(run_tasks(tasks.square, [], place)) == []
 
 
+def test_outcomes_may_come_as_they_finish(place):
+    outcomes = list(run_tasks(tasks.refuse_odd, range(9), place, in_order=False))
+    assert sorted(outcome.task for outcome in outcomes) == list(range(9))
+    assert sorted(outcome.get() for outcome in outcomes if outcome.error is None) == [0, 2, 4, 6, 8]
+    with pytest.raises(cr.ShapeError, match="is odd"):
+        next(outcome for outcome in outcomes if outcome.error).get()
+
+
 def test_a_defect_of_the_function_is_raised(place):
     with pytest.raises(ZeroDivisionError, match="a defect"):
         list(run_tasks(tasks.fail, range(3), place))

@@ -349,6 +349,7 @@ def _results(arm: cr.Robot) -> list[Target]:
     cloud = arm.workspace(20)
     objects = {
         "Workspace": cloud,
+        "WorkspaceMap": arm.workspace(20, cell=1.0),
         "Ellipsoid": arm.manipulability_ellipsoid([0.1, 0.2]),
         "Trajectory": arm.simulate([0.1, 0.2], None, 0.002),
         "Reference": cr.plan(arm, np.zeros((2, 2)), times=[0.0, 1.0]),

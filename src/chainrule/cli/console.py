@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -161,6 +162,20 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one li
 degrees_option = click.option(
     "--degrees", is_flag=True, help="Angles and their rates are in degrees, those that are printed too."
 )
+
+
+def cluster_options(function: Function) -> Function:
+    """The options of work on more than one process; the function receives them as `cluster` and `workers`."""
+
+    @click.option("--workers", type=click.IntRange(1), metavar="COUNT", help="Processes on this machine to work with.")
+    @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler to work with, such as tcp://host:8786.")
+    @functools.wraps(function)
+    def with_cluster(*args: Any, cluster: str | None, workers: int | None, **options: Any) -> Any:
+        if cluster is not None and workers is not None:
+            raise click.UsageError("give either --cluster or --workers")
+        return function(*args, cluster=cluster, workers=workers, **options)
+
+    return with_cluster
 
 
 # Robots
@@ -360,6 +375,20 @@ class PositiveNumber(click.ParamType[float]):
         if not 0 < number < math.inf:
             self.fail(f"must be a number of {self.name} above 0, got {short_repr(value)}", param, ctx)
         return number
+
+
+class Count(click.IntRange):
+    """A whole number above zero, also written as 1e9."""
+
+    def __init__(self) -> None:
+        super().__init__(min=1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        if isinstance(value, str) and re.fullmatch(r"\d+(\.\d*)?[eE]\+?\d{1,2}", value):
+            exact = Decimal(value)
+            value = int(exact) if exact == exact.to_integral_value() else value
+        return int(super().convert(value, param, ctx))
 
 
 class Numbers(click.ParamType[object]):

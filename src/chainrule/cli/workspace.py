@@ -9,6 +9,10 @@ import numpy as np
 
 from chainrule.cli.console import (
     PICTURE,
+    Count,
+    OutputFile,
+    PositiveNumber,
+    cluster_options,
     command,
     degrees_option,
     echo,
@@ -20,6 +24,7 @@ from chainrule.cli.console import (
 )
 from chainrule.cli.joints import describe_positions, joint_lines
 from chainrule.errors import visible
+from chainrule.kinematics.workspace_map import WorkspaceMap
 from chainrule.plots.canvas import refuse_unwritable
 
 if TYPE_CHECKING:
@@ -37,9 +42,15 @@ MAX_CELLS_ACROSS = 32.0
     "chainrule workspace planar_3r --samples 20000",
     "chainrule workspace panda --samples 20000 --link panda_link4 --json",
     "chainrule workspace puma560 --samples 20000 --plot reach.png --color dexterity",
+    "chainrule workspace puma560 --samples 1e6 --cell 0.05 --workers 2 --output reach.npz",
 )
 @click.option(
-    "--samples", default=1_000_000, show_default=True, type=click.IntRange(1), metavar="COUNT", help="Random postures."
+    "--samples", default=1_000_000, show_default=True, type=Count(), metavar="COUNT", help="Random postures, as 1e9."
+)
+@click.option(
+    "--cell",
+    type=PositiveNumber("m"),
+    help="Count postures in cells of this side: memory does not grow with their number.",
 )
 @click.option("--link", help="A link or frame; the end-effector if left out.")
 @click.option(
@@ -55,61 +66,86 @@ MAX_CELLS_ACROSS = 32.0
     "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="NUMBER", help="Of the random postures."
 )
 @click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
+@click.option("--output", type=OutputFile(".npz"), help="A file for the map of cells, .npz.")
+@cluster_options
 @degrees_option
 @json_option
 @robot_options
 def workspace(
     robot: Robot,
     samples: int,
+    cell: float | None,
     link: str | None,
     color: str,
     seed: int,
     plot: str | None,
+    output: str | None,
+    cluster: str | None,
+    workers: int | None,
     degrees: bool,
     as_json: bool,
 ) -> None:
     """The reachable workspace from random postures: its bounds, volume and best places."""
     if plot:  # before the work, not after it
         refuse_unwritable(plot)
-    with progress("sampling postures") as at:
-        cloud = robot.workspace(samples, link, rng=seed)
-        at("bounds and volume")
-        facts = describe(cloud)
+    if cell is None and (cluster or workers or output):
+        raise click.UsageError(
+            "--cluster, --workers and --output are for a map of cells: give their side, as --cell 0.02"
+        )
+    reached: Workspace | WorkspaceMap
+    if cell is None:
+        with progress("sampling postures"):
+            reached = robot.workspace(samples, link, rng=seed)
+    else:
+        reached = robot.workspace(samples, link, rng=seed, cell=cell, cluster=cluster, workers=workers)
+    with progress("bounds and volume") as at:
+        facts = describe(reached)
         if plot:
             at("drawing")
-            cloud.plot(plot, color=color)
+            reached.plot(plot, color=color)
+    if output and isinstance(reached, WorkspaceMap):
+        reached.save(output)
     best = describe_positions(robot, facts["best"]["q"], degrees=degrees)
     if as_json:
         print_json({**facts, "best": {**facts["best"], **best}})
     else:
-        print_workspace(cloud, facts)
+        print_workspace(reached, facts)
         echo(joint_lines(robot, facts["best"]["q"], degrees=degrees))
-    if plot:
-        report_file(plot)
+    for file in (plot, output):
+        if file:
+            report_file(file)
 
 
-def describe(cloud: Workspace) -> dict[str, Any]:
+def describe(cloud: Workspace | WorkspaceMap) -> dict[str, Any]:
     """Bounds, distances, volume, and where manipulability is largest."""
     low, high = cloud.bounds
     near, far = cloud.radii
-    across = min(MAX_CELLS_ACROSS, max(1.0, (len(cloud.position) / SAMPLES_PER_CELL) ** (1 / 3)))
-    cell = float((high - low).max()) / across
-    volume = cloud.volume(cell) if cell > 0 else 0.0
+    if isinstance(cloud, WorkspaceMap):
+        samples, cell, volume = cloud.samples, cloud.cell, cloud.volume()
+    else:
+        samples = len(cloud)
+        across = min(MAX_CELLS_ACROSS, max(1.0, (samples / SAMPLES_PER_CELL) ** (1 / 3)))
+        cell = float((high - low).max()) / across
+        volume = cloud.volume(cell) if cell > 0 else 0.0
     reaches = {name: cloud.reach(direction).distance for name, direction in DIRECTIONS.items()}
     best = int(cloud.manipulability.argmax())
     return {
-        "robot": cloud.robot.name, "link": cloud.link, "samples": len(cloud), "low": low, "high": high, "nearest": near,
+        "robot": cloud.robot.name, "link": cloud.link, "samples": samples, "low": low, "high": high, "nearest": near,
         "farthest": far, "volume": volume, "cell": cell, "reach": reaches,
+        **({"cells": len(cloud)} if isinstance(cloud, WorkspaceMap) else {}),
         "best": {
             "manipulability": float(cloud.manipulability[best]), "position": cloud.position[best], "q": cloud.q[best],
         },
     }  # fmt: skip
 
 
-def print_workspace(cloud: Workspace, facts: dict[str, Any]) -> None:
+def print_workspace(cloud: Workspace | WorkspaceMap, facts: dict[str, Any]) -> None:
     """Print bounds, distances, volume, and where manipulability is largest."""
     low, high, reaches, best = facts["low"], facts["high"], facts["reach"], facts["best"]
-    echo(f"{visible(cloud.link)} of {visible(cloud.robot.name)}: {len(cloud)} random postures within the joint limits")
+    count = f"{facts['samples']} random postures within the joint limits"
+    if "cells" in facts:
+        count += f", in {facts['cells']} cells of {facts['cell']:g} m"
+    echo(f"{visible(cloud.link)} of {visible(cloud.robot.name)}: {count}")
     for i, axis in enumerate("xyz"):
         echo(f"  {axis} from {low[i]: .4f} to {high[i]: .4f} m; reach {reaches['-' + axis]:.4f}, {reaches[axis]:.4f} m")
     size = f"; about {facts['volume']:.3g} m^3, in cells of {facts['cell']:.2g} m" if facts["volume"] else ""

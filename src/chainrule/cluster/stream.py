@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from chainrule.cluster.client import SECONDS_FOR_SCHEDULER
 from chainrule.cluster.versions import own_versions, refuse_other_versions
@@ -50,6 +50,12 @@ class Outcome(Generic[T, R]):
     value: R | None
     error: Exception | None = None
 
+    def get(self) -> R:
+        """The value; the error is raised."""
+        if self.error is not None:
+            raise self.error
+        return cast("R", self.value)
+
 
 def run_tasks(
     function: Callable[[T], R],
@@ -58,12 +64,13 @@ def run_tasks(
     *,
     name: Callable[[T], str] = str,
     in_flight: int | None = None,
+    in_order: bool = True,
     total: int | None = None,
     progress: bool | None = None,
     doing: str = "computing",
     unit: str = "tasks",
 ) -> Iterator[Outcome[T, R]]:
-    """The outcomes of a function on tasks, in the order of the tasks.
+    """The outcomes of a function on tasks, in the order of the tasks, or as they finish.
 
     Errors that concern one task (of chainrule, of files, of memory) are in its outcome, and the others go on. Tasks of
     a worker that dies are run again on another one. A task must not change anything, or change it whole.
@@ -78,6 +85,8 @@ def run_tasks(
         The name of a task in messages.
     in_flight
         Tasks on the cluster at a time; three for each of its threads unless given.
+    in_order
+        False where outcomes may come as they finish: none is kept until an earlier one is there.
     total, progress, doing, unit
         How many tasks there are, if `tasks` has no length, and the bar: whether it is shown, and its words.
     """
@@ -86,7 +95,7 @@ def run_tasks(
     if client is None:
         outcomes = _run_here(function, tasks)
     else:
-        outcomes = _Stream(client, function, name, in_flight, total).run(tasks)
+        outcomes = _Stream(client, function, name, in_flight, in_order, total).run(tasks)
     with Progress(total or 0, progress if total else False, doing, unit) as bar:
         for count, outcome in enumerate(outcomes, start=1):
             bar.at(count)
@@ -123,9 +132,11 @@ class _Stream(Generic[T, R]):
         function: Callable[[T], R],
         name: Callable[[T], str],
         in_flight: int | None,
+        in_order: bool,
         total: int | None,
     ) -> None:
         self.client, self.function, self.name, self.chosen, self.total = client, function, name, in_flight, total
+        self.in_order = in_order
         self.address: str = client.scheduler.address  # a client that has lost its scheduler has none
         self.running: dict[Future, tuple[int, T, int]] = {}
         """The place, the task and the number of the attempt of each future."""
@@ -134,12 +145,12 @@ class _Stream(Generic[T, R]):
         self.suspects: set[int] = set()
         """Places of tasks whose workers died as often as the scheduler allows; they are tried once more."""
         self.given = 0
-        """How many outcomes were handed out: the place of the next one."""
+        """How many outcomes were handed out: in order, the place of the next one."""
         self.room = 1
         self.counted = -SECONDS_BETWEEN_COUNTS
 
     def run(self, tasks: Iterable[T]) -> Iterator[Outcome[T, R]]:
-        """The outcomes, in the order of the tasks."""
+        """The outcomes."""
         from distributed import as_completed
 
         waiting = enumerate(tasks)
@@ -159,9 +170,10 @@ class _Stream(Generic[T, R]):
                 again = self._receive(next(completed))
                 if again is not None:
                     completed.add(again)
-                while self.given in self.finished:
+                while self.finished and (self.given in self.finished or not self.in_order):
+                    outcome = self.finished.pop(self.given if self.in_order else next(iter(self.finished)))
                     self.given += 1
-                    yield self.finished.pop(self.given - 1)
+                    yield outcome
         finally:
             if self.running and self.client.status == "running":
                 self.client.cancel(list(self.running))

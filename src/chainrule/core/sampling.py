@@ -28,7 +28,10 @@ def _random_part(layout: Layout, places: JointPlaces, rng: np.random.Generator, 
         position = rng.uniform(-1, 1, (*batch, kind.nq - 4))
         return np.concatenate([position, quaternion], axis=-1)
     low, high = np.array([_range(coordinate) for coordinate in layout.coordinates[places.q]]).T
-    return low + (high - low) * rng.random((*batch, kind.nv))  # the numbers of rng.uniform, in a fifth of the time
+    q = rng.random((*batch, kind.nv))  # the numbers of rng.uniform, in a fifth of the time
+    q *= high - low
+    q += low
+    return q
 
 
 def _range(coordinate: Coordinate) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.errors import ModelError, ShapeError
+from chainrule.kinematics.reach import FLATNESS
 from chainrule.kinematics.samples import PATCHES, Indices, Measured, approach_patches
 
 MAX_TABLE_BYTES = 400_000_000
@@ -40,7 +41,7 @@ _BITS = (1 << (np.arange(PATCHES) % 8)).astype(np.uint8)
 
 
 class Cells(NamedTuple):
-    """The contents of a table, sorted by cell: what is sent between processes."""
+    """The contents of a table, as they are sent between processes."""
 
     places: NDArray[np.int32]
     """Cells that hold a point, as multiples of their side: (cells, 3)."""
@@ -91,20 +92,24 @@ class CellTable:
 
     def add(self, measured: Measured, q: Array, first: int) -> None:
         """Count the points of postures (N, nq), whose numbers begin with `first` and are larger than all before."""
-        self._add_extremes(measured, q, first)
-        slots = self._find(np.floor(measured.position / self.side))
+        p, w = measured.position, measured.manipulability
+        low, high = p.min(axis=1), p.max(axis=1)
+        if not (np.isfinite([*low, *high]).all() and np.isfinite(w.max())):
+            raise ModelError("workspace: a random posture has a position or a manipulability that is not finite")
+        self._add_extremes(p, low, high, q, first)
+        slots = self._find(np.floor(p / self.side), np.floor(low / self.side), np.floor(high / self.side))
         np.add.at(self._counts, slots, 1)
-        self._add_best(slots, measured.manipulability, q, first)
+        self._add_best(slots, w, q, first)
         self._add_directions(slots, approach_patches(measured.approach))
 
-    def _add_extremes(self, measured: Measured, q: Array, first: int) -> None:
-        p = measured.position
-        squares = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
-        rows = np.array([*p.argmin(axis=1), *p.argmax(axis=1), squares.argmin(), squares.argmax()])
-        found = np.array([*p[[0, 1, 2, 0, 1, 2], rows[:6]], *squares[rows[6:]]])
-        if not (np.isfinite(found).all() and np.isfinite(measured.manipulability.max())):
-            raise ModelError("workspace: a random posture has a position or a manipulability that is not finite")
-        self._keep_extremes(found, q[rows], first + rows)
+    def _add_extremes(self, p: Array, low: Array, high: Array, q: Array, first: int) -> None:
+        squares = p[0] * p[0]
+        squares += p[1] * p[1]
+        squares += p[2] * p[2]
+        found = np.array([*low, *high, squares.min(), squares.max()])
+        if (SIGNS * found < SIGNS * self._extremes).any():
+            rows = np.array([*p.argmin(axis=1), *p.argmax(axis=1), squares.argmin(), squares.argmax()])
+            self._keep_extremes(found, q[rows], first + rows)
 
     def _keep_extremes(self, values: Array, q: Array, numbers: Indices) -> None:
         new, old = SIGNS * values, SIGNS * self._extremes
@@ -114,9 +119,11 @@ class CellTable:
 
     def _add_best(self, slots: Indices, w: Array, q: Array, first: int) -> None:
         better = np.flatnonzero(w > self._best.take(slots))[::-1]
-        better = better[np.argsort(w[better], kind="stable")]  # the last of a cell is its best, and the first of equals
-        cells = slots[better]
-        self._best[cells], self._q[cells], self._numbers[cells] = w[better], q[better], first + better
+        cells, values = slots[better], w[better]
+        np.maximum.at(self._best, cells, values)
+        is_best = values == self._best[cells]
+        better, cells = better[is_best], cells[is_best]  # from the last to the first, which of equals is the one kept
+        self._q[cells], self._numbers[cells] = q[better], first + better
 
     def _add_directions(self, slots: Indices, patches: Indices) -> None:
         bytes_ = self._directions.reshape(-1)
@@ -132,7 +139,8 @@ class CellTable:
         if not len(cells.counts):
             return
         self._keep_extremes(cells.extremes, cells.extreme_q, cells.extreme_numbers)
-        slots = self._find(cells.places.T.astype(float))
+        places = cells.places.T.astype(float)
+        slots = self._find(places, places.min(axis=1), places.max(axis=1))
         self._counts[slots] += cells.counts
         self._directions[slots] |= cells.directions
         best = self._best[slots]
@@ -142,26 +150,29 @@ class CellTable:
         self._best[at], self._q[at] = cells.manipulability[better], cells.q[better]
         self._numbers[at] = cells.numbers[better]
 
-    def cells(self) -> Cells:
-        """What the table holds, sorted by x, y and z."""
-        order = np.argsort(self._keys(self._places[: self.size].T.astype(float)))
+    def cells(self, *, sort: bool = True) -> Cells:
+        """What the table holds, sorted by x, y and z, or in the order in which cells were found."""
+        rows: Any = slice(self.size)
+        if sort:
+            rows = np.lexsort(self._places[rows].T[::-1])
         return Cells(
-            self._places[order], self._counts[order], self._best[order], self._q[order], self._numbers[order],
-            self._directions[order], self._extremes, self._extreme_q, self._extreme_numbers,
+            self._places[rows], self._counts[rows], self._best[rows], self._q[rows], self._numbers[rows],
+            self._directions[rows], self._extremes, self._extreme_q, self._extreme_numbers,
         )  # fmt: skip
 
     # --- which cell is where ---
 
-    def _find(self, places: Array) -> Indices:
-        """The slots of cells (3, N), which are made where they are new."""
-        low, high = places.min(axis=1), places.max(axis=1)
+    def _find(self, places: Array, low: Array, high: Array) -> Indices:
+        """The slots of cells (3, N) between the lowest and the highest, which are made where they are new."""
         if (low < self._low).any() or (high >= self._low + self._shape).any():
             self._widen(low, high)
         keys = self._keys(places)
         slots = self._slots.take(keys)
-        new = slots < 0
-        if new.any():
-            fresh = np.unique(keys[new])
+        if slots.min() < 0:
+            new = np.flatnonzero(slots < 0)
+            fresh = keys[new]
+            self._slots[fresh] = new  # of several points in a cell, the last one stays
+            fresh = fresh[self._slots[fresh] == new]
             added = self._extend(len(fresh))
             self._slots[fresh] = np.arange(added.start, added.stop)
             self._places[added] = np.stack(np.unravel_index(fresh, tuple(self._shape)), axis=-1) + self._low
@@ -170,8 +181,14 @@ class CellTable:
 
     def _keys(self, places: Array) -> Indices:
         """Numbers of cells in the box."""
-        x, y, z = places - self._low[:, None]
-        return np.asarray(((x * self._shape[1] + y) * self._shape[2] + z).astype(np.int64))
+        _, wide, deep = self._shape.astype(float)
+        x, y, z = self._low.astype(float)
+        keys = places[0] * wide
+        keys += places[1]
+        keys *= deep
+        keys += places[2]
+        keys -= (x * wide + y) * deep + z
+        return keys.astype(np.int64)
 
     def _widen(self, low: Array, high: Array) -> None:
         """Make the box large enough for cells from low to high, with some room for more."""
@@ -224,24 +241,33 @@ def too_many_cells(side: float, fitting: float, most: int) -> ShapeError:
     )
 
 
-def expected_cells(position: Array, side: float) -> tuple[float, float]:
-    """How many cells many more points like these (3, N) would occupy, at most about, and the cells of their box."""
-    extent = np.ptp(position, axis=1)
-    coarse = max(side, float(np.prod(extent + side) * POINTS_PER_CELL / position.shape[1]) ** (1 / 3))
-    occupied = len(np.unique(np.floor(position / coarse), axis=1).T)
-    fine = np.minimum(coarse, extent + side) / side
-    return occupied * float(np.prod(fine)), float(np.prod(extent / side + 3))
+class Filling:
+    """How densely points (3, N) fill their box, by which the cells of many more such points are estimated."""
+
+    def __init__(self, position: Array) -> None:
+        low = position.min(axis=1, keepdims=True)
+        self.extent = np.ptp(position, axis=1)
+        wide = self.extent[self.extent > FLATNESS * self.extent.max()]
+        points = max(position.shape[1] / POINTS_PER_CELL, 1.0)
+        self.coarse = float(np.prod(wide / wide.max()) / points) ** (1 / len(wide)) * wide.max() if len(wide) else 1.0
+        places = np.floor((position - low) / self.coarse)
+        self.occupied = len(np.unique(places, axis=1).T)
+
+    def cells(self, side: float) -> float:
+        """Cells that the points will occupy, at most about."""
+        return float(self.occupied * np.prod(np.maximum(np.minimum(self.coarse, self.extent + side) / side, 1.0)))
+
+    def box(self, side: float) -> float:
+        """Cells of the box around the points."""
+        return float(np.prod(self.extent / side + 3))
 
 
 def refuse_too_many_cells(position: Array, side: float, nq: int) -> float:
     """Cells that points like these (3, N) will occupy, refused where they are too many, with a side that fits."""
-    most, fitting = most_cells(nq), side
-    while True:
-        cells, box = expected_cells(position, fitting)
-        excess = max(cells / most, box / MAX_BOX_CELLS)
-        if excess <= 1:
-            break
-        fitting *= max(1.02, excess ** (1 / 3))
+    filling, most, fitting = Filling(position), most_cells(nq), side
+    with np.errstate(over="ignore"):
+        while (excess := max(filling.cells(fitting) / most, filling.box(fitting) / MAX_BOX_CELLS)) > 1:
+            fitting *= max(1.02, min(excess, 1e9) ** (1 / 3))
     if fitting > side:
         raise too_many_cells(side, fitting, most)
-    return cells
+    return filling.cells(side)

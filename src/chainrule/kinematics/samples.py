@@ -85,5 +85,8 @@ def approach_patches(approach: Array) -> Indices:
     """The patch of each approach direction, (3, N): a number from 0 to 71."""
     sectors = 2 * BANDS
     band = np.minimum(((approach[2] + 1) / 2 * BANDS).astype(np.int64), BANDS - 1)
-    turn = np.arctan2(approach[1], approach[0]) / (2 * np.pi) + 0.5
-    return np.asarray(band * sectors + np.minimum((turn * sectors).astype(np.int64), sectors - 1))
+    turn = np.arctan2(approach[1], approach[0])
+    turn /= 2 * np.pi
+    turn += 0.5
+    turn *= sectors
+    return np.asarray(band * sectors + np.minimum(turn.astype(np.int64), sectors - 1))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from chainrule.lazy import cached_property
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
+
+    from chainrule.kinematics.workspace_map import WorkspaceMap
 
 NUMBERS_PER_SAMPLE = 7
 """Numbers that a cloud keeps of each sample, beside its posture: position, approach and manipulability."""
@@ -92,7 +94,8 @@ class Workspace:
         unit = read_direction(direction)
         count = positive_integer(starts, "reach: starts")
         self._refuse_empty()
-        return farthest_from(self.robot, self.link, self.q[np.argsort(self.position @ unit)[-count:]], unit)
+        best = np.argsort(self.position @ unit)[-count:]
+        return farthest_from(self.robot, self.link, [*self.q[best]], unit)
 
     def slice(self, axis: str, at: float = 0.0, thickness: float = 0.05) -> Workspace:
         """The points of a slab across an axis, "x", "y" or "z", centred at a place on it, both in m."""
@@ -177,6 +180,30 @@ class Workspace:
         return figure(self, path, chosen, points, ax=ax, limits=limits, view=view, size=size)
 
 
+@overload
+def workspace(
+    robot: Mechanism,
+    samples: int = ...,
+    link: str | None = ...,
+    *,
+    part: str | None = ...,
+    rng: np.random.Generator | int = ...,
+) -> Workspace: ...
+@overload
+def workspace(
+    robot: Mechanism,
+    samples: int = ...,
+    link: str | None = ...,
+    *,
+    part: str | None = ...,
+    rng: int = ...,
+    cell: float,
+    cluster: Any = ...,
+    workers: int | None = ...,
+    progress: bool | None = ...,
+) -> WorkspaceMap: ...
+
+
 def workspace(
     robot: Mechanism,
     samples: int = 1_000_000,
@@ -184,19 +211,68 @@ def workspace(
     *,
     part: str | None = None,
     rng: np.random.Generator | int = 0,
-) -> Workspace:
+    cell: float | None = None,
+    cluster: Any = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> Workspace | WorkspaceMap:
     """The reachable workspace of a link or frame, from random postures within the joint limits.
 
-    Unlimited joints turn once, or slide +-1 m. part: which manipulability is computed along. rng: a generator, or
-    a seed for one.
+    Unlimited joints turn once, or slide +-1 m. All points are kept, or with `cell` the cells that they lie in, in
+    memory that does not grow with their number.
 
+    Parameters
+    ----------
+    samples
+        The number of postures.
+    link
+        The link or frame; the end-effector unless one is named.
+    part
+        Which manipulability is computed along, as in `manipulability`.
+    rng
+        A random generator or a seed; with `cell` a seed, of which each block of postures has a generator of its own.
+    cell
+        The side of cells, in m: what comes is a WorkspaceMap, the same however the postures are divided among
+        processes and machines.
+    cluster, workers
+        For a map, the address of a Dask scheduler ("tcp://host:8786") or a Client or Cluster of Dask; or a number of
+        processes on this machine. Without them, the threads of this process, or the Dask client that is in use.
+    progress
+        For a map, whether a bar is shown; on a terminal, after a second, unless given.
+
+    Returns
+    -------
+    Workspace or WorkspaceMap
+        Both have bounds, radii, reach, slice, volume, dexterity, to_pandas and plot.
+
+    Examples
+    --------
     >>> import chainrule as cr
     >>> cloud = cr.load("planar_2r").workspace(2000)
     >>> bool(cloud.radii[1] <= 2.0)
     True
     >>> round(cloud.reach([1, 1, 0]).distance, 6)
     2.0
+    >>> cr.load("planar_2r").workspace(2000, cell=0.5)
+    <WorkspaceMap of 'planar_2r': 2,000 postures of 'tip' in 60 cells of 0.5 m>
     """
+    if cell is not None:
+        from chainrule.cluster.reach import map_workspace
+
+        if not isinstance(rng, (int, np.integer)):
+            raise ShapeError(
+                "workspace: with cell, rng is a seed, a whole number of at least 0, of which each block of postures "
+                f"makes its own generator; got {short_repr(rng)}"
+            )
+        return map_workspace(
+            robot, samples, link, part=part, seed=int(rng), cell=cell, cluster=cluster, workers=workers,
+            progress=progress,
+        )  # fmt: skip
+    if cluster is not None or workers is not None:
+        raise ShapeError(
+            "workspace: a cluster counts postures in cells, since all points would not fit into memory here; give the "
+            "side of cells as well, such as cell=0.02 (m)"
+        )
     name = robot.link(link)
     count = positive_integer(samples, "workspace: samples")
     generator = _random_generator(rng)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array, one_of, whole_number
 from chainrule.kinematics.capacity import payload_capacity
+from chainrule.kinematics.workspace_map import WorkspaceMap
 from chainrule.plots.canvas import (
     LINK_COLOR,
     figure_of,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
     from chainrule.kinematics.workspace import Workspace
 
+    AnyWorkspace = Workspace | WorkspaceMap
+    """A cloud of points, or a map of cells."""
+
 LABELS = {
     "manipulability": "manipulability w",
     "payload": "payload, kg",
@@ -40,7 +44,7 @@ LABELS = {
 
 
 def figure(
-    workspace: Workspace,
+    workspace: AnyWorkspace,
     path: str | PathLike[str] | None = None,
     color: str = "manipulability",
     points: int = 60_000,
@@ -68,8 +72,8 @@ def figure(
     if ax is not None:
         given_axes(ax, "plot", solid=solid)
         sections = [] if solid else sections[:1]
-    cloud = workspace[_behind_section(workspace)][:count]
-    slabs = [workspace.slice(axis, at, thick)[:count] for axis, _, at in sections]
+    cloud = _thin(workspace[_behind_section(workspace)], count)
+    slabs = [_thin(workspace.slice(axis, at, thick), count) for axis, _, at in sections]
     values = _values(workspace, color, [cloud, *slabs])
     style = _color_style(values)
     if ax is not None:
@@ -89,8 +93,22 @@ def figure(
         _draw_section(flat, slabs[k], section, values[k + 1], thick, box, style)
     drawing.colorbar(dots, ax=drawing.axes, shrink=0.8, label=LABELS[color], extend="max")
     title = drawing.suptitle("", color=LINK_COLOR, fontweight="bold", fontsize="medium")
-    show_plainly(title, f"{workspace.robot.name}: {len(workspace):,} positions of {workspace.link}")
+    show_plainly(title, f"{workspace.robot.name}: {_number_of_positions(workspace)}")
     return save_figure(drawing, path)
+
+
+def _thin(part: AnyWorkspace, count: int) -> AnyWorkspace:
+    """At most so many of the points: the first of a cloud, which are as random as others, and random cells of a map."""
+    if isinstance(part, WorkspaceMap) and len(part) > count:
+        return part[np.sort(np.random.default_rng(0).permutation(len(part))[:count])]
+    return part[:count]
+
+
+def _number_of_positions(workspace: AnyWorkspace) -> str:
+    if isinstance(workspace, WorkspaceMap):
+        cells = f"{len(workspace):,} cells of {workspace.cell:g} m"
+        return f"{workspace.samples:,} positions of {workspace.link}, in {cells}"
+    return f"{len(workspace):,} positions of {workspace.link}"
 
 
 def _color_style(values: list[Array]) -> dict[str, Any]:
@@ -103,8 +121,8 @@ def _color_style(values: list[Array]) -> dict[str, Any]:
 
 def _draw_cloud(
     axes: Any,
-    workspace: Workspace,
-    cloud: Workspace,
+    workspace: AnyWorkspace,
+    cloud: AnyWorkspace,
     values: Array,
     box: Array | None,
     angles: tuple[float, float],
@@ -120,7 +138,7 @@ def _draw_cloud(
 
 def _draw_section(
     flat: Any,
-    slab: Workspace,
+    slab: AnyWorkspace,
     section: tuple[str, tuple[int, int], float],
     values: Array,
     thick: float,
@@ -142,7 +160,7 @@ def _draw_section(
     return dots
 
 
-def _behind_section(workspace: Workspace) -> NDArray[np.bool_]:
+def _behind_section(workspace: AnyWorkspace) -> NDArray[np.bool_]:
     """Whether points are not in front of the plane y = 0; all of them, if the cloud has no depth."""
     y = workspace.position[:, 1]
     behind = y >= 0
@@ -150,7 +168,7 @@ def _behind_section(workspace: Workspace) -> NDArray[np.bool_]:
     return behind if deep else np.ones(len(y), dtype=bool)
 
 
-def _height(workspace: Workspace, thick: float) -> float:
+def _height(workspace: AnyWorkspace, thick: float) -> float:
     """The height of the horizontal section with the most points."""
     z = workspace.position[:, 2]
     counts, edges = np.histogram(z, bins=max(1, int(np.ptp(z) / thick)))
@@ -158,11 +176,13 @@ def _height(workspace: Workspace, thick: float) -> float:
     return round(float(edges[k] + edges[k + 1]) / 2, 2)
 
 
-def _values(workspace: Workspace, color: str, parts: list[Workspace]) -> list[Array]:
+def _values(workspace: AnyWorkspace, color: str, parts: list[AnyWorkspace]) -> list[Array]:
     if color == "manipulability":
         return [part.manipulability for part in parts]
     if color == "payload":
         return [payload_capacity(workspace.robot, part.q, workspace.link) for part in parts]
+    if isinstance(workspace, WorkspaceMap):
+        return [part.share for part in parts if isinstance(part, WorkspaceMap)]
     cell = max(float(np.ptp(workspace.bounds, axis=0).max()) / 24, 1e-6)
     shares = workspace.dexterity(cell)
     known = {tuple(key): share for key, share in zip(_keys(shares.centers, cell), shares.share, strict=True)}
