@@ -151,7 +151,7 @@ class CellTable:
         self._numbers[at] = cells.numbers[better]
 
     def cells(self, *, sort: bool = True) -> Cells:
-        """What the table holds, sorted by x, y and z, or in the order in which cells were found."""
+        """The contents, sorted by x, y and z, or in the order in which cells were found."""
         rows: Any = slice(self.size)
         if sort:
             rows = np.lexsort(self._places[rows].T[::-1])
@@ -242,7 +242,7 @@ def too_many_cells(side: float, fitting: float, most: int) -> ShapeError:
 
 
 class Filling:
-    """How densely points (3, N) fill their box, by which the cells of many more such points are estimated."""
+    """The density of points (3, N) in their box, by which the cells of many more such points are estimated."""
 
     def __init__(self, position: Array) -> None:
         low = position.min(axis=1, keepdims=True)
