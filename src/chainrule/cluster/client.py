@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +58,10 @@ def connect(
     """
     if cluster is not None and workers is not None:
         raise ShapeError("cluster and workers: give the address of a cluster, or a number of local workers, not both")
-    distributed = import_distributed(asked=cluster is not None or workers is not None)
-    if distributed is None:
-        yield None
+    if cluster is None and workers is None and "distributed" not in sys.modules:
+        yield None  # nobody can have made a client
         return
+    distributed = import_distributed()
     with contextlib.ExitStack() as stack:
         if workers is not None:
             client = _start(distributed, stack, workers, threads, memory)
@@ -71,13 +72,11 @@ def connect(
         yield client
 
 
-def import_distributed(asked: bool = True) -> Any:
-    """The package `distributed`; None where it is missing and nobody asked for it."""
+def import_distributed() -> Any:
+    """The package `distributed`."""
     try:
         import distributed
     except ImportError:
-        if not asked:
-            return None
         raise MissingPackageError("a cluster needs Dask: pip install 'chainrule[dask]'") from None
     return distributed
 

@@ -90,6 +90,43 @@ def match_columns(
     return Matched(clock, chosen, stated, unused)
 
 
+class StateColumns(NamedTuple):
+    """The columns of whole states: of the time (None if there is none), and of q, qd and qdd in a robot's order."""
+
+    time: str | None
+    titles: dict[str, tuple[str, ...]]
+    units: dict[str, str]
+    """The unit of each column, in lower case, where its heading gives one."""
+
+
+def match_states(
+    names: Iterable[str], layout: Layout, *, columns: Mapping[str, str] | None = None, time: str | None = None
+) -> StateColumns | None:
+    """Find the columns of positions, velocities and accelerations; None where some are missing.
+
+    columns: those that a user names, {"qd.elbow": "speed 3"}; positions by the coordinate alone too.
+    """
+    bare = {title: UNIT.sub("", title) for title in names}
+    units = {title: (found[1] or found[2] or "").lower() for title in bare if (found := UNIT.search(title))}
+    named = {name if name.partition(".")[0] in KINDS else f"q.{name}": title for name, title in (columns or {}).items()}
+    by_kind: dict[str, tuple[str, ...]] = {}
+    for kind in ("q", "qd", "qdd"):
+        chosen = []
+        for name in layout.coordinate_names if kind == "q" else layout.velocity_names:
+            given = named.get(f"{kind}.{name}")
+            exact = [title for title in (given, f"{kind}.{name}") if title in bare]
+            fitting = exact or [title for title, text in bare.items() if _kind_of(text, name) == kind]
+            if not fitting or (given is not None and given not in bare):
+                return None
+            if len(fitting) > 1 and not exact:
+                raise ShapeError(
+                    f"columns {quoted(fitting)} could all be {kind} of {name!r}; say which, with columns=..."
+                )
+            chosen.append(fitting[0])
+        by_kind[kind] = tuple(chosen)
+    return StateColumns(_time_column(list(bare), bare, time), by_kind, units)
+
+
 def _words(text: str) -> list[str]:
     return [word for word in re.split(r"[^0-9a-zA-Z]+", text.lower()) if word]
 

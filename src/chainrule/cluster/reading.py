@@ -1,0 +1,250 @@
+"""States of a robot from a Parquet file, a few rows at a time.
+
+A file holds whole states, with columns of positions, velocities and accelerations, or a recording of positions, which
+is smoothed and differentiated as `Trajectory.load` does it. Numbers of a kind stand in a column for each joint, or all
+in one column of lists.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chainrule.arguments import Array, refuse_beyond_memory
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import FormatError, MotionWarning, ShapeError, UnknownNameError, quoted
+from chainrule.model import Layout
+from chainrule.motion.columns import DEGREES, StateColumns, match_states
+from chainrule.motion.recorded import from_table, read_smoothing
+from chainrule.motion.tables import Table, read_table
+
+ROWS_AT_A_TIME = 1 << 18
+"""Rows that are in memory together; with seven joints about 60 MB, results included."""
+
+KINDS = ("q", "qd", "qdd")
+
+
+class States(NamedTuple):
+    """Some states, a row each, and the columns that are handed on with them."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+    kept: dict[str, Any]
+    """Columns of pyarrow or NumPy by name: the time, the number of the motion, and what else is to be kept."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read; the options are those of `Trajectory.load`, and a few of data sets."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    time: str | None = None
+    motion: str | None = None
+    """The column that numbers the motions of a file."""
+    derivatives: str = "auto"
+    """"given", "computed", or "auto": given where the file has them."""
+    degrees: bool | None = None
+    keep: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Others, for recordings alone: rate, constant, smoothing, cutoff, noise, time_unit, sort."""
+
+    def describe(self) -> dict[str, Any]:
+        """The same in plain values."""
+        return asdict(self)
+
+    def check(self, robot: Mechanism) -> None:
+        """Refuse options of smoothing that are wrong for any file."""
+        read_smoothing(
+            robot, self.options.get("smoothing", "spline"), self.options.get("cutoff"), self.options.get("noise")
+        )
+
+    def states(self, robot: Mechanism, file: Any, groups: range, notes: list[str]) -> Iterator[States]:
+        """The states of some row groups of an open Parquet file; what had to be assumed goes into `notes`."""
+        schema = file.schema_arrow
+        self._refuse_missing([name for name in (*self.keep, self.motion) if name is not None], schema.names)
+        given = None if self.derivatives == "computed" else self._given(robot.layout, schema)
+        if given is not None:
+            yield from self._given_states(robot.layout, file, groups, given, notes)
+        elif self.derivatives == "given":
+            raise FormatError(
+                f"there are no columns of positions, velocities and accelerations for all joints of {robot.name!r}; "
+                f"there are {quoted(schema.names)}. Say which, with columns={{'q.{robot.layout.coordinate_names[0]}': "
+                "'..', ...}, or have velocities computed, with derivatives='computed'"
+            )
+        elif groups != range(file.num_row_groups):
+            raise FormatError("a recording without velocities and accelerations is read whole")  # see split_file
+        else:
+            yield from self._recorded(robot, file, notes)
+
+    def holds_states(self, robot: Mechanism, schema: Any) -> bool:
+        """Whether a file with this schema is read row by row."""
+        return self.derivatives != "computed" and self._given(robot.layout, schema) is not None
+
+    # Whole states
+
+    def _given(self, layout: Layout, schema: Any) -> StateColumns | None:
+        """The columns of whole states; None where the file has not all of them."""
+        lists = {kind: self.columns.get(kind, kind) for kind in KINDS}
+        if all(name in schema.names and _is_list(schema.field(name).type) for name in lists.values()):
+            titles: dict[str, tuple[str, ...]] = {kind: (name,) for kind, name in lists.items()}
+            return StateColumns(self._clock(schema.names), titles, {})
+        plain = {name: title for name, title in self.columns.items() if name not in KINDS}
+        return match_states(schema.names, layout, columns=plain, time=self.time)
+
+    def _clock(self, names: list[str]) -> str | None:
+        if self.time is not None:
+            self._refuse_missing([self.time], names)
+            return self.time
+        return next((name for name in ("t", "time", "timestamp") if name in names), None)
+
+    def _given_states(
+        self, layout: Layout, file: Any, groups: range, given: StateColumns, notes: list[str]
+    ) -> Iterator[States]:
+        named = [given.time, self.motion, "row" if "row" in file.schema_arrow.names else None, *self.keep]
+        kept = list(dict.fromkeys(name for name in named if name is not None))
+        wanted = list(dict.fromkeys([*kept, *(title for titles in given.titles.values() for title in titles)]))
+        widths = {"q": layout.nq, "qd": layout.nv, "qdd": layout.nv}
+        factors = {kind: self._factors(layout, kind, given) for kind in KINDS}
+        read = lost = 0
+        for batch in file.iter_batches(ROWS_AT_A_TIME, row_groups=list(groups), columns=wanted, use_threads=False):
+            arrays = []
+            for kind in KINDS:
+                array = _rows(batch, given.titles[kind], widths[kind])
+                if factors[kind] is not None:
+                    array = array * factors[kind].astype(array.dtype)
+                arrays.append(array)
+            read += len(batch)
+            lost += _count_lost(arrays)
+            q, qd, qdd = arrays
+            yield States(q, qd, qdd, {name: batch.column(name) for name in kept})
+        if lost:
+            notes.append(f"{lost} of {read} rows have numbers that are missing or not finite; so are their results")
+
+    def _factors(self, layout: Layout, kind: str, given: StateColumns) -> Any:
+        """Factors to SI units of the columns of a kind; None where all are one."""
+        places: Sequence[Any] = layout.coordinates if kind == "q" else layout.velocities
+        titles = given.titles[kind] if len(given.titles[kind]) == len(places) else [""] * len(places)
+        units = [given.units.get(title, "").partition("/")[0] for title in titles]
+        turned = [
+            place.unit == "rad" and (unit in DEGREES or (self.degrees is True and not unit))
+            for place, unit in zip(places, units, strict=True)
+        ]
+        return np.where(turned, np.pi / 180, 1.0) if any(turned) else None
+
+    # Recordings
+
+    def _recorded(self, robot: Mechanism, file: Any, notes: list[str]) -> Iterator[States]:
+        refuse_beyond_memory(4.0 * file.metadata.num_rows * file.metadata.num_columns, "a recording that is read whole")
+        columns = _numbers(file.read(use_threads=False))
+        vector = self.columns.get("q", "q")
+        named = {name: title for name, title in self.columns.items() if name not in KINDS}
+        if vector in columns and columns[vector].ndim == 2:
+            positions = columns[vector]
+            if positions.shape[1] != robot.nq:
+                raise FormatError(f"lists in column {vector!r} have {positions.shape[1]} numbers, and q has {robot.nq}")
+            columns |= {f"q.{name}": positions[:, k] for k, name in enumerate(robot.layout.coordinate_names)}
+            named |= {name: f"q.{name}" for name in robot.layout.coordinate_names}
+        flat = {name: column for name, column in columns.items() if column.ndim == 1}
+        for label, part in self._motions(flat):
+            table: Table = read_table(part)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MotionWarning)  # they are notes as well
+                motion = from_table(
+                    robot, table, columns=named or None, time=self.time, degrees=self.degrees, **self.options
+                )
+            notes.extend(note if label is None else f"{self.motion} {label}: {note}" for note in motion.notes)
+            kept = {"t": motion.t} | ({} if label is None else {str(self.motion): np.full(len(motion.t), label)})
+            if self.keep and len(motion.t) != len(table):
+                raise FormatError("samples were merged, so that the columns of keep=... do not fit the result")
+            yield States(motion.q, motion.qd, motion.qdd, kept | {name: part[name] for name in self.keep})
+
+    def _motions(self, columns: dict[str, Array]) -> Iterator[tuple[Any, dict[str, Array]]]:
+        """The motions of a file one by one, with their numbers."""
+        if self.motion is None:
+            yield None, columns
+            return
+        numbers = columns[self.motion]
+        for number in dict.fromkeys(numbers.tolist()):
+            chosen = numbers == number
+            yield number, {name: column[chosen] for name, column in columns.items() if name != self.motion}
+
+    def _refuse_missing(self, names: list[str], there: list[str]) -> None:
+        for name in names:
+            if name not in there:
+                raise UnknownNameError.of("column", name, there, "the file")
+
+
+def _is_list(kind: Any) -> bool:
+    return str(kind).startswith(("list", "large_list", "fixed_size_list"))
+
+
+def _rows(batch: Any, titles: tuple[str, ...], width: int) -> Array:
+    """Numbers (rows, width), float32 where all of them are."""
+    if len(titles) == 1 and _is_list(batch.column(titles[0]).type):
+        return _of_lists(batch.column(titles[0]), titles[0], width)
+    columns = [_number(batch.column(title), title) for title in titles]
+    kind = np.result_type(np.float32, *(column.dtype for column in columns))
+    numbers: Array = np.empty((width, len(batch)), dtype=kind)  # a column stays in one stretch of memory
+    for k, column in enumerate(columns):
+        numbers[k] = column
+    return numbers.T
+
+
+def _count_lost(arrays: list[Array]) -> int:
+    """The number of rows with a number that is not finite."""
+    if all(np.isfinite(array.sum()) for array in arrays):  # a sum is finite only where all of its parts are
+        return 0
+    return int((~np.logical_and.reduce([np.isfinite(array).all(axis=1) for array in arrays])).sum())
+
+
+def _of_lists(column: Any, title: str, width: int | None) -> Array:
+    """Numbers (rows, width) from a column of lists of one length."""
+    if column.null_count:
+        raise FormatError(f"column {title!r} has rows without a list")
+    numbers = _number(column.flatten(), title)
+    rows = len(column)
+    found = len(numbers) // rows if rows else width or 0
+    lengths_agree = len(numbers) == found * rows and (
+        str(column.type).startswith("fixed") or bool((np.diff(column.offsets.to_numpy()) == found).all())
+    )
+    if not lengths_agree or (width is not None and found != width):
+        raise FormatError(f"lists in column {title!r} must have {width or 'the same number of'} numbers each")
+    return numbers.reshape(rows, found)
+
+
+def _number(column: Any, title: str) -> Array:
+    """A column as numbers, of float32 or float64; missing ones are not a number."""
+    values = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "fiu":
+        raise FormatError(f"column {title!r} should hold numbers, and holds {column.type}")
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _numbers(table: Any) -> dict[str, Array]:
+    """The columns of numbers, times and lists of numbers of a table."""
+    columns: dict[str, Array] = {}
+    for name in table.column_names:
+        column = table.column(name).combine_chunks()
+        column = column.chunk(0) if hasattr(column, "chunk") and column.num_chunks else column
+        if _is_list(column.type):
+            if str(column.type.value_type) in ("float", "double"):
+                columns[name] = _of_lists(column, name, None)
+        elif not str(column.type).startswith(("string", "large_string", "binary", "struct", "map", "dictionary")):
+            columns[name] = column.to_numpy(zero_copy_only=False)
+    return columns
+
+
+def read_columns(columns: Any) -> dict[str, str]:
+    """The dictionary of columns that a user gives, checked."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping) or not all(
+        isinstance(name, str) and isinstance(title, str) for name, title in columns.items()
+    ):
+        raise ShapeError("columns must be a dictionary of names: {'q.elbow': 'angle 3'} or {'q': 'observation.state'}")
+    return dict(columns)
