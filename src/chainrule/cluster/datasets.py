@@ -35,7 +35,7 @@ RECORDING_OPTIONS = ("rate", "constant", "smoothing", "cutoff", "noise", "time_u
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What became of the files of a data set."""
+    """The files of a data set, and what became of them."""
 
     folder: str | None
     """Where the results are."""

@@ -60,10 +60,10 @@ class Finished:
 
 
 class Product(Protocol):
-    """What is made of each piece."""
+    """A thing that is made of each piece."""
 
     def describe(self) -> dict[str, Any]:
-        """What shapes it, in plain values."""
+        """Everything that shapes it, in plain values."""
 
     def check(self, robot: Robot) -> None:
         """Refuse what cannot be made for a robot."""
@@ -77,7 +77,7 @@ class Product(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """What is done with every piece of a data set."""
+    """The same work for every piece of a data set."""
 
     robot: RobotOf
     reading: Reading
@@ -95,7 +95,7 @@ class Work:
         return robot
 
     def describe(self) -> dict[str, Any]:
-        """What shapes all results, in plain values."""
+        """Everything that shapes results, in plain values."""
         robot = self.robot
         named = {"name": robot.name, "digest": robot.fingerprint} if isinstance(robot, Robot) else "by partition"
         facts = {

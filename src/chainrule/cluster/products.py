@@ -13,7 +13,7 @@ import numpy as np
 from chainrule.cluster.files import Folder
 from chainrule.cluster.pieces import Finished, Piece
 from chainrule.cluster.reading import States
-from chainrule.cluster.result_columns import MEASURED, Computation, measured
+from chainrule.cluster.result_columns import MEASURED, Computation, measure
 from chainrule.cluster.statistics import Statistics
 from chainrule.errors import FormatError
 from chainrule.robot.robot import Robot
@@ -31,7 +31,7 @@ class Results:
     compression: str
 
     def describe(self) -> dict[str, Any]:
-        """What shapes it, in plain values."""
+        """Everything that shapes it, in plain values."""
         return {"computes": self.computation.name, "options": dict(self.computation.options)}
 
     def check(self, robot: Robot) -> None:
@@ -83,7 +83,7 @@ class Summary:
     """Statistics of each piece, of MEASURED; in a file of its own where there is a folder."""
 
     def describe(self) -> dict[str, Any]:
-        """What shapes it, in plain values."""
+        """Everything that shapes it, in plain values."""
         return {"statistics": MEASURED}
 
     def check(self, robot: Robot) -> None:
@@ -112,7 +112,7 @@ class Summary:
         collected: dict[str, Statistics] = {}
         rows = 0
         for part in states:
-            for kind, values in measured(robot, part).items():
+            for kind, values in measure(robot, part).items():
                 own = names.get(kind, robot.layout.velocity_names)
                 new = Statistics.of(values, rows, label=piece.name, names=own)
                 collected[kind] = collected[kind].merge(new) if kind in collected else new

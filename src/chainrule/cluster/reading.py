@@ -40,7 +40,7 @@ class States(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read; the options are those of `Trajectory.load`, and a few of data sets."""
+    """Options for reading files: those of `Trajectory.load`, and a few of data sets."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     time: str | None = None
@@ -67,9 +67,9 @@ class Reading:
         """The states of some row groups of an open Parquet file; what had to be assumed goes into `notes`."""
         schema = file.schema_arrow
         self._refuse_missing([name for name in (*self.keep, self.motion) if name is not None], schema.names)
-        given = None if self.derivatives == "computed" else self._given(robot.layout, schema)
+        given = None if self.derivatives == "computed" else self._find_states(robot.layout, schema)
         if given is not None:
-            yield from self._given_states(robot.layout, file, groups, given, notes)
+            yield from self._read_states(robot.layout, file, groups, given, notes)
         elif self.derivatives == "given":
             raise FormatError(
                 f"there are no columns of positions, velocities and accelerations for all joints of {robot.name!r}; "
@@ -79,15 +79,15 @@ class Reading:
         elif groups != range(file.num_row_groups):
             raise FormatError("a recording without velocities and accelerations is read whole")  # see split_file
         else:
-            yield from self._recorded(robot, file, notes)
+            yield from self._read_recording(robot, file, notes)
 
     def holds_states(self, robot: Mechanism, schema: Any) -> bool:
         """Whether a file with this schema is read row by row."""
-        return self.derivatives != "computed" and self._given(robot.layout, schema) is not None
+        return self.derivatives != "computed" and self._find_states(robot.layout, schema) is not None
 
     # Whole states
 
-    def _given(self, layout: Layout, schema: Any) -> StateColumns | None:
+    def _find_states(self, layout: Layout, schema: Any) -> StateColumns | None:
         """The columns of whole states; None where the file has not all of them."""
         lists = {kind: self.columns.get(kind, kind) for kind in KINDS}
         if all(name in schema.names and _is_list(schema.field(name).type) for name in lists.values()):
@@ -102,7 +102,7 @@ class Reading:
             return self.time
         return next((name for name in ("t", "time", "timestamp") if name in names), None)
 
-    def _given_states(
+    def _read_states(
         self, layout: Layout, file: Any, groups: range, given: StateColumns, notes: list[str]
     ) -> Iterator[States]:
         named = [given.time, self.motion, "row" if "row" in file.schema_arrow.names else None, *self.keep]
@@ -138,7 +138,7 @@ class Reading:
 
     # Recordings
 
-    def _recorded(self, robot: Mechanism, file: Any, notes: list[str]) -> Iterator[States]:
+    def _read_recording(self, robot: Mechanism, file: Any, notes: list[str]) -> Iterator[States]:
         refuse_beyond_memory(4.0 * file.metadata.num_rows * file.metadata.num_columns, "a recording that is read whole")
         columns = _numbers(file.read(use_threads=False))
         vector = self.columns.get("q", "q")

@@ -89,7 +89,7 @@ MEASURED = ("angle", "speed", "acceleration", "torque", "power")
 """What statistics are collected of; of sliding joints it is their length, force and so on."""
 
 
-def measured(robot: Mechanism, states: States) -> dict[str, Array]:
+def measure(robot: Mechanism, states: States) -> dict[str, Array]:
     """The arrays (rows, n) of MEASURED for some states."""
     tau = inverse_dynamics(robot, *states[:3])
     return dict(zip(MEASURED, (*states[:3], tau, np.multiply(tau, states.qd)), strict=True))
