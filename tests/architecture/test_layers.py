@@ -25,6 +25,7 @@ UPWARD = {
     ("simulation.trajectory", "motion.tables"): "Trajectory.load",
     ("simulation.trajectory", "studio.show"): "Trajectory.show",
     ("robot.robot", "studio.show"): "Robot.show",
+    ("study.study", "cluster.studies"): "Study.run on a cluster",
 }
 """Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""
 

@@ -30,6 +30,8 @@ from chainrule.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainrule.study import Result, Sizing, Subject, Trunk
 
 HUMAN = "human_arm"
@@ -184,6 +186,7 @@ def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
     content = library.activities(options["activities_file"])
     names = [word.strip() for word in options["activities"].split(",") if word.strip()]
     chosen = content.choose("all" if names == ["all"] else names)
+    people: Sequence[Subject]
     if options["subjects"]:
         if options["mass"] or options["height"]:
             raise click.UsageError("--subjects draws masses and heights; leave out --mass and --height")

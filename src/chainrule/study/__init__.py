@@ -15,14 +15,14 @@ from chainrule.study.report import write_report
 from chainrule.study.sizing import Balancer, Choice, Sizing, size
 from chainrule.study.statistics import JointStatistics
 from chainrule.study.study import Result, Study, run
-from chainrule.study.subjects import Body, Subject, percentile, population
+from chainrule.study.subjects import Body, Population, Subject, percentile, population
 from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques
 from chainrule.study.tracking import Followed, follow
 
 __all__ = [
     "Activities", "Activity", "Balancer", "Body", "Catalogue", "Choice", "Drive", "Finding", "Followed", "Gear",
-    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "Recorded", "Result", "Sizing", "SolvedMarkers",
-    "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate", "drives", "follow", "percentile",
-    "population", "read_markers", "run", "size", "solve_markers", "write_report",
+    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "Population", "Recorded", "Result", "Sizing",
+    "SolvedMarkers", "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate", "drives",
+    "follow", "percentile", "population", "read_markers", "run", "size", "solve_markers", "write_report",
 ]  # fmt: skip

@@ -60,6 +60,11 @@ class WayPoint:
     stroke: Triple = (0.0, 0.0, 0.0)
     stroke_seconds: float = 0.0
 
+    @property
+    def duration(self) -> float:
+        """From the way-point before to the end of the pause."""
+        return self.seconds + self.pause + (self.strokes + 0.5) * self.stroke_seconds * bool(self.strokes)
+
 
 @dataclass(frozen=True)
 class Activity:
@@ -73,6 +78,11 @@ class Activity:
     object: str | None = None
     repeat: int = 1
     """How often the way is gone through."""
+
+    @property
+    def duration(self) -> float:
+        """Of the motion as the file says, in s."""
+        return self.repeat * sum(point.duration for point in self.way)
 
 
 @dataclass(frozen=True, eq=False)

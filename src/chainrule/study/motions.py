@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 1_000_000
 """Of a motion: more do not fit into memory with all that is computed of them."""
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Fractions of its multiples are spread evenly from 0 to 1, however many there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,15 @@ class Motion:
         )
 
 
+def evenly(every: int, number: int) -> slice:
+    """Places of one in `every` samples of the motion with this number.
+
+    The first place differs from motion to motion, so that all times of an activity are met alike, even where most
+    motions are shorter than the distance.
+    """
+    return slice(int(every * (number * GOLDEN % 1)), None, every)
+
+
 def sample(curve: Curve, rate: float) -> tuple[Array, Array, Array, Array]:
     """Times at `rate` samples a second, and a curve with its first two derivatives there.
 
@@ -97,6 +109,42 @@ def sample(curve: Curve, rate: float) -> tuple[Array, Array, Array, Array]:
         out[1, a:b] = u[:, 1:] @ dc
         out[2, a:b] = u[:, 2:] @ ddc
     return (t, *out)
+
+
+class Motions(Protocol):
+    """Some motions of one activity, made or read one by one; small when it is sent to another process."""
+
+    def __iter__(self) -> Iterator[tuple[Subject, Motion]]: ...
+
+    def subject_of(self, place: int) -> Subject:
+        """The subject of the motion at a place among them."""
+
+
+class Source(Protocol):
+    """A source of motions, made or read one by one, so that memory stays bounded."""
+
+    @property
+    def activities(self) -> Mapping[str, str]:
+        """Titles by name."""
+
+    @property
+    def subject_count(self) -> int:
+        """How many subjects there are."""
+
+    def count(self, activity: str) -> int:
+        """The number of motions of an activity."""
+
+    def samples(self, activity: str) -> int:
+        """The number of samples of all motions of an activity, about."""
+
+    def motions(self, activity: str, start: int = 0, stop: int | None = None) -> Motions:
+        """The motions of an activity, or those of some numbers; the same ones at each call.
+
+        The first one of an activity is shown as its example.
+        """
+
+    def describe(self) -> list[str]:
+        """Sentences for the report about the motions: seed, filter, what is synthetic."""
 
 
 class Recorded:
@@ -123,30 +171,34 @@ class Recorded:
         every = [motion for several in self.recordings.values() for motion in several]
         self.step = min((float(np.median(np.diff(motion.t))) for motion in every), default=0.0)
         """Between samples, in s: the smallest one of the recordings."""
-        self._resampled = [name for name, several in self.recordings.items() if not all(map(self._is_even, several))]
+        self._resampled = [
+            name
+            for name, several in self.recordings.items()
+            if not all(_is_even(recording, self.step) for recording in several)
+        ]
 
     @property
     def activities(self) -> Mapping[str, str]:
         """The names are the titles."""
         return {name: name for name in self.recordings}
 
+    @property
+    def subject_count(self) -> int:
+        """One: recordings are those of one subject."""
+        return 1
+
     def count(self, activity: str) -> int:
         """The number of recordings."""
         return len(self.recordings[activity])
 
-    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
+    def samples(self, activity: str) -> int:
+        """The number of samples of all recordings, resampled."""
+        return sum(round(recording.duration / self.step) + 1 for recording in self.recordings[activity])
+
+    def motions(self, activity: str, start: int = 0, stop: int | None = None) -> RecordedMotions:
         """The recordings, one after the other."""
-        for recording in self.recordings[activity]:
-            if not self._is_even(recording):
-                steps = max(1, round(recording.duration / self.step))
-                if steps > MAX_SAMPLES:
-                    raise ShapeError(
-                        f"motion {activity!r} of {recording.duration:.3g} s has {steps:,} samples at the study's "
-                        f"smallest step, {self.step:.3g} s; resample the finest motion first, by motion.resample(step)"
-                    )
-                recording = recording.resample(np.linspace(recording.t[0], recording.t[-1], steps + 1))
-            arrays = (recording.t, recording.q, recording.qd, recording.qdd)
-            yield self.subject, Motion(activity, *arrays, notes=recording.notes)
+        chosen = self.recordings[activity][start:stop]
+        return RecordedMotions(self.subject, activity, chosen, self.step)
 
     def describe(self) -> list[str]:
         """Notes of the recordings: what was found in them, how they were smoothed."""
@@ -157,6 +209,34 @@ class Recorded:
             )
         return list(dict.fromkeys(notes))
 
-    def _is_even(self, recording: Trajectory) -> bool:
-        """Whether its samples are at the steps of the study; the last step may be shorter."""
-        return bool(np.allclose(np.diff(recording.t)[:-1], self.step, rtol=0.01, atol=0.0))
+
+@dataclass(frozen=True, eq=False)
+class RecordedMotions:
+    """Recordings of one activity, at the steps of a study."""
+
+    subject: Subject
+    activity: str
+    recordings: Sequence[Trajectory]
+    step: float
+
+    def __iter__(self) -> Iterator[tuple[Subject, Motion]]:
+        for recording in self.recordings:
+            if not _is_even(recording, self.step):
+                steps = max(1, round(recording.duration / self.step))
+                if steps > MAX_SAMPLES:
+                    raise ShapeError(
+                        f"motion {self.activity!r} of {recording.duration:.3g} s has {steps:,} samples at the study's "
+                        f"smallest step, {self.step:.3g} s; resample the finest motion first, by motion.resample(step)"
+                    )
+                recording = recording.resample(np.linspace(recording.t[0], recording.t[-1], steps + 1))
+            arrays = (recording.t, recording.q, recording.qd, recording.qdd)
+            yield self.subject, Motion(self.activity, *arrays, notes=recording.notes)
+
+    def subject_of(self, place: int) -> Subject:
+        """The subject, the same of all."""
+        return self.subject
+
+
+def _is_even(recording: Trajectory, step: float) -> bool:
+    """Whether its samples are at the steps of a study; the last step may be shorter."""
+    return bool(np.allclose(np.diff(recording.t)[:-1], step, rtol=0.01, atol=0.0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from os import PathLike
 from typing import NamedTuple
 
@@ -22,8 +22,9 @@ from chainrule.errors import ModelError
 from chainrule.robot.bodies import RigidBody
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.study.drives import Catalogue, Drive, drives
-from chainrule.study.study import Result, Study
-from chainrule.study.subjects import Subject
+from chainrule.study.study import Result
+from chainrule.study.subjects import PEOPLE_KEPT, Subject
+from chainrule.study.torques import torques_of
 
 MAX_ROUNDS = 12
 """Choices after which the drives must have settled: in each one they stay or get heavier."""
@@ -249,11 +250,11 @@ def _candidates(catalogue: Catalogue, objective: str) -> list[Drive]:
 
 def _loads(result: Result, mounted: Mapping[str, Drive], balanced: bool) -> dict[str, Load]:
     """The load of each joint with these drives on the arm."""
-    study = Study(result.kept, prepare=cache(lambda subject: with_drives(subject, mounted)))
+    prepare = lru_cache(PEOPLE_KEPT)(lambda subject: with_drives(subject, mounted))
     found: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
     for activity in result.titles:
         parts, marks = [], []
-        for torques in study.torques(activity):
+        for torques in torques_of(result.kept.motions(activity), prepare):
             motion = torques.motion
             parts.append(np.stack([torques.total, motion.qd, motion.qdd, motion.q]))
             marks.append(np.ones(len(motion), dtype=bool) if motion.even is None else motion.even)

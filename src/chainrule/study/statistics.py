@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 from chainrule.errors import UnknownNameError
 from chainrule.study.distributions import Distribution
+from chainrule.study.motions import evenly
 from chainrule.study.torques import MotionTorques
 
 QUANTITIES = ("angle", "speed", "acceleration", "torque", "gravity", "dynamic", "power")
@@ -21,7 +22,8 @@ LOADED_SHARE = 0.1
 """A joint counts as loaded while its torque exceeds this share of its peak in the activity."""
 
 MAX_KEPT = 500_000
-"""Samples of an activity that are kept for its quantiles, evenly spread in time. Moments and extremes are of all."""
+"""Samples of an activity that are kept for its quantiles, about, evenly spread in time. Moments and extremes are of
+all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,17 +123,20 @@ class Samples:
     low: Array | float = np.inf
     high: Array | float = -np.inf
 
-    def add(self, values: Array, every: int) -> None:
-        """Take in the values (T, n) of a motion."""
-        self.parts.append(values[::every].astype(np.float32))
+    def add(self, values: Array, places: slice) -> None:
+        """Take in the values (T, n) of a motion, and keep those at some places."""
+        self.parts.append(values[places].astype(np.float32))
         self.count += len(values)
         self.total = self.total + values.sum(axis=0)
         self.squares = self.squares + np.einsum("ij,ij->j", values, values)
         self.low, self.high = np.minimum(self.low, values.min(axis=0)), np.maximum(self.high, values.max(axis=0))
 
-    def thin(self) -> None:
-        """Keep every other sample."""
-        self.parts = [part[::2].copy() for part in self.parts]
+    def join(self, other: Samples) -> None:
+        """Take in what others have collected."""
+        self.parts += other.parts
+        self.count += other.count
+        self.total, self.squares = self.total + other.total, self.squares + other.squares
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
     def columns(self) -> NDArray[np.float32]:
         """The samples of each joint (n, N), which are given up here."""
@@ -157,23 +162,32 @@ class Collector:
     """Samples of one activity, motion by motion, in bounded memory."""
 
     activity: str
+    every: int = 1
+    """The distance of the samples that are kept."""
     samples: dict[str, Samples] = field(default_factory=lambda: {name: Samples() for name in QUANTITIES})
     sums: Sums | None = None
-    every: int = 1
-    kept: int = 0
 
-    def add(self, torques: MotionTorques) -> None:
-        """Take in one motion."""
-        motion = torques.motion
+    @staticmethod
+    def distance(samples: int) -> int:
+        """The distance at which enough of so many samples are kept."""
+        return max(1, -(-samples // MAX_KEPT))
+
+    def add(self, torques: MotionTorques, number: int) -> None:
+        """Take in the motion of this number."""
+        motion, places = torques.motion, evenly(self.every, number)
         values = (torques.angles, motion.qd, motion.qdd, torques.total, torques.gravity, torques.dynamic, torques.power)
         for name, array in zip(QUANTITIES, values, strict=True):
-            self.samples[name].add(array, self.every)
-        self.kept += len(motion) // self.every
-        if self.kept > MAX_KEPT:
-            for samples in self.samples.values():
-                samples.thin()
-            self.every, self.kept = 2 * self.every, self.kept // 2
-        sums = Sums.of(torques)
+            self.samples[name].add(array, places)
+        self._sum(Sums.of(torques))
+
+    def join(self, other: Collector) -> None:
+        """Take in what another one has collected of later motions."""
+        for name, samples in self.samples.items():
+            samples.join(other.samples[name])
+        if other.sums is not None:
+            self._sum(other.sums)
+
+    def _sum(self, sums: Sums) -> None:
         self.sums = sums if self.sums is None else self.sums.plus(sums)
 
     def finish(self, joints: Sequence[str]) -> list[JointStatistics]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 from chainrule.arguments import as_list, positive, whole_number
 from chainrule.errors import ShapeError, UnknownNameError
@@ -17,33 +17,14 @@ from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.activities import Activities
 from chainrule.study.activities import activities as read_activities
 from chainrule.study.finding import Finding
-from chainrule.study.motions import Motion, Recorded
-from chainrule.study.statistics import Collector, JointStatistics, union
-from chainrule.study.subjects import Subject
+from chainrule.study.motions import Motion, Recorded, Source
+from chainrule.study.pieces import Part, Piece, split
+from chainrule.study.statistics import JointStatistics, union
+from chainrule.study.subjects import Population, Subject
 from chainrule.study.synthesis import Synthetic, Variation
-from chainrule.study.torques import MotionTorques, TorqueFunction
-
-STATES_PER_ACTIVITY = 4000
-"""States that are kept of an activity for the sizing of drives, about, besides the extreme ones."""
+from chainrule.study.torques import MotionTorques, torques_of
 
 EVERYTHING = "all activities"
-
-
-class Source(Protocol):
-    """A source of motions, made or read one by one, so that memory stays bounded."""
-
-    @property
-    def activities(self) -> Mapping[str, str]:
-        """Titles by name."""
-
-    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
-        """The motions of an activity, the same ones at each call; the first one is shown as its example."""
-
-    def count(self, activity: str) -> int:
-        """The number of motions of an activity."""
-
-    def describe(self) -> list[str]:
-        """Sentences for the report about the motions: seed, filter, what is synthetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,58 +37,66 @@ class Study:
 
     def torques(self, activity: str) -> Iterator[MotionTorques]:
         """The motions of an activity with their torques, one by one."""
-        functions: dict[int, TorqueFunction] = {}
-        for subject, motion in self.source.motions(activity):
-            if self.prepare is not None:
-                subject = self.prepare(subject)
-            if id(subject.base) not in functions:
-                functions[id(subject.base)] = TorqueFunction(subject.base)
-            yield functions[id(subject.base)](subject, motion)
+        return torques_of(self.source.motions(activity), self.prepare)
 
-    def run(self, progress: bool | None = None) -> Result:
+    def subject(self, activity: str, number: int) -> Subject:
+        """The subject of a motion."""
+        subject = self.source.motions(activity, number, number + 1).subject_of(0)
+        return subject if self.prepare is None else self.prepare(subject)
+
+    def pieces(self) -> Iterator[Piece]:
+        """The motions in pieces, activity by activity, each of which can be computed by itself."""
+        for name in self.source.activities:
+            yield from split(self.source, name, self.prepare)
+
+    def run(self, progress: bool | None = None, *, cluster: Any = None, workers: int | None = None) -> Result:
         """All motions computed, and their statistics.
 
-        progress: whether a bar is shown; on a terminal it is, after a second.
+        Parameters
+        ----------
+        progress
+            Whether a bar is shown; on a terminal it is, after a second.
+        cluster, workers
+            The Dask cluster that computes, or a number of processes on this machine, as of `run`. The result is the
+            same.
         """
+        from chainrule.cluster.studies import compute_pieces
+
         titles = self.source.activities
         if not titles:
             raise ShapeError("a study needs at least one motion, got none")
         total, done = sum(self.source.count(name) for name in titles), 0
         cells: list[JointStatistics] = []
         examples: dict[str, MotionTorques] = {}
-        kept: dict[str, list[tuple[Subject, Motion]]] = {name: [] for name in titles}
-        with Progress(total, progress, "computing torques", "motions") as bar:
-            for name in titles:
-                collector = Collector(name)
-                for torques in self.torques(name):
-                    if name not in examples:
-                        examples[name] = torques
-                    collector.add(torques)
-                    kept[name].append((torques.subject, _thin(torques, self.source.count(name))))
-                    done += 1
+        kept: dict[str, Mapping[int, Motion]] = {}
+        parts = compute_pieces(self.pieces(), cluster, workers)
+        with Progress(total, progress, "computing torques", "motions") as bar, closing(parts):
+            for name, group in groupby(parts, key=lambda pair: pair[0].activity):
+                whole: Part | None = None
+                for piece, part in group:
+                    whole = part if whole is None else whole.join(part)
+                    done += piece.count
                     bar.at(done)
-                cells += collector.finish(examples[name].subject.robot.layout.velocity_names)
-        return Result(self, dict(titles), examples, cells, Kept(dict(titles), kept))
+                assert whole is not None
+                assert whole.example is not None  # the first piece has it
+                examples[name] = replace(whole.example, subject=self.subject(name, 0))
+                cells += whole.collector.finish(examples[name].subject.robot.layout.velocity_names)
+                whole.kept.drop_lesser()
+                kept[name] = whole.kept.motions
+        return Result(self, dict(titles), examples, cells, Kept(self, kept))
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A source of the states that a study keeps."""
+    """States that a study keeps of each activity: of motions by number, with few samples each."""
 
-    activities: Mapping[str, str]
-    states: Mapping[str, list[tuple[Subject, Motion]]]
-
-    def count(self, activity: str) -> int:
-        """The number of motions."""
-        return len(self.states[activity])
+    study: Study
+    states: Mapping[str, Mapping[int, Motion]]
 
     def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
-        """The motions, with few samples each."""
-        return iter(self.states[activity])
-
-    def describe(self) -> list[str]:
-        """Nothing that the source of the study does not say."""
-        return []
+        """The motions with their subjects."""
+        for number, motion in self.states[activity].items():
+            yield self.study.subject(activity, number), motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +111,7 @@ class Result:
     cells: list[JointStatistics]
     """Of every joint in every activity."""
     kept: Kept
-    """Some states of every motion, the extreme ones among them, from which drives are sized."""
+    """Some states, the extreme ones among them, from which drives are sized."""
 
     def __repr__(self) -> str:
         motions = sum(self.study.source.count(name) for name in self.titles)
@@ -168,17 +157,6 @@ class Result:
         return Finding.of(self.cells, measure, self.sliding)
 
 
-def _thin(torques: MotionTorques, motions: int) -> Motion:
-    """Samples of a motion evenly spread in time, and those where torque, speed, power or their like are extreme."""
-    motion = torques.motion
-    even = np.zeros(len(motion), dtype=bool)
-    even[:: max(1, len(motion) * motions // STATES_PER_ACTIVITY)] = True
-    places = even.copy()
-    for array in (torques.total, motion.qd, motion.qdd, torques.power):
-        places[array.argmax(axis=0)] = places[array.argmin(axis=0)] = True
-    return motion.at(np.flatnonzero(places), even[places])
-
-
 def run(
     subjects: Subject | Robot | Sequence[Subject],
     activities: str | int | Sequence[str | int] | Activities = "all",
@@ -190,6 +168,8 @@ def run(
     seed: int = 0,
     variation: Variation | None = None,
     progress: bool | None = None,
+    cluster: Any = None,
+    workers: int | None = None,
 ) -> Result:
     """A study of subjects: torques of all motions, and their statistics.
 
@@ -211,22 +191,24 @@ def run(
         Choose the differences between variants.
     progress
         Whether a bar is shown; on a terminal it is, after a second.
+    cluster
+        The address of a Dask scheduler that computes, "tcp://host:8786", or a Client or Cluster of Dask; the client
+        that is in use, if there is one, and otherwise this process.
+    workers
+        So many processes on this machine in place of a cluster.
 
     Returns
     -------
     Result
     """
-    several = [subjects] if isinstance(subjects, (Subject, Robot)) else as_list(subjects, "subjects")
-    people = [Subject.of(one) if isinstance(one, Robot) else one for one in several]
-    if not people or not all(isinstance(one, Subject) for one in people):
-        raise ShapeError("subjects: give a Subject, a Robot, or a list of them")
+    people = subjects if isinstance(subjects, Population) else _people(subjects)
     if motions is not None:
         if len(people) != 1:
             raise ShapeError(f"recorded motions are those of one subject, got {len(people)} subjects")
         named = {"motion": motions} if isinstance(motions, Trajectory) else motions
         if not isinstance(named, Mapping):
             raise ShapeError(f"motions: give a Trajectory, or several by name, got {named!r:.60}")
-        return Study(Recorded(people[0], named)).run(progress)
+        return Study(Recorded(people[0], named)).run(progress, cluster=cluster, workers=workers)
     if not (variation is None or isinstance(variation, Variation)):
         raise ShapeError(f"variation must be a chainrule.study.Variation, got {variation!r:.60}")
     content = activities if isinstance(activities, Activities) else read_activities()
@@ -238,4 +220,12 @@ def run(
         pace=positive(pace, "pace", "a positive factor of speed"),
         seed=whole_number(seed, "seed"), variation=variation,
     )  # fmt: skip
-    return Study(source).run(progress)
+    return Study(source).run(progress, cluster=cluster, workers=workers)
+
+
+def _people(subjects: Any) -> list[Subject]:
+    several = [subjects] if isinstance(subjects, (Subject, Robot)) else as_list(subjects, "subjects")
+    people = [Subject.of(one) if isinstance(one, Robot) else one for one in several]
+    if not people or not all(isinstance(one, Subject) for one in people):
+        raise ShapeError("subjects: give a Subject, a Robot, or a list of them")
+    return people

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pickle
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from scipy.special import ndtri
@@ -136,6 +137,9 @@ and 0.06)."""
 MAX_DEVIATION = 2.5
 """Draws are kept within so many standard deviations, where the survey has people."""
 
+PEOPLE_KEPT = 2048
+"""People of a population that stay in memory once they are made: 20 kB each."""
+
 
 def percentile(share: float, sex: str = "male", side: str = "right", **options: Any) -> Subject:
     """The arm of a person who is at this percentile both of height and of body mass index.
@@ -155,8 +159,76 @@ def percentile(share: float, sex: str = "male", side: str = "right", **options: 
     return Subject.human(mass, height, sex=sex, side=side, name=label, **options)
 
 
-def population(count: int, *, sex: str = "both", side: str = "right", seed: int = 0, **options: Any) -> list[Subject]:
-    """Arms of so many people, drawn from the survey.
+class Population(Sequence[Subject]):
+    """People drawn from the survey, each made when it is asked for: any number of them takes the memory of some.
+
+    Sent to another process, it is drawn there again from its seed.
+    """
+
+    def __init__(self, size: int, sexes: Sequence[str], sides: Sequence[str], seed: int, options: Mapping[str, Any]):
+        self.sexes, self.sides, self.seed, self.options = sexes, sides, seed, options
+        self._numbers = range(size)
+        self._person = lru_cache(maxsize=PEOPLE_KEPT)(self._draw)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Subject: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Subject]: ...
+    def __getitem__(self, place: int | slice) -> Subject | list[Subject]:
+        chosen = self._numbers[place]
+        return [self._person(k) for k in chosen] if isinstance(chosen, range) else self._person(chosen)
+
+    def __add__(self, others: Sequence[Subject]) -> list[Subject]:
+        return [*self, *others]
+
+    def __radd__(self, others: Sequence[Subject]) -> list[Subject]:
+        return [*others, *self]
+
+    def __repr__(self) -> str:
+        return f"<Population of {len(self)} people: {', '.join(self.sexes)}; {', '.join(self.sides)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _drawn_again, (pickle.dumps((len(self), self.sexes, self.sides, self.seed, self.options)),)
+
+    @property
+    def by_base(self) -> list[Sequence[int]]:
+        """Numbers of the people who share a base arm."""
+        step = len(self.sexes) * len(self.sides)
+        return [self._numbers[first::step] for first in range(min(step, len(self)))]
+
+    def _draw(self, k: int) -> Subject:
+        from scipy.stats import truncnorm  # half a second to import
+
+        rng = np.random.default_rng([self.seed, k])
+        sex = self.sexes[k % len(self.sexes)]
+        z = truncnorm.rvs(-MAX_DEVIATION, MAX_DEVIATION, size=2, random_state=rng)
+        mass, height = SURVEYS[sex].body(*z)
+        side = self.sides[k // len(self.sexes) % len(self.sides)]
+        label = f"person {k + 1}, {sex}, {mass:.3g} kg, {height:.3g} m, {side} arm"
+        return Subject.human(mass, height, sex=sex, side=side, name=label, **self.options)
+
+
+@lru_cache(maxsize=4)
+def _drawn_again(arguments: bytes) -> Population:
+    """The population of these pickled arguments, the same object each time: people whom it has made stay made."""
+    return Population(*pickle.loads(arguments))
+
+
+def by_base(subjects: Sequence[Subject]) -> list[Sequence[int]]:
+    """Places of the subjects who share a base robot, for each of these robots."""
+    if isinstance(subjects, Population):
+        return subjects.by_base
+    groups: dict[int, list[int]] = {}
+    for k, subject in enumerate(subjects):
+        groups.setdefault(id(subject.base), []).append(k)
+    return list(groups.values())
+
+
+def population(count: int, *, sex: str = "both", side: str = "right", seed: int = 0, **options: Any) -> Population:
+    """Arms of so many people, drawn from the survey: a sequence that makes each of them when it is asked for.
 
     Parameters
     ----------
@@ -171,18 +243,12 @@ def population(count: int, *, sex: str = "both", side: str = "right", seed: int 
     options
         Those of `Subject.human`: table, exoskeleton, gravity.
     """
-    from scipy.stats import truncnorm  # half a second to import
-
-    count = whole_number(count, "population: count", 1)
-    sexes = list(SURVEYS) if one_of((*SURVEYS, "both"), sex, "sex", "the survey") == "both" else [sex]
-    sides = list(SIDES) if one_of((*SIDES, "both"), side, "side", "a body") == "both" else [side]
-    people = []
-    for k in range(count):
-        rng = np.random.default_rng([whole_number(seed, "seed"), k])
-        who = sexes[k % len(sexes)]
-        z = truncnorm.rvs(-MAX_DEVIATION, MAX_DEVIATION, size=2, random_state=rng)
-        mass, height = SURVEYS[who].body(*z)
-        of_side = sides[k // len(sexes) % len(sides)]
-        label = f"person {k + 1}, {who}, {mass:.3g} kg, {height:.3g} m, {of_side} arm"
-        people.append(Subject.human(mass, height, sex=who, side=of_side, name=label, **options))
+    people = Population(
+        whole_number(count, "population: count", 1),
+        list(SURVEYS) if one_of((*SURVEYS, "both"), sex, "sex", "the survey") == "both" else [sex],
+        list(SIDES) if one_of((*SIDES, "both"), side, "side", "a body") == "both" else [side],
+        whole_number(seed, "seed"),
+        options,
+    )
+    people[0]  # wrong options are told here
     return people

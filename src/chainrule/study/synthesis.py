@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,16 @@ from chainrule.robot.human_body import to_left
 from chainrule.robot.robot import Robot
 from chainrule.study.activities import Activities, Activity, Place, WayPoint
 from chainrule.study.motions import MAX_SAMPLES, Grasp, Motion, sample
-from chainrule.study.subjects import BASE_HEIGHT_M, Subject
+from chainrule.study.subjects import BASE_HEIGHT_M, Population, Subject, by_base
 
 RANGE_TOLERANCE = 1e-9
 """By how much a motion may leave the joints' ranges, in rad: rounding."""
 
 POSITION_TOLERANCE_M = 1e-5
 """How near the hand comes to a place."""
+
+SOLVED_TOGETHER = 64
+"""Motions whose way-points are solved in one batch."""
 
 MIN_SAMPLES = 10
 """Of a motion: with fewer its extremes are missed."""
@@ -81,25 +85,36 @@ class Synthetic:
         seed: int = 0,
         variation: Variation | None = None,
     ) -> None:
-        self.subjects, self.content = list(subjects), content
+        self.subjects = subjects if isinstance(subjects, Population) else list(subjects)
+        self.content = content
         self.chosen = {activity.name: activity for activity in chosen}
         self.variants, self.rate, self.pace, self.seed = variants, rate, pace, seed
         self.variation = variation or Variation()
-        for subject in self.subjects:
+        for subject in () if isinstance(subjects, Population) else self.subjects:
             if subject.body is None:
                 raise ModelError(
                     f"activities are motions of a human arm, and subject {subject.name!r} is another robot; "
                     "give it motions of its own"
                 )
+        self._by_base = by_base(self.subjects)
 
     @property
     def activities(self) -> Mapping[str, str]:
         """Titles by name."""
         return {name: activity.title for name, activity in self.chosen.items()}
 
+    @property
+    def subject_count(self) -> int:
+        """The number of subjects."""
+        return len(self.subjects)
+
     def count(self, activity: str) -> int:
         """The number of motions, the same for each activity."""
         return len(self.subjects) * self.variants
+
+    def samples(self, activity: str) -> int:
+        """The number of samples of all motions, as if all had the pace of the first one."""
+        return round(self.count(activity) * (self.chosen[activity].duration / self.pace * self.rate + 1))
 
     def describe(self) -> list[str]:
         """Sentences about the way in which motions are made."""
@@ -116,24 +131,89 @@ class Synthetic:
             )
         return lines
 
-    def motions(self, activity: str) -> Iterator[tuple[Subject, Motion]]:
-        """The motions of an activity, subject by subject; those of one base robot are solved together."""
-        chosen = self.chosen[activity]
-        by_base: dict[int, list[int]] = {}
-        for k, subject in enumerate(self.subjects):
-            by_base.setdefault(id(subject.base), []).append(k)
-        for places in by_base.values():
-            base, side = self.subjects[places[0]].base, self.subjects[places[0]].body.side  # type: ignore[union-attr]
-            keys = [(k, v) for k in places for v in range(self.variants)]
-            rngs = [np.random.default_rng([self.seed, chosen.number, k, v]) for k, v in keys]
-            nominal = np.array([k == places[0] and v == 0 for k, v in keys])
-            plans = Plans(base, side, self.content, chosen, rngs, nominal, self.variation)
-            for row, (k, _) in enumerate(keys):
-                yield self.subjects[k], plans.motion(row, self.rate, self.pace)
+    def motions(self, activity: str, start: int = 0, stop: int | None = None) -> SyntheticMotions:
+        """The motions of an activity, subject by subject, those with one base robot together."""
+        numbers = range(self.count(activity))[start:stop]
+        order = Order(self._by_base, self.variants)
+        people: Mapping[int, Subject] | Population
+        if isinstance(self.subjects, Population):
+            people = self.subjects
+        else:
+            people = {k: self.subjects[k] for k, *_ in map(order.key, numbers)}
+        return SyntheticMotions(
+            people, self.content, self.chosen[activity], order, numbers, self.rate, self.pace, self.seed, self.variation
+        )
+
+
+class Key(NamedTuple):
+    """A motion of an activity: whose, and which of its variants."""
+
+    subject: int
+    """The place among the subjects."""
+    variant: int
+    nominal: bool
+    """Whether it is as the file says: the first one on each base robot."""
+
+
+class Order(NamedTuple):
+    """The order of the motions: subject by subject, those with one base robot together."""
+
+    by_base: Sequence[Sequence[int]]
+    """Places of the subjects with one base robot, for each of these robots."""
+    variants: int
+
+    def key(self, number: int) -> Key:
+        """The motion of a number."""
+        place, variant = divmod(number, self.variants)
+        for group in self.by_base:
+            if place < len(group):
+                break
+            place -= len(group)
+        return Key(group[place], variant, place == variant == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticMotions:
+    """Some motions of one activity, made one by one from their seeds."""
+
+    people: Mapping[int, Subject] | Population
+    content: Activities
+    activity: Activity
+    order: Order
+    numbers: range
+    rate: float
+    pace: float
+    seed: int
+    variation: Variation
+
+    def __iter__(self) -> Iterator[tuple[Subject, Motion]]:
+        keys = map(self.order.key, self.numbers)
+        for _, group in groupby(keys, key=lambda key: id(self.people[key.subject].base)):
+            while block := list(islice(group, SOLVED_TOGETHER)):
+                plans = self._plan(block)
+                for row, key in enumerate(block, plans.rows - len(block)):
+                    yield self.people[key.subject], plans.motion(row, self.rate, self.pace)
+
+    def _plan(self, keys: Sequence[Key]) -> Plans:
+        """Plans of motions on one base robot, the last ones of as many rows."""
+        if not keys[0].nominal:
+            keys = [keys[0]._replace(nominal=True), *keys]
+        first = self.people[keys[0].subject]
+        assert first.body is not None
+        rngs = [np.random.default_rng([self.seed, self.activity.number, k, v]) for k, v, _ in keys]
+        nominal = np.array([key.nominal for key in keys])
+        return Plans(first.base, first.body.side, self.content, self.activity, rngs, nominal, self.variation)
+
+    def subject_of(self, place: int) -> Subject:
+        """The subject of the motion at a place among them."""
+        return self.people[self.order.key(self.numbers[place]).subject]
 
 
 class Plans:
-    """An activity planned on one arm, in several variants."""
+    """An activity planned on one arm, in several variants, of which the first one is as the file says.
+
+    Where a place leaves the arm free, the others stay near to that one.
+    """
 
     def __init__(
         self,
@@ -146,6 +226,7 @@ class Plans:
         variation: Variation,
     ) -> None:
         self.arm, self.side, self.content, self.activity = arm, side, content, activity
+        self.rows = len(rngs)
         spread = np.where(nominal, 0.0, 1.0)[:, None]
 
         def draw(size: int) -> Array:

@@ -11,8 +11,9 @@ s^2 goes into them: the kernel of one body serves another, with the numbers of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,6 +140,20 @@ class TorqueFunction:
         J = self.base.jacobian(motion.q, frame="world")
         wrench = motion.contact * np.repeat([1.0, subject.scale], 3)
         return np.einsum("tij,ti->tj", J, wrench)
+
+
+def torques_of(
+    motions: Iterable[tuple[Subject, Motion]], prepare: Callable[[Subject], Subject] | None = None
+) -> Iterator[MotionTorques]:
+    """Motions of subjects with their torques, one by one.
+
+    prepare: what is done to each subject before.
+    """
+    for subject, motion in motions:
+        if prepare is not None:
+            subject = prepare(subject)
+        function = subject.base.remember("torques of subjects", partial(TorqueFunction, subject.base))
+        yield function(subject, motion)
 
 
 def _numbers(body: Inertia, scale: float) -> Array:

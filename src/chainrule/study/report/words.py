@@ -24,8 +24,8 @@ def summary(result: Result, sizing: Sizing | None = None, balanced: Sizing | Non
 
 def _about(result: Result) -> str:
     first = next(iter(result.overall.values()))
-    subjects = {subject.name for motions in result.kept.states.values() for subject, _ in motions}
-    who = next(iter(subjects)) if len(subjects) == 1 else f"{len(subjects)} subjects"
+    subjects = result.study.source.subject_count
+    who = next(iter(result.examples.values())).subject.name if subjects == 1 else f"{subjects} subjects"
     made = "synthetic" if any(one.motion.synthetic for one in result.examples.values()) else "recorded"
     kinds = "one activity" if len(result.titles) == 1 else f"{len(result.titles)} activities"
     joints = "one joint" if len(result.joints) == 1 else f"{len(result.joints)} joints"

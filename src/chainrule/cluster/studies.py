@@ -1,0 +1,22 @@
+"""Pieces of a study on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from chainrule.cluster.client import connect
+from chainrule.cluster.stream import run_tasks
+from chainrule.study.pieces import Part, Piece, compute
+
+
+def compute_pieces(
+    pieces: Iterable[Piece], cluster: Any = None, workers: int | None = None
+) -> Generator[tuple[Piece, Part], None, None]:
+    """The pieces with what each of them gives, in order; the first one that fails ends the study with its error."""
+    with connect(cluster, workers) as client:
+        for outcome in run_tasks(compute, pieces, client):
+            if outcome.error is not None:
+                raise outcome.error
+            assert outcome.value is not None
+            yield outcome.task, outcome.value
