@@ -81,7 +81,7 @@ class Activity:
 
     @property
     def duration(self) -> float:
-        """Of the motion as the file says, in s."""
+        """Duration of the motion as the file says, in s."""
         return self.repeat * sum(point.duration for point in self.way)
 
 

@@ -129,7 +129,7 @@ class Source(Protocol):
 
     @property
     def subject_count(self) -> int:
-        """How many subjects there are."""
+        """The number of subjects."""
 
     def count(self, activity: str) -> int:
         """The number of motions of an activity."""

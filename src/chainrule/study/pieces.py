@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(eq=False)
 class Part:
-    """What a piece gives: statistics, states, and the first motion of the activity if it is in the piece."""
+    """Results of a piece: statistics, states, and the first motion of the activity if it is in the piece."""
 
     collector: Collector
     kept: KeptStates
