@@ -37,6 +37,8 @@ def folder(tmp_path_factory):
     heading = ",".join(["t", *robot.joint_names])
     np.savetxt(place / "run.csv", np.column_stack([t, q]), delimiter=",", header=heading, comments="")
     cr.load("ur5").save(place / "arm.urdf")
+    (place / "motions").mkdir()
+    robot.simulate(robot.home(), None, 0.01).save(place / "motions" / "fall.parquet")
     return place
 
 

@@ -23,8 +23,8 @@ from chainrule import __version__
 from chainrule.errors import ChainruleError
 
 COMMANDS = (
-    "about", "bench", "cache", "compare", "completion", "convert", "demo", "doctor", "equations", "export", "ik",
-    "info", "pose", "simulate", "studio", "study", "torque", "workspace",
+    "about", "bench", "cache", "compare", "completion", "convert", "dataset", "demo", "doctor", "equations", "export",
+    "ik", "info", "pose", "simulate", "studio", "study", "torque", "workspace",
 )  # fmt: skip
 """Commands of the package; the function NAME in the file NAME.py beside this one."""
 
