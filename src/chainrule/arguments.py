@@ -96,17 +96,19 @@ def is_lazy(value: Any) -> bool:
     return type(value).__module__.startswith("dask.array")
 
 
-def holds_lazy(value: Any) -> bool:
-    """Whether a value is something of Dask, a table over it, or a list or dictionary that has some."""
+def holds_lazy(value: Any, depth: int = 3) -> bool:
+    """Whether a value is something of Dask, a table over it, or a list or dictionary that has some, `depth` deep."""
     kind = type(value)
-    if kind in _NEVER_LAZY:
+    if kind in _NEVER_LAZY or not depth:
         return False
     if isinstance(value, (list, tuple)):
-        return any(map(holds_lazy, value))
+        return any(holds_lazy(entry, depth - 1) for entry in value)
     package = kind.__module__.partition(".")[0]
     if package == "xarray":
         return bool(getattr(value, "chunks", None))
-    return package == "dask" or (isinstance(value, Mapping) and any(map(holds_lazy, value.values())))
+    if isinstance(value, Mapping):
+        return any(holds_lazy(entry, depth - 1) for entry in value.values())
+    return package == "dask"
 
 
 _NEVER_LAZY = frozenset({np.ndarray, float, int, bool, str, type(None)})

@@ -26,9 +26,10 @@ def place(origin: Any, xyz: Any, rpy: Any, *, degrees: bool, what: str) -> Trans
         if xyz is not None or rpy is not None:
             raise ShapeError(f"{what}: give either origin, or xyz and rpy")
         return placement(origin, f"{what}: origin")
+    in_degrees = flag(degrees, f"{what}: degrees")
     where = (0.0, 0.0, 0.0) if xyz is None else tuple(vector(xyz, f"{what}: xyz", "m"))
-    angles = (0.0, 0.0, 0.0) if rpy is None else tuple(vector(rpy, f"{what}: rpy", "deg" if degrees else "rad"))
-    turned = [math.radians(a) if flag(degrees, f"{what}: degrees") else a for a in angles]
+    angles = (0.0, 0.0, 0.0) if rpy is None else tuple(vector(rpy, f"{what}: rpy", "deg" if in_degrees else "rad"))
+    turned = [math.radians(a) if in_degrees else a for a in angles]
     return pose([float(x) for x in where], [float(a) for a in turned])
 
 
