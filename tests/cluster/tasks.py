@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+import chainrule as cr
 from chainrule.compile.load.threads import threads
 from chainrule.errors import ShapeError
 
@@ -59,3 +60,18 @@ def count_runs(folder, k):
     descriptor, _ = tempfile.mkstemp(prefix=f"{k}-", dir=folder)
     os.close(descriptor)
     return k * k
+
+
+def arm_of_a_mortal_worker(mark, partitions):
+    """The robot of subject 2 kills the first worker that asks for it."""
+    if partitions["subject"] == "2" and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return cr.load("planar_2r")
+
+
+def arm_of_a_mortal_scheduler(pid, partitions):
+    """The robot of subject 2 kills the scheduler."""
+    if partitions["subject"] == "2":
+        os.kill(pid, signal.SIGKILL)
+    return cr.load("planar_2r")

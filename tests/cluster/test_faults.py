@@ -6,6 +6,7 @@ The result is complete and equal, or the error says what is missing, and what is
 import functools
 import logging
 
+import numpy as np
 import pytest
 
 import chainrule as cr
@@ -87,6 +88,78 @@ def test_a_scheduler_that_is_started_again_is_given_what_is_missing(processes, t
             list(outcomes)
 
 
+@pytest.fixture
+def motions(tmp_path, monkeypatch):
+    """Five small files, each a task of its own, and their torques computed in this process."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from chainrule.cluster import pieces
+
+    monkeypatch.setattr(pieces, "BATCH_BYTES", 0)
+    arm = cr.load("planar_2r")
+    rng = np.random.default_rng(0)
+    for subject in range(5):
+        folder = tmp_path / "states" / f"subject={subject}"
+        folder.mkdir(parents=True)
+        columns = {f"{kind}.{joint}": rng.normal(size=50) for kind in ("q", "qd", "qdd") for joint in arm.joint_names}
+        parquet.write_table(pyarrow.table(columns), folder / "motion.parquet")
+    cr.dataset(tmp_path / "states").torques(arm, tmp_path / "expected")
+    return tmp_path
+
+
+def contents(folder):
+    from pyarrow import parquet
+
+    return {str(path.relative_to(folder)): parquet.read_table(path).to_pydict() for path in folder.rglob("*.parquet")}
+
+
+@pytest.mark.slow
+def test_a_data_set_is_complete_though_a_worker_was_killed(fragile, motions):
+    robot = functools.partial(tasks.arm_of_a_mortal_worker, motions / "mark")
+    report = cr.dataset(motions / "states").torques(robot, motions / "torques", cluster=fragile)
+    assert (motions / "mark").exists()
+    assert len(report.written) == 5
+    assert contents(motions / "torques") == contents(motions / "expected")
+
+
+def test_flipped_bytes_are_found_in_files_with_checksums(motions):
+    from pyarrow import parquet
+
+    path = motions / "states" / "subject=3" / "motion.parquet"
+    parquet.write_table(parquet.ParquetFile(path).read(), path, write_page_checksum=True, compression="none")
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1  # the last bit of a number
+    path.write_bytes(content)
+    with pytest.warns(cr.MotionWarning, match="1 of 5 files are set aside.*subject=3.*CRC checksum"):
+        report = cr.dataset(motions / "states").torques(cr.load("planar_2r"), motions / "torques")
+    assert len(report.written) == 4
+    result = motions / "expected" / "subject=0" / "motion.parquet"
+    assert parquet.ParquetFile(result, page_checksum_verification=True).read().num_rows == 50
+    content = bytearray(result.read_bytes())
+    content[200] ^= 1
+    result.write_bytes(content)
+    with pytest.raises(OSError, match="CRC checksum"):  # results have them
+        parquet.ParquetFile(result, page_checksum_verification=True).read()
+
+
+@pytest.mark.slow
+def test_a_data_set_goes_on_where_a_lost_scheduler_left_it(processes, motions, monkeypatch):
+    scheduler, address = processes.scheduler()
+    processes.worker(address)
+    with connect(address) as client:
+        monkeypatch.setattr(client, "_timeout", 1)
+        robot = functools.partial(tasks.arm_of_a_mortal_scheduler, scheduler.pid)
+        with pytest.raises(cr.ClusterError, match="was lost; tasks finished before"):
+            cr.dataset(motions / "states").torques(robot, motions / "torques", cluster=client)
+    scheduler.wait()
+    robot = functools.partial(tasks.arm_of_a_mortal_worker, motions / "states")  # it is there: nobody is killed
+    report = cr.dataset(motions / "states").torques(robot, motions / "torques")
+    assert {"subject=0/motion.parquet", "subject=1/motion.parquet"} <= set(report.kept)
+    assert len(report.kept) + len(report.written) == 5
+    assert contents(motions / "torques") == contents(motions / "expected")
+
+
 OTHER_VERSIONS = """
 import importlib.metadata
 import chainrule
@@ -97,6 +170,7 @@ importlib.metadata.version = lambda name: "1.5.0" if name == "numpy" else true_v
 """What Python runs when it starts, in a worker that stands for one with other versions."""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Mismatched versions")  # which Dask says too
 def test_workers_with_other_versions_are_refused(processes, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(OTHER_VERSIONS)

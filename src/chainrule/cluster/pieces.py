@@ -187,5 +187,8 @@ class Work:
 def open_parquet(file: DataFile, storage: Mapping[str, Any]) -> Iterator[Any]:
     """A Parquet file to read."""
     _, parquet = import_parquet()
-    with open_file(file.path, storage) as source, parquet.ParquetFile(source) as found:
+    with (
+        open_file(file.path, storage) as source,
+        parquet.ParquetFile(source, page_checksum_verification=True) as found,  # of files that have checksums
+    ):
         yield found

@@ -64,7 +64,12 @@ class Results:
                     if writer is None:
                         schema = table.schema.with_metadata({MARK: facts})
                         writer = parquet.ParquetWriter(
-                            sink, schema, compression=self.compression, use_dictionary=False, write_statistics=False
+                            sink,
+                            schema,
+                            compression=self.compression,
+                            use_dictionary=False,
+                            write_statistics=False,
+                            write_page_checksum=True,
                         )
                     writer.write_table(table)
                     rows += len(table)

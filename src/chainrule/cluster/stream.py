@@ -30,7 +30,7 @@ TASKS_PER_THREAD = 3
 """Tasks on the cluster for each of its threads: one runs, and the next ones are there when it ends."""
 
 MOST_AHEAD = 256
-"""Outcomes that wait at most for an earlier one."""
+"""Tasks that may be sent before an earlier one is finished; twice those in flight on a cluster with many threads."""
 
 SECONDS_BETWEEN_COUNTS = 10.0
 """Seconds after which the threads of the cluster are counted again: workers come and go."""
@@ -158,7 +158,9 @@ class _Stream(Generic[T, R]):
         place, is_drawn = 0, False
         try:
             while True:
-                while not is_drawn and len(self.running) < self._in_flight() and place - self.given < MOST_AHEAD:
+                room = self._in_flight()
+                ahead = max(MOST_AHEAD, 2 * room)
+                while not is_drawn and len(self.running) < room and place - self.given < ahead:
                     drawn = next(waiting, None)
                     if drawn is None:
                         is_drawn = True
