@@ -26,6 +26,7 @@ UPWARD = {
     ("simulation.trajectory", "studio.show"): "Trajectory.show",
     ("robot.robot", "studio.show"): "Robot.show",
     ("study.study", "cluster.studies"): "Study.run on a cluster",
+    ("robot.robot", "cluster.reach"): "Robot.reachability, whose targets a cluster may solve",
 }
 """Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""
 

@@ -1,7 +1,8 @@
-"""Maps of workspaces through a cluster: the same whatever the tasks and workers."""
+"""Maps of workspaces and of reachability through a cluster: the same whatever the tasks and workers."""
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -50,3 +51,11 @@ def test_a_local_cluster_is_started_and_ended(arm):
     pytest.importorskip("distributed")
     cells = arm.workspace(1000, cell=0.5, workers=1)
     assert_equal_maps(cells, arm.workspace(1000, cell=0.5))
+
+
+def test_targets_are_solved_by_workers_as_here(client, arm):
+    box = ([-3, -3, 0], [3, 3, 0], 0.1, np.eye(3))
+    here, there = arm.reachability(*box), arm.reachability(*box, cluster=client)
+    assert_array_equal(here.bits, there.bits)
+    assert here.reasons == there.reasons
+    assert 0 < here.success_rate < 1

@@ -253,6 +253,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "from_urdf": {"path_or_text": URDF},
     "from_mjcf": {"path_or_text": "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"},
     "from_native": {"path_or_text": "garbage.toml"},
+    "reachability": {"low": np.zeros(3), "high": np.ones(3), "cell": 1.0, "options": {}},
     "static_torque": {"tip_wrench": np.zeros(6)},
     "state_derivative": {"t": 0.0, "x": np.zeros(4)},
     "with_friction": {"function": None},

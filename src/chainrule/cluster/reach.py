@@ -1,8 +1,11 @@
-"""The workspace of billions of postures: blocks of postures as tasks, counted in cells where they are computed."""
+"""The workspace of billions of postures, and the inverse kinematics of billions of targets, in blocks as tasks.
+
+Postures are counted in cells where they are computed; of targets one bit comes back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +17,9 @@ from chainrule.cluster.client import connect
 from chainrule.cluster.stream import run_tasks
 from chainrule.compile.load.threads import run_all, threads
 from chainrule.core.mechanism import Mechanism
+from chainrule.errors import UnknownNameError
+from chainrule.inverse_kinematics.reachability import BLOCK_TARGETS, Reachability, Solver, read_volume, solve_blocks
+from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.cell_table import Cells, CellTable, bytes_per_cell, refuse_too_many_cells
 from chainrule.kinematics.reach import positive_integer, read_side
 from chainrule.kinematics.samples import BLOCK_POSTURES, block_of_postures, measure_postures
@@ -36,6 +42,16 @@ POSTURES_PER_CELL = 32
 
 MAX_THREAD_BYTES = 1_000_000_000
 """Memory that the tables of a process's threads may take together."""
+
+
+TARGET_TASK_BLOCKS = 16
+"""Blocks of targets of a task: some seconds of work."""
+
+DEFAULT_RESTARTS = 20
+"""A target that cannot be reached takes as long as all its restarts, so there are fewer than for single targets."""
+
+OPTIONS = ("method", "limits", "axis", "weights", "tolerance", "posture", "restarts", "max_iterations", "seed")
+"""Options of inverse_kinematics that a map of reachability takes."""
 
 
 @dataclass(frozen=True)
@@ -135,3 +151,41 @@ def _count(sampling: Sampling, blocks: Sequence[int], table: CellTable) -> None:
         q = sampling.postures(block)
         measured = measure_postures(sampling.robot, q, sampling.link, sampling.part)
         table.add(measured, q, block * BLOCK_POSTURES)
+
+
+def map_reachability(
+    robot: Mechanism,
+    low: Any,
+    high: Any,
+    cell: float,
+    orientations: Any = None,
+    link: str | None = None,
+    *,
+    task: str | None = None,
+    cluster: Any = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Reachability:
+    """The map of a box; the arguments are those of `robot.reachability`."""
+    volume = read_volume(low, high, cell, orientations)
+    chosen = dict(options or {})
+    for name in chosen:
+        if name not in OPTIONS:
+            raise UnknownNameError.of("option", name, OPTIONS, "reachability")
+    chosen["task"] = task or ("position" if volume.rotations is None else "pose")
+    solver = Solver(robot, robot.link(link), {"restarts": DEFAULT_RESTARTS} | chosen)
+    inverse_kinematics(robot, volume.block(0)[:1], link=solver.link, **{**solver.options, "restarts": 0})  # or refused
+    blocks = -(-volume.targets // BLOCK_TARGETS)
+    tasks = [range(start, min(start + TARGET_TASK_BLOCKS, blocks)) for start in range(0, blocks, TARGET_TASK_BLOCKS)]
+    bits = np.zeros(-(-volume.targets // 8), dtype=np.uint8)
+    reasons: dict[str, int] = {}
+    with connect(cluster, workers) as client:
+        solve = partial(solve_blocks, solver, volume)
+        for outcome in run_tasks(solve, tasks, client, in_order=False, progress=progress, doing="solving targets"):
+            solved, failed = outcome.get()
+            first = outcome.task.start * BLOCK_TARGETS // 8
+            bits[first : first + len(solved)] = solved
+            for reason, count in failed.items():
+                reasons[reason] = reasons.get(reason, 0) + count
+    return Reachability(robot, solver.link, volume, bits, dict(sorted(reasons.items())))

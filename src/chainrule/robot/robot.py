@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from chainrule.frameworks.casadi import CasadiFunctions
     from chainrule.frameworks.jax import JaxFunctions
     from chainrule.frameworks.torch import TorchFunctions
+    from chainrule.inverse_kinematics.reachability import Reachability
     from chainrule.plots.animation import Animation
     from chainrule.simulation.dae_residual import DAEResidual
     from chainrule.simulation.maximal import MaximalMotion
@@ -317,6 +318,54 @@ class Robot(Mechanism):
         from chainrule.plots.cards import robot_card
 
         return robot_card(self)
+
+    def reachability(
+        self,
+        low: ArrayLike,
+        high: ArrayLike,
+        cell: float,
+        orientations: Any = None,
+        link: str | None = None,
+        *,
+        task: str | None = None,
+        cluster: Any = None,
+        workers: int | None = None,
+        progress: bool | None = None,
+        **options: Any,
+    ) -> Reachability:
+        """The places of a box that a link or frame reaches with given orientations, such as a hand with a cup upright.
+
+        The inverse kinematics is solved for the center of each cell with each orientation. Of a target one bit is kept,
+        so that a billion of them fit. The result does not depend on processes and machines.
+
+        Parameters
+        ----------
+        low, high
+            The corners of the box (x, y, z), in m; a plane or a line where they have equal numbers.
+        cell
+            The side of cells, in m.
+        orientations
+            Rotation matrices (3, 3) or (K, 3, 3), or Rotations of SciPy; None if only the position counts.
+        link
+            The link or frame; the end-effector unless one is named.
+        task
+            As in `inverse_kinematics`: "pose" unless given, or "axis", the direction of one axis of the frame alone.
+        cluster, workers, progress
+            As in `workspace`.
+        options
+            Of `inverse_kinematics`: tolerance, axis, limits, weights, posture, method, max_iterations, seed, and
+            restarts, 20 unless given: of targets that cannot be reached, all of them are tried.
+
+        >>> import chainrule as cr
+        >>> cr.load("planar_2r").reachability([0, 0, 0], [2, 2, 0], 0.25)
+        <Reachability of 'planar_2r': 8 x 8 x 1 cells of 0.25 m, 1 orientations, 81.2% reached>
+        """
+        from chainrule.cluster.reach import map_reachability
+
+        return map_reachability(
+            self, low, high, cell, orientations, link, task=task, cluster=cluster, workers=workers, progress=progress,
+            options=options,
+        )  # fmt: skip
 
     def dae(
         self,
