@@ -82,7 +82,11 @@ def test_boxes_need_not_be_whole_cells():
         (([0, 0, 0], [1, 1, 1], 0), {}, "cell must be a positive length"),
         (([0, 0, 0], [1, 1, 1], 1e-5), {}, "more than 8,000,000,000 targets; take cells of about 0.0005 m or more"),
         (([0, 0, 0], [1, 1, 1], 0.5, np.ones((3, 3))), {}, "orientations is not a rigid transform"),
-        (([0, 0, 0], [1, 1, 1], 0.5, np.ones(3)), {}, r"orientations must be rotation matrices \(3, 3\) or \(K, 3, 3\)"),
+        (
+            ([0, 0, 0], [1, 1, 1], 0.5, np.ones(3)),
+            {},
+            r"orientations must be rotation matrices \(3, 3\) or \(K, 3, 3\)",
+        ),
         (([0, 0, 0], [1, 1, 1], 0.5), {"restart": 3}, "no option named 'restart'; did you mean 'restarts'"),
         (([0, 0, 0], [1, 1, 1], 0.5), {"task": "pose"}, "target"),
         (([0, 0, 0], [1, 1, 1], 0.5), {"tolerance": -1}, "tolerance"),
