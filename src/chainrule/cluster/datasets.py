@@ -16,12 +16,13 @@ from typing import Any
 from chainrule.arguments import as_list, flag, one_of
 from chainrule.cluster.client import connect
 from chainrule.cluster.files import DataFile, Folder, find_files
-from chainrule.cluster.pieces import Finished, Piece, RobotOf, Work
-from chainrule.cluster.products import Results, Summary
+from chainrule.cluster.pieces import Finished, Piece, RobotOf, RowReader, Work
+from chainrule.cluster.products import Columns, Results, Summary
 from chainrule.cluster.reading import Reading, read_columns
 from chainrule.cluster.result_columns import Computation
 from chainrule.cluster.statistics import Statistics
 from chainrule.cluster.stream import Outcome, run_tasks
+from chainrule.cluster.targets import Solving, TargetReading
 from chainrule.errors import FormatError, MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
 from chainrule.robot.robot import Robot
 
@@ -186,6 +187,33 @@ class Dataset:
         }  # fmt: skip
         return self._results(robot, Computation(function, dict(options or {})), folder, given)
 
+    def inverse_kinematics(
+        self,
+        robot: RobotOf,
+        folder: str | PathLike[str],
+        *,
+        options: Mapping[str, Any] | None = None,
+        **run: Any,
+    ) -> Report:
+        """The inverse kinematics of targets, into columns "q.JOINT", "success", "reason" and errors in m and rad.
+
+        A row of a file is a target: columns x, y, z, with qx, qy, qz, qw or roll, pitch, yaw where it has an
+        orientation; or lists in a column "pose", of 16 numbers (the rows of a matrix), 7, 6 or 3. `columns` of
+        `cr.dataset` gives other names. Points alone need options={"task": "position"}.
+
+        Parameters
+        ----------
+        robot, folder
+            As in `evaluate`.
+        options
+            Of `robot.inverse_kinematics`: link, task, tolerance, restarts and so on. Each target has the solution that
+            it would have alone.
+        run
+            cluster, workers, compression, storage_options and progress, as in `evaluate`.
+        """
+        reading = TargetReading(self.reading.columns, bool(self.reading.degrees), self.reading.keep)
+        return self._results(robot, Solving(dict(options or {})), folder, run, reading)
+
     def statistics(
         self,
         robot: RobotOf,
@@ -218,12 +246,17 @@ class Dataset:
         return DatasetStatistics(overall, {str(group): part.total() for group, part in parts.items()}, report)
 
     def _results(
-        self, robot: RobotOf, computation: Computation, folder: str | PathLike[str], given: Mapping[str, Any]
+        self,
+        robot: RobotOf,
+        computation: Columns,
+        folder: str | PathLike[str],
+        given: Mapping[str, Any],
+        reading: RowReader | None = None,
     ) -> Report:
         options = dict(given)
         compression = one_of(COMPRESSIONS, options.pop("compression", "snappy"), "compression", "a Parquet file")
         place = self._folder(folder, options.pop("storage_options", None))
-        work = Work(robot, self.reading, Results(computation, compression), place, self.storage)
+        work = Work(robot, reading or self.reading, Results(computation, compression), place, self.storage)
         run = {name: options.pop(name, None) for name in ("cluster", "workers", "progress")}
         if options:
             known = (*run, "compression", "storage_options")
@@ -239,7 +272,7 @@ class Dataset:
             raise ShapeError(f"robot must be a Robot, or a function that gives one, got {short_repr(work.robot)}")
         first = work.robot_for(self.files[0])
         work.product.check(first)
-        self.reading.check(first)
+        work.reading.check(first)
         if work.folder is not None:
             _claim(work)
         with connect(cluster, workers) as client:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol
 
 import chainrule
 from chainrule.cluster.files import DataFile, Folder, open_file
-from chainrule.cluster.reading import Reading, States
 from chainrule.cluster.statistics import Statistics
 from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
 from chainrule.robot.robot import Robot
@@ -59,6 +58,22 @@ class Finished:
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
 
 
+class RowReader(Protocol):
+    """A way to read rows of a Parquet file: states of a robot, or targets."""
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that shapes it, in plain values."""
+
+    def check(self, robot: Robot) -> None:
+        """Refuse what is wrong for any file."""
+
+    def holds_states(self, robot: Robot, schema: Any) -> bool:
+        """Whether a file with this schema is read row by row."""
+
+    def states(self, robot: Robot, file: Any, groups: range, notes: list[str]) -> Iterator[Any]:
+        """Rows of some row groups of an open file; what had to be assumed goes into `notes`."""
+
+
 class Product(Protocol):
     """A thing that is made of each piece."""
 
@@ -71,7 +86,7 @@ class Product(Protocol):
     def find(self, folder: Folder, piece: Piece, key: str) -> Finished | None:
         """The record of a piece that an earlier run has finished with this key; None where there is none."""
 
-    def make(self, piece: Piece, robot: Robot, states: Iterator[States], folder: Folder | None, facts: str) -> Finished:
+    def make(self, piece: Piece, robot: Robot, states: Iterator[Any], folder: Folder | None, facts: str) -> Finished:
         """Make it, and write it whole, with the facts of which `key` is one."""
 
 
@@ -80,7 +95,7 @@ class Work:
     """The same work for every piece of a data set."""
 
     robot: RobotOf
-    reading: Reading
+    reading: RowReader
     product: Product
     folder: Folder | None
     storage: Mapping[str, Any]
@@ -129,10 +144,10 @@ class Work:
             return Finished(piece, "set aside", reason=" ".join(str(error).split())[:500])
 
     @contextmanager
-    def states(self, piece: Piece, robot: Robot, notes: list[str]) -> Iterator[Iterator[States]]:
+    def states(self, piece: Piece, robot: Robot, notes: list[str]) -> Iterator[Iterator[Any]]:
         """The states of a piece, a few rows at a time; what is wrong with its file is a FormatError."""
 
-        def read() -> Generator[States, None, None]:
+        def read() -> Generator[Any, None, None]:
             try:
                 with open_parquet(piece.file, self.storage) as found:
                     groups = range(piece.first, found.num_row_groups if piece.last is None else piece.last)

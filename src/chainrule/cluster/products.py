@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from chainrule.cluster.files import Folder
 from chainrule.cluster.pieces import Finished, Piece
 from chainrule.cluster.reading import States
-from chainrule.cluster.result_columns import MEASURED, Computation, measure
+from chainrule.cluster.result_columns import MEASURED, measure
 from chainrule.cluster.statistics import Statistics
 from chainrule.errors import FormatError
 from chainrule.robot.robot import Robot
@@ -23,11 +23,29 @@ MARK = b"chainrule"
 """Where a Parquet file of results has the facts that shaped it."""
 
 
+class Columns(Protocol):
+    """A computation whose results are columns: of states, or of targets."""
+
+    @property
+    def name(self) -> str:
+        """The name of what is computed."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Its options."""
+
+    def check(self, robot: Robot) -> None:
+        """Refuse what cannot be computed for a robot."""
+
+    def columns(self, robot: Robot, states: Any, /) -> dict[str, Any]:
+        """The results for some rows."""
+
+
 @dataclass(frozen=True)
 class Results:
     """A Parquet file for each piece, with the results of a computation."""
 
-    computation: Computation
+    computation: Columns
     compression: str
 
     def describe(self) -> dict[str, Any]:
@@ -48,7 +66,7 @@ class Results:
         except Exception:  # there is none, or it is damaged: it is made again
             return None
 
-    def make(self, piece: Piece, robot: Robot, states: Iterator[States], folder: Folder | None, facts: str) -> Finished:
+    def make(self, piece: Piece, robot: Robot, states: Iterator[Any], folder: Folder | None, facts: str) -> Finished:
         """Compute, and write the file."""
         assert folder is not None
         arrow, parquet = import_parquet()

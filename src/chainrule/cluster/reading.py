@@ -90,7 +90,7 @@ class Reading:
     def _find_states(self, layout: Layout, schema: Any) -> StateColumns | None:
         """The columns of whole states; None where the file has not all of them."""
         lists = {kind: self.columns.get(kind, kind) for kind in KINDS}
-        if all(name in schema.names and _is_list(schema.field(name).type) for name in lists.values()):
+        if all(name in schema.names and is_list(schema.field(name).type) for name in lists.values()):
             titles: dict[str, tuple[str, ...]] = {kind: (name,) for kind, name in lists.items()}
             return StateColumns(self._clock(schema.names), titles, {})
         plain = {name: title for name, title in self.columns.items() if name not in KINDS}
@@ -179,15 +179,16 @@ class Reading:
                 raise UnknownNameError.of("column", name, there, "the file")
 
 
-def _is_list(kind: Any) -> bool:
+def is_list(kind: Any) -> bool:
+    """Whether a column of this type of pyarrow holds lists."""
     return str(kind).startswith(("list", "large_list", "fixed_size_list"))
 
 
 def _rows(batch: Any, titles: tuple[str, ...], width: int) -> Array:
     """Numbers (rows, width), float32 where all of them are."""
-    if len(titles) == 1 and _is_list(batch.column(titles[0]).type):
-        return _of_lists(batch.column(titles[0]), titles[0], width)
-    columns = [_number(batch.column(title), title) for title in titles]
+    if len(titles) == 1 and is_list(batch.column(titles[0]).type):
+        return read_list(batch.column(titles[0]), titles[0], width)
+    columns = [read_numbers(batch.column(title), title) for title in titles]
     kind = np.result_type(np.float32, *(column.dtype for column in columns))
     numbers: Array = np.empty((width, len(batch)), dtype=kind)  # a column stays in one stretch of memory
     for k, column in enumerate(columns):
@@ -202,11 +203,11 @@ def _count_lost(arrays: list[Array]) -> int:
     return int((~np.logical_and.reduce([np.isfinite(array).all(axis=1) for array in arrays])).sum())
 
 
-def _of_lists(column: Any, title: str, width: int | None) -> Array:
+def read_list(column: Any, title: str, width: int | None) -> Array:
     """Numbers (rows, width) from a column of lists of one length."""
     if column.null_count:
         raise FormatError(f"column {title!r} has rows without a list")
-    numbers = _number(column.flatten(), title)
+    numbers = read_numbers(column.flatten(), title)
     rows = len(column)
     found = len(numbers) // rows if rows else width or 0
     lengths_agree = len(numbers) == found * rows and (
@@ -217,7 +218,7 @@ def _of_lists(column: Any, title: str, width: int | None) -> Array:
     return numbers.reshape(rows, found)
 
 
-def _number(column: Any, title: str) -> Array:
+def read_numbers(column: Any, title: str) -> Array:
     """A column as numbers, of float32 or float64; missing ones are not a number."""
     values = column.to_numpy(zero_copy_only=False)
     if values.dtype.kind not in "fiu":
@@ -231,9 +232,9 @@ def _numbers(table: Any) -> dict[str, Array]:
     for name in table.column_names:
         column = table.column(name).combine_chunks()
         column = column.chunk(0) if hasattr(column, "chunk") and column.num_chunks else column
-        if _is_list(column.type):
+        if is_list(column.type):
             if str(column.type.value_type) in ("float", "double"):
-                columns[name] = _of_lists(column, name, None)
+                columns[name] = read_list(column, name, None)
         elif not str(column.type).startswith(("string", "large_string", "binary", "struct", "map", "dictionary")):
             columns[name] = column.to_numpy(zero_copy_only=False)
     return columns
