@@ -3,7 +3,6 @@
 import inspect
 import pickle
 import sys
-import threading
 from collections import Counter
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 import chainrule as cr
 from chainrule.compile import kernel as kernels
+from chainrule.compile.load import threads
 from chainrule.core.dask import takes_dask
 
 dask = pytest.importorskip("dask")
@@ -189,6 +189,8 @@ ONE_STATE = {
     "plot_manipulability": lambda r, s: r.plot_manipulability(s.q),
     "animate": lambda r, s: r.animate(s.q, t=[0.0, 0.1, 0.2]),
     "inverse_kinematics": lambda r, s: r.inverse_kinematics(s.target, s.q, history=True),
+    "inverse_kinematics on a device": lambda r, s: r.inverse_kinematics(s.target, s.q, device="cuda"),
+    "reorder": lambda r, s: r.reorder(["joint2", "joint1"]).q_from(s.q),
     "simulation": lambda r, s: r.simulation(s.q, s.qd),
     "with_configuration": lambda r, s: r.with_configuration("here", s.q),
 }
@@ -345,6 +347,8 @@ def test_tables_of_xarray():
     assert result.chunks[0] == (4, 2)
     assert_array_equal(result.compute(scheduler="sync"), robot.coriolis_matrix(table, qd))
     assert_array_equal(robot.coriolis_matrix(table, other).compute(scheduler="sync"), robot.coriolis_matrix(q, qd))
+    data = xarray.Dataset({"joint1": ("time", q[:, 0]), "joint2": ("time", q[:, 1])}).chunk(time=4)
+    assert_array_equal(robot.mass_matrix(data).compute(scheduler="sync"), robot.mass_matrix(q))
     with pytest.raises(cr.ShapeError, match="'units' is 'deg'"):
         robot.mass_matrix(lazy.assign_attrs(units="deg"))
     with pytest.raises(cr.ShapeError, match="tip_wrench takes numbers by their places"):
@@ -400,6 +404,15 @@ def test_other_things_of_dask_are_refused():
         ARM.mass_matrix(dask.delayed(np.ones)((6, 2)))
     with pytest.raises(cr.ShapeError, match=r"mass is lazy, and this takes numbers: call .compute\(\)"):
         ARM.with_link("link1", mass=q[0, 0])
+
+
+def test_kernels_refuse_dask_arrays():
+    q = da.from_array(np.ones((6, 2)), chunks=(4, 2))
+    with (
+        dask.config.set(scheduler=forbidden),
+        pytest.raises(cr.ShapeError, match=r"kernel 'mass_matrix'.*\.compute\(\)"),
+    ):
+        ARM.kernel("mass_matrix")(q)
 
 
 def test_units_are_made_of_numbers():
@@ -509,22 +522,21 @@ def test_nothing_is_compiled_before_it_is_computed(monkeypatch):
     assert made == {"inverse_dynamics": 1}
 
 
+@takes_dask()
+def count_threads(robot, q):
+    return np.full(q.shape[:-1], threads.threads())
+
+
 def test_kernels_use_one_thread_in_a_task(monkeypatch):
-    from chainrule.compile.load import threads
-
-    seen = []
-    original = threads.spread
-
-    def spread(*arguments):
-        seen.append((threads.threads(), threading.current_thread().name))
-        return original(*arguments)
-
-    monkeypatch.setattr(threads, "spread", spread)
     monkeypatch.delenv("CHAINRULE_THREADS", raising=False)
-    q = da.zeros((100, 2), chunks=(50, 2))
-    ARM.mass_matrix(q).compute(scheduler="threads", num_workers=2)
-    assert seen
-    assert {count for count, _ in seen} == {1}
+    q = da.zeros((4, 2), chunks=(2, 2))
+    for scheduler in ("threads", "sync"):
+        assert count_threads(ARM, q).compute(scheduler=scheduler).tolist() == [1, 1, 1, 1]
+    cr.set_threads(3)
+    try:
+        assert count_threads(ARM, q).compute(scheduler="threads").tolist() == [3, 3, 3, 3]
+    finally:
+        cr.set_threads(None)
 
 
 def test_every_function_of_states_is_looked_at():

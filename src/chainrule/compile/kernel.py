@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule import __version__
-from chainrule.arguments import real_array
+from chainrule.arguments import is_lazy, real_array
 from chainrule.compile import memory
 from chainrule.compile.emit.batch_loop import Signature
 from chainrule.compile.emit.lanes import Lanes
@@ -21,6 +21,7 @@ from chainrule.compile.load.records import Loop, Target
 from chainrule.compile.load.xla import XlaHandler
 from chainrule.compile.steps import signature
 from chainrule.compile.tape import Tape
+from chainrule.errors import ShapeError
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 from chainrule.quantities import is_quantity
@@ -208,6 +209,11 @@ class Kernel:
 
     def _read(self, value: Any) -> Any:
         """An argument that is no plain array: lists as arrays; quantities are refused, for a kernel knows no units."""
+        if is_lazy(value):
+            raise ShapeError(
+                f"kernel {self.name!r} takes numbers, and not Dask arrays, as the functions of a robot do; call one of "
+                "these, or .compute() of the Dask array first"
+            )
         if isinstance(value, (list, tuple)) or is_quantity(value):
             return real_array(value, f"kernel {self.name!r}: an argument")
         return value

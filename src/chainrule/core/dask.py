@@ -52,6 +52,9 @@ JOINT_ARGUMENTS: Mapping[str, Quantity] = {
 LISTS = ("arguments", "tangents")
 """Arguments that may be lists of arrays."""
 
+NOT_LAZY = ("history", "device")
+"""Options with which a function takes no Dask arrays: a record of one search, the memory of a graphics processor."""
+
 POSES = ("target",)
 """Arguments that are poses, in any form."""
 
@@ -189,10 +192,12 @@ class _Arguments:
         bound = signature(function).bind(robot, *arguments, **options)
         self.function, self.robot, self.given, self._own = function, robot, bound.arguments, dimensions
         self.caller = function.__name__
-        if self.given.get("history"):
-            raise ShapeError(
-                f"{self.caller}: history=True is about one state, in numbers; call .compute() of the Dask arrays first"
-            )
+        for name in NOT_LAZY:
+            if self.given.get(name):
+                raise ShapeError(
+                    f"{self.caller}: {name}={self.given[name]!r} is for numbers that are here; call .compute() of the "
+                    "Dask arrays first"
+                )
         if self.given.get("out") is not None:
             raise ShapeError(f"{self.caller}: the results of Dask arrays are lazy: nothing can be written into out")
         self.arrays: list[Any] = []
@@ -217,7 +222,7 @@ class _Arguments:
         """An argument with places for chunks; one that is the same for all states stays as it is."""
         if isinstance(value, str) or value is None:
             return value
-        if type(value).__module__.partition(".")[0] == "xarray" and holds_lazy(value):
+        if _is_lazy_table(value):
             return self._table(name, value, label)
         by_field = _by_field(value) if name in JOINT_ARGUMENTS else None
         if isinstance(value, Mapping) or by_field is not None:
@@ -236,6 +241,7 @@ class _Arguments:
         """An entry of a dictionary: of joints a number or several, of others an argument by itself."""
         if name not in JOINT_ARGUMENTS:
             return self._template(key if key in JOINT_ARGUMENTS else name, value, label, key)
+        value = value.data if _is_lazy_table(value) else value
         numbers = value if is_lazy(value) else self._numbers("", value, label)
         places = self.robot.layout.by_joint.get(key)
         own = 1 if places is not None and places.joint.kind.nv > 1 else 0
@@ -356,11 +362,16 @@ class _Arguments:
 
         if len(call.leaves) == 1:
             return [put(call, call.leaves[0], self.caller, *inputs)]
-        together_ = put(call, Leaf((), (), np.dtype(object)), self.caller, *inputs)
+        tuples = put(call, Leaf((), (), np.dtype(object)), self.caller, *inputs)  # computed once for all arrays of them
         return [
-            put(itemgetter(number), leaf, f"{self.caller}-{leaf.path[-1]}", together_, batch)
+            put(itemgetter(number), leaf, f"{self.caller}-{leaf.path[-1]}", tuples, batch)
             for number, leaf in enumerate(call.leaves)
         ]
+
+
+def _is_lazy_table(value: Any) -> bool:
+    """Whether a value is a DataArray of xarray over a Dask array."""
+    return type(value).__module__.startswith("xarray.") and hasattr(value, "data") and holds_lazy(value)
 
 
 def _by_field(value: Any) -> dict[str, Any] | None:
