@@ -1,5 +1,8 @@
 """Tasks through a cluster: outcomes in order, errors of one task its own, a few at a time."""
 
+import subprocess
+import sys
+
 import pytest
 
 import chainrule as cr
@@ -99,3 +102,15 @@ def test_other_versions_are_refused_by_name():
         refuse_other_versions({"tcp://a:1": own_versions(), "tcp://b:1": other})
     with pytest.raises(cr.ClusterError, match=r"numpy .*, here 1\.0"):
         perform(tasks.square, 2, other)
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told_so(tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "script.py"
+    script.write_text("from chainrule.cluster.client import connect\nwith connect(workers=1) as client:\n    pass\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "the worker processes did not start" in last
+    assert "if __name__ == '__main__':" in last

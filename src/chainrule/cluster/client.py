@@ -22,6 +22,10 @@ SECONDS_FOR_WORKERS = 30.0
 SECONDS_FOR_SCHEDULER = 120.0
 """Seconds to wait for a scheduler, and a worker, that were lost."""
 
+GUARD = (
+    "each of them imports the script that starts them: put what the script does below `if __name__ == '__main__':`, in "
+    "a file, not in standard input"
+)
 LOCAL_SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,
     "distributed.scheduler.worker-saturation": 1.0,
@@ -85,14 +89,18 @@ def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads:
     """A client of processes on this machine; they end with the stack."""
     import dask
 
+    count, each = whole_number(workers, "workers", 1), whole_number(threads, "threads", 1)
     stack.enter_context(dask.config.set(LOCAL_SETTINGS))
-    local = distributed.LocalCluster(
-        n_workers=whole_number(workers, "workers", 1),
-        threads_per_worker=whole_number(threads, "threads", 1),
-        processes=True,
-        memory_limit="auto" if memory is None else memory,
-        dashboard_address="127.0.0.1:0",
-    )
+    try:
+        local = distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=each,
+            processes=True,
+            memory_limit="auto" if memory is None else memory,
+            dashboard_address="127.0.0.1:0",
+        )
+    except RuntimeError as error:
+        raise ClusterError(f"the worker processes did not start ({error}); {GUARD}") from None
     stack.enter_context(local)
     client: Any = stack.enter_context(distributed.Client(local, set_as_default=False))
     return client
