@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import chainrule as cr
-from chainrule.cluster import reach
+from chainrule.cluster import checkpoint, reach
 from chainrule.kinematics.samples import BLOCK_POSTURES
 
 COUNT = 5 * BLOCK_POSTURES + 7
@@ -28,6 +28,7 @@ def arm():
 def test_neither_workers_nor_tasks_change_a_map(client, arm, monkeypatch, blocks):
     here = arm.workspace(COUNT, cell=0.25, rng=2)
     monkeypatch.setattr(reach, "MIN_TASK_BLOCKS", blocks)
+    monkeypatch.setattr(reach, "POSTURES_PER_CELL", 0)
     assert_equal_maps(arm.workspace(COUNT, cell=0.25, rng=2, cluster=client), here)
     assert here.samples == COUNT
 
@@ -39,11 +40,12 @@ def test_errors_of_workers_are_raised_here(client, arm, monkeypatch):
 
 
 def test_blocks_are_split_for_threads_and_cells():
-    assert reach.split_blocks(10, 1.0, 4) == [range(10)]
-    tasks = reach.split_blocks(100_000, 1.0, 2)
+    assert reach.split_blocks([range(10)], 1.0, 4) == [range(10)]
+    assert reach.split_blocks([range(3, 10), range(12, 90)], 1.0, 4) == [range(3, 10), range(12, 76), range(76, 90)]
+    tasks = reach.split_blocks([range(100_000)], 1.0, 2)
     assert len(tasks) == 25
     assert [block for task in tasks for block in task] == list(range(100_000))
-    many = reach.split_blocks(100_000, 3e6, 100)
+    many = reach.split_blocks([range(100_000)], 3e6, 100)
     assert min(map(len, many[:-1])) * BLOCK_POSTURES >= reach.POSTURES_PER_CELL * 2.9e6
 
 
@@ -59,3 +61,60 @@ def test_targets_are_solved_by_workers_as_here(client, arm):
     assert_array_equal(here.bits, there.bits)
     assert here.reasons == there.reasons
     assert 0 < here.success_rate < 1
+
+
+@pytest.fixture
+def block_by_block(monkeypatch):
+    monkeypatch.setattr(reach, "MIN_TASK_BLOCKS", 1)
+    monkeypatch.setattr(reach, "POSTURES_PER_CELL", 0)
+
+
+@pytest.mark.usefixtures("block_by_block")
+def test_a_map_that_was_broken_off_goes_on_from_its_checkpoint(arm, tmp_path, monkeypatch):
+    path, counted = tmp_path / "part.npz", []
+    count = reach._count
+
+    def count_until_interrupted(sampling, blocks, table):
+        if len(counted) == 3:
+            raise KeyboardInterrupt
+        counted.extend(blocks)
+        count(sampling, blocks, table)
+
+    monkeypatch.setattr(reach, "_count", count_until_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        arm.workspace(COUNT, cell=0.25, checkpoint=path)
+    monkeypatch.setattr(reach, "_count", lambda *work: (counted.extend(work[1]), count(*work)))
+    whole = arm.workspace(COUNT, cell=0.25, checkpoint=path)
+    assert sorted(counted) == list(range(6))  # each block once
+    assert_equal_maps(whole, arm.workspace(COUNT, cell=0.25))
+    counted.clear()
+    assert_equal_maps(arm.workspace(COUNT, cell=0.25, checkpoint=path), whole)
+    assert counted == []
+
+
+@pytest.mark.usefixtures("block_by_block")
+def test_checkpoints_are_written_now_and_then(arm, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_WRITES", -1.0)
+    written = []
+    write = checkpoint.Checkpoint.write
+    monkeypatch.setattr(checkpoint.Checkpoint, "write", lambda self: (written.append(self.done.sum()), write(self)))
+    arm.workspace(COUNT, cell=0.25, checkpoint=tmp_path / "part.npz")
+    assert written == [1, 2, 3, 4, 5, 6, 6]
+
+
+def test_other_checkpoints_are_refused(arm, tmp_path):
+    path = tmp_path / "part.npz"
+    arm.workspace(100, cell=0.5, checkpoint=path)
+    with pytest.raises(cr.ShapeError, match="is of another map: samples was 100, and is 200 now; choose another file"):
+        arm.workspace(200, cell=0.5, checkpoint=path)
+    with pytest.raises(cr.ShapeError, match="another map: robot was 'planar_3r'"):
+        cr.load("planar_2r").workspace(100, cell=0.5, checkpoint=path)
+    path.write_bytes(b"no archive")
+    with pytest.raises(cr.FormatError, match="is no checkpoint of a workspace, or it is damaged"):
+        arm.workspace(100, cell=0.5, checkpoint=path)
+    with pytest.raises(cr.ShapeError, match=r"must be the path of an \.npz file"):
+        arm.workspace(100, cell=0.5, checkpoint="part.csv")
+    with pytest.raises(cr.FormatError, match="cannot be written"):
+        arm.workspace(100, cell=0.5, checkpoint=tmp_path / "nowhere" / "part.npz")
+    with pytest.raises(cr.ShapeError, match="samples must be at most 10,000,000,000,000, got"):
+        arm.workspace(10**14, cell=0.5)

@@ -104,3 +104,10 @@ def test_home_closes_loops():
 def test_home_of_a_floating_robot_has_a_unit_quaternion():
     robot = cr.load("planar_2r").with_configuration("home", [0.3, 0.4]).floating()
     assert robot.home().tolist() == [0, 0, 0, 0, 0, 0, 1, 0.3, 0.4]
+
+
+def test_random_configurations_are_the_uniform_numbers_of_the_generator():
+    robot = cr.load("panda")
+    q, rng = robot.random_state(np.random.default_rng(3), (50,)), np.random.default_rng(3)
+    for k, (low, high) in enumerate(zip(robot.limits.lower, robot.limits.upper, strict=True)):
+        assert_allclose(q[:, k], rng.uniform(low, high, 50), rtol=1e-15)

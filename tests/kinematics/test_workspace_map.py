@@ -247,6 +247,7 @@ def test_maps_are_drawn(tmp_path, cells, color):
         (lambda arm: arm.workspace(100, cell=1.0, rng=-1), "rng must be a whole number, at least 0"),
         (lambda arm: arm.workspace(100, cell=1.0, rng=np.random.default_rng(0)), "with cell, rng is a seed"),
         (lambda arm: arm.workspace(100, workers=2), "give the side of cells as well, such as cell=0.02"),
+        (lambda arm: arm.workspace(100, checkpoint="part.npz"), "give the side of cells as well, such as cell=0.02"),
         (lambda arm: arm.workspace(100, cell=1.0, workers=2, cluster="tcp://x:1"), "not both"),
         (
             lambda arm: arm.workspace(100, cell=1.0).volume(1.5),
@@ -277,7 +278,8 @@ def test_the_command_counts_in_cells_and_keeps_the_map(tmp_path):
     facts = json.loads(result.stdout)
     assert (facts["samples"], facts["cells"], facts["cell"]) == (2000, 60, 0.5)
     assert len(cr.WorkspaceMap.load(path)) == 60
-    text = run("planar_2r", "--samples", "2.5e3", "--cell", "0.5").stdout
+    text = run("planar_2r", "--samples", "2.5e3", "--cell", "0.5", "--checkpoint", str(tmp_path / "part.npz")).stdout
+    assert (tmp_path / "part.npz").is_file()
     assert "2500 random postures within the joint limits, in 60 cells of 0.5 m" in text
 
 

@@ -67,6 +67,9 @@ MAX_CELLS_ACROSS = 32.0
 )
 @click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
 @click.option("--output", type=OutputFile(".npz"), help="A file for the map of cells, .npz.")
+@click.option(
+    "--checkpoint", type=OutputFile(".npz"), help="A file that keeps what is counted: the same command goes on from it."
+)
 @cluster_options
 @degrees_option
 @json_option
@@ -80,6 +83,7 @@ def workspace(
     seed: int,
     plot: str | None,
     output: str | None,
+    checkpoint: str | None,
     cluster: str | None,
     workers: int | None,
     degrees: bool,
@@ -88,16 +92,18 @@ def workspace(
     """The reachable workspace from random postures: its bounds, volume and best places."""
     if plot:  # before the work, not after it
         refuse_unwritable(plot)
-    if cell is None and (cluster or workers or output):
+    if cell is None and (cluster or workers or output or checkpoint):
         raise click.UsageError(
-            "--cluster, --workers and --output are for a map of cells: give their side, as --cell 0.02"
+            "--cluster, --workers, --output and --checkpoint are for a map of cells: give their side, as --cell 0.02"
         )
     reached: Workspace | WorkspaceMap
     if cell is None:
         with progress("sampling postures"):
             reached = robot.workspace(samples, link, rng=seed)
     else:
-        reached = robot.workspace(samples, link, rng=seed, cell=cell, cluster=cluster, workers=workers)
+        reached = robot.workspace(
+            samples, link, rng=seed, cell=cell, cluster=cluster, workers=workers, checkpoint=checkpoint
+        )
     with progress("bounds and volume") as at:
         facts = describe(reached)
         if plot:

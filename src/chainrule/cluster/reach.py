@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import chainrule
 from chainrule.arguments import whole_number
+from chainrule.cluster.checkpoint import Checkpoint
 from chainrule.cluster.client import connect
 from chainrule.cluster.stream import run_tasks
 from chainrule.compile.load.threads import run_all, threads
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import UnknownNameError
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.inverse_kinematics.reachability import BLOCK_TARGETS, Reachability, Solver, read_volume, solve_blocks
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.cell_table import Cells, CellTable, bytes_per_cell, refuse_too_many_cells
@@ -27,6 +30,9 @@ from chainrule.kinematics.workspace_map import WorkspaceMap
 
 if TYPE_CHECKING:
     from distributed import Client
+
+MAX_SAMPLES = 10**13
+"""Postures of a map, a month's work of one core."""
 
 PILOT_BLOCKS = 4
 """Blocks by which the number of cells is estimated before the work begins."""
@@ -70,6 +76,14 @@ class Sampling:
         """The number of blocks; the last may have fewer postures."""
         return -(-self.samples // BLOCK_POSTURES)
 
+    def describe(self) -> dict[str, Any]:
+        """Everything that shapes the map, in plain values."""
+        return {
+            "chainrule": chainrule.__version__, "robot": self.robot.name, "digest": self.robot.fingerprint,
+            "link": self.link, "part": self.part, "samples": self.samples, "seed": self.seed, "cell": self.cell,
+            "block": BLOCK_POSTURES,
+        }  # fmt: skip
+
     def postures(self, block: int) -> Any:
         """The postures of a block."""
         return block_of_postures(
@@ -88,6 +102,7 @@ def map_workspace(
     cluster: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> WorkspaceMap:
     """The map of the workspace; the arguments are those of `robot.workspace`."""
     sampling = Sampling(
@@ -98,17 +113,22 @@ def map_workspace(
         whole_number(seed, "workspace: rng"),
         read_side(cell),
     )
+    if sampling.samples > MAX_SAMPLES:
+        raise ShapeError(f"workspace: samples must be at most {MAX_SAMPLES:,}, got {short_repr(samples)}")
     cells = _expected_cells(sampling)
     tables = max(1, int(MAX_THREAD_BYTES / (cells * bytes_per_cell(robot.nq))))
-    total = CellTable(sampling.cell, robot.nq)
+    counted = Checkpoint(checkpoint, sampling.describe(), CellTable(sampling.cell, robot.nq), sampling.blocks)
     with connect(cluster, workers) as client:
-        tasks = split_blocks(sampling.blocks, cells, _threads_of(client))
+        tasks = split_blocks(counted.waiting(), cells, _threads_of(client))
         count = partial(count_blocks, sampling, most_tables=tables)
-        for outcome in run_tasks(
-            count, tasks, client, name=_name, in_order=False, progress=progress, doing="sampling postures"
-        ):
-            total.merge(outcome.get())
-    return WorkspaceMap.of(robot, sampling.link, sampling.cell, total.cells())
+        try:
+            for outcome in run_tasks(
+                count, tasks, client, name=_name, in_order=False, progress=progress, doing="sampling postures"
+            ):
+                counted.add(outcome.task, outcome.get())
+        finally:
+            counted.write()
+    return WorkspaceMap.of(robot, sampling.link, sampling.cell, counted.table.cells())
 
 
 def _expected_cells(sampling: Sampling) -> float:
@@ -128,11 +148,11 @@ def _name(blocks: range) -> str:
     return f"blocks {blocks.start} to {blocks.stop - 1}"
 
 
-def split_blocks(blocks: int, cells: float, threads: int) -> list[range]:
-    """Blocks as tasks for so many threads, which will fill so many cells."""
+def split_blocks(waiting: Sequence[range], cells: float, threads: int) -> list[range]:
+    """Ranges of blocks as tasks for so many threads, which will fill so many cells."""
     least = max(MIN_TASK_BLOCKS, int(POSTURES_PER_CELL * cells / BLOCK_POSTURES))
-    size = max(least, min(blocks // (TASKS_PER_THREAD * threads), MAX_TASK_BLOCKS))
-    return [range(start, min(start + size, blocks)) for start in range(0, blocks, size)]
+    size = max(least, min(sum(map(len, waiting)) // (TASKS_PER_THREAD * threads), MAX_TASK_BLOCKS))
+    return [range(start, min(start + size, run.stop)) for run in waiting for start in range(run.start, run.stop, size)]
 
 
 def count_blocks(sampling: Sampling, blocks: range, *, most_tables: int = 1) -> Cells:

@@ -201,6 +201,7 @@ def workspace(
     cluster: Any = ...,
     workers: int | None = ...,
     progress: bool | None = ...,
+    checkpoint: str | PathLike[str] | None = ...,
 ) -> WorkspaceMap: ...
 
 
@@ -215,6 +216,7 @@ def workspace(
     cluster: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Workspace | WorkspaceMap:
     """The reachable workspace of a link or frame, from random postures within the joint limits.
 
@@ -239,6 +241,9 @@ def workspace(
         processes on this machine. Without them, the threads of this process, or the Dask client that is in use.
     progress
         For a map, whether a bar is shown; on a terminal, after a second, unless given.
+    checkpoint
+        For a map, an .npz file that keeps what has been counted, every half minute and where the work is broken off:
+        the same call again goes on from there.
 
     Returns
     -------
@@ -266,12 +271,12 @@ def workspace(
             )
         return map_workspace(
             robot, samples, link, part=part, seed=int(rng), cell=cell, cluster=cluster, workers=workers,
-            progress=progress,
+            progress=progress, checkpoint=checkpoint,
         )  # fmt: skip
-    if cluster is not None or workers is not None:
+    if not (cluster is None and workers is None and checkpoint is None):
         raise ShapeError(
-            "workspace: a cluster counts postures in cells, since all points would not fit into memory here; give the "
-            "side of cells as well, such as cell=0.02 (m)"
+            "workspace: cluster, workers and checkpoint are for postures counted in cells, since all points would not "
+            "fit into memory; give the side of cells as well, such as cell=0.02 (m)"
         )
     name = robot.link(link)
     count = positive_integer(samples, "workspace: samples")

@@ -1,0 +1,104 @@
+"""A map of a workspace on its way, kept in a file: the cells counted so far, and the blocks that they are of."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainrule.arguments import file_path
+from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
+from chainrule.formats.source import replace_file
+from chainrule.kinematics.cell_table import Cells, CellTable
+
+FORMAT = "chainrule workspace checkpoint 1"
+
+SECONDS_BETWEEN_WRITES = 30.0
+
+
+class Checkpoint:
+    """A table of cells and the blocks counted in it, written to a file now and then; to none without a path.
+
+    `facts` say which map it is of, in plain values.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str] | None, facts: Mapping[str, Any], table: CellTable, blocks: int
+    ) -> None:
+        self.path = None if path is None else _npz_path(path)
+        self.facts = {"format": FORMAT, **facts}
+        self.table = table
+        self.done = np.zeros(blocks, dtype=bool)
+        self.written = time.monotonic()
+        if self.path is not None and self.path.is_file():
+            self._read(self.path)
+
+    def waiting(self) -> list[range]:
+        """The blocks that are not counted yet."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[True], self.done, [True]]).astype(np.int8)))
+        return [range(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
+
+    def add(self, blocks: range, cells: Cells) -> None:
+        """Count the cells of some blocks."""
+        self.table.merge(cells)
+        self.done[blocks.start : blocks.stop] = True
+        if time.monotonic() - self.written > SECONDS_BETWEEN_WRITES:
+            self.write()
+
+    def write(self) -> None:
+        """Write the file, whole."""
+        if self.path is None:
+            return
+        arrays: Any = self.table.cells(sort=False)._asdict()
+        facts, done = np.array(json.dumps(self.facts)), np.packbits(self.done)
+
+        def fill(part: Path) -> None:
+            with part.open("wb") as file:
+                np.savez(file, facts=facts, done=done, **arrays)
+
+        try:
+            replace_file(self.path, fill)
+        except OSError as error:
+            raise FormatError(f"{str(self.path)!r} cannot be written: {error.strerror or error}") from error
+        self.written = time.monotonic()
+
+    def _read(self, path: Path) -> None:
+        try:
+            with path.open("rb") as file, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy's, about headers that are damaged and refused
+                with np.load(file, allow_pickle=False) as stored:
+                    facts = json.loads(str(stored["facts"]))
+                    self._refuse_other(facts)
+                    done: NDArray[np.bool_] = np.unpackbits(stored["done"], count=len(self.done)).astype(bool)
+                    self.table.merge(Cells(**{name: stored[name] for name in Cells._fields}))
+        except ChainruleError:
+            raise
+        except Exception as error:  # what NumPy and zipfile raise for damaged files is not documented
+            what = " ".join(str(error).split())[:200]
+            raise FormatError(
+                f"{str(path)!r} is no checkpoint of a workspace, or it is damaged: {type(error).__name__}: {what}"
+            ) from error
+        self.done = done
+
+    def _refuse_other(self, facts: Any) -> None:
+        for name, mine in self.facts.items():
+            theirs = facts.get(name) if isinstance(facts, dict) else None
+            if theirs != mine:
+                raise ShapeError(
+                    f"workspace: checkpoint {str(self.path)!r} is of another map: {name} was {short_repr(theirs)}, and "
+                    f"is {short_repr(mine)} now; choose another file, or remove that one"
+                )
+
+
+def _npz_path(path: str | PathLike[str]) -> Path:
+    place = file_path(path, "checkpoint")
+    if place.suffix.lower() != ".npz":
+        raise ShapeError(f"checkpoint must be the path of an .npz file, got {str(path)!r}")
+    return place
