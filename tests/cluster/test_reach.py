@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 import chainrule as cr
 from chainrule.cluster import checkpoint, reach
+from chainrule.kinematics.cell_table import CellTable
 from chainrule.kinematics.samples import BLOCK_POSTURES
 
 COUNT = 5 * BLOCK_POSTURES + 7
@@ -90,6 +91,22 @@ def test_a_map_that_was_broken_off_goes_on_from_its_checkpoint(arm, tmp_path, mo
     counted.clear()
     assert_equal_maps(arm.workspace(COUNT, cell=0.25, checkpoint=path), whole)
     assert counted == []
+
+
+@pytest.mark.usefixtures("block_by_block")
+def test_a_table_that_was_interrupted_is_not_kept(arm, tmp_path, monkeypatch):
+    path = tmp_path / "part.npz"
+    merge = CellTable.merge
+
+    def merge_until_interrupted(table, cells):
+        merge(table, cells)
+        if table.cells().counts.sum() > 2 * BLOCK_POSTURES:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(CellTable, "merge", merge_until_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        arm.workspace(COUNT, cell=0.25, checkpoint=path)
+    assert not path.exists()
 
 
 @pytest.mark.usefixtures("block_by_block")

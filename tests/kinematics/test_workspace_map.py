@@ -159,6 +159,13 @@ def test_a_box_that_has_no_room_left_is_refused(monkeypatch):
         CellTable(1.0, 1).add(Measured(far, far, np.ones(2)), np.zeros((2, 1)), 0)
 
 
+def test_points_far_from_the_origin_are_refused_with_a_side_that_fits():
+    far = np.full((3, 1), 1e6)
+    with pytest.raises(cr.ShapeError, match=r"take cell=0\.015 or more"):
+        CellTable(0.001, 1).add(Measured(far, far, np.ones(1)), np.zeros((1, 1)), 0)
+    CellTable(0.015, 1).add(Measured(far, far, np.ones(1)), np.zeros((1, 1)), 0)
+
+
 def test_what_is_not_finite_is_refused():
     point = np.array([[0.0], [0.0], [np.nan]])
     with pytest.raises(cr.ModelError, match="position or a manipulability that is not finite"):

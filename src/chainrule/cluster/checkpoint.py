@@ -36,6 +36,8 @@ class Checkpoint:
         self.facts = {"format": FORMAT, **facts}
         self.table = table
         self.done = np.zeros(blocks, dtype=bool)
+        self.is_whole = True
+        """Whether the table has exactly the blocks that are done: not while some are being added."""
         self.written = time.monotonic()
         if self.path is not None and self.path.is_file():
             self._read(self.path)
@@ -47,14 +49,16 @@ class Checkpoint:
 
     def add(self, blocks: range, cells: Cells) -> None:
         """Count the cells of some blocks."""
+        self.is_whole = False
         self.table.merge(cells)
         self.done[blocks.start : blocks.stop] = True
+        self.is_whole = True
         if time.monotonic() - self.written > SECONDS_BETWEEN_WRITES:
             self.write()
 
     def write(self) -> None:
-        """Write the file, whole."""
-        if self.path is None:
+        """Write the file; where adding was interrupted, the one of before stays."""
+        if self.path is None or not self.is_whole:
             return
         arrays: Any = self.table.cells(sort=False)._asdict()
         facts, done = np.array(json.dumps(self.facts)), np.packbits(self.done)

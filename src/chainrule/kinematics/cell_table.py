@@ -197,8 +197,10 @@ class CellTable:
         room = np.ceil((high - low) / 16)
         if np.prod(high - low + 2 * room + 1) > MAX_BOX_CELLS:
             room = np.zeros(3)
-        if np.prod(high - low + 1) > MAX_BOX_CELLS or max(np.abs(low).max(), np.abs(high).max()) > MAX_BOX_CELLS:
-            self._refuse(float(np.prod(high - low + 1)) / MAX_BOX_CELLS)
+        away = max(np.abs(low).max(), np.abs(high).max()) / MAX_BOX_CELLS
+        excess = max(float(np.prod(high - low + 1)) / MAX_BOX_CELLS, float(away) ** 3)
+        if excess > 1:
+            self._refuse(excess)
         start = (low - room).astype(np.int64)
         shape = (high + room).astype(np.int64) + 1 - start
         slots = np.full(tuple(shape), -1, dtype=np.int32)
