@@ -75,3 +75,17 @@ def arm_of_a_mortal_scheduler(pid, partitions):
     if partitions["subject"] == "2":
         os.kill(pid, signal.SIGKILL)
     return cr.load("planar_2r")
+
+
+def kill_at_person(number, mark, subject):
+    """Kill the worker that comes to a person, where no worker has left its mark yet."""
+    if subject.name.startswith(f"person {number},") and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return subject
+
+
+def refuse_person(number, subject):
+    if subject.name.startswith(f"person {number},"):
+        raise ShapeError("too heavy")
+    return subject

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+import warnings
+from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -32,6 +34,9 @@ from chainrule.cli.console import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from distributed import Client
+
+    from chainrule.simulation.trajectory import Trajectory
     from chainrule.study import Result, Sizing, Subject, Trunk
 
 HUMAN = "human_arm"
@@ -43,6 +48,8 @@ FOR_TABLES = {"columns", "constant"}
 FOR_MARKERS = {"unit", "trunk"}
 FOR_PEOPLE = {"mass", "height", "sex", "side"}
 FOR_DRIVES = {"motors", "objective", "safety", "follow"}
+FOR_MANY_MOTIONS = {"cluster", "workers"}
+ONE_MOTION = "studies of several motions, and there is one"
 SPELLED = {"columns": "column"}
 
 
@@ -50,6 +57,7 @@ SPELLED = {"columns": "column"}
     "chainrule study human-arm --activities all --report out.html",
     "chainrule study human-arm --activities drink_with_cup,comb_hair --subjects 5 --json",
     "chainrule study human-arm --activities 2 --mass 60 --height 1.6 --sex female --side left",
+    "chainrule study human-arm --subjects 1000 --workers 2 --report out.html",
     "chainrule study panda --motion run.csv --degrees --report panda.html",
     keywords={"variants": "--variants", "motors": "--motors", "activities": "--activities"},
 )
@@ -80,6 +88,8 @@ SPELLED = {"columns": "column"}
 @click.option("--safety", type=PositiveNumber("times"), default=1.2, show_default=True, help="Factor on all loads.")
 @click.option("--no-drives", is_flag=True, help="Choose no drives.")
 @click.option("--follow", is_flag=True, help="Follow the activities in simulation with the chosen drives.")
+@click.option("--cluster", metavar="ADDRESS", help="A Dask cluster computes: its scheduler, such as tcp://host:8786.")
+@click.option("--workers", type=click.IntRange(1), help="So many processes on this machine compute.")
 @click.option("--report", type=OutputFile(".html", ".pdf"), help="The page to write; numbers are written beside it.")
 @degrees_option
 @json_option
@@ -123,7 +133,11 @@ def _refuse_unused(robot: str, options: dict[str, Any]) -> None:
     given = {name for name in options if typed(name) is ParameterSource.COMMANDLINE}
     markers = [Path(path).suffix.lower() in MARKER_FILES for path in options["motions"]]
     unused = []
+    if options["cluster"] and options["workers"]:
+        raise click.UsageError("--cluster and --workers both say who computes: give one of them")
     if options["motions"]:
+        if len(options["motions"]) == 1:
+            unused.append((FOR_MANY_MOTIONS, ONE_MOTION))
         unused.append((FOR_ACTIVITIES, "activities, and --motion has its own"))
         if all(markers):
             unused.append((FOR_TABLES, "tables of angles in --motion, and all files are markers"))
@@ -136,9 +150,14 @@ def _refuse_unused(robot: str, options: dict[str, Any]) -> None:
     if options["no_drives"]:
         unused.append((FOR_DRIVES, "drives, and there are none with --no-drives"))
     for names, what in unused:
-        found = sorted("--" + SPELLED.get(name, name).replace("_", "-") for name in names & given)
-        if found:
-            raise click.UsageError(f"{', '.join(found)} {'belongs' if len(found) == 1 else 'belong'} to {what}")
+        _refuse(names & given, what)
+
+
+def _refuse(names: set[str], what: str) -> None:
+    """Refuse options, if there are any, which belong to something else."""
+    found = sorted("--" + SPELLED.get(name, name).replace("_", "-") for name in names)
+    if found:
+        raise click.UsageError(f"{', '.join(found)} {'belongs' if len(found) == 1 else 'belong'} to {what}")
 
 
 def _is_human(robot: str) -> bool:
@@ -161,27 +180,14 @@ def _can_be_driven(result: Result) -> bool:
 def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
     """The study that was asked for."""
     from chainrule import study as library
-    from chainrule.cli.motion_torques import Recording
+    from chainrule.cluster.client import connect
 
-    is_human = _is_human(robot)
     if options["motions"]:
-        subject = _person(options) if is_human else library.Subject.of(loading.load(robot))
-        recorded = {}
-        for path in options["motions"]:
-            if Path(path).suffix.lower() in MARKER_FILES:
-                markers = library.read_markers(path, unit=options["unit"])
-                trunk = _trunk(options["trunk"])
-                solved = library.solve_markers(subject, markers, trunk=trunk, cutoff=options["cutoff"])
-                for note in solved.notes:
-                    echo(f"note: {note}", err=True)
-                recorded[Path(path).name] = solved.trajectory
-                continue
-            recording = Recording(
-                path, options["columns"], options["constant"], options["degrees"] or None, options["cutoff"], None
-            )
-            recorded[Path(path).name] = recording.read(subject.robot)
-        return library.run(subject, motions=recorded)
-    if not is_human:
+        subject = _person(options) if _is_human(robot) else library.Subject.of(loading.load(robot))
+        with connect(options["cluster"], options["workers"]) as client:
+            recorded = _read_motions(subject, options, client)
+            return library.run(subject, motions=recorded, cluster=client)
+    if not _is_human(robot):
         raise click.UsageError(f"activities are those of human-arm; give --motion FILE for {robot!r}")
     content = library.activities(options["activities_file"])
     names = [word.strip() for word in options["activities"].split(",") if word.strip()]
@@ -193,11 +199,71 @@ def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
         people = library.population(options["subjects"], sex=options["sex"], side=options["side"], seed=options["seed"])
     else:
         people = [_person(options)]
+    if len(people) * len(chosen) * options["variants"] == 1:
+        _refuse(FOR_MANY_MOTIONS & {name for name, value in options.items() if value}, ONE_MOTION)
     source = library.Synthetic(
         people, content, chosen, variants=options["variants"], rate=options["rate"], pace=options["pace"],
         seed=options["seed"],
     )  # fmt: skip
-    return library.Study(source).run()
+    return library.Study(source).run(cluster=options["cluster"], workers=options["workers"])
+
+
+class MotionFile(NamedTuple):
+    """A recording or markers, as the command line describes them."""
+
+    path: str
+    columns: tuple[str, ...]
+    constant: tuple[str, ...]
+    degrees: bool | None
+    cutoff: float | None
+    unit: str | None
+    trunk: Trunk | None
+
+    def read(self, subject: Subject) -> tuple[Trajectory, list[str], list[Warning]]:
+        """The motion, notes about it, and warnings."""
+        from chainrule import study as library
+        from chainrule.cli.motion_torques import Recording
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if Path(self.path).suffix.lower() in MARKER_FILES:
+                markers = library.read_markers(self.path, unit=self.unit)
+                solved = library.solve_markers(subject, markers, trunk=self.trunk, cutoff=self.cutoff)
+                motion, notes = solved.trajectory, list(solved.notes)
+            else:
+                recording = Recording(self.path, self.columns, self.constant, self.degrees, self.cutoff, None)
+                motion, notes = recording.read(subject.robot), []
+        return motion, notes, [one.message for one in caught if isinstance(one.message, Warning)]
+
+
+def _read_motions(subject: Subject, options: dict[str, Any], client: Client | None) -> dict[str, Trajectory]:
+    """The motions of all files, by name, read by whoever computes."""
+    from chainrule.cluster.stream import run_tasks
+
+    trunk = _trunk(options["trunk"])
+    paths = [path if client is None else str(Path(path).resolve()) for path in options["motions"]]
+    names = [Path(path).name for path in paths]
+    files = [
+        MotionFile(
+            path, options["columns"], options["constant"], options["degrees"] or None, options["cutoff"],
+            options["unit"], trunk,
+        )
+        for path in paths
+    ]  # fmt: skip
+    recorded = {}
+    for outcome in run_tasks(methodcaller("read", subject), files, client, doing="reading", unit="motions"):
+        path = outcome.task.path
+        if outcome.error is not None:
+            hint = f"; workers read {path}: it must be there for them" if options["cluster"] else ""
+            raise type(outcome.error)(f"{outcome.error}{hint}") from outcome.error
+        assert outcome.value is not None
+        motion, notes, warned = outcome.value
+        for warning in warned:
+            warnings.warn(warning, stacklevel=2)
+        for note in notes:
+            echo(f"note: {note}", err=True)
+        recorded[Path(path).name if names.count(Path(path).name) == 1 else path] = motion
+    return recorded
 
 
 def _trunk(names: str | None) -> Trunk | None:

@@ -98,6 +98,7 @@ def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads:
             processes=True,
             memory_limit="auto" if memory is None else memory,
             dashboard_address="127.0.0.1:0",
+            preload=["chainrule.cluster.local_worker"],
         )
     except RuntimeError as error:
         raise ClusterError(f"the worker processes did not start ({error}); {GUARD}") from None

@@ -1,0 +1,13 @@
+"""The first steps of each worker process of a local cluster, as Dask's `preload` has them."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from typing import Any
+
+
+def dask_setup(worker: Any) -> None:
+    """Leave Ctrl-C to the process that started the cluster and ends it, and say nothing of tasks that are cancelled."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)
