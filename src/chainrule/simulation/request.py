@@ -24,7 +24,7 @@ from chainrule.core.names import numbers_by_name
 from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
 from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
-from chainrule.errors import ShapeError, SimulationWarning
+from chainrule.errors import ShapeError, SimulationWarning, short_repr
 from chainrule.lazy import cached_property
 from chainrule.loops.closure import close, constraint_jacobian, constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
@@ -102,7 +102,7 @@ class Request:
         if self.stops is not None and not isinstance(self.stops, (Stops, Impacts)):
             raise ShapeError(
                 "simulate: stops must be cr.Stops(stiffness, damping) or cr.Impacts(restitution), got "
-                f"{self.stops!r:.60}"
+                f"{short_repr(self.stops)}"
             )
         if isinstance(self.stops, Impacts):
             _refuse_wide_leaders(self.robot)
@@ -231,7 +231,7 @@ def _for_each_joint(value: Any, n: int, name: str, most: float) -> Array:
     if array.shape not in ((), (n,)) or (array < 0).any() or (array > most).any():
         bound = f" and at most {most:g}" if most < 2 else ""
         raise ShapeError(
-            f"simulate: {name} of stops must be one number, or {n}, not negative{bound}, got {value!r:.60}"
+            f"simulate: {name} of stops must be one number, or {n}, not negative{bound}, got {short_repr(value)}"
         )
     return np.broadcast_to(array.astype(float), (n,))
 
