@@ -28,7 +28,6 @@ ARM = (
 )
 BAR = cr.load("four_bar")
 BALL = cr.load("planar_2r").floating()
-WX250 = "wx250s"
 
 
 def forbidden(*arguments, **options):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
 from itertools import count, islice
@@ -50,7 +50,7 @@ JOINT_ARGUMENTS: Mapping[str, Quantity] = {
 """Arguments with numbers of the joints, which may come by name."""
 
 LISTS = ("arguments", "tangents")
-"""Arguments that may be lists of arrays."""
+"""Arguments that are themselves arguments of a function, in a list or by name."""
 
 NOT_LAZY = ("history", "device")
 """Options with which a function takes no Dask arrays: a record of one search, the memory of a graphics processor."""
@@ -124,7 +124,8 @@ class Leaf(NamedTuple):
     dtype: Any
 
 
-class OnChunks(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OnChunks:
     """A function of a robot, with its arguments, as a function of chunks that gives the arrays of its result."""
 
     function: Callable[..., Any]
@@ -240,7 +241,7 @@ class _Arguments:
     def _entry(self, name: str, key: Any, value: Any, label: str) -> Any:
         """An entry of a dictionary: of joints a number or several, of others an argument by itself."""
         if name not in JOINT_ARGUMENTS:
-            return self._template(key if key in JOINT_ARGUMENTS else name, value, label, key)
+            return self._template(key if name in LISTS and key in JOINT_ARGUMENTS else name, value, label, key)
         value = value.data if _is_lazy_table(value) else value
         numbers = value if is_lazy(value) else self._numbers("", value, label)
         places = self.robot.layout.by_joint.get(key)
@@ -248,7 +249,7 @@ class _Arguments:
         return value if numbers is None else self._place(value, numbers, own, label)
 
     def _numbers(self, name: str, value: Any, label: str) -> Array | None:
-        """The array that a value is which does not come from Dask; None for what is none."""
+        """A value that is not lazy as an array; None where it is none."""
         what = f"{self.caller}: {label}"
         refuse_lazy(value, what)
         if name in POSES:
@@ -313,7 +314,7 @@ class _Arguments:
                 "the Dask arrays first"
             )
         try:
-            arrays = self._blockwise(call._replace(robot=self.robot, leaves=leaves))
+            arrays = self._blockwise(replace(call, robot=self.robot, leaves=leaves))
         except ValueError as error:
             reason = str(error).partition("\n")[0]
             raise ShapeError(
