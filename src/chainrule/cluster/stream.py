@@ -38,6 +38,9 @@ SECONDS_BETWEEN_COUNTS = 10.0
 MOST_ATTEMPTS = 4
 """Attempts at a task whose scheduler was lost."""
 
+CONNECTED = ("running", "connecting")
+"""States of a client that has a scheduler, or looks for the one that it had."""
+
 EXPECTED = (ChainruleError, OSError, MemoryError)
 """What is wrong with one task and says nothing about the others."""
 
@@ -169,9 +172,12 @@ class _Stream(Generic[T, R]):
                     completed.add(self._send(*drawn))
                 if not self.running:
                     return
-                again = self._receive(next(completed))
-                if again is not None:
-                    completed.add(again)
+                futures = completed.next_batch()
+                values = self._fetch(futures)
+                for future in futures:
+                    again = self._receive(future, values)
+                    if again is not None:
+                        completed.add(again)
                 while self.finished and (self.given in self.finished or not self.in_order):
                     outcome = self.finished.pop(self.given if self.in_order else next(iter(self.finished)))
                     self.given += 1
@@ -190,17 +196,27 @@ class _Stream(Generic[T, R]):
         return self.room
 
     def _send(self, place: int, task: T, attempt: int = 1) -> Future:
+        if self.client.status not in CONNECTED:
+            raise self._lost()
         future: Future = self.client.submit(perform, self.function, task, own_versions(), pure=False, retries=0)
         self.running[future] = place, task, attempt
         return future
 
-    def _receive(self, future: Future) -> Future | None:
+    def _fetch(self, futures: list[Future]) -> dict[Future, R | Exception]:
+        """What finished tasks gave, in one message; nothing where that fails, and then each tells why."""
+        done = [future for future in futures if future.status == "finished"]
+        try:
+            return dict(zip(done, self.client.gather(done), strict=True))
+        except Exception:
+            return {}
+
+    def _receive(self, future: Future, values: Mapping[Future, R | Exception]) -> Future | None:
         """Keep the outcome of a task; or the future of another attempt."""
         from distributed.scheduler import KilledWorker
 
         place, task, attempt = self.running.pop(future)
         try:
-            value = future.result()
+            value = values[future] if future in values else future.result()
         except (CancelledError, OSError):  # with the scheduler: errors of files are values
             self._wait_for_scheduler(attempt)
             return self._send(place, task, attempt + 1)
@@ -223,13 +239,16 @@ class _Stream(Generic[T, R]):
         """Wait until the scheduler and a worker are there again, or give up."""
         if attempt < MOST_ATTEMPTS:
             end = time.monotonic() + SECONDS_FOR_SCHEDULER
-            while time.monotonic() < end and self.client.status in ("running", "connecting"):
+            while time.monotonic() < end and self.client.status in CONNECTED:
                 with contextlib.suppress(OSError):
                     if self.client.status == "running" and self.client.nthreads():
                         return
                 time.sleep(0.2)
+        raise self._lost()
+
+    def _lost(self) -> ClusterError:
         done = self.given + len(self.finished)
-        raise ClusterError(
+        return ClusterError(
             f"the connection to the scheduler at {self.address} was lost; tasks finished before: "
             + (f"{done}" if self.total is None else f"{done} of {self.total}")
         )
