@@ -159,3 +159,13 @@ def test_the_format_shown_in_the_docs_is_a_robot():
     robot = cr.Robot.from_native(text)
     assert robot.joint_names == ("shoulder",)
     assert robot.end_effector == "tool"
+
+
+@pytest.mark.slow
+def test_workers_are_compared_on_a_data_set(tmp_path):  # in a process of its own: workers import its file
+    pytest.importorskip("distributed")
+    command = [sys.executable, str(ROOT / "benchmarks" / "cluster.py"), "--quick", "--folder", str(tmp_path)]
+    done = subprocess.run([*command, "--output", str(tmp_path / "out")], capture_output=True, text=True, check=True)
+    assert "(wanted: 1.8x)" in done.stdout
+    assert json.loads((tmp_path / "out" / "cluster.json").read_text())["read_bytes_per_state"] > 84
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]  # the data set is deleted

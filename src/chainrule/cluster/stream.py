@@ -197,7 +197,7 @@ class _Stream(Generic[T, R]):
 
     def _send(self, place: int, task: T, attempt: int = 1) -> Future:
         if self.client.status not in CONNECTED:
-            raise self._lost()
+            raise self._loss()
         future: Future = self.client.submit(perform, self.function, task, own_versions(), pure=False, retries=0)
         self.running[future] = place, task, attempt
         return future
@@ -244,9 +244,9 @@ class _Stream(Generic[T, R]):
                     if self.client.status == "running" and self.client.nthreads():
                         return
                 time.sleep(0.2)
-        raise self._lost()
+        raise self._loss()
 
-    def _lost(self) -> ClusterError:
+    def _loss(self) -> ClusterError:
         done = self.given + len(self.finished)
         return ClusterError(
             f"the connection to the scheduler at {self.address} was lost; tasks finished before: "
