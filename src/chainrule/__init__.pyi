@@ -3,6 +3,8 @@ from chainrule import study as study
 from chainrule import symbolic as symbolic
 from chainrule import wheels as wheels
 from chainrule.cluster.datasets import dataset as dataset
+from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
+from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
 from chainrule.cluster.statistics import Statistics as Statistics
 from chainrule.compile.load.threads import set_threads as set_threads
 from chainrule.control.laws.controller import Controller as Controller

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 from chainrule.cluster import log_bins
 from chainrule.cluster.log_bins import BinCounts
+from chainrule.compile.column_scan import column_scan
 
 BLOCK_ROWS = 8192
 """Rows whose moments are taken at once."""
-
-COUNTED_ROWS = 8 * BLOCK_ROWS
-"""Rows whose bins are counted at once."""
 
 GROUP = 16
 """Columns that are looked at together."""
@@ -63,21 +61,52 @@ def merged_moments(
 
 
 def _of_group(columns: Array, numbers: NDArray[np.int64]) -> tuple[Moments, BinCounts]:
-    """Those of a few columns. Their bins are counted for many rows at once, the moments taken for fewer."""
+    """Those of a few columns: of many rows by machine code, of a few by sorting."""
     rows, width = columns.shape
-    bits = np.empty((width, min(rows, COUNTED_ROWS)), dtype=np.uint16)
-    dense = np.zeros((width, log_bins.BINS), dtype=np.int64) if rows >= log_bins.DENSE_ROWS else None
-    blocks = [_nothing(width)]
-    for start in range(0, rows, COUNTED_ROWS):
-        end = min(start + COUNTED_ROWS, rows)
-        for first in range(start, end, BLOCK_ROWS):
-            last = min(first + BLOCK_ROWS, end)
-            block = np.array(columns[first:last].T, dtype=float, order="C")  # a copy
-            blocks.append(_of_block(block, numbers[first:last], bits[:, first - start : last - start]))
-        if dense is not None:
-            for counts, own in zip(dense, bits[:, : end - start], strict=True):
-                counts += np.bincount(own, minlength=log_bins.BINS + 1)[: log_bins.BINS]
-    return _of_blocks(blocks), BinCounts.of_bits(bits) if dense is None else BinCounts.of_dense(dense)
+    if rows < log_bins.DENSE_ROWS:
+        bits = np.empty((width, rows), dtype=np.uint16)
+        few = [_of_block(np.array(columns.T, dtype=float, order="C"), numbers, bits)] if rows else []
+        return _of_blocks([_nothing(width), *few]), BinCounts.of_bits(bits)
+    dense = np.zeros((width, log_bins.BINS), dtype=np.int64)
+    blocks = []
+    for start in range(0, rows, BLOCK_ROWS):
+        block = columns[start : start + BLOCK_ROWS]
+        if block.dtype != float or block.strides[1] != block.itemsize:
+            block = np.ascontiguousarray(block, dtype=float)
+        blocks.append(_of_dense_block(block, start, dense))
+    return _with_rows(_of_blocks(blocks), columns, numbers), BinCounts.of_dense(dense)
+
+
+def _of_dense_block(block: Array, start: int, dense: NDArray[np.int64]) -> Moments:
+    """The moments of a block (rows, columns) whose rows are contiguous; `dense` counts its bins.
+
+    The rows of its extremes are given by the row `start` that it begins with.
+    """
+    rows, width = block.shape
+    passes, starts = column_scan(log_bins.DROPPED_BITS), np.full(width, start)
+    mean = passes.totals(block) / rows
+    if not np.isfinite(mean).all():
+        bits = np.empty((width, rows), dtype=np.uint16)
+        moments = _of_block(np.array(block.T, order="C"), np.full(rows, start), bits)
+        for counts, own in zip(dense, bits, strict=True):
+            counts += np.bincount(own, minlength=log_bins.BINS + 1)[: log_bins.BINS]
+        return moments
+    apart, squares, low, high = passes.scan(block, mean, dense)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.where(np.isfinite(squares), np.maximum(squares - apart**2 / rows, 0.0), squares)
+    return Moments(np.full(width, rows), mean + apart / rows, spread, low, starts, high, starts)
+
+
+def _with_rows(moments: Moments, columns: Array, numbers: NDArray[np.int64]) -> Moments:
+    """Moments with the numbers of the rows of extremes in place of the first rows of their blocks."""
+    found = []
+    for values, starts in ((moments.low, moments.low_row), (moments.high, moments.high_row)):
+        places = [
+            int(start + (columns[start : start + BLOCK_ROWS, k] == value).argmax()) if start >= 0 else -1
+            for k, (value, start) in enumerate(zip(values, starts, strict=True))
+        ]
+        found.append(np.array([-1 if place < 0 else numbers[place] for place in places], dtype=np.int64))
+    return moments._replace(low_row=found[0], high_row=found[1])
 
 
 def _nothing(width: int) -> Moments:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chainrule import arguments
-from chainrule.arguments import Array, file_path, number, real_array, whole_number, word
+from chainrule.arguments import Array, file_path, is_lazy, number, real_array, whole_number, word
 from chainrule.cluster import log_bins
 from chainrule.cluster.log_bins import BinCounts
 from chainrule.cluster.moments import Moments, merged_moments, moments_and_bins
@@ -87,7 +87,8 @@ class Statistics:
         Parameters
         ----------
         values
-            Numbers; nan and infinite ones are counted and left out.
+            Numbers; nan and infinite ones are counted and left out. A Dask array is reduced chunk by chunk, now, by the
+            scheduler that is in use.
         where
             The number of each row (rows,), not negative, or that of the first one; they count from 0 otherwise.
             Extremes say it: which run, or which sample.
@@ -96,6 +97,8 @@ class Statistics:
         names
             Names along the last dimension.
         """
+        if is_lazy(values):
+            return _of_chunks(values, where, label, names)
         array = real_array(values, "statistics: values")
         if not array.ndim:
             raise ShapeError("statistics: values must be an array (rows, ...), got a single number")
@@ -370,6 +373,29 @@ class Statistics:
             if isinstance(error, FormatError):
                 raise
             raise FormatError(f"{str(path)!r} holds no statistics that chainrule wrote, or is damaged") from error
+
+
+def _of_chunks(values: Any, where: ArrayLike | None, label: str, names: Sequence[str]) -> Statistics:
+    """The statistics of a Dask array: those of its chunks of rows, merged by pairs."""
+    import dask
+
+    if not values.ndim or any(np.isnan(n) for n in values.shape):
+        raise ShapeError(
+            f"statistics: values must be a Dask array (rows, ...) of known shape, got shape {values.shape}"
+        )
+    whole_rows = values.rechunk(dict.fromkeys(range(1, values.ndim), -1))
+    numbers, ends = _row_numbers(where, len(values)), np.cumsum(whole_rows.chunks[0])
+    starts = ends - whole_rows.chunks[0]
+    of, merge = dask.delayed(Statistics.of, pure=True), dask.delayed(Statistics.merge, pure=True)
+    level = [
+        of(block, numbers[start:end], label=label, names=tuple(names))
+        for block, start, end in zip(whole_rows.to_delayed().ravel(), starts, ends, strict=True)
+    ]
+    while len(level) > 1:
+        odd = level[-1:] if len(level) % 2 else []
+        level = [merge(a, b) for a, b in zip(level[::2], level[1::2], strict=False)] + odd
+    found: Statistics = dask.compute(level[0])[0]
+    return found
 
 
 def _row_numbers(where: ArrayLike | None, rows: int) -> NDArray[np.int64]:

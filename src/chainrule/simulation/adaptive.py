@@ -58,10 +58,9 @@ JUST_BELOW_ZERO = -1e-300
 
 def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajectory:
     """The motion of every row by itself, at common times."""
-    rows, spacing = len(request.state), integrator.dt * request.record_every
-    samples = np.ceil(request.duration / spacing - 1e-9)
-    guards.refuse_large(rows, samples, request.plant)
-    grid = np.append(np.arange(int(samples)) * spacing, request.duration)
+    rows = len(request.state)
+    guards.refuse_large(rows, request.duration / (integrator.dt * request.record_every), request.plant)
+    grid = sample_times(request, integrator)
     runs: list[RowRun] = []
     status = "finished"
     with Progress(request.duration * rows, request.progress) as progress:
@@ -84,6 +83,13 @@ def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajector
     if status == "finished" and request.plant.stops != "impact" and length:
         guards.warn_of_energy(request, motion[-1:])
     return motion
+
+
+def sample_times(request: Request, integrator: AdaptiveStep) -> Array:
+    """The times of the samples of a motion that runs to its end, without events."""
+    spacing = integrator.dt * request.record_every
+    samples = np.ceil(request.duration / spacing - 1e-9)
+    return np.append(np.arange(int(samples)) * spacing, request.duration)
 
 
 def _gather(request: Request, runs: list[RowRun], length: int, status: str) -> Trajectory:

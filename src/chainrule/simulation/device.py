@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from chainrule.compile.load.device_arrays import Library
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import OpenNumbers
 from chainrule.dynamics.energy import kinetic_energy
-from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr
+from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
 from chainrule.simulation import guards
 from chainrule.simulation.device_texts import Severity, loop_tapes
 from chainrule.simulation.fixed_step import divide
@@ -413,11 +412,10 @@ class DeviceRun:
         index = request.start.index_of(row)
         which = f" (row {index})" if request.start.batch else ""
         if worst.severity == Severity.ENERGY:
-            warnings.warn(
+            warn_user(
                 f"simulate: energy came from nowhere{which}, more than a fifth of all work and motion: "
                 f"{guards.remedy_of_energy(request, self.h)}, and look at trajectory.energy_error",
                 SimulationWarning,
-                stacklevel=5,  # the call of simulate
             )
             return "finished"
         if worst.severity == Severity.NOT_FINITE:

@@ -229,3 +229,14 @@ def divide(duration: float, dt: float) -> tuple[float, int, float]:
     if abs(steps - whole) < 1e-9 * max(1.0, steps):
         return duration / whole, whole, 0.0
     return dt, int(steps), duration - int(steps) * dt
+
+
+def sample_times(request: Request, integrator: FixedStep) -> Array:
+    """The times of the samples of a motion that runs to its end, without events."""
+    h, steps, rest = divide(request.duration, integrator.dt)
+    every = request.record_every
+    starts, after = np.arange(steps) * h, [steps * h] if rest > 0 else []
+    if not integrator.iterates:
+        return np.concatenate([starts[::every], after, [request.duration]])
+    whole = np.concatenate([starts, after, [request.duration]])
+    return whole[np.unique([*range(0, len(whole), every), len(whole) - 1])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.energy import kinetic_energy, potential_energy
-from chainrule.errors import ShapeError, SimulationError, SimulationWarning
+from chainrule.errors import ShapeError, SimulationError, SimulationWarning, warn_user
 from chainrule.loops.closure import constraint_jacobian, constraint_residual
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.steppers import record_size
@@ -171,12 +170,11 @@ def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
     with np.errstate(all="ignore"):
         gap = np.nanmax(np.abs(motion.constraint_residual), initial=0.0)
     if gap > MAX_LOOP_DRIFT:
-        warnings.warn(
+        warn_user(
             f"simulate: the loops of robot {request.robot.name!r} come open by {gap:.2g} (m, or without unit for "
             f"directions), which stabilization={request.stabilization!r} does not prevent; take "
             "stabilization='projection'",
             SimulationWarning,
-            stacklevel=4,  # the call of simulate
         )
 
 
@@ -229,11 +227,10 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
     if np.any(wrong):
         row = start.index_of(int(np.argmax(wrong)))
         which = f" (row {row})" if start.batch else ""
-        warnings.warn(
+        warn_user(
             f"simulate: {error[row]:.3g} J of energy came from nowhere{which}, beside {scale[row]:.3g} J of work "
             f"and motion: {remedy_of_energy(request, h)}, and look at trajectory.energy_error",
             SimulationWarning,
-            stacklevel=4,  # the call of simulate
         )
 
 

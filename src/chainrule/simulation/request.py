@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,7 @@ from chainrule.core.names import numbers_by_name
 from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
 from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
-from chainrule.errors import ShapeError, SimulationWarning, short_repr
+from chainrule.errors import ShapeError, SimulationWarning, short_repr, warn_user
 from chainrule.lazy import cached_property
 from chainrule.loops.closure import close, constraint_jacobian, constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
@@ -97,6 +96,8 @@ class Request:
     diverged: str = "raise"
     numbers: OpenNumbers = NOTHING_OPEN
     """Numbers of the robot in place of its own."""
+    limits: bool = True
+    """Whether a start outside the position limits is refused."""
 
     def __post_init__(self) -> None:
         if self.stops is not None and not isinstance(self.stops, (Stops, Impacts)):
@@ -319,11 +320,10 @@ def _start_prescribed(
         apart = np.abs(used - given)
         if (apart > MOVE_TOLERANCE * (1 + np.abs(given))).any():
             worst = max(range(count), key=lambda k: float(apart[..., places[k]].max()))
-            warnings.warn(
+            warn_user(
                 f"simulate: {what} was moved by {apart.max():.3g} at {prescribed.joints[worst]!r}, to where its "
                 "prescribed motion begins",
                 SimulationWarning,
-                stacklevel=4,  # the call of simulate
             )
     return place, speed
 
@@ -336,11 +336,10 @@ def _warn_of_move(what: str, given: Array, used: Array, names: Sequence[str], ad
     place = np.unravel_index(np.argmax(apart), apart.shape)
     row = f" in row {tuple(int(i) for i in place[:-1])}" if len(place) > 1 else ""
     state = "open there" if what == "q0" else "not kept closed by it"
-    warnings.warn(
+    warn_user(
         f"simulate: {what} was moved, as loops are {state}: by {apart[place]:.3g} at {names[int(place[-1])]!r}{row}, "
         f"from {given[place]:.6g} to {used[place]:.6g}; choose what stays with {advice}",
         SimulationWarning,
-        stacklevel=4,  # the call of simulate
     )
 
 
@@ -354,12 +353,11 @@ def _warn_of_change_point(robot: Mechanism, q: Array, v: Array) -> None:
     wrong = left > CHANGE_POINT_TOLERANCE * (1 + np.abs(gamma).max(axis=-1, initial=0.0))
     if wrong.any():
         row = f" in row {int(np.argmax(wrong))} of {len(wrong)}" if len(wrong) > 1 else ""
-        warnings.warn(
+        warn_user(
             f"simulate: the start{row} is a change point of robot {robot.name!r}, and qd0 is a mixture of the motions "
             "that are possible there: no acceleration keeps the loops closed. The first step goes on along the "
             "nearest one and loses energy; start with a velocity along one of them, or a little beside the point",
             SimulationWarning,
-            stacklevel=4,  # the call of simulate
         )
 
 

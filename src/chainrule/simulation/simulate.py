@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from chainrule.algorithms.loads import WRENCH_FRAMES
-from chainrule.arguments import flag, one_of
+from chainrule.arguments import is_lazy
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import read_parameters, refuse_moving
-from chainrule.errors import ModelError, ShapeError, short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -122,69 +119,42 @@ def simulate(
     Returns
     -------
     Trajectory
-        Times, states, accelerations, torques, friction and work of the motion.
+        Times, states, accelerations, torques, friction and work of the motion. With Dask arrays among q0, qd0, torque
+        and parameters, a LazyTrajectory of Dask arrays, with a task for each chunk of the batch.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> arm.simulate([0.0, 0.0], None, 0.5, integrator=cr.RK4(dt=1e-2))
     <Trajectory of 'planar_2r': 51 samples, 0 to 0.5 s, rk4, finished>
     """
-    from chainrule.simulation import request
-    from chainrule.simulation.events import as_events
-    from chainrule.simulation.integrators import FixedStep, choose_integrator
-    from chainrule.simulation.prescribed import read_prescribed
+    options: dict[str, Any] = {
+        "duration": duration, "method": method, "dt": dt, "integrator": integrator, "tip_wrench": tip_wrench,
+        "wrenches": wrenches, "wrench_frame": wrench_frame, "prescribed": prescribed, "record_every": record_every,
+        "stops": stops, "torque_limits": torque_limits, "limits": limits, "events": events,
+        "stabilization": stabilization, "progress": progress, "diverged": diverged, "rtol": rtol, "atol": atol,
+        "stabilisation": stabilisation,
+    }  # fmt: skip
+    if has_lazy(q0, qd0, torque, parameters):
+        from chainrule.simulation.dask_batches import simulate_lazily
 
-    robot.require("forward_dynamics")
-    if not robot.nv:
-        raise ModelError(f"simulate: robot {robot.name!r} has no degrees of freedom, so there is nothing to simulate")
-    chosen = choose_integrator(method, integrator, dt=dt, rtol=rtol, atol=atol)
-    loops_closed_by = _read_stabilization(stabilization, stabilisation)
-    on_divergence = request.read_choice(diverged, ("raise", "keep"), "way with divergence")
-    length = request.read_duration(duration, chosen.dt)
-    every = request.read_record_every(record_every)
-    driven = read_prescribed(robot, prescribed)
-    within = flag(limits, "simulate: limits") or stops is not None
-    numbers = read_parameters(robot.model, "simulate", parameters)
-    refuse_moving(robot.model, numbers, "simulate")
+        lazy: Any = simulate_lazily(robot, q0, qd0, torque, parameters, options, device)
+        return lazy
+    from chainrule.simulation.launch import read_request, run_request
+
     place = _read_device(device, dtype)
-    if place is None:
-        start = request.read_start(robot, q0, qd0, within, driven, numbers)
-    else:
-        from chainrule.simulation.device import read_device_start, simulate_on_device
-
-        start, there = read_device_start(robot, q0, qd0, place, within, driven, numbers)
-    sources = request.SourceReader(robot, start.batch)
-    asked = request.Request(
-        robot=robot,
-        start=start,
-        duration=length,
-        integrator=chosen,
-        torque=sources.torque(torque, within_limits=torque_limits),
-        wrenches=sources.wrenches(tip_wrench, wrenches),
-        wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
-        prescribed=driven,
-        stops=stops,
-        torque_limits=torque_limits,
-        stabilization=loops_closed_by,
-        events=as_events(events),
-        record_every=every,
-        progress=progress,
-        diverged=on_divergence,
-        numbers=numbers,
-    )
+    asked, there = read_request(robot, q0, qd0, torque, parameters, place, **options)
     if place is not None:
-        result: Any = simulate_on_device(asked, chosen, there, place, within)
+        from chainrule.simulation.device import simulate_on_device
+
+        result: Any = simulate_on_device(asked, asked.integrator, there, place, asked.limits)
         return result
-    if isinstance(chosen, FixedStep):
-        from chainrule.simulation.fixed_step import simulate_fixed_steps
+    return run_request(asked)
 
-        motion = simulate_fixed_steps(asked, chosen)
-    else:
-        from chainrule.simulation.adaptive import simulate_adaptively
 
-        motion = simulate_adaptively(asked, chosen)
-    asked.warn_of_memory()
-    return motion
+def has_lazy(q0: Any, qd0: Any, torque: Any, parameters: Any) -> bool:
+    """Whether any of what may be a batch is a Dask array."""
+    numbers = parameters.values() if isinstance(parameters, Mapping) else ()
+    return any(is_lazy(value) for value in (q0, qd0, torque, *numbers))
 
 
 def _read_device(device: Any, dtype: Any) -> Device | None:
@@ -194,18 +164,3 @@ def _read_device(device: Any, dtype: Any) -> Device | None:
     from chainrule.simulation.device import read_device
 
     return read_device(device, dtype)
-
-
-def _read_stabilization(stabilization: str, other_spelling: str | None) -> str:
-    """How loops are kept closed, from either spelling."""
-    from chainrule.simulation.request import STABILIZATIONS, read_choice
-
-    if other_spelling is None:
-        return read_choice(stabilization, STABILIZATIONS, "stabilization")
-    read_choice(other_spelling, STABILIZATIONS, "stabilisation")
-    if not isinstance(stabilization, str) or stabilization not in (STABILIZATIONS[0], other_spelling):
-        raise ShapeError(
-            f"simulate: stabilization ({short_repr(stabilization)}) and stabilisation ({other_spelling!r}) are two "
-            "spellings of one option; give one of them"
-        )
-    return read_choice(other_spelling, STABILIZATIONS, "stabilisation")

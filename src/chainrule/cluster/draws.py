@@ -1,0 +1,167 @@
+"""Random starts, torques and numbers of a robot for the runs of a Monte Carlo: by a function, or by distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainrule.arguments import Array, real_array
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.parameters import read_parameters
+from chainrule.errors import ShapeError, short_repr
+from chainrule.kinematics.configurations import integrate
+from chainrule.model.parameters import KINDS, find_parameters
+from chainrule.simulation.torque_rows import join_torque, split_torque
+
+Draw = Callable[[np.random.Generator, int], Mapping[str, Any]] | Mapping[str, Any]
+"""A function of a generator and a number of runs, or a distribution for each name."""
+
+ARGUMENTS = ("q0", "qd0", "torque")
+"""What may be drawn beside parameters of the robot."""
+
+DISTRIBUTIONS = {
+    "normal": "('normal', mean, std)",
+    "uniform": "('uniform', low, high)",
+    "lognormal": "('lognormal', mean, sigma)",
+    "choice": "('choice', values)",
+}
+"""How each is written."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Starts, torques and parameters drawn for some runs, a row for each; None where nothing was."""
+
+    q0: Array
+    qd0: Any
+    torque: Any
+    parameters: Mapping[str, Any] | None
+
+    def __len__(self) -> int:
+        return len(self.q0)
+
+    def part(self, robot: Mechanism, rows: slice) -> Runs:
+        """Some of them."""
+        law, numbers = split_torque(robot, self.torque)
+        own = {name: array[rows] if array.ndim > 1 else array for name, array in (self.parameters or {}).items()}
+        return Runs(
+            self.q0[rows],
+            None if self.qd0 is None else self.qd0[rows],
+            join_torque(law, numbers[rows] if numbers is not None and numbers.ndim > 1 else numbers),
+            own or None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """The way runs are drawn: `draw`, and the torque that is made of it."""
+
+    robot: Mechanism
+    draw: Draw
+    torque: Any
+    controller: Callable[[Mapping[str, Any]], Any] | None
+
+    def runs(self, generator: np.random.Generator, count: int) -> Runs:
+        """Runs of this number, checked for their shapes."""
+        robot, drawn = self.robot, self._draw(generator, count)
+        torque = self._torque(drawn)
+        others = {name: value for name, value in drawn.items() if name not in ARGUMENTS}
+        if self.controller is not None:
+            others = {name: value for name, value in others.items() if _is_parameter(name)}
+        if "q0" not in drawn:
+            raise ShapeError(
+                f"monte_carlo: draw gives no q0, the starts ({count}, {robot.nq}); it gives {sorted(drawn)}"
+            )
+        q0 = self._rows(robot.read_one("monte_carlo", "q0", drawn["q0"]), count, "q0", robot.nq)
+        qd0 = drawn.get("qd0")
+        if qd0 is not None:
+            qd0 = self._rows(robot.read_one("monte_carlo", "qd0", qd0), count, "qd0", robot.nv)
+        numbers = read_parameters(robot.model, "monte_carlo", others or None).as_dict()
+        for name, array in numbers.items():
+            if array.ndim > 1:
+                self._rows(array, count, name, array.shape[-1])
+        law_numbers = split_torque(robot, torque)[1]
+        if law_numbers is not None and np.ndim(law_numbers) > 1:
+            self._rows(law_numbers, count, "torque", np.shape(law_numbers)[-1])
+        return Runs(q0, qd0, torque, numbers or None)
+
+    def _torque(self, drawn: Mapping[str, Any]) -> Any:
+        """The torque of runs, from the one place that gives it."""
+        ways = {"torque": self.torque is not None, "controller": self.controller is not None, "draw": "torque" in drawn}
+        if sum(ways.values()) > 1:
+            both = " and ".join(way for way, is_used in ways.items() if is_used)
+            raise ShapeError(f"monte_carlo: {both} both give the torque; leave one out")
+        return drawn.get("torque", self.torque) if self.controller is None else self.controller(drawn)
+
+    def _draw(self, generator: np.random.Generator, count: int) -> Mapping[str, Any]:
+        if isinstance(self.draw, Mapping):
+            return {name: draw_from(self.robot, name, of, generator, count) for name, of in self.draw.items()}
+        drawn = self.draw(generator, count)
+        if not isinstance(drawn, Mapping):
+            raise ShapeError(
+                "monte_carlo: draw must return a dictionary such as {'q0': starts, 'payload:hand': numbers}, got "
+                f"{short_repr(drawn)}"
+            )
+        return drawn
+
+    @staticmethod
+    def _rows(array: Array, count: int, name: str, width: int) -> Array:
+        """Rows for all runs; one row is that of all."""
+        if array.ndim == 1:
+            return np.broadcast_to(array, (count, width))
+        if array.shape != (count, width):
+            raise ShapeError(
+                f"monte_carlo: draw was asked for {count} runs, and {name} has the shape {array.shape}; give "
+                f"({count}, {width}), or ({width},) for the same in all runs"
+            )
+        return array
+
+
+def draw_from(robot: Mechanism, name: str, of: Any, generator: np.random.Generator, count: int) -> Any:
+    """Numbers (count, k) from a distribution: ("normal", mean, std), ("uniform", low, high), a frozen one of SciPy.
+
+    Anything else is the same for all runs. Normal configurations of robots with quaternions are drawn around their mean
+    in the directions of the velocities.
+    """
+    if hasattr(of, "rvs"):
+        return np.asarray(of.rvs(size=(count, _width(robot, name)), random_state=generator), dtype=float)
+    if not isinstance(of, tuple) or not of or not isinstance(of[0], str):
+        return of
+    kind, *numbers = of
+    if kind not in DISTRIBUTIONS:
+        raise ShapeError(
+            f"monte_carlo: the distribution of {name} is {kind!r}; known are {', '.join(DISTRIBUTIONS.values())}"
+        )
+    if kind == "choice" and len(numbers) == 1:
+        among = real_array(numbers[0], f"monte_carlo: {name}")
+        rows = among[generator.integers(0, len(among), count)]
+        return rows if rows.ndim > 1 else rows[:, None]
+    if len(numbers) != 2:
+        raise ShapeError(f"monte_carlo: {name} must be {DISTRIBUTIONS[kind]}, got {short_repr(of)}")
+    first, second = (real_array(x, f"monte_carlo: {name}").astype(float) for x in numbers)
+    if kind == "normal" and name == "q0" and robot.nq != robot.nv:
+        step = np.broadcast_to(second, (count, robot.nv)) * generator.standard_normal((count, robot.nv))
+        return integrate(robot, np.broadcast_to(first, (count, robot.nq)), step)
+    try:
+        width = np.broadcast_shapes(first.shape, second.shape, (_width(robot, name),))
+        return getattr(generator, kind)(first, second, (count, *width))
+    except ValueError as error:  # a negative deviation, shapes that do not fit
+        raise ShapeError(f"monte_carlo: {name} cannot be drawn from {short_repr(of)}: {error}") from None
+
+
+def _is_parameter(name: str) -> bool:
+    """Whether a name is that of numbers of a robot."""
+    return name.partition(":")[0] in KINDS
+
+
+def _width(robot: Mechanism, name: str) -> int:
+    """How many numbers a name has in a run; of a payload, its mass alone, unless more are given."""
+    if name in ARGUMENTS:
+        return robot.nq if name == "q0" else robot.nv
+    if not _is_parameter(name):
+        return 1
+    (parameter,) = find_parameters(robot.model, (name,))
+    return 1 if parameter.kind.form.startswith("payload") else len(parameter.labels)

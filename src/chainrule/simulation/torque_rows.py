@@ -1,0 +1,47 @@
+"""Torques of some rows of a batch: what differs from row to row, apart from what does not."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from chainrule.arguments import Array, is_lazy
+from chainrule.core.mechanism import Mechanism
+from chainrule.simulation.request import is_controller
+from chainrule.simulation.sampled import Sampled
+from chainrule.simulation.sources import Samples
+
+
+def split_torque(robot: Mechanism, torque: Any) -> tuple[Any, Any]:
+    """A torque without the numbers (..., k) that may differ from row to row, and those; None where there are none."""
+    if is_lazy(torque):
+        return None, torque
+    if isinstance(torque, (list, np.ndarray)):
+        return None, robot.read_joints(torque, "effort", "simulate: torque")
+    law: Any = torque.law if isinstance(torque, Sampled) else torque
+    if is_controller(law) and np.ndim(law.parameters) > 1:
+        return torque, law.parameters
+    return torque, None
+
+
+def join_torque(law: Any, numbers: Array | None) -> Any:
+    """The torque of the rows that have these numbers: what `split_torque` took apart."""
+    if numbers is None:
+        return law
+    if law is None:
+        return numbers
+    changed = copy.copy(law)
+    if isinstance(law, Sampled):
+        changed.law = join_torque(law.law, numbers)
+    else:
+        changed.parameters = numbers
+    return changed
+
+
+def mixes_rows(torque: Any) -> bool:
+    """Whether a torque has numbers for the rows of one batch, which its parts do not have: noise, samples for each."""
+    if isinstance(torque, Sampled):
+        return torque.noise is not None or mixes_rows(torque.law)
+    return isinstance(torque, Samples) and bool(torque.batch)
