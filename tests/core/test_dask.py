@@ -555,3 +555,20 @@ def test_every_function_of_states_is_looked_at():
 def test_without_dask_nothing_is_looked_at(monkeypatch):
     monkeypatch.delitem(sys.modules, "dask")
     assert ARM.reference.mass_matrix([0.1, 0.2]).shape == (2, 2)
+
+
+def test_chunks_of_unknown_sizes_must_have_as_many_rows():
+    """One row beside several is not spread over them, as NumPy would do it with arrays."""
+    q = da.from_array(np.linspace(0, 1, 8).reshape(4, 2), chunks=(4, 2))
+    several, one = q[q[:, 0] > 0.1], q[q[:, 0] > 0.8]
+    robot = cr.load("planar_2r").reference
+    assert robot.inverse_dynamics(several, several, several).compute().shape == (3, 2)
+    with pytest.raises(cr.ShapeError, match=r"different numbers of rows, \(3,\), \(1,\).*do not belong together"):
+        robot.inverse_dynamics(several, one, np.zeros(2)).compute()
+
+
+def test_solutions_of_dask_arrays_say_that_they_are_not_computed():
+    robot = cr.load("planar_2r")
+    found = robot.inverse_kinematics(robot.pose(da.zeros((4, 2), chunks=2)), task="position")
+    assert "of shape (4,), which are not computed yet" in str(found)
+    assert "not computed yet" in found._repr_html_()

@@ -8,6 +8,7 @@ aside and reported, and the others go on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -15,7 +16,7 @@ from typing import Any
 
 from chainrule.arguments import as_list, flag, one_of
 from chainrule.cluster.client import connect
-from chainrule.cluster.files import DataFile, Folder, find_files
+from chainrule.cluster.files import FACTS, DataFile, Folder, find_files
 from chainrule.cluster.pieces import Finished, Piece, RobotOf, RowReader, Work
 from chainrule.cluster.products import Columns, Results, Summary
 from chainrule.cluster.reading import Reading, read_columns
@@ -26,8 +27,8 @@ from chainrule.cluster.targets import Solving, TargetReading
 from chainrule.errors import FormatError, MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
 from chainrule.robot.robot import Robot
 
-FACTS, ASIDE = "_chainrule.json", "_set_aside.json"
-"""Files in a folder of results: what shaped them, and which files are missing and why."""
+ASIDE = "_set_aside.json"
+"""A file in a folder of results, which says what is missing and why."""
 
 COMPRESSIONS = ("snappy", "zstd", "lz4", "gzip", "none")
 DERIVATIVES = ("auto", "given", "computed")
@@ -274,8 +275,9 @@ class Dataset:
         work.product.check(first)
         work.reading.check(first)
         if work.folder is not None:
+            work.folder.refuse_inputs(self.files)
             _claim(work)
-        with connect(cluster, workers) as client:
+        with _sweeping(work.folder, self.files), connect(cluster, workers) as client:
             again: list[tuple[Piece, ...]] = []
             run = partial(run_tasks, work.finish, client=client, name=_name, doing="data set", unit="tasks")
             for outcome in run(list(work.tasks(self.files)), progress=progress):
@@ -297,6 +299,13 @@ class Dataset:
         if aside:
             first = "; ".join(f"{name!r}: {reason}" for name, reason in list(aside.items())[:3])
             warn_user(f"{len(aside)} of {len(finished)} files are set aside, {first}", MotionWarning)
+        doubtful = [(one.piece.name, one.doubts[0]) for one in finished if one.doubts]
+        if doubtful:
+            first = "; ".join(f"{name!r}: {doubt}" for name, doubt in doubtful[:3])
+            warn_user(
+                f"look at {len(doubtful)} of {len(finished)} files, whose notes are in the report, {first}",
+                MotionWarning,
+            )
         return Report(
             None if work.folder is None else work.folder.url,
             tuple(one.piece.name for one in finished if one.status == "written"),
@@ -317,6 +326,18 @@ def _records(outcome: Outcome[tuple[Piece, ...], list[Finished]]) -> list[Finish
     return [Finished(piece, "set aside", reason=str(error)) for piece in outcome.task]
 
 
+@contextmanager
+def _sweeping(folder: Folder | None, files: Sequence[DataFile]) -> Iterator[None]:
+    """Remove what workers have left unfinished when they were stopped, as by an interrupt."""
+    try:
+        yield
+    except BaseException:
+        if folder is not None:
+            with suppress(OSError):
+                folder.sweep([file.name for file in files])
+        raise
+
+
 def _name(pieces: tuple[Piece, ...]) -> str:
     return quoted((piece.name for piece in pieces), 2)
 
@@ -326,7 +347,10 @@ def _claim(work: Work) -> None:
     assert work.folder is not None
     facts, found = work.describe(), work.folder.read_json(FACTS)
     if found is None:
-        work.folder.write_json(FACTS, facts)
+        try:
+            work.folder.write_json(FACTS, facts)
+        except (OSError, ValueError) as error:
+            raise FormatError(f"results cannot be written to {work.folder.url!r}: {error}") from error
     elif found != facts:
         different = [name for name in facts if not isinstance(found, dict) or found.get(name) != facts[name]]
         was = found.get(different[0]) if isinstance(found, dict) else found

@@ -6,7 +6,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import PurePosixPath
@@ -14,9 +14,12 @@ from typing import IO, Any
 from urllib.parse import unquote
 
 from chainrule.arguments import as_list
-from chainrule.errors import FormatError, MissingPackageError, ShapeError, quoted, short_repr
+from chainrule.errors import ChainruleError, FormatError, MissingPackageError, ShapeError, quoted, short_repr
 
 SUFFIXES = (".parquet", ".pq")
+FACTS = "_chainrule.json"
+"""A file in a folder of results, which says what shaped them."""
+
 GLOB = "*?["
 SECONDS_A_DAY = 86_400.0
 UNFINISHED = ".unfinished-"
@@ -74,34 +77,68 @@ def find_files(
 
 
 def _find(path: str, storage: Mapping[str, Any]) -> list[DataFile]:
-    fsspec = import_fsspec()
     try:
-        system, place = fsspec.url_to_fs(path, **storage)
+        system, place = _reach(path, storage)
         if any(letter in place for letter in GLOB) and not system.exists(place):
             base = _folder_before_pattern(place)
             infos = system.glob(place, detail=True)
             if place.endswith("**"):
-                infos = {name: info for name, info in infos.items() if name.endswith(SUFFIXES)}
+                infos = {name: info for name, info in infos.items() if _is_parquet(name)}
         elif system.isdir(place):
             base, infos = place, {place: system.info(place)}
         else:
             base, infos = place.rpartition("/")[0], {place: system.info(place)}
-        files = dict(infos)
+        files, results = dict(infos), set()
         for name, info in infos.items():
             if info["type"] == "directory":  # of a data set, or what other programs name x.parquet
                 del files[name]
                 inside = system.find(name, detail=True)
-                files |= {inner: found for inner, found in inside.items() if inner.endswith(SUFFIXES)}
+                files |= {inner: found for inner, found in inside.items() if _is_parquet(inner)}
+                results |= {inner.rpartition("/")[0] for inner in inside if inner.endswith(f"/{FACTS}")}
+    except ChainruleError:
+        raise
     except (OSError, ValueError, ImportError) as error:
         raise FormatError(f"{path!r} cannot be read: {error}") from error
     base = base.rstrip("/")
-    listed = []
+    if not _is_remote(system):
+        results |= {folder for folder in _folders(files, base) if os.path.exists(f"{folder}/{FACTS}")}
+    listed, skipped = [], None
     for name, info in files.items():
         below = name[len(base) :].lstrip("/") if name.startswith(base) else name.rpartition("/")[2]
         if any(part.startswith((".", "_")) for part in PurePosixPath(below).parts):
             continue  # of the program that wrote the data set
+        if above := next((folder for folder in results if folder != base and name.startswith(f"{folder}/")), None):
+            skipped = above  # results of an earlier computation, below what it was made of
+            continue
         listed.append(DataFile(system.unstrip_protocol(name) if _is_remote(system) else name, below, *_state(info)))
+    if skipped and not listed:
+        raise ShapeError(f"{path!r} holds results of a data set alone; to read them, name their folder, {skipped!r}")
     return listed
+
+
+def _reach(path: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
+    """The file system of fsspec that an address means, and the place in it."""
+    if not path or "\0" in path:
+        raise ShapeError(f"{path!r} is no path; '.' is the current folder")
+    if "::" in path:
+        raise FormatError(f"{path!r} is an address within an address, which data sets do not read; unpack it first")
+    system, place = import_fsspec().url_to_fs(path, **storage)
+    return system, place
+
+
+def _is_parquet(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES)
+
+
+def _folders(files: Iterable[str], base: str) -> set[str]:
+    """The folders below a folder that files lie in."""
+    found: set[str] = set()
+    for name in files:
+        folder = name.rpartition("/")[0]
+        while len(folder) > len(base) and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
 
 
 def _folder_before_pattern(place: str) -> str:
@@ -140,14 +177,31 @@ class Folder:
         """The folder that a user names; it need not be there."""
         if not isinstance(path, (str, PathLike)) or not fspath(path):
             raise ShapeError(f"results go into a folder, given by its path, got {short_repr(path)}")
-        system, place = import_fsspec().url_to_fs(fspath(path), **storage)
-        if system.exists(place) and not system.isdir(place):
+        try:
+            system, place = _reach(fspath(path), storage)
+            is_file = system.exists(place) and not system.isdir(place)
+        except ChainruleError:
+            raise
+        except (OSError, ValueError, ImportError) as error:
+            raise FormatError(f"results cannot be written to {fspath(path)!r}: {error}") from error
+        if is_file:
             raise ShapeError(f"{fspath(path)!r} is a file; results go into a folder")
         return Folder(system.unstrip_protocol(place) if _is_remote(system) else place, dict(storage))
 
     def _at(self, name: str) -> tuple[Any, str]:
         system, place = import_fsspec().url_to_fs(self.url, **self.storage)
         return system, f"{place.rstrip('/')}/{name}"
+
+    def refuse_inputs(self, files: Sequence[DataFile]) -> None:
+        """Raise where the result of a file would take the place of a file that is read."""
+        system, _ = self._at("")
+        same = str if _is_remote(system) else os.path.realpath
+        given = {same(file.path): file.path for file in files}
+        for file in files:
+            place = self._at(file.name)[1]
+            there = same(system.unstrip_protocol(place) if _is_remote(system) else place)
+            if there in given:
+                raise ShapeError(f"the result of {file.name!r} would replace {given[there]!r}; choose another folder")
 
     def open(self, name: str) -> Any:
         """A file to read bytes from; FileNotFoundError where there is none."""

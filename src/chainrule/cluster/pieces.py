@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Protocol
 
@@ -14,6 +14,7 @@ import chainrule
 from chainrule.cluster.files import DataFile, Folder, open_file
 from chainrule.cluster.statistics import Statistics
 from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
+from chainrule.motion.findings import Findings
 from chainrule.robot.robot import Robot
 from chainrule.simulation.files import import_parquet
 
@@ -55,6 +56,8 @@ class Finished:
     rows: int = 0
     reason: str = ""
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    """Those of the notes that a user should look at."""
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
 
 
@@ -70,7 +73,7 @@ class RowReader(Protocol):
     def holds_states(self, robot: Robot, schema: Any) -> bool:
         """Whether a file with this schema is read row by row."""
 
-    def states(self, robot: Robot, file: Any, groups: range, notes: list[str]) -> Iterator[Any]:
+    def states(self, robot: Robot, file: Any, groups: range, notes: Findings) -> Iterator[Any]:
         """Rows of some row groups of an open file; what had to be assumed goes into `notes`."""
 
 
@@ -136,15 +139,15 @@ class Work:
             found = None if self.folder is None else self.product.find(self.folder, piece, key)
             if found is not None:
                 return found
-            notes: list[str] = []
+            notes = Findings()
             with self.states(piece, robot, notes) as states:
                 made = self.product.make(piece, robot, states, self.folder, json.dumps(facts | {"key": key}))
-            return Finished(piece, made.status, made.rows, notes=tuple(notes), statistics=made.statistics)
+            return replace(made, notes=tuple(notes), doubts=tuple(notes.assumed))
         except ChainruleError as error:
             return Finished(piece, "set aside", reason=" ".join(str(error).split())[:500])
 
     @contextmanager
-    def states(self, piece: Piece, robot: Robot, notes: list[str]) -> Iterator[Iterator[Any]]:
+    def states(self, piece: Piece, robot: Robot, notes: Findings) -> Iterator[Iterator[Any]]:
         """The states of a piece, a few rows at a time; what is wrong with its file is a FormatError."""
 
         def read() -> Generator[Any, None, None]:

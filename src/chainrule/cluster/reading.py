@@ -16,14 +16,20 @@ import numpy as np
 
 from chainrule.arguments import Array, refuse_beyond_memory
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import FormatError, MotionWarning, ShapeError, UnknownNameError, quoted
+from chainrule.errors import ChainruleError, FormatError, MotionWarning, ShapeError, UnknownNameError, quoted
 from chainrule.model import Layout
+from chainrule.motion.angles import suspect_degrees
 from chainrule.motion.columns import DEGREES, StateColumns, match_states
+from chainrule.motion.findings import Findings
 from chainrule.motion.recorded import from_table, read_smoothing
 from chainrule.motion.tables import Table, read_table
+from chainrule.simulation.trajectory import Trajectory
 
 ROWS_AT_A_TIME = 1 << 18
 """Rows that are in memory together; with seven joints about 60 MB, results included."""
+
+ROWS_LOOKED_AT = 1 << 12
+"""Rows by which angles are judged whether they look like degrees."""
 
 KINDS = ("q", "qd", "qdd")
 
@@ -58,12 +64,14 @@ class Reading:
         return asdict(self)
 
     def check(self, robot: Mechanism) -> None:
-        """Refuse options of smoothing that are wrong for any file."""
+        """Refuse options that are wrong for any file."""
+        if self.keep and self.options.get("sort"):
+            raise ShapeError("keep and sort=True: columns that are handed on keep their order, and would not fit")
         read_smoothing(
             robot, self.options.get("smoothing", "spline"), self.options.get("cutoff"), self.options.get("noise")
         )
 
-    def states(self, robot: Mechanism, file: Any, groups: range, notes: list[str]) -> Iterator[States]:
+    def states(self, robot: Mechanism, file: Any, groups: range, notes: Findings) -> Iterator[States]:
         """The states of some row groups of an open Parquet file; what had to be assumed goes into `notes`."""
         schema = file.schema_arrow
         self._refuse_missing([name for name in (*self.keep, self.motion) if name is not None], schema.names)
@@ -103,7 +111,7 @@ class Reading:
         return next((name for name in ("t", "time", "timestamp") if name in names), None)
 
     def _read_states(
-        self, layout: Layout, file: Any, groups: range, given: StateColumns, notes: list[str]
+        self, layout: Layout, file: Any, groups: range, given: StateColumns, notes: Findings
     ) -> Iterator[States]:
         named = [given.time, self.motion, "row" if "row" in file.schema_arrow.names else None, *self.keep]
         kept = list(dict.fromkeys(name for name in named if name is not None))
@@ -111,6 +119,7 @@ class Reading:
         widths = {"q": layout.nq, "qd": layout.nv, "qdd": layout.nv}
         factors = {kind: self._factors(layout, kind, given) for kind in KINDS}
         read = lost = 0
+        doubt = None
         for batch in file.iter_batches(ROWS_AT_A_TIME, row_groups=list(groups), columns=wanted, use_threads=False):
             arrays = []
             for kind in KINDS:
@@ -121,9 +130,14 @@ class Reading:
             read += len(batch)
             lost += _count_lost(arrays)
             q, qd, qdd = arrays
+            doubt = doubt or self._doubt_radians(layout, q, given)
             yield States(q, qd, qdd, {name: batch.column(name) for name in kept})
+        if doubt is not None:
+            notes.assumed.append(doubt)
         if lost:
-            notes.append(f"{lost} of {read} rows have numbers that are missing or not finite; so are their results")
+            notes.stated.append(
+                f"{lost} of {read} rows have numbers that are missing or not finite; so are their results"
+            )
 
     def _factors(self, layout: Layout, kind: str, given: StateColumns) -> Any:
         """Factors to SI units of the columns of a kind; None where all are one."""
@@ -136,11 +150,22 @@ class Reading:
         ]
         return np.where(turned, np.pi / 180, 1.0) if any(turned) else None
 
+    def _doubt_radians(self, layout: Layout, q: Array, given: StateColumns) -> str | None:
+        """A remark on angles that look like degrees, where nobody has said what they are; some rows are looked at."""
+        if self.degrees is not None or not len(q):
+            return None
+        titles = given.titles["q"] if len(given.titles["q"]) == layout.nq else [""] * layout.nq
+        unsaid = [c for c, title in zip(layout.coordinates, titles, strict=True) if not given.units.get(title)]
+        some = q[:: 1 + len(q) // ROWS_LOOKED_AT]
+        found = suspect_degrees(some, [c for c in unsaid if c.unit == "rad"])
+        return found and f"{found}: they are taken as radians; say degrees=True, or degrees=False if they are"
+
     # Recordings
 
-    def _read_recording(self, robot: Mechanism, file: Any, notes: list[str]) -> Iterator[States]:
+    def _read_recording(self, robot: Mechanism, file: Any, notes: Findings) -> Iterator[States]:
         refuse_beyond_memory(4.0 * file.metadata.num_rows * file.metadata.num_columns, "a recording that is read whole")
-        columns = _numbers(file.read(use_threads=False))
+        whole = file.read(use_threads=False)
+        columns = _numbers(whole)
         vector = self.columns.get("q", "q")
         named = {name: title for name, title in self.columns.items() if name not in KINDS}
         if vector in columns and columns[vector].ndim == 2:
@@ -149,29 +174,47 @@ class Reading:
                 raise FormatError(f"lists in column {vector!r} have {positions.shape[1]} numbers, and q has {robot.nq}")
             columns |= {f"q.{name}": positions[:, k] for k, name in enumerate(robot.layout.coordinate_names)}
             named |= {name: f"q.{name}" for name in robot.layout.coordinate_names}
-        flat = {name: column for name, column in columns.items() if column.ndim == 1}
-        for label, part in self._motions(flat):
-            table: Table = read_table(part)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", MotionWarning)  # they are notes as well
-                motion = from_table(
-                    robot, table, columns=named or None, time=self.time, degrees=self.degrees, **self.options
-                )
-            notes.extend(note if label is None else f"{self.motion} {label}: {note}" for note in motion.notes)
+        flat = {name: column for name, column in columns.items() if column.ndim == 1 and name != self.motion}
+        for label, rows in self._motions(whole):
+            table: Table = read_table({name: column[rows] for name, column in flat.items()})
+            wordy = [name for name in whole.column_names if name not in columns]
+            motion, assumed = self._differentiate(robot, table, named, wordy)
+            for note in motion.notes:
+                kind = notes.assumed if note in assumed else notes.stated
+                kind.append(note if label is None else f"{self.motion} {label}: {note}")
             kept = {"t": motion.t} | ({} if label is None else {str(self.motion): np.full(len(motion.t), label)})
             if self.keep and len(motion.t) != len(table):
                 raise FormatError("samples were merged, so that the columns of keep=... do not fit the result")
-            yield States(motion.q, motion.qd, motion.qdd, kept | {name: part[name] for name in self.keep})
+            kept |= {name: _column(whole, name).take(rows) for name in self.keep}
+            yield States(motion.q, motion.qd, motion.qdd, kept)
 
-    def _motions(self, columns: dict[str, Array]) -> Iterator[tuple[Any, dict[str, Array]]]:
-        """The motions of a file one by one, with their numbers."""
+    def _differentiate(
+        self, robot: Mechanism, table: Table, named: dict[str, str], wordy: list[str]
+    ) -> tuple[Trajectory, str]:
+        """The motion of a recording, and which of its notes are warnings; `wordy`: its columns without numbers."""
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", MotionWarning)
+                motion = from_table(
+                    robot, table, columns=named or None, time=self.time, degrees=self.degrees, **self.options
+                )
+            return motion, " ".join(str(one.message) for one in caught)
+        except ChainruleError as error:
+            if not wordy:
+                raise
+            raise FormatError(f"{error} (columns without numbers are left out: {quoted(wordy)})") from error
+
+    def _motions(self, table: Any) -> Iterator[tuple[Any, Array]]:
+        """The motions of a file one by one: their number or name, and their rows."""
         if self.motion is None:
-            yield None, columns
+            yield None, np.arange(len(table))
             return
-        numbers = columns[self.motion]
-        for number in dict.fromkeys(numbers.tolist()):
-            chosen = numbers == number
-            yield number, {name: column[chosen] for name, column in columns.items() if name != self.motion}
+        column = _column(table, self.motion)
+        labels = column.to_numpy(zero_copy_only=False)
+        if column.null_count or (labels.dtype.kind == "f" and np.isnan(labels).any()):
+            raise FormatError(f"column {self.motion!r} has rows without a value, so that their motion is not known")
+        for label in dict.fromkeys(labels.tolist()):
+            yield label, np.flatnonzero(labels == label)
 
     def _refuse_missing(self, names: list[str], there: list[str]) -> None:
         for name in names:
@@ -226,14 +269,19 @@ def read_numbers(column: Any, title: str) -> Array:
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
+def _column(table: Any, name: str) -> Any:
+    """A column of a table of pyarrow, in one piece."""
+    column = table.column(name).combine_chunks()
+    return column.chunk(0) if hasattr(column, "chunk") and column.num_chunks else column
+
+
 def _numbers(table: Any) -> dict[str, Array]:
     """The columns of numbers, times and lists of numbers of a table."""
     columns: dict[str, Array] = {}
     for name in table.column_names:
-        column = table.column(name).combine_chunks()
-        column = column.chunk(0) if hasattr(column, "chunk") and column.num_chunks else column
+        column = _column(table, name)
         if is_list(column.type):
-            if str(column.type.value_type) in ("float", "double"):
+            if str(column.type.value_type).startswith(("float", "double", "halffloat", "int", "uint")):
                 columns[name] = read_list(column, name, None)
         elif not str(column.type).startswith(("string", "large_string", "binary", "struct", "map", "dictionary")):
             columns[name] = column.to_numpy(zero_copy_only=False)

@@ -15,6 +15,7 @@ from chainrule.errors import FormatError, UnknownNameError, quoted
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.configurations import home
 from chainrule.kinematics.poses import pose
+from chainrule.motion.findings import Findings
 
 ROWS_AT_A_TIME = 1 << 16
 """Targets that are solved together."""
@@ -64,7 +65,7 @@ class TargetReading:
         """Whether rows can be read on their own, as they always can."""
         return True
 
-    def states(self, robot: Mechanism, file: Any, groups: range, notes: list[str]) -> Iterator[Targets]:
+    def states(self, robot: Mechanism, file: Any, groups: range, notes: Findings) -> Iterator[Targets]:
         """The targets of some row groups of an open Parquet file."""
         names = file.schema_arrow.names
         for name in self.keep:

@@ -135,6 +135,8 @@ class OnChunks:
     dimensions: tuple[int, ...]
     """The dimensions of one state in each chunk."""
     leaves: tuple[Leaf, ...] = ()
+    unknown: tuple[tuple[int, ...], ...] = ()
+    """For each chunk, the dimensions of its batch that have no known sizes, from the last one, -1."""
 
     def __dask_tokenize__(self) -> Any:
         from dask.base import normalize_token
@@ -151,11 +153,25 @@ class OnChunks:
     def __call__(self, *chunks: Any) -> Any:
         """The array of the result, or a tuple of its arrays."""
         arrays = [_only_one(chunk) for chunk in chunks]
-        batch = np.broadcast_shapes(*(a.shape[: a.ndim - own] for a, own in zip(arrays, self.dimensions, strict=True)))
+        batches = [a.shape[: a.ndim - own] for a, own in zip(arrays, self.dimensions, strict=True)]
+        self._refuse_different(batches)
+        batch = np.broadcast_shapes(*batches)
         with one_thread():
             result = self.result(arrays)
         found = tuple(self._array(result, leaf, batch) for leaf in self.leaves)
         return found[0] if len(found) == 1 else found
+
+    def _refuse_different(self, batches: Sequence[tuple[int, ...]]) -> None:
+        """Raise where sizes that were not known turn out to differ: one row would be taken for all rows of others."""
+        sizes: dict[int, set[int]] = {}
+        for batch, axes in zip(batches, self.unknown, strict=True):
+            for axis in axes:
+                sizes.setdefault(axis, set()).add(batch[axis])
+        if any(len(found) > 1 for found in sizes.values()):
+            raise ShapeError(
+                f"{self.function.__name__}: chunks of Dask arrays whose sizes were not known have different numbers of "
+                f"rows, {', '.join(map(str, batches))}: their rows do not belong together"
+            )
 
     def _array(self, result: Any, leaf: Leaf, batch: tuple[int, ...]) -> Array:
         for name in leaf.path:
@@ -314,7 +330,7 @@ class _Arguments:
                 "the Dask arrays first"
             )
         try:
-            arrays = self._blockwise(replace(call, robot=self.robot, leaves=leaves))
+            arrays = self._blockwise(replace(call, robot=self.robot, leaves=leaves, unknown=self._unknown()))
         except ValueError as error:
             reason = str(error).partition("\n")[0]
             raise ShapeError(
@@ -332,6 +348,11 @@ class _Arguments:
                 known[label] = np.broadcast_to(0.0, shape)
         if known:
             together(known, self.caller)
+
+    def _unknown(self) -> tuple[tuple[int, ...], ...]:
+        """The dimensions of the batch of each array that have no known sizes, from the last one."""
+        batches = [a.shape[: a.ndim - own] for a, own in zip(self.arrays, self.dimensions, strict=True)]
+        return tuple(tuple(k for k in range(-len(batch), 0) if np.isnan(batch[k])) for batch in batches)
 
     def _sample(self, call: OnChunks) -> Any:
         """The result for an empty batch."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, is_lazy
 from chainrule.compile.backend import columns
 from chainrule.compile.load.device_arrays import to_host
 from chainrule.display import tables as display
@@ -74,6 +74,8 @@ class InverseKinematics:
         )
 
     def __str__(self) -> str:
+        if is_lazy(self.success):
+            return f"the solutions of Dask arrays, of shape {self.success.shape}, which are not computed yet"
         own = self.with_words()
         count, solved = np.size(own.success), int(np.sum(own.success))
         lines = [f"{solved} of {count} solved" if np.ndim(own.success) else REASONS[str(own.reason)]]
@@ -86,6 +88,8 @@ class InverseKinematics:
 
     def _repr_html_(self) -> str:
         """A table of the answers: whether each is one, its errors, its configuration."""
+        if is_lazy(self.success):
+            return display.heading(str(self))
         own = self.with_words()
         names = self.names or tuple(f"q{k}" for k in range(own.q.shape[-1]))
         q, errors = own.q.reshape(-1, own.q.shape[-1]), own.error.reshape(-1, 2)

@@ -53,6 +53,14 @@ def in_radians(y: Array, layout: Layout, degrees: dict[int, bool | None], findin
     return scaled
 
 
+def suspect_degrees(y: Array, angles: list[Coordinate]) -> str | None:
+    """Words on angles (T, nq) of many turns that make sense in degrees and not in radians; None if there are none."""
+    sample = max(angles, key=lambda c: _largest(y[:, c.index]), default=None)
+    if sample is None or _largest(y[:, sample.index]) < MANY_TURNS or not _look_like_degrees(y, angles):
+        return None
+    return f"nothing says whether angles are in degrees, and {sample.name!r} reaches {_largest(y[:, sample.index]):.4g}"
+
+
 def _largest(column: Array) -> float:
     return float(np.nanmax(np.abs(column))) if np.isfinite(column).any() else 0.0
 
