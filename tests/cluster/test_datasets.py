@@ -363,12 +363,24 @@ def test_columns_of_any_kind_go_along_with_recordings(tmp_path):
         (positions(act=pa.array([1] * 20 + [None] * 20)), {"motion": "act"}, "column 'act' has rows without a value"),
         (positions().set_column(1, JOINTS[0], pa.array(["x"] * ROWS)), {}, "columns without numbers are left out: 'joint1'"),
         (positions(), {"keep": ["t"], "sort": True}, "keep and sort=True"),
+        (positions(), {"columns": {"qd.joint1": "nope"}}, "no column named 'nope'"),
     ],
 )  # fmt: skip
 def test_recordings_that_are_refused(tmp_path, table, options, message):
     write(tmp_path / "in/a.parquet", table)
     with pytest.raises(cr.ChainruleError, match=message):
         cr.dataset(tmp_path / "in", **options).torques(ARM, tmp_path / "out")
+
+
+def test_columns_of_recordings_by_the_names_of_states(tmp_path):
+    """columns={"q.elbow": ..} means the same for recordings and for states; velocities are not used."""
+    table = positions()
+    write(tmp_path / "a/a.parquet", table)
+    write(tmp_path / "b/a.parquet", table.rename_columns(["t", "u", "v"]))
+    cr.dataset(tmp_path / "a", degrees=False).torques(ARM, tmp_path / "1")
+    names = {"q.joint1": "u", "joint2": "v", "qd.joint1": "v"}
+    cr.dataset(tmp_path / "b", columns=names, degrees=False).torques(ARM, tmp_path / "2")
+    assert_array_equal(read(tmp_path / "1/a.parquet"), read(tmp_path / "2/a.parquet"))
 
 
 def test_what_is_assumed_about_files_is_a_warning(tmp_path):
@@ -411,6 +423,7 @@ def test_names_in_capitals_are_read(tmp_path):
         (lambda d: cr.dataset(d / "in").where(day=1), cr.UnknownNameError, "no partition named 'day'"),
         (lambda d: cr.dataset(d / "in").where(subject=9), cr.UnknownNameError, "value of 'subject'"),
         (lambda d: cr.dataset(d / "in").torques("planar_2r", d / "x"), cr.ShapeError, "robot must be a Robot"),
+        (lambda d: cr.dataset(d / "in").torques(lambda p: {}[p["subject"]], d / "x"), cr.ShapeError, "raised KeyError: '0', for the partitions"),
         (lambda d: cr.dataset(d / "in").torques(ARM, 7), cr.ShapeError, "results go into a folder"),
         (lambda d: cr.dataset(d / "in").torques(ARM, d / "twin/0.parquet"), cr.ShapeError, "is a file"),
         (lambda d: cr.dataset(d / "in").torques(ARM, d / "x", worker=2), cr.UnknownNameError, "did you mean 'workers'"),

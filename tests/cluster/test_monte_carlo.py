@@ -219,6 +219,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(arm, monkeypatch):
         (lambda: cr.monte_carlo(arm, q0, 0), "runs must be a whole number"),
         (lambda: cr.monte_carlo(arm, q0, 5, measure=3), "measure must be a function"),
         (lambda: cr.monte_carlo(arm, q0, 5, controller=3), "controller must be a function"),
+        (lambda: cr.monte_carlo(arm, q0, 5, controller=cr.PD(arm, [0, 0])), "give one for all runs as torque="),
         (lambda: cr.monte_carlo(arm, {**q0, "torque": [0.0, 0.0]}, 5, 1.0, [1.0, 0.0]), "torque and draw both give"),
         (lambda: cr.monte_carlo(arm, q0, 5, torque=noisy), "would repeat in each block"),
         (lambda: cr.monte_carlo(arm, q0, 5, events=never), "option events is not for it"),

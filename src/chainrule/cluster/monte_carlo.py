@@ -21,6 +21,7 @@ from chainrule.cluster.client import connect
 from chainrule.cluster.draws import Draw, Drawing, Runs
 from chainrule.cluster.statistics import Statistics
 from chainrule.cluster.stream import run_tasks
+from chainrule.control.laws.controller import Controller
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.tables import import_optional
 from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
@@ -277,6 +278,8 @@ def _read_plan(
             "monte_carlo: draw must be a function of a generator and a number of runs, or a dictionary of "
             f"distributions, got {short_repr(draw)}"
         )
+    if isinstance(controller, Controller):
+        raise ShapeError("monte_carlo: controller is a function of what was drawn; give one for all runs as torque=...")
     for name, value in {"controller": controller, "measure": measure}.items():
         if value is not None and not callable(value):
             raise ShapeError(f"monte_carlo: {name} must be a function, got {short_repr(value)}")

@@ -107,7 +107,13 @@ class Work:
         """The robot of a file."""
         if isinstance(self.robot, Robot):
             return self.robot
-        robot = self.robot(file.partitions)
+        try:
+            robot = self.robot(file.partitions)
+        except Exception as error:  # of a function of the user's
+            raise ShapeError(
+                f"the function that gives the robot of a file raised {type(error).__name__}: {error}, for the "
+                f"partitions {file.partitions}"
+            ) from error
         if not isinstance(robot, Robot):
             raise ShapeError(f"robot must be a Robot, or a function that gives one; it gave {short_repr(robot)}")
         return robot

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array, refuse_beyond_memory
 from chainrule.core.mechanism import Mechanism
@@ -74,7 +75,8 @@ class Reading:
     def states(self, robot: Mechanism, file: Any, groups: range, notes: Findings) -> Iterator[States]:
         """The states of some row groups of an open Parquet file; what had to be assumed goes into `notes`."""
         schema = file.schema_arrow
-        self._refuse_missing([name for name in (*self.keep, self.motion) if name is not None], schema.names)
+        wanted = (*self.keep, self.motion, *self.columns.values())
+        self._refuse_missing([name for name in wanted if name is not None], schema.names)
         given = None if self.derivatives == "computed" else self._find_states(robot.layout, schema)
         if given is not None:
             yield from self._read_states(robot.layout, file, groups, given, notes)
@@ -167,7 +169,7 @@ class Reading:
         whole = file.read(use_threads=False)
         columns = _numbers(whole)
         vector = self.columns.get("q", "q")
-        named = {name: title for name, title in self.columns.items() if name not in KINDS}
+        named = self._coordinates(robot.layout)
         if vector in columns and columns[vector].ndim == 2:
             positions = columns[vector]
             if positions.shape[1] != robot.nq:
@@ -188,6 +190,17 @@ class Reading:
             kept |= {name: _column(whole, name).take(rows) for name in self.keep}
             yield States(motion.q, motion.qd, motion.qdd, kept)
 
+    def _coordinates(self, layout: Layout) -> dict[str, str]:
+        """Columns of positions by the names of coordinates; those of velocities and accelerations are not used."""
+        named: dict[str, str] = {}
+        for name, title in self.columns.items():
+            kind, _, rest = name.partition(".")
+            if name in layout.coordinate_names or kind not in KINDS:
+                named[name] = title
+            elif kind == "q" and rest:
+                named[rest] = title
+        return named
+
     def _differentiate(
         self, robot: Mechanism, table: Table, named: dict[str, str], wordy: list[str]
     ) -> tuple[Trajectory, str]:
@@ -204,7 +217,7 @@ class Reading:
                 raise
             raise FormatError(f"{error} (columns without numbers are left out: {quoted(wordy)})") from error
 
-    def _motions(self, table: Any) -> Iterator[tuple[Any, Array]]:
+    def _motions(self, table: Any) -> Iterator[tuple[Any, NDArray[np.intp]]]:
         """The motions of a file one by one: their number or name, and their rows."""
         if self.motion is None:
             yield None, np.arange(len(table))
