@@ -108,7 +108,7 @@ class Statistics:
             raise ShapeError(f"statistics: {len(known)} names for columns of shape {shape}; name the last dimension")
         numbers = _row_numbers(where, len(array))
         flat = array.reshape(len(array), int(np.prod(shape, dtype=int)))
-        if (np.diff(numbers) < 0).any():
+        if where is not None and np.ndim(where) and (np.diff(numbers) < 0).any():
             order = numbers.argsort(kind="stable")
             numbers, flat = numbers[order], flat[order]
         moments, bins = moments_and_bins(flat, numbers)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from chainrule.arguments import Array, refuse_beyond_memory
+from chainrule.arguments import Array, flag, refuse_beyond_memory
 from chainrule.compile.load.threads import run_all
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.tables import data_frame
@@ -278,6 +278,8 @@ def workspace(
             "workspace: cluster, workers and checkpoint are for postures counted in cells, since all points would not "
             "fit into memory; give the side of cells as well, such as cell=0.02 (m)"
         )
+    if progress is not None:
+        flag(progress, "workspace: progress")  # a cloud that fits into memory is there before a bar would be
     name = robot.link(link)
     count = positive_integer(samples, "workspace: samples")
     generator = _random_generator(rng)

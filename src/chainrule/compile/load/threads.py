@@ -76,6 +76,10 @@ def run_all(calls: Sequence[Callable[[], Any]]) -> None:
 
     Raises what the first of them has raised.
     """
+    if threads() == 1:
+        for call in calls:
+            call()
+        return
     parts: list[tuple[Callable[[], Any], Future[None]]] = [(call, Future()) for call in calls[1:]]
     with contextlib.suppress(RuntimeError):  # no thread can be started: there is no memory, or Python shuts down
         for call, part in parts:
