@@ -34,6 +34,7 @@ LONG_CASES = (
     "test_reduced_it_is_the_mass_matrix_and_the_bias",
     "test_jax_tracers_give_the_value_that_floats_give_and_a_gradient",
     "test_every_example_of_every_help_runs[chainrule study human-arm --activities all --report out.html]",
+    "test_every_example_of_every_help_runs[chainrule study human-arm --activities drink_with_cup --subjects 8 --workers 2]",
     "test_intermediate_variables_compute_the_same[panda]",
     "test_a_robot_is_possible_and_moves[stewart_platform]",
     "test_more_limits_take_longer",

@@ -57,7 +57,7 @@ SPELLED = {"columns": "column"}
     "chainrule study human-arm --activities all --report out.html",
     "chainrule study human-arm --activities drink_with_cup,comb_hair --subjects 5 --json",
     "chainrule study human-arm --activities 2 --mass 60 --height 1.6 --sex female --side left",
-    "chainrule study human-arm --subjects 1000 --workers 2 --report out.html",
+    "chainrule study human-arm --activities drink_with_cup --subjects 8 --workers 2",
     "chainrule study panda --motion run.csv --degrees --report panda.html",
     keywords={"variants": "--variants", "motors": "--motors", "activities": "--activities"},
 )
