@@ -43,6 +43,9 @@ def test_statistics_are_a_table_or_json(motions):
     assert told.returncode == 0
     assert "joint1" in told.stdout
     assert "22 rows of 2 files" in told.stdout
+    told = run("dataset", "planar_2r", motions, "--compute", "statistics", "--by", "day")
+    assert told.stdout.count("joint1") == 3
+    assert "\nday=2\n" in told.stdout
     facts = json.loads(run("dataset", "planar_2r", motions, "--compute", "statistics", "--by", "day", "--json").stdout)
     speeds = [ARM.simulate([0.3 * day, 0.1], None, 0.1, dt=0.01).qd[:, 0] for day in (1, 2)]
     assert facts["statistics"]["speed"]["joint1"]["maximum"] == max(np.max(speed) for speed in speeds)

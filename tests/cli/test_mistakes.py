@@ -19,6 +19,7 @@ MISTAKES = [
     ("pose panda --plot x.docx", 2, "--plot: the file must end in .png, .pdf or .svg, got 'x.docx'"),
     ("pose panda --plot .png/", 2, "--plot: the file must end in"),
     ("simulate pendulum --save x.xlsx", 2, "--save: the file must end in .npz, .csv or .parquet, got 'x.xlsx'"),
+    ("workspace planar_2r --cell 0.1 --output x.txt", 2, "--output: the file must end in .npz, got 'x.txt'"),
     ("simulate pendulum --duration -1", 2, "--duration: must be a number of seconds above 0, got '-1'"),
     ("simulate pendulum --duration nan", 2, "--duration: must be a number of seconds above 0, got 'nan'"),
     ("simulate pendulum --dt 0", 2, "--dt: must be a number of seconds above 0, got '0'"),

@@ -119,7 +119,7 @@ def test_a_data_set_is_complete_though_a_worker_was_killed(fragile, motions):
     robot = functools.partial(tasks.arm_of_a_mortal_worker, motions / "mark")
     report = cr.dataset(motions / "states").torques(robot, motions / "torques", cluster=fragile)
     assert (motions / "mark").exists()
-    assert len(report.written) == 5
+    assert len(report.written) + len(report.kept) == 5  # a task that runs again may find its result
     assert contents(motions / "torques") == contents(motions / "expected")
 
 

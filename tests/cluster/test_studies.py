@@ -150,8 +150,7 @@ def test_ctrl_c_ends_the_command_and_its_workers():
         os.killpg(command.pid, signal.SIGINT)
         _, told = command.communicate(timeout=300)
     assert command.returncode == 130
-    assert "Traceback" not in told
-    assert told.rstrip().endswith("interrupted")
+    assert told.strip() == "interrupted"
     wait_for(lambda: not any(worker.is_running() for worker in workers))
 
 

@@ -428,7 +428,7 @@ class OutputFile(click.ParamType[str]):
         """The path of the file."""
         path = Path(str(value))
         if self.suffixes and path.suffix.lower() not in self.suffixes:
-            known = f"{', '.join(self.suffixes[:-1])} or {self.suffixes[-1]}"
+            known = " or ".join(filter(None, (", ".join(self.suffixes[:-1]), self.suffixes[-1])))
             self.fail(f"the file must end in {known}, got {str(value)!r}", param, ctx)
         if path.is_dir():
             self.fail(f"{str(value)!r} is a folder; name a file", param, ctx)

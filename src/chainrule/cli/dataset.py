@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,7 @@ from chainrule.cli.console import (
 
 if TYPE_CHECKING:
     from chainrule.cluster.datasets import DatasetStatistics, Report
+    from chainrule.cluster.statistics import Statistics
     from chainrule.robot.robot import Robot
 
 BY_NAME = ("torques", "terms", "wrenches")
@@ -82,7 +84,7 @@ def dataset(
     data = find(paths, columns=_pairs(columns), degrees=degrees or None, **options)
     if compute == "statistics":
         found = data.statistics(body, output, by=by, cluster=cluster, workers=workers)
-        _show_statistics(body, found, as_json)
+        _show_statistics(body, found, by, as_json)
         return
     if output is None:
         raise click.UsageError(f"--compute {compute} needs --output FOLDER")
@@ -114,7 +116,7 @@ def _facts(report: Report) -> dict[str, Any]:
     }
 
 
-def _show_statistics(robot: Robot, found: DatasetStatistics, as_json: bool) -> None:
+def _show_statistics(robot: Robot, found: DatasetStatistics, by: str | None, as_json: bool) -> None:
     if as_json:
         print_json(
             _facts(found.report)
@@ -122,6 +124,14 @@ def _show_statistics(robot: Robot, found: DatasetStatistics, as_json: bool) -> N
             | {"groups": {group: _numbers(part) for group, part in found.groups.items()}}
         )
         return
+    _show_table(robot, found)
+    for group, part in found.groups.items():
+        echo(f"\n{by}={group}")
+        _show_table(robot, part)
+    echo(f"{found.report.rows} rows of {len(found.report.written) + len(found.report.kept)} files")
+
+
+def _show_table(robot: Robot, found: Mapping[str, Statistics]) -> None:
     table = Table("joint", "peak torque", "RMS", "unit", "peak speed", "unit", "in", box=None, padding=(0, 1, 0, 0))
     torque, speed = found["torque"], found["speed"]
     for k, place in enumerate(robot.layout.velocities):
@@ -131,7 +141,6 @@ def _show_statistics(robot: Robot, found: DatasetStatistics, as_json: bool) -> N
             f"{speed.peak[k]:.3g}", f"{place.unit}/s", plain(str(end.labels[k])),
         )  # fmt: skip
     terminal().print(table)
-    echo(f"{found.report.rows} rows of {len(found.report.written) + len(found.report.kept)} files")
 
 
 def _numbers(statistics: Any) -> dict[str, Any]:

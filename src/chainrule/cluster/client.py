@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,8 @@ def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads:
 
     count, each = whole_number(workers, "workers", 1), whole_number(threads, "threads", 1)
     stack.enter_context(dask.config.set(LOCAL_SETTINGS))
+    nanny = logging.getLogger("distributed.nanny")
+    stack.callback(nanny.setLevel, nanny.level)
     try:
         local = distributed.LocalCluster(
             n_workers=count,
@@ -103,6 +106,7 @@ def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads:
     except RuntimeError as error:
         raise ClusterError(f"the worker processes did not start ({error}); {GUARD}") from None
     stack.enter_context(local)
+    stack.callback(nanny.setLevel, logging.ERROR)  # nothing about workers that are killed at the end
     client: Any = stack.enter_context(distributed.Client(local, set_as_default=False))
     return client
 

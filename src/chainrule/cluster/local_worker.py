@@ -8,6 +8,7 @@ from typing import Any
 
 
 def dask_setup(worker: Any) -> None:
-    """Leave Ctrl-C to the process that started the cluster and ends it, and say nothing of tasks that are cancelled."""
+    """Leave Ctrl-C to the process that started the cluster, and say nothing of tasks and connections that it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)
+    logging.getLogger("distributed.worker.memory").setLevel(logging.WARNING)
+    logging.getLogger("distributed.worker").setLevel(logging.CRITICAL)
