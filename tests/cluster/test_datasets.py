@@ -286,6 +286,11 @@ def test_addresses_of_fsspec(tmp_path):
     system.rm("/torques", recursive=True)
 
 
+def test_memory_of_this_process_is_refused_on_a_cluster(motions, client):
+    with pytest.raises(cr.ShapeError, match="is in the memory of this process, which workers"):
+        cr.dataset(motions / "in").torques(ARM, "memory://results", cluster=client)
+
+
 def test_statistics_of_all_and_by_partition(motions):
     data = cr.dataset(motions / "in")
     found = data.statistics(ARM, motions / "statistics", by="subject")

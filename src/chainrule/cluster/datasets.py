@@ -278,6 +278,8 @@ class Dataset:
             work.folder.refuse_inputs(self.files)
             _claim(work)
         with _sweeping(work.folder, self.files), connect(cluster, workers) as client:
+            if client is not None:
+                _refuse_own_memory(work.folder, self.files)
             again: list[tuple[Piece, ...]] = []
             run = partial(run_tasks, work.finish, client=client, name=_name, doing="data set", unit="tasks")
             for outcome in run(list(work.tasks(self.files)), progress=progress):
@@ -336,6 +338,17 @@ def _sweeping(folder: Folder | None, files: Sequence[DataFile]) -> Iterator[None
             with suppress(OSError):
                 folder.sweep([file.name for file in files])
         raise
+
+
+def _refuse_own_memory(folder: Folder | None, files: Sequence[DataFile]) -> None:
+    """Raise where a path is in the memory of this process, which workers do not see."""
+    paths = [file.path for file in files] + ([] if folder is None else [folder.url])
+    for path in paths:
+        if path.startswith("memory:"):
+            raise ShapeError(
+                f"{path!r} is in the memory of this process, which workers do not see; take files, or compute here, "
+                "without cluster and workers"
+            )
 
 
 def _name(pieces: tuple[Piece, ...]) -> str:
