@@ -11,6 +11,7 @@ label. An error that the page does not catch fails the test. `start_studio` star
         tab.open(studio.address)
 """
 
+import logging
 import shutil
 
 import pytest
@@ -89,3 +90,21 @@ def start_studio():
     yield start
     for studio in studios:
         studio.close()
+
+
+class Lines(logging.Handler):
+    """The text of all that is logged."""
+
+    text = ""
+
+    def emit(self, record):
+        self.text += self.format(record) + "\n"
+
+
+@pytest.fixture
+def caplog():
+    """What is logged during a test. pytest's own is off: a thread of another test that ended in it locked all others."""
+    lines = Lines()
+    logging.getLogger().addHandler(lines)
+    yield lines
+    logging.getLogger().removeHandler(lines)
