@@ -202,6 +202,14 @@ def file_path(value: Any, what: str = "path") -> Path:
     return Path(text)
 
 
+def npz_path(value: Any, rule: str, what: str = "path") -> Path:
+    """The path of an .npz file; where it has another suffix, the error tells the rule."""
+    place = file_path(value, what)
+    if place.suffix.lower() != ".npz":
+        raise ShapeError(f"{rule}, got {str(value)!r}")
+    return place
+
+
 def as_list(value: Any, what: str) -> list[Any]:
     """The entries of anything that can be gone through."""
     try:

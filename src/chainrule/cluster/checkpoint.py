@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import file_path
+from chainrule.arguments import npz_path
 from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
 from chainrule.formats.source import replace_file
 from chainrule.kinematics.cell_table import Cells, CellTable
@@ -32,7 +32,9 @@ class Checkpoint:
     def __init__(
         self, path: str | PathLike[str] | None, facts: Mapping[str, Any], table: CellTable, blocks: int
     ) -> None:
-        self.path = None if path is None else _npz_path(path)
+        self.path = (
+            None if path is None else npz_path(path, "checkpoint must be the path of an .npz file", "checkpoint")
+        )
         self.facts = {"format": FORMAT, **facts}
         self.table = table
         self.done = np.zeros(blocks, dtype=bool)
@@ -99,10 +101,3 @@ class Checkpoint:
                     f"workspace: checkpoint {str(self.path)!r} is of another map: {name} was {short_repr(theirs)}, and "
                     f"is {short_repr(mine)} now; choose another file, or remove that one"
                 )
-
-
-def _npz_path(path: str | PathLike[str]) -> Path:
-    place = file_path(path, "checkpoint")
-    if place.suffix.lower() != ".npz":
-        raise ShapeError(f"checkpoint must be the path of an .npz file, got {str(path)!r}")
-    return place

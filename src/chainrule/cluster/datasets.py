@@ -18,7 +18,7 @@ from chainrule.arguments import as_list, flag, one_of
 from chainrule.cluster.client import connect
 from chainrule.cluster.files import FACTS, DataFile, Folder, find_files
 from chainrule.cluster.pieces import Finished, Piece, RobotOf, RowReader, Work
-from chainrule.cluster.products import Columns, Results, Summary
+from chainrule.cluster.products import ColumnFunction, Results, Summary
 from chainrule.cluster.reading import Reading, read_columns
 from chainrule.cluster.result_columns import Computation
 from chainrule.cluster.statistics import Statistics
@@ -249,7 +249,7 @@ class Dataset:
     def _results(
         self,
         robot: RobotOf,
-        computation: Columns,
+        computation: ColumnFunction,
         folder: str | PathLike[str],
         given: Mapping[str, Any],
         reading: RowReader | None = None,
@@ -297,7 +297,6 @@ class Dataset:
             raise FormatError(f"no file of the data set could be read; {name!r}: {reason}")
         if work.folder is not None:
             work.folder.write_json(ASIDE, aside)
-            work.folder.sweep([one.piece.name for one in finished])
         if aside:
             first = "; ".join(f"{name!r}: {reason}" for name, reason in list(aside.items())[:3])
             warn_user(f"{len(aside)} of {len(finished)} files are set aside, {first}", MotionWarning)
@@ -330,14 +329,13 @@ def _records(outcome: Outcome[tuple[Piece, ...], list[Finished]]) -> list[Finish
 
 @contextmanager
 def _sweeping(folder: Folder | None, files: Sequence[DataFile]) -> Iterator[None]:
-    """Remove what workers have left unfinished when they were stopped, as by an interrupt."""
+    """Remove at the end what workers have left unfinished that died or were stopped, as by an interrupt."""
     try:
         yield
-    except BaseException:
+    finally:
         if folder is not None:
             with suppress(OSError):
                 folder.sweep([file.name for file in files])
-        raise
 
 
 def _refuse_own_memory(folder: Folder | None, files: Sequence[DataFile]) -> None:

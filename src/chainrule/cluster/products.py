@@ -23,7 +23,7 @@ MARK = b"chainrule"
 """Where a Parquet file of results has the facts that shaped it."""
 
 
-class Columns(Protocol):
+class ColumnFunction(Protocol):
     """A computation whose results are columns: of states, or of targets."""
 
     @property
@@ -45,7 +45,7 @@ class Columns(Protocol):
 class Results:
     """A Parquet file for each piece, with the results of a computation."""
 
-    computation: Columns
+    computation: ColumnFunction
     compression: str
 
     def describe(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chainrule import arguments
-from chainrule.arguments import Array, file_path, is_lazy, number, real_array, whole_number, word
+from chainrule.arguments import Array, is_lazy, npz_path, number, real_array, whole_number, word
 from chainrule.cluster import log_bins
 from chainrule.cluster.log_bins import BinCounts
 from chainrule.cluster.moments import Moments, merged_moments, moments_and_bins
@@ -22,6 +22,7 @@ from chainrule.errors import FormatError, ShapeError, short_repr
 from chainrule.formats.source import replace_file
 
 FORMAT = "chainrule statistics 1"
+NPZ_RULE = "statistics are kept in .npz files"
 
 ACCURACY = log_bins.ACCURACY
 """The largest relative error of a quantile: 0.8 percent."""
@@ -346,7 +347,7 @@ class Statistics:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write them to an .npz file of plain arrays."""
-        target = _npz_path(path)
+        target = npz_path(path, NPZ_RULE)
 
         def write(part: Path) -> None:
             with part.open("wb") as file:
@@ -361,7 +362,7 @@ class Statistics:
     @staticmethod
     def load(path: str | PathLike[str]) -> Statistics:
         """Read them from a file that `save` wrote."""
-        source = _npz_path(path)
+        source = npz_path(path, NPZ_RULE)
         try:
             with np.load(source, allow_pickle=False) as stored:
                 if str(stored["format"]) != FORMAT:
@@ -411,10 +412,3 @@ def _row_numbers(where: ArrayLike | None, rows: int) -> NDArray[np.int64]:
 
 def _with_names(names: Sequence[str]) -> str:
     return f"({', '.join(names)})" if names else "without names"
-
-
-def _npz_path(path: str | PathLike[str]) -> Path:
-    place = file_path(path)
-    if place.suffix.lower() != ".npz":
-        raise ShapeError(f"statistics are kept in .npz files, got {str(path)!r}")
-    return place

@@ -330,7 +330,7 @@ class _Arguments:
                 "the Dask arrays first"
             )
         try:
-            arrays = self._blockwise(replace(call, robot=self.robot, leaves=leaves, unknown=self._unknown()))
+            arrays = self._blockwise(replace(call, robot=self.robot, leaves=leaves, unknown=self._find_unknown_sizes()))
         except ValueError as error:
             reason = str(error).partition("\n")[0]
             raise ShapeError(
@@ -349,7 +349,7 @@ class _Arguments:
         if known:
             together(known, self.caller)
 
-    def _unknown(self) -> tuple[tuple[int, ...], ...]:
+    def _find_unknown_sizes(self) -> tuple[tuple[int, ...], ...]:
         """The dimensions of the batch of each array that have no known sizes, from the last one."""
         batches = [a.shape[: a.ndim - own] for a, own in zip(self.arrays, self.dimensions, strict=True)]
         return tuple(tuple(k for k in range(-len(batch), 0) if np.isnan(batch[k])) for batch in batches)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, file_path
+from chainrule.arguments import Array, npz_path
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.tables import data_frame
 from chainrule.core.validation import refuse_numbers
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 FORMAT = "chainrule workspace map 1"
+NPZ_RULE = "a workspace map is kept in .npz"
 
 MULTIPLE_TOLERANCE = 1e-9
 """How far a side may be from a whole multiple of another, relative to it."""
@@ -241,7 +242,7 @@ class WorkspaceMap:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to an .npz file, the robot included."""
-        place = _npz_path(path)
+        place = npz_path(path, NPZ_RULE)
         facts = {"format": FORMAT, "link": self.link, "cell": self.cell, "robot": json.loads(to_json(self.robot.model))}
         arrays: Any = {name: getattr(self, name) for name in _array_shapes(self.robot.nq)}
 
@@ -257,7 +258,7 @@ class WorkspaceMap:
     @staticmethod
     def load(path: str | PathLike[str], robot: Mechanism | None = None) -> WorkspaceMap:
         """The map in a file that `save` wrote; its robot is the one it was saved with, unless another is given."""
-        place = _npz_path(path)
+        place = npz_path(path, NPZ_RULE)
         if not place.is_file():
             raise FormatError(f"there is no file {str(path)!r}")
         try:
@@ -271,13 +272,6 @@ class WorkspaceMap:
             raise FormatError(
                 f"{str(path)!r} is no map that chainrule wrote, or it is damaged: {type(error).__name__}: {what}"
             ) from error
-
-
-def _npz_path(path: str | PathLike[str]) -> Path:
-    place = file_path(path)
-    if place.suffix.lower() != ".npz":
-        raise ShapeError(f"a workspace map is kept in .npz, got {str(path)!r}")
-    return place
 
 
 def _array_shapes(nq: int) -> dict[str, tuple[type, tuple[int, ...]]]:
