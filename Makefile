@@ -25,18 +25,21 @@ demo: .venv/run ## a tour of a robot in seconds
 studio: .venv/studio ## the page where a robot's dynamics can be seen and touched [ROBOT=panda]
 	$(BIN)/chainrule studio $(ROBOT)
 
-fast: .venv/dev ## tests of what was changed and a smoke set, within a minute
-	$(BIN)/python .ci/fast.py
+# Each process begins with a share of the tests in their order, so that those of one file mostly stay together.
+PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones
-	$(BIN)/pytest -n auto -m "not slow"
+fast: .venv/dev ## the tests that compile nothing and need no browser and no other library, within two minutes
+	$(PYTEST) -m "interpreted and not peer and not slow" tests
 
-test-all: .venv/dev tools languages lint types ## the slow tests too
-	$(BIN)/pytest -n auto
+test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones [INSTALL=no]
+	$(PYTEST) -m "not slow"
+
+test-all: .venv/dev tools languages lint types ## the slow tests too; the run is recorded in docs/reliability.md
+	$(PYTEST) --record docs/reliability.md
 
 coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
 	@mkdir -p build
-	$(BIN)/pytest -n auto -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
 
 types: .venv/dev ## the type checker, strict
 	$(BIN)/mypy
@@ -89,16 +92,11 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 
-# A compiler for exported C code, and a browser for the pages of the report and the studio: the tests use both.
-tools:
-	@(command -v gcc && command -v chromium) > /dev/null || ! command -v apt-get > /dev/null || \
-	(apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev chromium)
+tools: ## a C compiler and Chromium, which tests use, from Debian if missing
+	@.ci/tools gcc chromium
 
-# Tests that need them are skipped where they are missing.
-languages: ## Octave and LaTeX, in which exported code and documents are run and compiled, from Debian if missing
-	@(command -v octave-cli && command -v pdflatex) > /dev/null || ! command -v apt-get > /dev/null || \
-	(apt-get update -qq && apt-get install -y -qq --no-install-recommends octave texlive-latex-base \
-		texlive-latex-recommended texlive-fonts-recommended)
+languages: ## Octave and LaTeX, in which tests run exported code and compile documents, from Debian if missing
+	@.ci/tools octave-cli pdflatex
 
 .venv/run: requirements/run.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import sys
@@ -16,7 +17,7 @@ import chainrule
 from chainrule.errors import ChainruleError, ModelWarning, SimulationWarning
 from fuzz.targets import Target, WrongError
 
-HANG_SECONDS = 3.0
+HANG_SECONDS = float(os.environ.get("CHAINRULE_FUZZ_HANG_SECONDS", "3"))
 """Processor time after which an input counts as a hang."""
 LONG_WORK_SECONDS = 1.0
 """Processor time after which a command that does as much work as it is told to is stopped."""

@@ -143,6 +143,7 @@ def test_derivatives_are_compared_with_pinocchios(monkeypatch, capsys, tmp_path)
     assert all(row["apart"] < 1e-12 for row in figures.values())
 
 
+@pytest.mark.slow
 def test_closed_forms_are_compared_with_peers(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["equations.py", "--quick"])
     runpy.run_path(str(ROOT / "benchmarks" / "equations.py"), run_name="__main__")

@@ -7,10 +7,12 @@ robots: CHAINRULE_DIFFERENTIAL_ROBOTS=200 tries as many, with other seeds.
 
 import os
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from compile.support import OF_LOOPS
+from tiers import with_slow
 from trees import KINDS, dof, inertia, kind_of, looped, transform, unit, vector
 
 import chainrule as cr
@@ -138,8 +140,11 @@ def robots():
     return {seed: ugly_tree(seed) for seed in SEEDS}
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - OF_LOOPS))
-@pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])])
+ALL = sorted(set(FUNCTIONS) - OF_LOOPS)
+LONG = "inverse_dynamics_second_derivatives"
+
+
+@pytest.mark.parametrize(("seed", "name"), with_slow(product(SEEDS, ALL), (SEEDS[0], LONG), *product(SEEDS[1:], ALL)))
 def test_the_kernel_of_every_function_is_its_reference_on_ugly_robots(robots, seed, name):
     robot = robots[seed]
     arguments = ugly_arguments(robot, name, seed)
@@ -172,7 +177,7 @@ def test_one_state_gives_what_a_batch_gives(robots, seed):
             assert_same(alone, together[row], 1e-12, f"{robot.name}: {name}, row {row}")
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - OF_LOOPS - set(INVERTING)))
+@pytest.mark.parametrize("name", with_slow(sorted(set(ALL) - set(INVERTING)), LONG, "sticking_dynamics"))
 @pytest.mark.parametrize("seed", list(SEEDS)[:1] if ROBOTS < 10 else SEEDS)
 def test_float32_is_float64_with_fewer_digits(robots, seed, name):
     robot = robots[seed]
@@ -225,7 +230,7 @@ def test_loops_reduced_and_as_one_sparse_system_move_alike(seed):
         )
 
 
-@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "stewart_platform"])
+@pytest.mark.parametrize("name", with_slow(["four_bar", "slider_crank", "stewart_platform"], "stewart_platform"))
 def test_bundled_loops_reduced_and_as_one_sparse_system_move_alike(name):
     robot = cr.load(name)
     rng = np.random.default_rng(3)

@@ -9,8 +9,10 @@ from trees import KINDS, state, tree
 
 from chainrule.algorithms import rnea
 
+pytestmark = pytest.mark.interpreted
+
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=12, deadline=None, derandomize=True)
+few = settings(max_examples=12)
 STEP = 1e-6
 
 

@@ -10,6 +10,8 @@ from peers import MuJoCo, Pinocchio, robots_folder, stripped
 
 import chainrule as cr
 
+pytestmark = [pytest.mark.both_paths, pytest.mark.peer]
+
 BROKEN = {
     "falcon": "has no link named 'Z_propeller'",
     "ur3": "has no links",

@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose
 import chainrule as cr
 from chainrule.robot.human import RANGES, TABLES, human_arm
 
+pytestmark = pytest.mark.interpreted
+
 QN = np.array([0, np.pi / 4, np.pi, 0, np.pi / 4, 0])
 
 

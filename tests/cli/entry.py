@@ -11,9 +11,9 @@ import pytest
 from chainrule.cli import main
 
 
-def run(*words):
-    """The output, the errors and the exit code of a command."""
-    out, err = io.StringIO(), io.StringIO()
+def run(*words, encoding="utf-8"):
+    """The output, the errors and the exit code of a command; its output must be in the encoding."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n") for _ in range(2))
     with (
         patch.object(sys, "argv", ["chainrule", *words]),
         redirect_stdout(out),
@@ -21,4 +21,7 @@ def run(*words):
         pytest.raises(SystemExit) as exit_,
     ):
         main()
-    return SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue(), returncode=exit_.value.code or 0)
+    out.flush()
+    err.flush()
+    texts = [stream.buffer.getvalue().decode(encoding) for stream in (out, err)]
+    return SimpleNamespace(stdout=texts[0], stderr=texts[1], returncode=exit_.value.code or 0)

@@ -8,7 +8,7 @@ from formats.samples import BODY
 
 from cli.entry import run as cli
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 
 COMMANDS = [

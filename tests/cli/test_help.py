@@ -7,6 +7,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule.cli import cli
@@ -42,7 +43,10 @@ def folder(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
+LONG_EXAMPLES = [line for line in EXAMPLES if "study human-arm" in line]
+
+
+@pytest.mark.parametrize("line", with_slow(EXAMPLES, *LONG_EXAMPLES))
 def test_every_example_of_every_help_runs(line, folder, monkeypatch):
     words = shlex.split(line, comments=True)
     assert words[0] == "chainrule"

@@ -7,19 +7,10 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-PATIENCE_SECONDS = 120
-"""Far more than anything here takes: a machine may be loaded."""
-
-
-def wait_for(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < end, f"{what}: not within {PATIENCE_SECONDS} s"
-        time.sleep(0.05)
+from waiting import eventually
 
 
 class DaskProcesses:
@@ -44,7 +35,7 @@ class DaskProcesses:
             "--no-dashboard",
             *options,
         )
-        wait_for(lambda: process.poll() is not None or _is_complete(file), "the scheduler")
+        eventually(lambda: process.poll() is not None or _is_complete(file))
         assert process.poll() is None, self.log()
         return process, json.loads(file.read_text())["address"]
 

@@ -8,10 +8,11 @@ import logging
 
 import numpy as np
 import pytest
+from waiting import eventually
 
 import chainrule as cr
 from cluster import tasks
-from cluster.dask_processes import dask_processes, wait_for
+from cluster.dask_processes import dask_processes
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -70,7 +71,7 @@ def test_a_scheduler_that_is_started_again_is_given_what_is_missing(processes, t
         before = [next(outcomes) for _ in range(4)]
         scheduler.kill()
         scheduler.wait()
-        worker.wait(120)  # Dask's workers end with their scheduler
+        worker.wait()  # Dask's workers end with their scheduler
         scheduler, again = processes.scheduler(port=int(address.rpartition(":")[2]))
         assert again == address
         worker = processes.worker(address)
@@ -179,7 +180,7 @@ def test_workers_with_other_versions_are_refused(processes, tmp_path):
     with connect(address) as client:
         assert values(run_tasks(tasks.square, range(12), client)) == SQUARES
         processes.worker(address, "--name", "other", path=tmp_path)
-        wait_for(lambda: len(client.nthreads()) == 2, "the second worker")
+        eventually(lambda: len(client.nthreads()) == 2)
         table = r"(?s)other versions.*: chainrule 0\.0\.1 .*, here .*: numpy 1\.5\.0, here"
         with pytest.raises(cr.ClusterError, match=table):
             list(run_tasks(tasks.square, range(1000), client))

@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from waiting import eventually
 
 import chainrule as cr
 from chainrule import study
@@ -146,18 +146,9 @@ def test_ctrl_c_ends_the_command_and_its_workers():
         [sys.executable, "-m", "chainrule", *words], stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as command:
         process = psutil.Process(command.pid)
-        workers = wait_for(lambda: [one for one in process.children() if one.cpu_times().user > 5])
+        workers = eventually(lambda: [one for one in process.children() if one.cpu_times().user > 5])
         os.killpg(command.pid, signal.SIGINT)
-        _, told = command.communicate(timeout=300)
+        _, told = command.communicate()
     assert command.returncode == 130
     assert told.strip() == "interrupted"
-    wait_for(lambda: not any(worker.is_running() for worker in workers))
-
-
-def wait_for(condition):
-    """What the condition gives once it holds."""
-    end = time.monotonic() + 300
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    return found
+    eventually(lambda: not any(worker.is_running() for worker in workers))

@@ -103,7 +103,7 @@ def forms(array):
 KINDS = list(forms(np.zeros((2, 2))))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     kinds=st.tuples(*[st.sampled_from(KINDS)] * 3),
     shape=st.sampled_from([(1,), (2,), (7,), (8,), (17,), (2, 3), (3, 1, 2)]),

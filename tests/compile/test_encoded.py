@@ -70,7 +70,7 @@ def test_rollouts():
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_random_sums_of_products(random):
     graph = Graph()
     (x,) = graph.inputs([5])

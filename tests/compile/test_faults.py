@@ -3,7 +3,6 @@
 What was finished stays, nothing half-written is believed later, and every answer that comes is right.
 """
 
-import ctypes
 import os
 import random
 import shutil
@@ -13,12 +12,13 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
+from processes import run_python
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.compile.load import cache, threads
-from compile.support import PANDA, built, works
+from compile.support import built, works
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="uses signals, limits and /proc as Linux has them")
 
@@ -31,12 +31,6 @@ def kernels(tmp_path, monkeypatch):
     monkeypatch.setenv("CHAINRULE_CACHE", str(tmp_path / "kernels"))
     monkeypatch.setattr(cache, "_warned", set())
     return tmp_path / "kernels"
-
-
-def run(code, expected=0, **options):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **options)
-    assert done.returncode == expected, done.stderr
-    return done
 
 
 # --- killed in the middle of writing ---
@@ -64,10 +58,10 @@ os.fdopen = lambda handle, mode: Half(opened(handle, mode)) if mode == "wb" else
 @pytest.mark.parametrize("fault", [BEFORE_THE_MOVE, HALF_WRITTEN], ids=["before the move", "half written"])
 def test_killed_while_an_entry_is_written(fault, kernels):
     built("mass_matrix")  # the secret, and an entry that was finished
-    run(fault + CODE, expected=-signal.SIGKILL)
+    run_python(fault + CODE, expected=-signal.SIGKILL)
     assert len(list(kernels.glob("*.kernel"))) == 1
     (part,) = kernels.glob("*.part")
-    assert run(CODE).stdout.strip() == RIGHT
+    assert run_python(CODE).stdout.strip() == RIGHT
     assert built("mass_matrix").cached
     assert built().cached
     assert part.exists()  # it might be another process's, at work
@@ -79,10 +73,10 @@ def test_killed_while_an_entry_is_written(fault, kernels):
 def test_killed_while_the_secret_is_made(kernels, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     fault = "import os, signal\nos.link = lambda *places: os.kill(os.getpid(), signal.SIGKILL)\n"
-    run(fault + CODE, expected=-signal.SIGKILL)
+    run_python(fault + CODE, expected=-signal.SIGKILL)
     assert not list(kernels.glob("*.kernel"))
-    assert run(CODE).stdout.strip() == RIGHT
-    again = run(CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)")
+    assert run_python(CODE).stdout.strip() == RIGHT
+    again = run_python(CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)")
     assert again.stdout.split("\n")[:2] == [RIGHT, "True"]
 
 
@@ -99,7 +93,9 @@ for k in itertools.count():
     rng = random.Random(0)
     for _ in range(25):
         worker = subprocess.Popen([sys.executable, "-c", "import chainrule.compile.load.cache\n" + code])
-        time.sleep(1.0 + rng.random())
+        for _ in range(rng.randrange(1, 20)):
+            before = set(kernels.glob("*"))
+            eventually(lambda before=before: set(kernels.glob("*")) != before)
         worker.kill()
         worker.wait()
     for path in kernels.glob("*.kernel"):
@@ -112,7 +108,7 @@ for k in itertools.count():
 
 def test_a_full_disk_leaves_nothing_and_the_answer_is_right(kernels):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
-    done = run(limit + CODE)
+    done = run_python(limit + CODE)
     assert done.stdout.strip() == RIGHT
     assert "compiled kernels are not kept on disk: [Errno 27]" in done.stderr
     assert not list(kernels.iterdir())
@@ -121,10 +117,10 @@ def test_a_full_disk_leaves_nothing_and_the_answer_is_right(kernels):
 def test_a_full_disk_without_room_for_a_secret(kernels, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))\n"
-    assert run(limit + CODE).stdout.strip() == RIGHT
+    assert run_python(limit + CODE).stdout.strip() == RIGHT
     assert not list(kernels.iterdir())
     assert not list((tmp_path / "state" / "chainrule").iterdir())
-    assert run(CODE).stdout.strip() == RIGHT
+    assert run_python(CODE).stdout.strip() == RIGHT
     assert len(list(kernels.glob("*.kernel"))) == 2  # the kernel, and the call on arrays of all kernels
 
 
@@ -139,7 +135,7 @@ def test_a_home_that_cannot_be_used_is_no_error_and_no_warning(home):
         code = "import pwd\ndef getpwuid(user): raise KeyError(user)\npwd.getpwuid = getpwuid\n" + CODE
     else:
         environment["HOME"] = home
-    done = run(code, env=environment)
+    done = run_python(code, env=environment)
     assert done.stdout.strip() == RIGHT
     assert not done.stderr
 
@@ -177,7 +173,7 @@ except MemoryError:
 
 
 def test_a_kernel_without_memory_for_its_tiles_gives_the_right_numbers():
-    assert run(OUT_OF_MEMORY).stdout.strip() == "no memory, right numbers"
+    assert run_python(OUT_OF_MEMORY).stdout.strip() == "no memory, right numbers"
 
 
 SCATTERED = """
@@ -202,7 +198,7 @@ print(cr.load("planar_3r").forward_dynamics(zeros, zeros, zeros).shape)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for memory")
 def test_code_and_its_constants_lie_together_where_free_memory_is_scattered():
     """Addresses of constants are relative to the code, within 2 GiB: else the compiler would end the process."""
-    assert run(SCATTERED).stdout.strip() == "(3, 3)"
+    assert run_python(SCATTERED).stdout.strip() == "(3, 3)"
 
 
 def test_a_kernel_whose_reserve_does_not_fit_is_a_memory_error():
@@ -216,19 +212,21 @@ try:
 except MemoryError:
     print("MemoryError")
 """
-    assert run(code).stdout.strip() == "MemoryError"
+    assert run_python(code).stdout.strip() == "MemoryError"
 
 
 def test_a_forked_child_finds_no_reserve_taken():
-    from chainrule.compile.load import gufunc
-
-    reserve = gufunc.Reserve(100)
-    reserve.fields[0] = 1  # as if another thread had it
-    child = os.fork()
-    if child == 0:
-        os._exit(7 if reserve.fields[0] == 0 else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert reserve.fields[0] == 1
+    code = """
+import os
+from chainrule.compile.load import gufunc
+reserve = gufunc.Reserve(100)
+reserve.fields[0] = 1  # as if another thread had it
+child = os.fork()
+if child == 0:
+    os._exit(7 if reserve.fields[0] == 0 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), reserve.fields[0])
+"""
+    assert run_python(code).stdout.split() == ["7", "1"]
 
 
 # --- clocks and versions ---
@@ -255,7 +253,7 @@ def test_versions_that_share_a_cache_do_not_share_entries(kernels, tmp_path):
     text.write_text(text.read_text() + "\n# another version\n")
     code = CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)"
     there = {**os.environ, "PYTHONPATH": str(other)}
-    seen = [run(code, env=environment).stdout.split("\n")[:2] for environment in (None, there, None, there)]
+    seen = [run_python(code, env=environment).stdout.split("\n")[:2] for environment in (None, there, None, there)]
     assert [answer for answer, _ in seen] == [RIGHT] * 4
     assert [cached for _, cached in seen] == ["False", "False", "True", "True"]
 
@@ -263,33 +261,37 @@ def test_versions_that_share_a_cache_do_not_share_entries(kernels, tmp_path):
 # --- threads ---
 
 
+BATCH = """
+import ctypes, threading
+import numpy as np, chainrule as cr
+from chainrule.compile.load import threads
+q = np.random.default_rng(0).normal(size=(40_000, 7))
+robot = cr.load("panda")
+cr.set_threads(3)
+expected = robot.gravity_torque(q)
+"""
+
+
 def test_worker_threads_that_die_are_not_waited_for():
-    q = np.random.default_rng(0).normal(size=(40_000, 7))
-    cr.set_threads(3)
-    try:
-        expected = PANDA.gravity_torque(q)
-        for _ in range(3):
-            for worker in threads.pool()._threads:
-                kill = ctypes.pythonapi.PyThreadState_SetAsyncExc
-                kill(ctypes.c_ulong(worker.ident), ctypes.py_object(SystemExit))
-            assert (PANDA.gravity_torque(q) == expected).all()
-    finally:
-        cr.set_threads(None)
+    code = """
+for _ in range(3):
+    for worker in threads.pool()._threads:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(SystemExit))
+    assert (robot.gravity_torque(q) == expected).all()
+"""
+    run_python(BATCH + code + "import os; os._exit(0)  # at its end Python would wait for threads that may be dead")
 
 
-def test_threads_that_cannot_be_started_are_done_without(monkeypatch):
-    q = np.random.default_rng(0).normal(size=(40_000, 7))
-    expected = PANDA.gravity_torque(q)
+def test_threads_that_cannot_be_started_are_done_without():
+    code = """
+def refuse(self):
+    raise RuntimeError("can't start new thread")
 
-    def refuse(self):
-        raise RuntimeError("can't start new thread")
-
-    cr.set_threads(3)
-    try:
-        monkeypatch.setattr("threading.Thread.start", refuse)
-        assert (PANDA.gravity_torque(q) == expected).all()
-    finally:
-        cr.set_threads(None)
+cr.set_threads(4)  # a new pool
+threading.Thread.start = refuse
+assert (robot.gravity_torque(q) == expected).all()
+"""
+    run_python(BATCH + code)
 
 
 def test_no_part_runs_on_when_a_batch_has_failed():
@@ -337,14 +339,14 @@ worker.start()
 begun.wait()
 child = os.fork()
 if child == 0:
-    faulthandler.dump_traceback_later(20, exit=True)
+    faulthandler.dump_traceback_later(500, exit=True)
     prop.__get__(robot.model)
     os._exit(7)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 go_on.set()
 worker.join()
 """
-    assert run(code).stdout.strip() == "7"
+    assert run_python(code).stdout.strip() == "7"
 
 
 def test_no_file_uses_a_cached_property_with_a_lock():

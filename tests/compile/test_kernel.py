@@ -2,10 +2,12 @@
 
 import pickle
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tiers import with_slow
 from trees import state, tree
 
 import chainrule as cr
@@ -15,9 +17,10 @@ from chainrule.compile.load import engine
 from chainrule.functions.table import FUNCTIONS
 from compile.support import OF_LOOPS, PANDA, QD, QDD, SMALL, Q, arguments_of, close
 
+ALL = sorted(name for name in FUNCTIONS if name not in OF_LOOPS)
 
-@pytest.mark.parametrize("name", sorted(name for name in FUNCTIONS if name not in OF_LOOPS))
-@pytest.mark.parametrize("seed", [1, 2])
+
+@pytest.mark.parametrize(("seed", "name"), with_slow(product([1, 2], ALL), (2, "inverse_dynamics_second_derivatives")))
 def test_every_function_is_the_reference_path_to_rounding_on_random_trees(name, seed, monkeypatch):
     runs = []
     spread = Kernel.spread

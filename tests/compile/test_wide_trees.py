@@ -71,6 +71,7 @@ def test_no_function_has_more_stores_than_its_share():
     close(robot.mass_matrix(q[0]), robot.reference.mass_matrix(q[0]))
 
 
+@pytest.mark.slow
 def test_matrices_of_a_wide_tree_on_a_free_base():
     robot = star(24).floating() if hasattr(cr.Robot, "floating") else star(24)
     for name in ("mass_matrix", "coriolis_matrix", "forward_dynamics"):

@@ -273,6 +273,7 @@ def test_integral_removes_the_error_that_a_payload_leaves():
     assert np.abs(pid - goal).max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["impedance", "operational space"])
 def test_the_link_comes_to_its_pose(law):
     robot = cr.load("puma560").without_friction()

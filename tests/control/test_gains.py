@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule.errors import ModelWarning
@@ -47,7 +48,7 @@ def test_every_robot_reaches_its_target_and_gains_no_energy_from_nowhere(name, l
         assert np.abs(error).max() < 1e-3
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", with_slow(LOOPS, "stewart_platform"))
 @pytest.mark.filterwarnings("ignore:.*no motor drives")
 def test_linkages_are_held_against_their_weight(name):
     robot = cr.load(name)

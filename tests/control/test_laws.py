@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tiers import with_slow
 from trees import tree
 
 import chainrule as cr
@@ -25,9 +26,7 @@ def laws(robot, actuated):
     yield "operational space", cr.OperationalSpace(robot, pose, 9.0, task="position", damping=1e-2, actuated=actuated)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "every joint kind" else name for name in ROBOTS]
-)
+@pytest.mark.parametrize("name", with_slow(ROBOTS, "floating base", "every joint kind"))
 def test_laws_compiled_and_called_agree_on_random_states(name):
     robot = ROBOTS[name]
     chosen = [joint for joint in robot.joint_names if joint != "floating_base"][: 12 if name == "floating base" else 4]

@@ -147,7 +147,7 @@ def squared_jerk(curve):
     return total
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(2, 6))
 def test_no_other_feasible_motion_has_less_squared_jerk(seed, count):
     """Add bumps t^3 (T - t)^3 prod (t - t_i) ^ 1: zero at way-points, at rest to second order at both ends."""

@@ -77,6 +77,7 @@ def test_limits_hold_between_grid_points(options):
     assert motion.duration < slower.duration or "jerk" in options
 
 
+@pytest.mark.slow
 def test_more_limits_take_longer():
     durations = [
         cr.plan(ARM, waypoints(2), method="time_optimal", acceleration=10.0, jerk=jerk).duration
@@ -116,7 +117,7 @@ def test_a_path_that_gravity_forbids_is_refused():
         cr.plan(slow, [[-1.5, 0.0], [1.5, 0.0]], method="time_optimal")
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_any_path_is_timed(seed, count):
     points = waypoints(seed, count)

@@ -10,7 +10,7 @@ from trees import tree
 import chainrule as cr
 from chainrule import ModelError, ShapeError, UnknownNameError
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 NAN, INF = math.nan, math.inf
 Z = [0.0, 0.0]

@@ -43,7 +43,7 @@ FUNCTIONS = {
 
 
 @given(seed=st.integers(0, 10_000), chosen=st.sets(st.sampled_from(sorted(FUNCTIONS)), min_size=3, max_size=3))
-@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=6, phases=[Phase.explicit, Phase.generate])
 def test_functions_of_a_family_are_those_of_edited_robots(seed, chosen):
     robot = tree(seed, JOINTS, mimic=seed % 3 == 0).reference
     q, qd, qdd = state(robot, seed, (2,))

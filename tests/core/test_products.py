@@ -57,7 +57,7 @@ def cases():
             yield pytest.param(name, marks=pytest.mark.slow) if is_slow else name
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", list(cases()))
 def test_products_of_every_function(name):
     robot = TREE.reference
     given = arguments(robot, name)

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from tiers import with_slow
 from trees import looped, state, tree
 
 import chainrule as cr
 
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=8, deadline=None, derandomize=True)
+few = settings(max_examples=8)
 
 
 def loads_of(seed):
@@ -34,6 +35,7 @@ def test_solved_at_once_it_is_forward_dynamics_on_trees_of_every_joint_kind(seed
     assert_allclose(solution.joint_wrenches, wrenches, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_reduced_it_is_the_mass_matrix_and_the_bias(seed):
@@ -48,6 +50,7 @@ def test_reduced_it_is_the_mass_matrix_and_the_bias(seed):
         assert_allclose(ours, theirs, atol=1e-8)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_loops_stand_beside_joints_in_the_same_system(seed):
@@ -65,7 +68,7 @@ def test_loops_stand_beside_joints_in_the_same_system(seed):
     assert_allclose(reduction.M, robot.mass_matrix(q), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "stewart_platform"])
+@pytest.mark.parametrize("name", with_slow(["four_bar", "slider_crank", "stewart_platform"], "stewart_platform"))
 def test_bundled_mechanisms(name):
     robot = cr.load(name)
     rng = np.random.default_rng(0)

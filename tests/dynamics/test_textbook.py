@@ -10,7 +10,7 @@ from trees import KINDS, state, tree
 import chainrule as cr
 
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=5, deadline=None, derandomize=True)
+few = settings(max_examples=5)
 REST = [0.0, 0.0]
 
 

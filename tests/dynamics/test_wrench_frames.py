@@ -11,7 +11,7 @@ import chainrule as cr
 from chainrule.functions.table import FUNCTIONS
 
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=6, deadline=None, derandomize=True)
+few = settings(max_examples=6)
 LOADED = {"inverse_dynamics": 3, "forward_dynamics": 3, "bias": 2, "joint_wrenches": 3}
 """Functions that take wrenches, and how many vectors of the state each takes."""
 
@@ -130,8 +130,9 @@ def test_closed_loops_take_wrenches_in_base_axes():
     assert_allclose(static, robot.static_torque(q, turned(robot, q, link, F), link), atol=1e-9)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
-@settings(max_examples=3, deadline=None, derandomize=True)
+@settings(max_examples=3)
 def test_random_loops_take_wrenches_in_base_axes(seed):
     robot, q = looped(seed)
     _, qd, tau = state(robot, seed)

@@ -11,7 +11,7 @@ from chainrule import FormatError, ModelError, Robot, UnknownNameError
 
 from .samples import DOCUMENT_TOML, URDF
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 BOMB = (
     '<!DOCTYPE b [<!ENTITY a0 "aaaaaaaaaa">'

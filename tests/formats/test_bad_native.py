@@ -15,7 +15,7 @@ from chainrule.spatial import Rotation, Transform, Vector
 
 from .samples import DOCUMENT
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 NAN, INF = math.nan, math.inf
 

@@ -8,7 +8,7 @@ from refusals import refused
 
 from chainrule import FormatError, ModelError, Robot, ShapeError, UnknownNameError
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 NAN, INF = math.nan, math.inf
 

@@ -7,7 +7,7 @@ from chainrule import FormatError, ModelError, Robot, UnknownNameError
 
 from .samples import SECOND, URDF
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 LOOSE = """<link name="x"/><link name="y"/><joint name="p" type="fixed"><parent link="x"/><child link="y"/></joint>
 <joint name="q" type="fixed"><parent link="y"/><child link="x"/></joint></robot>"""

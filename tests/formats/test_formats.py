@@ -14,7 +14,9 @@ from trees import KINDS, state, tree
 import chainrule as cr
 from chainrule.formats import native
 
-few = settings(max_examples=20, deadline=None, derandomize=True)
+pytestmark = pytest.mark.interpreted
+
+few = settings(max_examples=20)
 
 
 @given(st.integers(0, 10_000))

@@ -1,7 +1,10 @@
 """Robots of many links and files of many megabytes load, or are refused in few words."""
 
+from itertools import product
+
 import pytest
 from refusals import refused
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule import FormatError, ModelError, Robot
@@ -9,7 +12,7 @@ from chainrule.model.edits import without_annotations
 
 from .samples import URDF
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 BIG = """<link name="l{i}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>{pad}</link>
 <joint name="j{i}" type="{kind}"><parent link="l{parent}"/><child link="l{i}"/><axis xyz="0 0 1"/></joint>
@@ -56,8 +59,12 @@ def test_a_large_robot_in_the_own_format_loads_as_it_was_saved(tmp_path, count, 
     assert cr.load(tmp_path / f"big{suffix}") == robot
 
 
-@pytest.mark.parametrize("megabytes", [5, pytest.param(100, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("pad", ["visuals", "comments", "names"])
+PADS = ("visuals", "comments", "names")
+
+
+@pytest.mark.parametrize(
+    ("pad", "megabytes"), with_slow(product(PADS, [5, 100]), ("visuals", 5), *product(PADS, [100]))
+)
 def test_a_padded_file_loads_as_without_its_padding(tmp_path, megabytes, pad):
     filling = {
         "visuals": "<visual><geometry><box size='1 1 1'/></geometry></visual>\n",

@@ -20,6 +20,8 @@ from chainrule.model import Fixed, Free, Model
 from chainrule.model.edits import merge_fixed
 from chainrule.spatial import Quaternion
 
+pytestmark = [pytest.mark.interpreted, pytest.mark.peer]
+
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

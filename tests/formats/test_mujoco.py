@@ -12,6 +12,8 @@ import chainrule as cr
 from chainrule import FormatError, ModelError, ModelWarning, Robot, UnknownNameError
 from chainrule.model import Free, Spherical
 
+pytestmark = [pytest.mark.both_paths, pytest.mark.peer]
+
 mujoco = pytest.importorskip("mujoco")
 
 GEOM = '<geom type="box" size="0.05 0.1 0.2" pos="0.1 0 0.2" euler="20 30 40"/>'

@@ -12,7 +12,11 @@ from chainrule import FormatError, ModelError, ModelWarning, Robot
 from chainrule.model import Free
 
 pin = pytest.importorskip("pinocchio")
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [
+    pytest.mark.both_paths,
+    pytest.mark.peer,
+    pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning"),
+]
 
 
 def state(robot, model, q, qd):

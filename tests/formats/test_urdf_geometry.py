@@ -17,7 +17,7 @@ from chainrule.model import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, P
 from chainrule.model.edits import rebuild
 from chainrule.spatial import Transform, Vector
 
-few = settings(max_examples=10, deadline=None, derandomize=True)
+few = settings(max_examples=10)
 
 TEXT = """<robot name="arm">
   <material name="steel"><color rgba="0.5 0.5 0.6 1"/></material>
@@ -174,6 +174,7 @@ def test_real_robots_are_written_back_and_read_again(path):
 
 
 @pytest.mark.parametrize("robot", ["panda_description/urdf/panda.urdf", "ur_description/urdf/ur5_robot.urdf"])
+@pytest.mark.filterwarnings("ignore:You passed package dir")  # Pinocchio's, of its own arguments
 def test_geometry_stands_where_pinocchio_has_it(robot):
     pin = pytest.importorskip("pinocchio")
     path = robots_folder() / robot

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from random import Random
 
@@ -20,6 +19,8 @@ if sys.platform == "win32":
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from waiting import eventually  # noqa: E402
+
 from fuzz import counters, findings, report  # noqa: E402
 from fuzz.__main__ import replay  # noqa: E402
 from fuzz.campaign import Campaign  # noqa: E402
@@ -29,7 +30,8 @@ from fuzz.targets import TARGETS  # noqa: E402
 INPUTS = int(os.environ.get("CHAINRULE_FUZZ_INPUTS", "100"))
 
 
-def test_nothing_but_answers_and_refusals_comes_of_damaged_inputs(tmp_path):
+def test_nothing_but_answers_and_refusals_comes_of_damaged_inputs(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHAINRULE_FUZZ_HANG_SECONDS", "300")  # a busy machine is no finding
     campaign = Campaign(list(TARGETS), tmp_path / "findings", seed=11, inputs=INPUTS, say=lambda line: None)
     campaign.run(tmp_path / "counters.json")
     texts = [f"{f.target}: {f.text}\n{f.data[:300]!r}" for f in findings.stored(tmp_path / "findings")]
@@ -110,9 +112,7 @@ def test_a_run_in_the_background_stops_when_told_to_and_leaves_no_worker(tmp_pat
     if not children.exists():
         run.kill()
         pytest.skip("no list of child processes here")
-    while not children.read_text(encoding="ascii").split():
-        assert run.poll() is None
-        time.sleep(0.05)
+    eventually(lambda: run.poll() is not None or children.read_text(encoding="ascii").split())
     worker = int(children.read_text(encoding="ascii").split()[0])
     run.send_signal(number)
     out, _ = run.communicate()

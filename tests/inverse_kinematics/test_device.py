@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from compile.cuda_emulator import DeviceNumbers, emulated_device, on_device
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule.compile.load import cuda
@@ -39,7 +40,7 @@ def points(arm):
     return arm.pose(arm.random_state(np.random.default_rng(1), (150,)))[:, :3, 3]
 
 
-@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("bits", with_slow([32, 64], 32))
 def test_every_reachable_point_is_reached(arm, points, bits):
     answer = arm.inverse_kinematics(on_device(points, bits), task="position", tolerance=1e-5, device="cuda")
     assert isinstance(answer.q, DeviceNumbers)

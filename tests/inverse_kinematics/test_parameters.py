@@ -38,7 +38,7 @@ def test_targets_are_reached_by_the_robot_of_their_own_row(method):
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=4, phases=[Phase.explicit, Phase.generate])
 def test_rows_are_robots_edited_one_by_one(seed):
     robot = tree(seed, ["revolute", "prismatic", "fixed", "revolute"], mimic=False).reference
     rng = np.random.default_rng(seed)

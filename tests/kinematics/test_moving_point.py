@@ -11,7 +11,7 @@ import chainrule as cr
 from chainrule.algorithms.moving_point import carries
 
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=5, deadline=None, derandomize=True)
+few = settings(max_examples=5)
 ARM = cr.load("planar_2r").reference
 
 

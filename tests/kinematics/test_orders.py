@@ -9,6 +9,8 @@ import pytest
 
 import chainrule as cr
 
+pytestmark = [pytest.mark.both_paths, pytest.mark.peer]
+
 FILES = {
     "panda": ("panda_description/urdf/panda.urdf", False),
     "anymal": ("anymal_b_simple_description/robots/anymal.urdf", True),

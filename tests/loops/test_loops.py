@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from tiers import with_slow
 from trees import looped, moving, state, tree
 
 import chainrule as cr
@@ -17,7 +18,7 @@ from chainrule.model import Constraint, Free, Model
 from chainrule.spatial import Rotation, Transform, Vector
 
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=8, deadline=None, derandomize=True)
+few = settings(max_examples=8)
 STEP = 1e-6
 ALL = ("point", "hinge", "weld", "distance")
 CRANK, COUPLER, ROCKER, GROUND = 0.1, 0.5, 0.5, 0.3
@@ -36,6 +37,7 @@ def at(x, y, z=0.0):
 # --- identities ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_the_rows_of_g_are_the_gradients_of_the_residual_closed_or_not(seed):
@@ -47,6 +49,7 @@ def test_the_rows_of_g_are_the_gradients_of_the_residual_closed_or_not(seed):
     )
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_the_velocity_terms_are_the_rate_of_g_times_qd(seed):
@@ -57,6 +60,7 @@ def test_the_velocity_terms_are_the_rate_of_g_times_qd(seed):
     assert_allclose(robot.constraint_velocity_terms(q, qd), rate, rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_ties_are_closed_where_they_were_tied(seed):
@@ -64,6 +68,7 @@ def test_ties_are_closed_where_they_were_tied(seed):
     assert_allclose(robot.reference.constraint_residual(q), 0, atol=1e-12)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work(seed):
@@ -86,6 +91,7 @@ def test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work(seed):
     assert_allclose(power, 0, atol=1e-8 * max(1, np.abs(forces).max()))
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_wrenches_of_the_constraints_project_to_g_transposed_lambda(seed):
@@ -97,6 +103,7 @@ def test_wrenches_of_the_constraints_project_to_g_transposed_lambda(seed):
     assert_allclose(tau, robot.constraint_jacobian(q).T @ forces, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_held_joints_move_as_told_and_the_excess_is_what_holds_them(seed):
@@ -160,6 +167,7 @@ def test_a_closing_step_squares_the_residual(seed):
     assert after < 1e-2 * before
 
 
+@pytest.mark.interpreted
 @given(SEEDS, st.sampled_from(["point", "hinge", "weld"]))
 @few
 def test_a_joint_cut_open_and_tied_again_moves_as_before(seed, kind):
@@ -202,7 +210,8 @@ def test_a_joint_cut_open_and_tied_again_moves_as_before(seed, kind):
     assert_allclose(wrench, expected, rtol=1e-7, atol=1e-7)
 
 
-MECHANISMS = ("four_bar", "slider_crank", "stewart_platform")
+BUNDLED = ("four_bar", "slider_crank", "stewart_platform")
+MECHANISMS = with_slow(BUNDLED, "stewart_platform")
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -383,6 +392,7 @@ def test_the_legs_of_a_stewart_platform_are_as_long_as_the_pose_asks():
         assert_allclose(closed[3 * k + 2], stretch, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_legs_carry_the_plate():
     robot = cr.load("stewart_platform")
     q, rest = robot.neutral(), np.zeros(24)
@@ -460,7 +470,7 @@ def test_a_mechanism_that_cannot_move_says_so():
 
 
 def test_random_states_are_closed():
-    for name in MECHANISMS:
+    for name in BUNDLED:
         robot = cr.load(name)
         q = robot.random_state(np.random.default_rng(0), (5, 2))
         assert q.shape == (5, 2, robot.nq)

@@ -13,8 +13,10 @@ import chainrule as cr
 from chainrule.model.geometry import Geometry, Sphere
 from chainrule.spatial import Transform, Vector
 
+pytestmark = pytest.mark.interpreted
+
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=10, deadline=None, derandomize=True)
+few = settings(max_examples=10)
 
 
 def split(robot, names, q, qd):

@@ -14,8 +14,10 @@ from chainrule.formats.native import from_native, to_json, to_toml
 from chainrule.model import Box, Cylinder, Geometry, Link, Mesh, Model, Sphere
 from chainrule.spatial import Transform, Vector
 
+pytestmark = pytest.mark.both_paths
+
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=10, deadline=None, derandomize=True)
+few = settings(max_examples=10)
 
 
 def places(robot, q):

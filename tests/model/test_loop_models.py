@@ -18,7 +18,7 @@ from chainrule.model import Fixed, Model
 from chainrule.spatial import Rotation, Transform, Vector
 
 SEEDS = st.integers(0, 10_000)
-few = settings(max_examples=8, deadline=None, derandomize=True)
+few = settings(max_examples=8)
 ALL = ("point", "hinge", "weld", "distance")
 
 
@@ -65,6 +65,7 @@ def test_merging_fixed_joints_keeps_constraints_on_frames():
     assert_allclose(merged.reference.constraint_poses(q), robot.reference.constraint_poses(q), atol=1e-12)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_the_round_trip_is_exact(seed):
@@ -226,6 +227,7 @@ def test_motions_that_open_a_loop_are_refused():
         BAR.mobility([0.1, 0.0, 0.0])
 
 
+@pytest.mark.interpreted
 def test_joints_that_cannot_drive_a_motion_are_named():
     q, qd, qdd = moving(cr.load("stewart_platform"), 11)
     with pytest.raises(

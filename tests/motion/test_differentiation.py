@@ -50,7 +50,7 @@ def test_noise_of_a_fifth_of_a_degree_leaves_accelerations_within_a_part_of_thei
     assert abs(motion.qdd - qdd)[inside].max() < 0.06 * abs(qdd).max()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(20, 400), st.floats(1e-4, 10.0), st.lists(st.floats(-3, 3), min_size=3, max_size=3), st.integers(0, 99)
 )

@@ -9,7 +9,7 @@ from refusals import refused
 import chainrule as cr
 from chainrule import FormatError, ModelError, Robot, ShapeError, UnknownNameError
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 NAN = math.nan
 Z = [0.0, 0.0]

@@ -9,7 +9,7 @@ from refusals import refused
 import chainrule as cr
 from chainrule import ModelError, ShapeError, UnknownNameError
 
-pytestmark = pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
 NAN = math.nan
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule.core.validation import validate
@@ -19,7 +20,7 @@ def test_the_promised_robots_are_there():
     assert {name: cr.load(name).n for name in cr.robots()} == EXPECTED
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", with_slow(EXPECTED, "stewart_platform"))
 def test_a_robot_is_possible_and_moves(name):
     robot = cr.load(name)
     assert robot.name == name

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 
 import numpy as np
 import pytest
+from processes import run_python
 
 import chainrule as cr
 
@@ -70,25 +69,30 @@ def test_an_interrupted_simulation_keeps_what_it_has(arm):
         assert np.isfinite(motion.q).all()
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C is heard, also where a shell has started the tests in the background, deaf to it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+INTERRUPTED = """
+import os, signal, threading
+import numpy as np, chainrule as cr
+from chainrule.simulation.progress import Progress
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background process may be deaf to it
+under_way, show = threading.Event(), Progress.at
+
+def show_and_say(self, t):
+    under_way.set()
+    show(self, t)
+
+Progress.at = show_and_say
+threading.Thread(target=lambda: (under_way.wait(), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+motion = cr.load("double_pendulum").simulate([0.5, -0.3], None, 2_000_000.0, record_every=10_000)
+assert 0 < motion.t[-1] < 2_000_000
+assert np.isfinite(motion.q).all()
+print(motion.status)
+"""
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="signals are sent as POSIX does")
-@pytest.mark.usefixtures("interruptible")
-def test_a_compiled_rollout_hears_an_interrupt(arm):
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    arm.simulate(START, None, 0.1)  # compiled before the clock starts
-    timer.start()
-    motion = arm.simulate(START, None, 200_000.0, record_every=10_000)
-    timer.cancel()
-    assert motion.status == "interrupted"
-    assert 0 < motion.t[-1] < 200_000
-    assert np.isfinite(motion.q).all()
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX does")
+def test_a_compiled_rollout_hears_an_interrupt():
+    assert run_python(INTERRUPTED).stdout.strip() == "interrupted"
 
 
 def test_a_progress_bar_shows_only_where_it_is_wanted(arm, capfd, monkeypatch):

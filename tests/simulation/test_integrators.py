@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tiers import with_slow
 from trees import state, tree
 
 import chainrule as cr
@@ -65,7 +66,11 @@ def test_a_last_short_step_lands_on_the_end():
     assert np.abs(motion.q[-1] - fine.q[-1]).max() < 1e-10
 
 
-@pytest.mark.parametrize(("method", "seed"), [*product(FIXED, range(3)), ("rk4", 3)])
+ROLLOUTS = [*product(FIXED, range(3)), ("rk4", 3)]
+LONG_ROLLOUTS = [("rk4", 1), ("rk4", 3), ("implicit_midpoint", 0), ("implicit_midpoint", 1)]
+
+
+@pytest.mark.parametrize(("method", "seed"), with_slow(ROLLOUTS, *LONG_ROLLOUTS))
 def test_compiled_rollouts_equal_the_text_they_are_made_of(method, seed):
     robot = tree(seed, kinds_of(seed), mimic=seed != 2)
     q, qd, tau = state(robot, seed, (3,))

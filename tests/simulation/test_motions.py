@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from peers import MuJoCo
 from scipy.special import ellipk
+from tiers import with_slow
 from trees import state, tree
 
 import chainrule as cr
@@ -95,7 +96,7 @@ def test_internal_torques_leave_the_momentum_of_a_floating_robot_alone():
     assert np.abs(robot.momentum(motion.q, motion.qd)).max() < 1e-10
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", with_slow(range(4), 3))
 def test_energy_is_accounted_for_with_everything_a_joint_can_carry(seed):
     robot = tree(seed, kinds_of(seed))
     q, qd, tau = state(robot, seed)
@@ -105,7 +106,7 @@ def test_energy_is_accounted_for_with_everything_a_joint_can_carry(seed):
     assert np.abs(motion.energy_error).max() < 1e-5 * moved  # the steps in which a joint comes to rest
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", with_slow(range(4), 3))
 def test_forward_then_inverse_dynamics_round_trips_with_friction_stops_springs_and_rotors(seed):
     robot = tree(seed, kinds_of(seed))
     q, qd, tau = state(robot, seed)

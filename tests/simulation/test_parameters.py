@@ -29,7 +29,7 @@ def assert_rows_are_edited_robots(robot, parameters, q0, duration=0.02, toleranc
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=4, phases=[Phase.explicit, Phase.generate])
 def test_rows_are_robots_edited_one_by_one(seed):
     robot = tree(seed, ["revolute", "fixed", "prismatic", "spherical"], drives=seed % 2 == 0, mimic=False).reference
     rng = np.random.default_rng(seed)

@@ -101,7 +101,7 @@ def test_motions_that_diverge_are_said_or_kept():
         (lambda: ARM.simulation([0, 0]).step(np.zeros((3, 2))), "tau has the shape"),
         (lambda: ARM.simulation([0, 0]).step([0, 0], steps=0), "steps"),
         (lambda: ARM.simulation(np.zeros((2, 2))).reset(where=[True]), "where must be"),
-        (lambda: cr.load("four_bar").simulation([0.5, 0, 0]).step([0, 1, 0]), "effort limit of 0"),
+        (lambda: cr.load("four_bar").simulation(cr.load("four_bar").home()).step([0, 1, 0]), "effort limit of 0"),
         (lambda: setattr(ARM.simulation([0, 0]), "state", [1.0]), "state must have the shape"),
     ],
 )

@@ -24,6 +24,8 @@ from chainrule.algorithms import (
 from chainrule.spatial import Vector, scalar
 from chainrule.spatial.scalar import is_zero
 
+pytestmark = pytest.mark.interpreted
+
 ROBOTS = {
     "puma560": cr.load("puma560"),
     "stanford": cr.load("stanford"),
@@ -239,6 +241,7 @@ def test_sympy_prints_the_planar_2r_of_the_notes():
     assert sympy.simplify(sympy.expand_trig(J - printed)) == sympy.zeros(2, 2)
 
 
+@pytest.mark.slow
 def test_jax_tracers_give_the_value_that_floats_give_and_a_gradient():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)

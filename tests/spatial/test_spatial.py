@@ -33,7 +33,7 @@ transforms = st.builds(lambda w, p: Transform(Rotation.exp(w), p), vectors, vect
 masses = st.floats(0.1, 10)
 radii = st.floats(0.05, 2)
 bodies = st.builds(lambda m, a, b, c, T: T * shapes.ellipsoid(m, a, b, c), masses, radii, radii, radii, transforms)
-several = settings(max_examples=50, deadline=None, derandomize=True)
+several = settings(max_examples=50)
 
 
 def array(x):

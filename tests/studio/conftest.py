@@ -1,4 +1,4 @@
-"""The browser of the studio's tests: Debian's Chromium without a window, drawing WebGL in software.
+"""Studios for tests, and tabs of a browser that shows them.
 
 `tab` is one page, new for each test; `open_tab` makes more of them. Their class, `studio.tab.Tab`, finds controls by
 label. An error that the page does not catch fails the test. `start_studio` starts a studio for the tests of a file:
@@ -11,42 +11,21 @@ label. An error that the page does not catch fails the test. `start_studio` star
         tab.open(studio.address)
 """
 
-import logging
-import shutil
-
 import pytest
+from chromium import chromium
 
 from studio.tab import Tab
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-)  # fmt: skip
 SIZE = {"width": 960, "height": 600}
 """Of a page: without a graphics card, time goes with the number of pixels."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """A test in the browser that fails is run again: on a machine that is busy the page may be late for anything."""
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="package")
 def browser():
     """One browser for all tests of this folder; it ends with them, and with it Playwright's event loop."""
     pytest.importorskip("viser", reason="the extra `studio` is not installed")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("there is no Chromium; `make tools` installs it")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture
@@ -90,21 +69,3 @@ def start_studio():
     yield start
     for studio in studios:
         studio.close()
-
-
-class Lines(logging.Handler):
-    """The text of all that is logged."""
-
-    text = ""
-
-    def emit(self, record):
-        self.text += self.format(record) + "\n"
-
-
-@pytest.fixture
-def caplog():
-    """What is logged during a test. pytest's own is off: a thread of another test that ended in it locked all others."""
-    lines = Lines()
-    logging.getLogger().addHandler(lines)
-    yield lines
-    logging.getLogger().removeHandler(lines)

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-import time
-from contextlib import suppress
 
 import numpy as np
 from PIL import Image
-
-PATIENCE_S = 60.0
-"""Seconds to wait for anything on the page; many times what a quiet machine needs."""
-
-REPEAT_S = 10.0
-"""Seconds to wait for the effect of an action before it is done again: on a busy machine it may be overtaken."""
+from waiting import eventually
 
 ONLY_CANVAS = "body *:not(canvas):not(:has(canvas)) { visibility: hidden !important; }"
-
-
-def eventually(look, patience_s=PATIENCE_S):
-    """What `look` gives once it is true; fails with what it gave last."""
-    end = time.monotonic() + patience_s
-    while not (seen := look()):
-        assert time.monotonic() < end, f"waited {patience_s:g} s, and saw {seen!r}"
-        time.sleep(0.05)
-    return seen
 
 
 def session_of(studio):
@@ -37,13 +21,13 @@ def session_of(studio):
 class Tab:
     """One page of the browser. `page` is Playwright's, for what has no method here.
 
-    Actions with `until` are done again every few seconds until that is true: for what may be done twice.
+    Actions with `until` wait until that is true.
     """
 
     def __init__(self, page):
         self.page = page
         self.errors = []
-        page.set_default_timeout(1000 * PATIENCE_S)
+        page.set_default_timeout(0)  # see `waiting`
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def open(self, address):
@@ -63,24 +47,6 @@ class Tab:
     @property
     def _connected(self):
         return self.page.locator(".tabler-icon-cloud-check").and_(self.page.locator("[style*='opacity: 1']"))
-
-    def _act(self, act, until):
-        """Act once; if the effect is not seen, do so again. Then the control may be gone, since the effect is late."""
-        from playwright.sync_api import Error
-
-        act()
-        end = time.monotonic() + PATIENCE_S
-        while until is not None:
-            try:
-                eventually(until, REPEAT_S)
-                return
-            except AssertionError:
-                if time.monotonic() > end:
-                    raise
-            self.page.set_default_timeout(1000 * REPEAT_S)
-            with suppress(Error):
-                act()
-            self.page.set_default_timeout(1000 * PATIENCE_S)
 
     # Controls, found by their labels
 
@@ -117,15 +83,11 @@ class Tab:
     def fill(self, text, value, place=0, until=None):
         """Type a value into a control: a slider's number, a text, the `place`-th number of a vector."""
 
-        def type_it():
-            control = self.row(text).locator("input:not([type=hidden])").nth(place)
-            if control.input_value() == str(value):
-                control.fill("")  # the same text again would be no change
-            control.fill(str(value))
-            control.press("Enter")
-            control.blur()
-
-        self._act(type_it, until)
+        control = self.row(text).locator("input:not([type=hidden])").nth(place)
+        control.fill(str(value))
+        control.press("Enter")
+        control.blur()
+        _wait(until)
 
     def slide(self, text, steps):
         """Move a slider by steps with the arrow keys."""
@@ -136,16 +98,14 @@ class Tab:
 
     def tick(self, text, value=True, until=None):
         """Set a checkbox."""
-        self._act(lambda: self.control(text).set_checked(value), until)
+        self.control(text).set_checked(value)
+        _wait(until)
 
     def choose(self, text, option, until=None):
         """Choose from a dropdown."""
-
-        def pick():
-            self.control(text).click()
-            self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
-
-        self._act(pick, until)
+        self.control(text).click()
+        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+        _wait(until)
 
     def button(self, text):
         """The button with this text."""
@@ -153,11 +113,13 @@ class Tab:
 
     def click(self, text, until=None):
         """Press a button, or one of a group of buttons."""
-        self._act(lambda: self.button(text).click(), until)
+        self.button(text).click()
+        _wait(until)
 
     def press(self, key, until=None):
         """Press a key."""
-        self._act(lambda: self.page.keyboard.press(key), until)
+        self.page.keyboard.press(key)
+        _wait(until)
 
     def turn_to(self, title):
         """Show a tab of the panel."""
@@ -199,6 +161,11 @@ class Tab:
 
         eventually(still)
         return last[0]
+
+
+def _wait(until):
+    if until is not None:
+        eventually(until)
 
 
 def pixels(png):

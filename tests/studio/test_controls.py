@@ -81,7 +81,7 @@ def test_roll_stays_where_the_pitch_is_a_quarter_turn():
     assert q[:4] == pytest.approx(quaternion([np.radians(30), 0.0, 0.0]))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(-10, 10), min_size=4, max_size=4).filter(lambda x: np.linalg.norm(x) > 0.1))
 def test_angles_and_quaternions_are_inverse(numbers):
     q = np.array(numbers) / np.linalg.norm(numbers)

@@ -7,11 +7,12 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.studio import world
 from chainrule.studio.scene import loads
-from studio.tab import eventually, session_of, share_changed
+from studio.tab import session_of, share_changed
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -84,6 +85,7 @@ def test_torques_pushes_and_worlds_on_the_page_are_those_of_the_library(studio, 
     assert [f"{x:.3g}" for x in robot.mass_matrix(session.state.q).ravel()] == M
 
 
+@pytest.mark.slow
 def test_a_link_is_pushed_by_an_arrow_and_singular_postures_are_told(studio, robot, tab):
     tab.open(studio.address)
     session = session_of(studio)
@@ -143,6 +145,7 @@ def drag_handle(tab, session, point, direction):
     mouse.up()
 
 
+@pytest.mark.slow
 def test_equations_have_the_present_numbers_and_findings_show_their_elements(studio, robot, tab):
     tab.open(studio.address)
     session = session_of(studio)

@@ -8,11 +8,11 @@ from collections import deque
 from contextlib import closing
 
 import pytest
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.errors import ChainruleError, MissingPackageError
 from chainrule.studio import open_studio
-from studio.tab import eventually
 
 pytest.importorskip("viser", reason="the extra `studio` is not installed")
 
@@ -29,7 +29,7 @@ def guarded(start_studio):
 
 def get(studio, path="/", host=None, **headers):
     """The status, the text and the headers of an answer."""
-    with closing(http.client.HTTPConnection("127.0.0.1", studio.port, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", studio.port)) as connection:
         connection.putrequest("GET", path, skip_host=True)
         for name, value in {"Host": host or f"127.0.0.1:{studio.port}", **headers}.items():
             connection.putheader(name, value)
@@ -44,7 +44,7 @@ def websocket(studio, path="/", **options):
     from websockets.typing import Subprotocol
 
     address = f"ws://127.0.0.1:{studio.port}{path}"
-    return connect(address, subprotocols=[Subprotocol(f"viser-v{viser.__version__}")], open_timeout=20, **options)
+    return connect(address, subprotocols=[Subprotocol(f"viser-v{viser.__version__}")], open_timeout=None, **options)
 
 
 def websocket_status(studio, path="/", **options):
@@ -114,7 +114,7 @@ def test_files_of_the_server_are_not_served(studio, path):
 
 
 def test_two_hosts_in_one_request_are_refused(studio):
-    with closing(socket.create_connection(("127.0.0.1", studio.port), timeout=20)) as connection:
+    with closing(socket.create_connection(("127.0.0.1", studio.port))) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
         assert b" 400 " in connection.recv(200).split(b"\r\n")[0]
 
@@ -186,6 +186,7 @@ def test_tokens_are_long_and_never_the_same(start_studio, guarded):
             open_studio("pendulum", port=0, token=wrong)
 
 
+@pytest.mark.slow
 def test_the_browser_needs_the_token(guarded, tab, open_tab):
     tab.page.goto(f"http://127.0.0.1:{guarded.port}/")
     tab.says("This page needs its token")
@@ -217,7 +218,7 @@ def test_it_listens_on_the_loopback_unless_told_otherwise(studio):
     assert studio.outside_address is None
     if sys.platform == "linux":  # where 127.0.0.2 is this machine too, by another address
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.2", studio.port), timeout=20)
+            socket.create_connection(("127.0.0.2", studio.port))
 
 
 def test_a_port_that_is_taken(studio, monkeypatch):

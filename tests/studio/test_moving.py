@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from waiting import eventually
 
 import chainrule as cr
-from studio.tab import Tab, eventually, session_of, share_changed
+from studio.tab import Tab, session_of, share_changed
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,7 @@ MARKS = ("Frames", "Joint axes", "Joint names", "Centers of mass", "Inertia elli
          "Total center of mass")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_switches_of_the_view_change_the_picture(tab, session):
     tab.turn_to("View")
     before = tab.settled_canvas()

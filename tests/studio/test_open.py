@@ -5,11 +5,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.studio.charts.differences import differences_table
 from chainrule.studio.scene.beside import differing_links, same_posture, sideways
-from studio.tab import eventually, session_of, share_changed
+from studio.tab import session_of, share_changed
 
 ARM = """<robot name="uploaded_arm"><link name="base"/><link name="upper">
   <inertial><mass value="{mass}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -110,6 +111,7 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
     eventually(lambda: not folder.exists())
 
 
+@pytest.mark.slow
 def test_two_robots_side_by_side(studio, tab):
     tab.open(studio.address)
     session = session_of(studio)

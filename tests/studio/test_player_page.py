@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from PIL import Image
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.studio.player.recordings import activities
-from studio.tab import eventually, share_changed
+from studio.tab import share_changed
 
 ARM = cr.load("planar_2r")
 SMALL = {"width": 780, "height": 520}
@@ -40,6 +41,7 @@ def visit(studio, open_tab):
     return visit
 
 
+@pytest.mark.slow
 def test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab(studio, visit):
     tab, session, sim = visit("Simulate")
     tab.says("the robot falls")

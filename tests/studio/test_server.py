@@ -6,11 +6,12 @@ import weakref
 
 import numpy as np
 import pytest
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.errors import FormatError
 from chainrule.studio import open_studio, uploads
-from studio.tab import eventually, is_blank, session_of, share_changed
+from studio.tab import is_blank, session_of, share_changed
 from studio.visitor import Visitor
 
 

@@ -6,12 +6,12 @@ from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.errors import ModelError
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.session import Session, State
-from studio.tab import eventually
 
 ARM = cr.load("planar_2r").reference
 

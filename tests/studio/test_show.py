@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from core.test_garbage import GARBAGE
+from waiting import eventually
 
 import chainrule as cr
-from studio.tab import eventually, is_blank, pixels, share_changed
+from studio.tab import is_blank, pixels, share_changed
 
 pytest.importorskip("viser", reason="the extra `studio` is not installed")
 
@@ -185,7 +186,7 @@ def test_a_notebook_shows_robots_and_motions_below_their_cells():
         "studio = robot.show([0.7], live=True)\nprint(studio.address, studio.robot.home())\nstudio.close()",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=None, kernel_name="python3").execute()
     outputs = [cell.outputs for cell in notebook.cells]
     assert [len(output) for output in outputs] == [0, 1, 1, 2]
     frames = [output[0].data["text/html"] for output in outputs[1:]]

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from waiting import eventually
 
-from studio.tab import eventually, is_blank, share_changed
+from studio.tab import is_blank, share_changed
 
 pytestmark = pytest.mark.slow
 

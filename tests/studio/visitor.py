@@ -19,7 +19,7 @@ class Visitor:
         self.received = 0
         protocol = Subprotocol(f"viser-v{viser.__version__}")
         address = f"ws://127.0.0.1:{studio.port}/"
-        self._connection = connect(address, subprotocols=[protocol], max_size=None, open_timeout=60)
+        self._connection = connect(address, subprotocols=[protocol], max_size=None, open_timeout=None)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.send(CAMERA)
@@ -42,4 +42,4 @@ class Visitor:
     def close(self):
         """Close the tab."""
         self._connection.close()
-        self._reader.join(timeout=20)
+        self._reader.join()

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.study.distributions import Distribution
@@ -12,7 +12,6 @@ def distribution(values):
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=300))
-@settings(deadline=None)
 def test_moments_and_extremes_are_exact(values):
     x = np.array(values)
     found = distribution(x)

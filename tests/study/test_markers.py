@@ -262,7 +262,7 @@ def test_joint_centers_are_found_by_their_names(moved, person):
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_damaged_files_are_read_or_refused(moved, tmp_path_factory, data):
     """Whatever is in a file, it is read or refused by a FormatError."""
     folder = tmp_path_factory.getbasetemp()

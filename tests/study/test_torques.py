@@ -22,7 +22,7 @@ def motion(seed=0, samples=50, **options):
     side=st.sampled_from(["right", "left"]),
     gravity=st.sampled_from([None, (-9.81, 0, 0), (3.0, -4.0, -5.0)]),
 )
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_a_scaled_body_has_the_torques_of_its_own_robot(mass, height, side, gravity):
     subject = study.Subject.human(mass, height, side=side, gravity=gravity)
     there = motion()

@@ -25,7 +25,7 @@ ATOMS = (
 
 @example([[sp.sin(a), sp.cos(b), sp.sin(a + b), sp.Rational(1, 2)]])
 @given(st.lists(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=4), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_contraction_changes_the_form_and_not_the_value(products):
     expression = sp.Add(*(sp.Mul(*factors_) for factors_ in products))
     numbers = {a: 0.7, b: -1.3, c: 2.1}

@@ -55,7 +55,7 @@ OPERATIONS = st.lists(st.tuples(st.sampled_from("+-*n2s"), st.integers(0, 30), s
 
 
 @given(OPERATIONS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_arithmetic_keeps_its_value(operations):
     def build(*inputs):
         values = list(inputs)

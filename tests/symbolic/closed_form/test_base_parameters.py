@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule.symbolic.closed_form.equations import EquationsInBaseParameters
 
 
-@pytest.mark.parametrize("name", ["planar_2r", "planar_3r", "scara", "planar_rp", "puma560"])
+@pytest.mark.parametrize("name", with_slow(["planar_2r", "planar_3r", "scara", "planar_rp", "puma560"], "puma560"))
 def test_base_parameters_say_the_same_in_fewer_words(name):
     robot = cr.load(name)
     written = robot.equations()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import sympy as sp
+from tiers import with_slow
 from trees import state, tree
 
 import chainrule as cr
@@ -17,8 +20,10 @@ FLAT = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "univer
 # --- against kernels and each other ---
 
 
-@pytest.mark.parametrize("parameters", ["symbolic", "numeric"])
-@pytest.mark.parametrize("name", ARMS)
+LONG_EQUATIONS = [("puma560", "symbolic"), ("puma560", "numeric"), ("stanford", "symbolic")]
+
+
+@pytest.mark.parametrize(("name", "parameters"), with_slow(product(ARMS, ["symbolic", "numeric"]), *LONG_EQUATIONS))
 def test_every_term_is_the_kernels(name, parameters):
     robot = cr.load(name)
     written = robot.equations(parameters)

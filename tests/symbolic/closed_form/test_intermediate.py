@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from tiers import with_slow
 
 import chainrule as cr
 
 
-@pytest.mark.parametrize("name", ["planar_3r", "puma560", "stanford", "panda"])
+@pytest.mark.parametrize("name", with_slow(["planar_3r", "puma560", "stanford", "panda"], "stanford", "panda"))
 def test_intermediate_variables_compute_the_same(name):
     robot = cr.load(name).without_friction()
     listed = robot.equations().intermediate("mass_matrix", "gravity_torque")

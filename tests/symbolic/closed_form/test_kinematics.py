@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from tiers import with_slow
 
 import chainrule as cr
 
@@ -33,7 +34,7 @@ def test_the_pose_of_the_puma_comes_out_as_in_the_notes():
     assert set(arm.singularities()) == {elbow, reach, sp.sin(q[4])}
 
 
-@pytest.mark.parametrize("name", [*ARMS, "ur5"])
+@pytest.mark.parametrize("name", with_slow([*ARMS, "ur5"], "puma560", "stanford"))
 def test_poses_and_jacobians_are_the_kernels(name):
     robot = cr.load(name)
     rng = np.random.default_rng(1)

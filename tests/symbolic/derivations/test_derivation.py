@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from numpy.testing import assert_allclose
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError
@@ -148,7 +149,7 @@ def test_symbols_that_are_not_the_kernels_are_refused():
         problem.check_number("g", problem.equations.g, [1e-3])
 
 
-@pytest.mark.parametrize("method", DYNAMIC)
+@pytest.mark.parametrize("method", with_slow(DYNAMIC, "newton-euler", "rnea", "closed-form"))
 def test_screws_off_the_origin_and_numeric_parameters(method):
     robot = cr.load("modern_robotics_3r")
     state = state_of(robot)

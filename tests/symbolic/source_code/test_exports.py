@@ -91,7 +91,7 @@ def octave_results(text, calls, folder):
     return [[float(x) for x in row.split()] for row in done.stdout.strip().split("\n")]
 
 
-@pytest.fixture(scope="module", params=CASES, ids="-".join)
+@pytest.fixture(scope="module", params=[*CASES[:3], pytest.param(CASES[3], marks=pytest.mark.slow)], ids="-".join)
 def written(request):
     name, parameters = request.param
     robot = cr.load(name)

@@ -27,6 +27,10 @@ from chainrule.errors import ShapeError, warn_user
 MAX_CACHE_BYTES = 512 * 1024 * 1024
 """Size that the cache may have; the entries that were used longest ago go first."""
 
+PRUNE_SHARE = 1 / 64
+"""Share of that size which a process may write before it looks again at the sizes of all entries: a look at a thousand
+entries takes as long as it takes to compile a small kernel."""
+
 MAX_PART_SECONDS = 3600.0
 """Age beyond which a file that is being written was left over by a process that was killed."""
 
@@ -156,7 +160,7 @@ def write(key: str, entry: Entry) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
-        _prune(place, f"{key}.kernel", limit)
+        _prune_now_and_then(place, f"{key}.kernel", limit)
     except (Refusal, ShapeError) as error:
         _warn_once(error)
     except (OSError, RuntimeError) as error:  # RuntimeError: no home
@@ -221,6 +225,19 @@ def facts_of(path: Path) -> dict[str, Any] | None:
 def _limit() -> int:
     chosen = settings.whole_number("CHAINRULE_CACHE_BYTES", "a number of bytes")
     return MAX_CACHE_BYTES if chosen is None else chosen
+
+
+_written: dict[Path, int] = {}
+"""Bytes that this process has written to each folder since it last pruned it."""
+
+
+def _prune_now_and_then(place: Path, newest: str, limit: int) -> None:
+    """Prune a folder at this process's first entry, and then after each share of the limit."""
+    size = _written.get(place, limit) + (place / newest).stat().st_size
+    if size > limit * PRUNE_SHARE:
+        _prune(place, newest, limit)
+        size = 0
+    _written[place] = size
 
 
 def _prune(place: Path, newest: str, limit: int) -> None:

@@ -1,0 +1,14 @@
+"""Waiting for an event, however long it takes.
+
+A test compares no clocks: a busy machine is slow, which is no error. What never comes is ended by the net of the whole
+run, `faulthandler_timeout` in pyproject.toml, which prints where every thread stands.
+"""
+
+import time
+
+
+def eventually(look):
+    """What `look` gives once it is true."""
+    while not (seen := look()):
+        time.sleep(0.05)
+    return seen
