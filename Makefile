@@ -27,6 +27,7 @@ studio: .venv/studio ## the page where a robot's dynamics can be seen and touche
 
 # Each process begins with a share of the tests in their order, so that those of one file mostly stay together.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
+fast test test-all coverage: export OPENBLAS_NUM_THREADS := 1
 
 fast: .venv/dev ## the tests that compile nothing and need no browser and no other library, within two minutes
 	$(PYTEST) -m "interpreted and not peer and not slow" tests
@@ -92,8 +93,8 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 
-tools: ## a C compiler and Chromium, which tests use, from Debian if missing
-	@.ci/tools gcc chromium
+tools: ## gcc, g++ and Chromium, which tests use, from Debian if missing
+	@.ci/tools gcc g++ chromium
 
 languages: ## Octave and LaTeX, in which tests run exported code and compile documents, from Debian if missing
 	@.ci/tools octave-cli pdflatex

@@ -5,6 +5,7 @@ There are three tiers. `make fast` runs the tests marked `interpreted`, `make te
 `both_paths` is interpreted, and runs compiled too in `make test-all`.
 """
 
+import gc
 import os
 
 import pytest
@@ -30,6 +31,12 @@ def pytest_ignore_collect(collection_path, config):
     if config.option.markexpr.startswith("interpreted") and collection_path.suffix == ".py":
         return "mark.interpreted" not in collection_path.read_text(encoding="utf-8") or None
     return None
+
+
+def pytest_collection_finish():
+    """Leave what was imported out of all later collections of garbage: it is millions of objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_generate_tests(metafunc):

@@ -1,9 +1,14 @@
-"""A process of its own, for what could break the process of the tests: threads and processes that are killed, signals,
-forks, memory and disks that are full. A lock that a dead thread holds would stop a later test for ever.
+"""Other processes: programs that a test runs, and interpreters for what could break the process of the tests.
+
+Threads and processes that are killed, signals, forks, memory and disks that are full belong there: a lock that a dead
+thread holds would stop a later test for ever.
 """
 
+import shutil
 import subprocess
 import sys
+
+import pytest
 
 
 def run_python(code, expected=0, **options):
@@ -11,3 +16,11 @@ def run_python(code, expected=0, **options):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **options)
     assert done.returncode == expected, done.stderr
     return done
+
+
+def program(name):
+    """The path of a program that the test runs. Where there is none, the test is skipped."""
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"there is no {name}; `make tools` installs it where it may")
+    return path

@@ -8,6 +8,8 @@ from trees import KINDS, state, tree
 from chainrule.algorithms.centrifugal import centrifugal_torque
 from chainrule.algorithms.rnea import velocity_torque
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("mimic", [False, True])

@@ -5,7 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from architecture.sources import ROOT
+
+pytestmark = pytest.mark.interpreted
+
 
 PURE = (
     "from __future__", "import math", "from typing", "from collections.abc", "from dataclasses", "from chainrule.spatial",

@@ -5,7 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
+import pytest
+
 from architecture.sources import modules, tree
+
+pytestmark = pytest.mark.interpreted
+
 
 IRREGULAR = {
     "been", "bound", "broken", "built", "caught", "chosen", "cut", "drawn", "driven", "felt", "found", "given", "gone",

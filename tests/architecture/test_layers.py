@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from architecture.sources import Import, imports, modules
+
+pytestmark = pytest.mark.interpreted
+
 
 LAYERS = (
     "lazy", "moved", "errors", "quantities", "display", "spatial", "model", "arguments", "algorithms", "formats",

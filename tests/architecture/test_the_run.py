@@ -77,11 +77,12 @@ def test_a_function():
 
 def test_a_run_writes_its_own_record(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(f"before\n\n{run_record.BEGIN}{run_record.END}\n\nafter\n", encoding="utf-8")
-    for _ in range(2):
-        run_tests(tmp_path, "def test_one(): pass\ndef test_two(): assert False\n", "--record", str(page))
+    earlier = "| 2026-01-01 | of an earlier run |"
+    page.write_text(f"before\n\n{run_record.BEGIN}{earlier}\n{run_record.END}\n\nafter\n", encoding="utf-8")
+    run_tests(tmp_path, "def test_one(): pass\ndef test_two(): assert False\n", "--record", str(page))
     lines = page.read_text(encoding="utf-8").splitlines()
     rows = [line for line in lines if line.startswith("| 2")]
     assert len(rows) == 2
-    assert all(" | 1 | 1 | 0 | 0 | " in row for row in rows)
+    assert " | 1 | 1 | 0 | 0 | " in rows[0]
+    assert rows[1] == earlier
     assert (lines[0], lines[-1]) == ("before", "after")

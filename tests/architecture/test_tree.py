@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from architecture.sources import ROOT, modules
 from architecture.test_layers import LAYERS
+
+pytestmark = pytest.mark.interpreted
+
 
 PAGE = Path(__file__).parents[2] / "ARCHITECTURE.md"
 

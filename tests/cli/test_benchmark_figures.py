@@ -4,7 +4,12 @@ import json
 import runpy
 from pathlib import Path
 
+import pytest
+
 from chainrule.cli.benchmark.figures import NOT_INSTALLED, write_figures
+
+pytestmark = pytest.mark.interpreted
+
 
 COMPARE = Path(__file__).parents[2] / "benchmarks" / "compare.py"
 

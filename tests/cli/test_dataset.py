@@ -52,6 +52,7 @@ def test_statistics_are_a_table_or_json(motions):
     assert set(facts["groups"]) == {"1", "2"}
 
 
+@pytest.mark.filterwarnings("always")
 def test_a_bad_file_is_a_warning(motions, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "bad.parquet").write_bytes(b"no")

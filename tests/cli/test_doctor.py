@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 import chainrule as cr
 from chainrule.cli import cli
+
+pytestmark = pytest.mark.interpreted
 
 
 def run(*words):

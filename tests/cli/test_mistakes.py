@@ -7,6 +7,9 @@ import pytest
 from chainrule.cli.console import Command
 from cli.entry import run
 
+pytestmark = pytest.mark.interpreted
+
+
 MISTAKES = [
     ("torque panda --q 0,0,0,a,0,0,0", 2, "--q: 'a' is not a number"),
     ("torque panda --q 90deg,0,0,0,0,0,0", 2, "--q: '90deg' is not a number; give --degrees, and the number alone"),

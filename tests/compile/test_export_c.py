@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import program
 
 import chainrule as cr
 from chainrule.compile.emit import c
@@ -22,7 +23,9 @@ def test_exported_c_compiles_without_a_warning_and_agrees(name, tmp_path):
     assert {f.name for f in files} == {"robot.c", "robot.h", "robot_main.c"}
     binary = tmp_path / "robot"
     flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
-    subprocess.run(["gcc", *flags, tmp_path / "robot.c", tmp_path / "robot_main.c", "-lm", "-o", binary], check=True)
+    subprocess.run(
+        [program("gcc"), *flags, tmp_path / "robot.c", tmp_path / "robot_main.c", "-lm", "-o", binary], check=True
+    )
     arguments = [arguments_of(robot, f, 5) for f in functions]
     text = " ".join(repr(float(x)) for group in arguments for a in group for x in a)
     lines = subprocess.run([binary], input=text, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -76,7 +79,7 @@ def test_names_in_comments_cannot_end_them(tmp_path):
         assert "broken;" not in header or "_/ int broken; /_" in header
         sources = [str(f) for f in files if f.suffix == ".c"]
         flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wcomment", "-Wtrigraphs", "-Werror"]
-        subprocess.run(["gcc", *flags, *sources, "-lm", "-o", tmp_path / "x"], check=True)
+        subprocess.run([program("gcc"), *flags, *sources, "-lm", "-o", tmp_path / "x"], check=True)
 
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -152,7 +155,8 @@ def test_any_name_of_a_file_gives_c_that_compiles(stem, tmp_path):
     files = cr.load("pendulum").export("c", path=tmp_path / f"{stem}.c")
     sources = [str(f) for f in files if f.suffix == ".c"]
     subprocess.run(
-        ["gcc", "-std=c99", "-Wall", "-Werror", "-I", tmp_path, *sources, "-lm", "-o", tmp_path / "x"], check=True
+        [program("gcc"), "-std=c99", "-Wall", "-Werror", "-I", tmp_path, *sources, "-lm", "-o", tmp_path / "x"],
+        check=True,
     )
 
 

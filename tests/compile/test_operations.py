@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from processes import program
 
 from chainrule.compile.batch import batch_function
 from chainrule.compile.casadi_tape import _BINARY, _UNARY
@@ -50,7 +51,7 @@ def test_c(tmp_path):
     for path, text in c.files(tmp_path / "operations.c", tapes).items():
         path.write_text(text)
     files = [tmp_path / "operations.c", tmp_path / "operations_main.c"]
-    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", *files, "-lm", "-o", tmp_path / "run"], check=True)
+    subprocess.run([program("gcc"), "-std=c99", "-Wall", "-Werror", *files, "-lm", "-o", tmp_path / "run"], check=True)
     numbers = " ".join("0.25 0.5" for _ in tapes)
     lines = subprocess.run([tmp_path / "run"], input=numbers, capture_output=True, text=True, check=True).stdout.split()
     for operation, line in zip(OPERATIONS, lines, strict=True):

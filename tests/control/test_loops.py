@@ -28,7 +28,7 @@ def around(name, amount=0.03, count=6):
 def test_computed_torque_follows_a_motion_and_the_energy_is_accounted_for(name):
     robot, points = around(name)
     motion = cr.plan(robot, points, times=1.5)
-    run = robot.simulate(points[0], None, 1.5, cr.ComputedTorque(robot, motion, bandwidth=4.0), dt=2e-3)
+    run = robot.simulate(points[0], None, 1.5, cr.ComputedTorque(robot, motion, bandwidth=4.0), dt=1e-3)
     assert np.abs(robot.difference(run.q, motion(run.t)[0])).max() < 1e-6
     assert not run.tau[:, robot.limits.effort == 0].any()
     assert_allclose(run.tau, robot.inverse_dynamics(run.q, run.qd, run.qdd), atol=1e-8)

@@ -17,6 +17,9 @@ from chainrule.formats.urdf import from_urdf, to_urdf
 from chainrule.model import Fixed, Frame, Joint, Link, Model, Screw
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
+pytestmark = pytest.mark.interpreted
+
+
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 
 

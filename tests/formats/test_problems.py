@@ -12,6 +12,9 @@ from chainrule import FormatError, ModelError, ModelWarning, Robot
 
 from .samples import DOCUMENT, SECOND, URDF
 
+pytestmark = pytest.mark.interpreted
+
+
 LEAF = '<link name="b"/><joint name="k" type="continuous"><parent link="a"/><child link="b"/></joint></robot>'
 
 PROBLEMS = [

@@ -8,6 +8,8 @@ from chainrule.formats import registry, source
 from chainrule.model import Joint, Link, Model, Screw
 from chainrule.spatial import Transform, Vector
 
+pytestmark = pytest.mark.interpreted
+
 
 def read(path):  # step 1
     """A line such as "pendulum: 1.5 2.0": lengths in m of rods that end in 1 kg."""

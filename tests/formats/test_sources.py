@@ -14,6 +14,9 @@ from chainrule.formats import packages
 
 from .samples import DOCUMENT, DOCUMENT_TOML, URDF
 
+pytestmark = pytest.mark.interpreted
+
+
 MJCF = """<mujoco model="m"><worldbody><body name="b"><joint name="j" axis="0 1 0"/>
 <geom type="sphere" size="0.1" pos="0 0 0.5"/></body></worldbody></mujoco>"""
 TEXTS = {"urdf": URDF, "mjcf": MJCF, "toml": DOCUMENT_TOML, "json": json.dumps(DOCUMENT)}

@@ -10,8 +10,6 @@ from trees import tree
 import chainrule as cr
 from chainrule.functions.table import FUNCTIONS
 
-pytestmark = [pytest.mark.both_paths, pytest.mark.peer]
-
 FRAMES = ["world", "body", "space"]
 ROBOTS = ["planar_2r", "stanford", "panda", "panda_hand", "quadruped", "human_arm"]
 

@@ -9,6 +9,9 @@ from chainrule.formats.native import from_native, to_json, to_toml
 from chainrule.model import Configuration, Joint, Link, Model, Screw, Spherical
 from chainrule.spatial import Vector
 
+pytestmark = pytest.mark.interpreted
+
+
 Z = Screw.revolute(Vector(0.0, 0.0, 1.0))
 
 

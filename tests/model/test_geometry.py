@@ -14,8 +14,6 @@ from chainrule.formats.native import from_native, to_json, to_toml
 from chainrule.model import Box, Cylinder, Geometry, Link, Mesh, Model, Sphere
 from chainrule.spatial import Transform, Vector
 
-pytestmark = pytest.mark.both_paths
-
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=10)
 
@@ -25,6 +23,7 @@ def places(robot, q):
     return np.array([robot.pose(q, g.link) @ np.array(g.origin.rows(), dtype=float) for g in robot.model.geometries])
 
 
+@pytest.mark.both_paths
 @given(SEEDS)
 @few
 def test_geometry_changes_no_motion_and_no_kernel(seed):
@@ -45,6 +44,7 @@ def test_robots_that_differ_in_geometry_share_kernels_and_are_not_equal():
     assert arm.kernel("gravity_torque") is drawn.kernel("gravity_torque")
 
 
+@pytest.mark.both_paths
 @given(SEEDS)
 @few
 def test_merged_links_hand_their_geometry_on_in_place(seed):
@@ -56,6 +56,7 @@ def test_merged_links_hand_their_geometry_on_in_place(seed):
     assert_allclose(places(merged, q), places(robot, q), atol=1e-12)
 
 
+@pytest.mark.both_paths
 @given(SEEDS)
 @few
 def test_native_files_hold_geometry_and_configurations_exactly(seed):

@@ -12,6 +12,8 @@ from chainrule.algorithms.rnea_derivatives import link_wrenches, outward
 from chainrule.model.minimal_inertias import minimal_inertias
 from chainrule.spatial import Inertia
 
+pytestmark = pytest.mark.interpreted
+
 
 def torques(model, inertias, q, qd, qdd):
     bodies = model.at(q)

@@ -12,6 +12,9 @@ import chainrule as cr
 
 from .signals import ARM, swing, with_noise
 
+pytestmark = pytest.mark.interpreted
+
+
 T = np.arange(0.0, 4.0, 0.01)
 Q = swing(T)[0]
 

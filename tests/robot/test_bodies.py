@@ -9,6 +9,8 @@ import chainrule as cr
 from chainrule.model.geometry import Box, Capsule, Mesh
 from chainrule.spatial import Vector
 
+pytestmark = pytest.mark.interpreted
+
 
 def sampled_inertia(inside, bounds, count=200_000):
     """Volume, and the inertia per mass of a solid about its center, by counting points in it."""

@@ -9,6 +9,9 @@ from numpy.testing import assert_allclose
 
 import chainrule as cr
 
+pytestmark = pytest.mark.interpreted
+
+
 SERIAL = ("cartesian_3p", "human_arm", "iiwa14", "panda", "panda_hand", "planar_2r", "planar_3r", "planar_rp", "puma560",
           "scara", "stanford", "ur5", "wx250s")  # fmt: skip
 READY = [0, -pi / 4, 0, -3 * pi / 4, 0, pi / 2, pi / 4]

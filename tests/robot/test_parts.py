@@ -8,6 +8,8 @@ import pytest
 
 import chainrule as cr
 
+pytestmark = pytest.mark.interpreted
+
 
 def test_mappings_keep_the_models_order():
     robot = cr.load("panda_hand")

@@ -8,6 +8,8 @@ from click.testing import CliRunner
 import chainrule as cr
 from chainrule.cli import cli
 
+pytestmark = pytest.mark.interpreted
+
 
 def test_an_edit_makes_joints_passive_and_an_effort_drives_them_again():
     robot = cr.load("double_pendulum")

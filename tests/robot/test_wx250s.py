@@ -7,6 +7,9 @@ from scipy.linalg import expm
 
 import chainrule as cr
 
+pytestmark = pytest.mark.interpreted
+
+
 ARM = cr.load("wx250s").reference
 
 HOME = [[1, 0, 0, 0.458325], [0, 1, 0, 0], [0, 0, 1, 0.36065], [0, 0, 0, 1]]

@@ -78,7 +78,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 under_way, show = threading.Event(), Progress.at
 
 def show_and_say(self, t):
-    under_way.set()
+    if t > 100:  # some samples are recorded
+        under_way.set()
     show(self, t)
 
 Progress.at = show_and_say

@@ -10,6 +10,8 @@ import pytest
 from chainrule.spatial.dual import derivative
 from chainrule.spatial.scalar import atan2, cos, exp, maximum, sin, sqrt, where
 
+pytestmark = pytest.mark.interpreted
+
 
 def text(x):
     a, b = x

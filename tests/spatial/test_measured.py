@@ -9,6 +9,9 @@ from chainrule.algorithms import rnea
 from chainrule.spatial import Measured, scalar
 from chainrule.spatial.units import UnitError
 
+pytestmark = pytest.mark.interpreted
+
+
 M, KG = Measured(2.0, "m"), Measured(3.0, "kg")
 
 

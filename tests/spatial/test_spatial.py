@@ -22,6 +22,9 @@ from chainrule.spatial import (
 )
 from chainrule.spatial.physical import is_physical, nearest_physical, objection, principal_axes, pseudo_inertia
 
+pytestmark = pytest.mark.interpreted
+
+
 numbers = st.floats(-3, 3)
 vectors = st.builds(Vector, numbers, numbers, numbers)
 angles = st.one_of(

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 from PIL import Image
-from waiting import eventually
+from waiting import NET_SECONDS, eventually
 
 ONLY_CANVAS = "body *:not(canvas):not(:has(canvas)) { visibility: hidden !important; }"
 
@@ -27,7 +27,7 @@ class Tab:
     def __init__(self, page):
         self.page = page
         self.errors = []
-        page.set_default_timeout(0)  # see `waiting`
+        page.set_default_timeout(1000 * NET_SECONDS)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def open(self, address):

@@ -14,6 +14,9 @@ from chainrule.robot.robot import Robot
 ITERATIONS = 20
 """Iterations for one update of the page: they take about a millisecond, from a start that is near."""
 
+MAX_ROUNDS = 50
+"""Rounds of these iterations while each brings the link nearer to its target."""
+
 CLOSE_ENOUGH = 1e-4
 """Errors of a target that is reached, in m and rad."""
 
@@ -68,7 +71,9 @@ class Reaching:
         goal = {"pose": seen, "position": seen[:3, 3], "orientation": seen[:3, :3]}[task]
         found = self._solve(q[self._places], goal, task)
         stuck = False
-        if not found.success:
+        for _ in range(MAX_ROUNDS):  # the mouse may stand still: no next movement would go on from here
+            if found.success or stuck:
+                break
             again = self._solve(found.q, goal, task)
             stuck, found = bool(again.error.max() > STUCK * found.error.max()), again
         new = np.array(q, dtype=float)

@@ -1,9 +1,13 @@
 """Factors of trigonometric polynomials."""
 
+import pytest
 import sympy as sp
 
 from chainrule.symbolic.algebra.factors import factors
 from chainrule.symbolic.algebra.ring import Ring, contract
+
+pytestmark = pytest.mark.interpreted
+
 
 a, b, c = sp.symbols("a b c", real=True)
 

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 import chainrule as cr
 from chainrule.symbolic.algebra.ring import Ring, contract
 
+pytestmark = pytest.mark.interpreted
+
+
 a, b, c = sp.symbols("a b c", real=True)
 ATOMS = (
     sp.sin(a),

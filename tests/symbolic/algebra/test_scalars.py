@@ -7,6 +7,8 @@ import chainrule as cr
 from chainrule.spatial import Vector, scalar
 from chainrule.symbolic.algebra.ring import Ring
 
+pytestmark = pytest.mark.interpreted
+
 
 def test_elements_have_sines_and_cosines():
     a = sp.Symbol("a", real=True)

@@ -2,12 +2,16 @@
 
 import casadi
 import numpy as np
+import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from chainrule.symbolic.algebra.translation import Translator
+
+pytestmark = pytest.mark.interpreted
+
 
 few = settings(max_examples=15)
 SEEDS = st.integers(0, 10_000)

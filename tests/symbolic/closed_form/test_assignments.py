@@ -13,6 +13,9 @@ from chainrule.compile.tape import Instruction, Tape
 from chainrule.errors import ShapeError
 from chainrule.symbolic.closed_form.assignments import Lines
 
+pytestmark = pytest.mark.interpreted
+
+
 A, B, C, D = SYMBOLS = sp.symbols("a b c d")
 
 

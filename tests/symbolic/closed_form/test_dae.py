@@ -9,6 +9,8 @@ import chainrule as cr
 from chainrule.symbolic.derivations.derivation import derive
 from chainrule.symbolic.documents.blocks import Equation, Formula
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.mark.parametrize("name", ["planar_2r", "planar_rp"])
 def test_with_numbers_it_is_the_system_of_the_robot(name):

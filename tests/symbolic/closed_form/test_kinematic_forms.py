@@ -8,6 +8,9 @@ import chainrule as cr
 from chainrule.algorithms.euler import ORDERS
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 
+pytestmark = pytest.mark.interpreted
+
+
 TERMS = ("T", "position", "J", "pose_vector", "analytic_jacobian", "determinant", "manipulability")
 
 

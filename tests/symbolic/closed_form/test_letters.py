@@ -17,7 +17,7 @@ PUMA = [(0, 0, 0, 0), (0, -QUARTER, 0, 0), (0.4318, 0, 0.1245, 0), (0.0203, -QUA
         (0, -QUARTER, 0, 0)]  # fmt: skip
 """Craig's table of the PUMA 560, modified convention."""
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*has no masses:chainrule.ModelWarning")
+pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore:.*has no masses:chainrule.ModelWarning")]
 
 
 def table(rows, convention, **options):

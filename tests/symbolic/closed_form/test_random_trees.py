@@ -7,6 +7,9 @@ from chainrule.functions import reference
 
 from .robots import random_tree
 
+pytestmark = pytest.mark.interpreted
+
+
 SEEDS = [*range(10), 116, 232]
 
 

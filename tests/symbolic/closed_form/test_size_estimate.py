@@ -9,6 +9,9 @@ from chainrule.symbolic.closed_form.size_estimate import QUANTITIES, count_terms
 from chainrule.symbolic.closed_form.terms import Terms
 from chainrule.symbolic.derivations import lagrange
 
+pytestmark = pytest.mark.interpreted
+
+
 ATTRIBUTES = {"kinetic_energy": "kinetic", "potential_energy": "potential", "tau": "newton_euler"}
 
 

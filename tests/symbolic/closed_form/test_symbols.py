@@ -7,6 +7,9 @@ import sympy as sp
 import chainrule as cr
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 
+pytestmark = pytest.mark.interpreted
+
+
 THETA, A, G = sp.Symbol("theta"), sp.Symbol("a"), sp.Symbol("g")
 CHOSEN = {"q_1": THETA, "L_1": A}
 STATE = ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])

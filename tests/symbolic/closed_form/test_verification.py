@@ -14,6 +14,8 @@ from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.verification import EXPECTED
 from chainrule.symbolic.source_code import exports
 
+pytestmark = pytest.mark.interpreted
+
 
 def with_wrong_number(symbolic, name):
     """A symbolic model in which one symbol has a wrong number, as if two numbers shared its name."""

@@ -9,6 +9,9 @@ from chainrule.symbolic.documents.mathml import mathml
 from chainrule.symbolic.documents.plain_text import line
 from chainrule.symbolic.documents.printing import latex
 
+pytestmark = pytest.mark.interpreted
+
+
 q1, q2 = sp.symbols("q_1 q_2")
 
 

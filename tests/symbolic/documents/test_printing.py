@@ -17,6 +17,9 @@ from chainrule.symbolic.documents.printing import (
     round_digits,
 )
 
+pytestmark = pytest.mark.interpreted
+
+
 q1, q2, q12 = sp.symbols("q_1 q_2 q_12")
 
 

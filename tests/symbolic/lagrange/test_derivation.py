@@ -7,6 +7,9 @@ from chainrule.symbolic import Friction, Lagrangian, PointMass, coordinates, gen
 from chainrule.symbolic.documents.blocks import Equation, Formula, Heading
 from symbolic.lagrange.systems import arm_2r, arm_rp, gantry, m, pendulum, t, theta, x, xdot
 
+pytestmark = pytest.mark.interpreted
+
+
 SYSTEMS = {
     "particle": lambda: Lagrangian([x], m * xdot**2 / 2, m * 9.81 * x, forces="f"),
     "2R": arm_2r, "RP": arm_rp, "gantry": gantry, "pendulum": pendulum,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from numpy.testing import assert_allclose
+from processes import program
 
 import chainrule as cr
 from chainrule.errors import ShapeError, UnknownNameError
@@ -67,7 +68,7 @@ def compiled(text, folder):
     source, library = folder / "arm.c", folder / "arm.so"
     source.write_text(text)
     flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, str(source), "-o", str(library), "-lm"], check=True)
+    subprocess.run([program("gcc"), *flags, str(source), "-o", str(library), "-lm"], check=True)
     return ctypes.CDLL(str(library))
 
 

@@ -11,6 +11,8 @@ from chainrule.symbolic.source_code.exports import export, export_equations, suf
 from chainrule.symbolic.source_code.languages import LANGUAGES, Language
 from chainrule.symbolic.source_code.routine import ExpressionWriter
 
+pytestmark = pytest.mark.interpreted
+
 
 def fortran(prefix, routines):
     """Steps 1 and 2: a subroutine for each routine."""
