@@ -35,6 +35,7 @@ def security(authority, certificate, key):
     )
 
 
+@pytest.mark.slow
 def test_a_scheduler_with_tls_takes_its_own_certificate_and_no_other(tmp_path):
     import dask
 

@@ -32,7 +32,7 @@ def start_and_goal(robot):
     return inside(robot, np.where(plain, goal + steps * np.where(in_meters, 0.2, 1.0), goal)), goal
 
 
-@pytest.mark.parametrize("law", ["PD", "PID", "ComputedTorque"])
+@pytest.mark.parametrize("law", with_slow(["PD", "PID", "ComputedTorque"], "PID"))
 @pytest.mark.parametrize("name", OPEN)
 @pytest.mark.filterwarnings("ignore:.*no motor drives")
 def test_every_robot_reaches_its_target_and_gains_no_energy_from_nowhere(name, law):

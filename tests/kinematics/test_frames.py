@@ -26,6 +26,7 @@ def links_of(robot):
 # --- one default ---
 
 
+@pytest.mark.both_paths
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_jacobian_times_velocities_is_the_velocity(name):
     robot = cr.load(name)
@@ -71,6 +72,7 @@ def test_every_function_with_a_frame_has_the_same_default():
             assert cr.load("planar_2r").options(name, {})["frame"] == "world", name
 
 
+@pytest.mark.both_paths
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("seed", [3, 4])
 def test_frames_of_a_jacobian_are_one_motion(frame, seed):
@@ -91,6 +93,7 @@ def test_frames_of_a_jacobian_are_one_motion(frame, seed):
 # --- accelerations of a frame and of a point ---
 
 
+@pytest.mark.both_paths
 def test_the_acceleration_is_that_of_the_jacobian_and_its_rate():
     for robot in (cr.load("panda"), tree(5), cr.load("quadruped")):
         q, qd, qdd = motion(robot)
@@ -103,6 +106,7 @@ def test_the_acceleration_is_that_of_the_jacobian_and_its_rate():
             assert_allclose(robot.reference.acceleration(q, qd, qdd, link), expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.both_paths
 @pytest.mark.parametrize("seed", [6, 7, 8])
 def test_the_acceleration_is_the_rate_of_the_velocity_on_every_joint_kind(seed):
     robot = tree(seed).reference
@@ -115,6 +119,7 @@ def test_the_acceleration_is_the_rate_of_the_velocity_on_every_joint_kind(seed):
     assert_allclose(A, (ends[1] - ends[0]) / (2 * h), rtol=1e-5, atol=1e-5 * (1 + np.abs(A).max()))
 
 
+@pytest.mark.both_paths
 def test_the_acceleration_of_a_point_is_the_second_derivative_of_its_place():
     robot = cr.load("panda")
     q, qd, qdd = motion(robot)
@@ -137,6 +142,7 @@ def test_the_acceleration_of_a_point_is_the_second_derivative_of_its_place():
     assert_allclose(framed.acceleration(q, qd, qdd, "spot"), A, atol=1e-10)
 
 
+@pytest.mark.both_paths
 def test_spatial_accelerations_and_the_acceleration_of_the_origin_differ_by_omega_times_v():
     robot = cr.load("panda")
     q, qd, qdd = motion(robot)
@@ -147,6 +153,7 @@ def test_spatial_accelerations_and_the_acceleration_of_the_origin_differ_by_omeg
         assert_allclose(own[:, 3:], A[:, k, 3:] + np.cross(V[:, k, :3], V[:, k, 3:]), atol=1e-11)
 
 
+@pytest.mark.both_paths
 def test_pinocchio_has_the_same_classical_acceleration(tmp_path):
     pin = pytest.importorskip("pinocchio")
     from peers import Pinocchio, stripped
@@ -170,6 +177,7 @@ def test_pinocchio_has_the_same_classical_acceleration(tmp_path):
 # --- gravity ---
 
 
+@pytest.mark.both_paths
 def test_an_accelerometer_reads_minus_g_at_rest_and_nothing_in_free_fall():
     robot = cr.load("panda")
     q, _, _ = motion(robot)
@@ -185,6 +193,7 @@ def test_an_accelerometer_reads_minus_g_at_rest_and_nothing_in_free_fall():
     assert_allclose(foot, 0, atol=1e-9)
 
 
+@pytest.mark.both_paths
 @pytest.mark.parametrize("seed", [9, 10])
 def test_accelerations_with_gravity_are_those_of_an_accelerating_base(seed):
     robot = tree(seed)
@@ -218,6 +227,7 @@ def test_a_relative_pose_is_the_pose_seen_from_the_other_link(name):
     assert_allclose(robot.kernel("pose", link=names[-1], relative_to=names[1])(q), robot.pose(q, names[-1], names[1]))
 
 
+@pytest.mark.both_paths
 def test_joints_that_carry_both_links_do_not_touch_a_relative_pose():
     robot = cr.load("panda")
     q, _, _ = motion(robot)

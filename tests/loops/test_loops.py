@@ -144,6 +144,7 @@ def test_without_constraints_it_is_forward_dynamics(seed):
     assert_allclose(qdd, robot.forward_dynamics(q, qd, tau), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_feedback_pulls_an_open_loop_closed(seed):
@@ -157,6 +158,7 @@ def test_feedback_pulls_an_open_loop_closed(seed):
     assert_allclose(left, 0, atol=1e-8)
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_a_closing_step_squares_the_residual(seed):
@@ -425,6 +427,7 @@ def test_more_motors_than_needed_share_the_work_with_the_least_torque():
 # --- configurations and mobility -----------------------------------------------------------------------------------
 
 
+@pytest.mark.interpreted
 @given(SEEDS)
 @few
 def test_closing_a_disturbed_mechanism_closes_it(seed):

@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 from formats.samples import BODY
+from tiers import with_slow
 
 import chainrule as cr
 
@@ -41,7 +42,7 @@ def shown(name):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@pytest.mark.parametrize("name", with_slow(NAMES, *NAMES[1::2]), ids=ascii)
 def test_names_are_drawn_as_they_are(name, tmp_path):
     robot = named(name)
     motion = robot.simulate([0.1], None, 0.01)

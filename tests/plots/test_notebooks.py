@@ -31,6 +31,7 @@ def test_the_notebook_of_displays_runs_and_shows_each_thing_once():
             assert {"text/html", "text/latex"} & set(cell.outputs[0].data), cell.source
 
 
+@pytest.mark.slow
 def test_a_figure_appears_once_whether_it_is_the_last_value_or_not():
     sources = [
         "import chainrule as cr, matplotlib.pyplot as plt\nrobot = cr.load('planar_2r')",

@@ -8,9 +8,6 @@ from scipy.spatial.transform import Rotation
 import chainrule as cr
 from chainrule.robot.human_isb import ISB_ANGLES
 
-pytestmark = pytest.mark.interpreted
-
-
 RIGHT, LEFT = cr.human_arm(), cr.human_arm(side="left")
 MIRROR = np.diag([1.0, -1.0, 1.0])
 

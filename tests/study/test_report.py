@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from chromium import chromium
+from tiers import with_slow
 
 import chainrule as cr
 from chainrule import study
@@ -111,7 +112,7 @@ def browser():
         yield started
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", with_slow([1280, 400], 400))
 def test_the_page_opens_in_a_browser(page, browser, width):
     """Everything is drawn, nothing is said to be wrong, and nothing is wider than the window."""
     tab = browser.new_page(viewport={"width": width, "height": 900})
