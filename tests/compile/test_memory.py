@@ -118,26 +118,33 @@ print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     assert done.stdout.strip() == "[7, 7, 7, 7, 7, 7]", done.stderr
 
 
+DEFINITIONS = """
+import gc
+import numpy as np, chainrule as cr
+from chainrule.compile.load import gufunc
+
+def call():
+    robot = cr.load("planar_2r")
+    for _ in range(3):
+        answer = robot.gravity_torque(np.zeros(2))
+    assert type(robot.gravity_torque) is type(len)
+    return answer
+
+expected, held = call(), cr.load("planar_2r").scale_masses(2.0)
+held.gravity_torque(np.zeros(2))
+counts = []
+for _ in range(400):
+    assert (call() == expected).all()
+    gc.collect(0)
+    counts.append(len(gufunc._definitions.in_use) + len(gufunc._definitions.gone))
+assert counts[-1] <= counts[200], counts
+assert (held.gravity_torque(np.zeros(2)) == 2 * expected).all()
+"""
+
+
 def test_definitions_of_builtins_are_used_again_after_a_collection_of_garbage():
     """A builtin for each robot: what describes it to Python must outlive it, and must not pile up."""
-    from chainrule.compile.load import gufunc
-
-    def call():
-        robot = cr.load("planar_2r")
-        for _ in range(3):
-            answer = robot.gravity_torque(np.zeros(2))
-        assert type(robot.gravity_torque) is type(len)
-        return answer
-
-    expected, held = call(), cr.load("planar_2r").scale_masses(2.0)
-    held.gravity_torque(np.zeros(2))
-    counts = []
-    for _ in range(400):
-        assert (call() == expected).all()
-        gc.collect(0)
-        counts.append(len(gufunc._definitions.in_use) + len(gufunc._definitions.gone))
-    assert counts[-1] <= counts[200]
-    assert (held.gravity_torque(np.zeros(2)) == 2 * expected).all()
+    run_python(DEFINITIONS)  # where nobody else makes any
 
 
 def resident_bytes():

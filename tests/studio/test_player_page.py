@@ -160,9 +160,9 @@ def test_a_base_is_driven_by_keys_and_buttons(visit):
     for _ in range(5):
         tab.page.keyboard.press("i")
     tab.click("Faster")
-    tab.click("Turn left")
-    eventually(lambda: wheels.drive.time > 0.5)
-    assert_allclose(wheels.drive.twist, [0.6, 0.0, 0.2])
+    tab.click("Turn left", until=lambda: np.allclose(wheels.drive.twist, [0.6, 0.0, 0.2]))
+    turned = wheels.drive.time
+    eventually(lambda: wheels.drive.time > turned + 0.5)
     tab.press("x", until=lambda: not wheels.runner.playing)
     x, y, theta = wheels.drive.pose
     tab.says(f"Truth: x {x:.3f} m, y {y:.3f} m, heading {np.degrees(theta):.1f} degrees")
