@@ -36,7 +36,7 @@ test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones
 	$(PYTEST) -m "not slow"
 
 test-all: .venv/dev tools languages lint types ## the slow tests too; the run is recorded in docs/reliability.md
-	$(PYTEST) --record docs/reliability.md
+	$(PYTEST) --record=docs/reliability.md
 
 coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
 	@mkdir -p build
