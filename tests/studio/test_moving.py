@@ -80,7 +80,7 @@ def test_configurations_are_chosen_and_kept(tab, session):
     tab.click("Keep")
     tab.says("'bent' is kept")
     tab.press("h", until=lambda: np.allclose(session.state.q, session.robot.home()))
-    tab.choose("Configuration", "neutral")
+    tab.choose("Configuration", "neutral", until=lambda: not session.state.q.any())
     tab.choose("Configuration", "bent", until=lambda: np.allclose(session.state.q, kept))
 
 
