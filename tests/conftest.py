@@ -76,5 +76,5 @@ def shared_cache(tmp_path_factory):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    if config.option.record:
+    if config.option.record and not hasattr(config, "workerinput"):  # the whole run, not one of its processes
         run_record.write(config.option.record, terminalreporter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 
 import numpy as np
 from PIL import Image
@@ -102,9 +103,15 @@ class Tab:
         _wait(until)
 
     def choose(self, text, option, until=None):
-        """Choose from a dropdown."""
-        self.control(text).click()
-        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+        """Choose from a dropdown. It does not open when its folder is still unfolding: then it is clicked again."""
+        shown = self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first
+        while not shown.is_visible():
+            self.control(text).click()
+            for _ in range(40):  # a second click too early would close it
+                if shown.is_visible():
+                    break
+                time.sleep(0.05)
+        shown.click()
         _wait(until)
 
     def button(self, text):
