@@ -29,7 +29,8 @@ def pytest_addoption(parser):
 def pytest_ignore_collect(collection_path, config):
     """`make fast` does not import the files that have nothing for it: some load other libraries for seconds."""
     if config.option.markexpr.startswith("interpreted") and collection_path.suffix == ".py":
-        return "mark.interpreted" not in collection_path.read_text(encoding="utf-8") or None
+        text = collection_path.read_text(encoding="utf-8")
+        return not ("mark.interpreted" in text or "mark.both_paths" in text) or None
     return None
 
 

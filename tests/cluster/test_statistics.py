@@ -19,9 +19,6 @@ NUMBERS = st.one_of(
 ANY_NUMBERS = st.one_of(NUMBERS, st.sampled_from([np.nan, np.inf, -np.inf]))
 
 
-"""A busy machine is slow, which is no error."""
-
-
 def tables(numbers, width=3):
     rows = st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=1, max_size=12)
     return rows.map(lambda x: np.array(x).reshape(-1, width))

@@ -6,7 +6,6 @@ Arrays "on the device" are arrays of NumPy in a class of their own.
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from processes import program
 
 from chainrule.compile.load import cuda, device_arrays
 from chainrule.errors import ShapeError
@@ -197,8 +196,7 @@ class Emulator:
 @contextmanager
 def emulated_device() -> Iterator[None]:
     """Inside, CUDA kernels run on the CPU, on arrays of `on_device`; without a compiler, the test is skipped."""
-    if shutil.which("g++") is None:
-        pytest.skip("there is no g++")
+    program("g++")
     real, library = cuda._driver, EmulatedArrays()
     package = DeviceNumbers.__module__.partition(".")[0]
     cuda._driver = Emulator()

@@ -154,6 +154,7 @@ def test_spatial_accelerations_and_the_acceleration_of_the_origin_differ_by_omeg
 
 
 @pytest.mark.both_paths
+@pytest.mark.peer
 def test_pinocchio_has_the_same_classical_acceleration(tmp_path):
     pin = pytest.importorskip("pinocchio")
     from peers import Pinocchio, stripped

@@ -103,7 +103,7 @@ class Tab:
         _wait(until)
 
     def choose(self, text, option, until=None):
-        """Choose from a dropdown. It does not open when its folder is still unfolding: then it is clicked again."""
+        """Choose from a dropdown. A click while the page is being drawn may not open it: then it is clicked again."""
         shown = self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first
         while not shown.is_visible():
             self.control(text).click()
