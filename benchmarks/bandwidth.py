@@ -57,7 +57,7 @@ def measure(robot: cr.Robot, case: str, states: int, rounds: int, count: int) ->
     rng = np.random.default_rng(0)
     arguments = [robot.random_state(rng, (states,)), *rng.normal(size=(2, states, robot.nv))][:arguments_taken]
     few = [a[:CACHED_STATES] for a in arguments]
-    method, kernel = getattr(robot, name), robot.kernel(name, **options)
+    method, kernel = getattr(robot, name), robot.compiled.kernel(name, **options)
     result, small = method(*arguments, **options), kernel.ufunc(*few)
     size = (sum(a.nbytes for a in arguments) + result.nbytes) // 16
     source, target = np.ones(size), np.ones(size)

@@ -30,7 +30,7 @@ def cost(robot: cr.Robot, start: np.ndarray, seconds: float, torque: object) -> 
     spent = np.inf
     for _ in range(3):
         began = time.perf_counter()
-        robot.simulate(start, None, steps * 1e-3, torque, record_every=steps)
+        robot.simulate(start, None, steps * 1e-3, torque, record=steps)
         spent = min(spent, time.perf_counter() - began)
     return spent / steps / (start.size // robot.nv) * 1e6
 

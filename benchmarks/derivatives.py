@@ -51,7 +51,7 @@ def measure(robot: cr.Robot, name: str, states: int, rounds: int) -> dict[str, A
     arguments = States(robot, states).arguments(name)
     one = [a[0].copy() for a in arguments]
     with without_cache():
-        kernel = robot.kernel(name)
+        kernel = robot.compiled.kernel(name)
     out, ufunc = kernel.spread(arguments), kernel.ufunc
     apart = max(
         np.abs(a - b).max() / np.abs(b).max()
@@ -80,7 +80,7 @@ def main(quick: bool, states: int, rounds: int, output: str | None) -> None:
         states, rounds = 8, 2
     figures: dict[str, Any] = {}
     for robot in (robot.without_friction() for robot in robots):
-        print(f"{robot.name}, {robot.n} joints, {states} states")
+        print(f"{robot.name}, {robot.nv} joints, {states} states")
         for name in PEERS:
             row = figures.setdefault(robot.name, {})[name] = measure(robot, name, states, rounds)
             print(

@@ -211,7 +211,7 @@ def load(name: str) -> Any:
     robot = cr.load("puma560" if name == "spatial_3r" else name)
     if name == "spatial_3r":
         robot = robot.lock({"joint4": 0.0, "joint5": 0.0, "joint6": 0.0})
-    return robot.without_friction().without_rotors().without_springs()
+    return robot.without_friction().edit(joints={"*": {"rotor": 0}}).without_spring()
 
 
 def describe(robot: Any, parameters: str, state: dict[str, float]) -> dict[str, Any]:
@@ -256,8 +256,8 @@ def denavit_hartenberg(robot: Any, symbols: bool, values: dict[str, float]) -> d
     """The rows of the table, each with its link's inertia in the frame of the row, and gravity in frame 0."""
     import numpy as np
 
-    table = robot.to_dh(convention="standard")
-    zero, T = np.zeros(robot.n), np.array(table.base.rows(), dtype=float)
+    table = robot.textbook.to_dh(convention="standard")
+    zero, T = np.zeros(robot.nv), np.array(table.base.rows(), dtype=float)
 
     def number(name: str, value: float) -> str:
         value = 0.0 if abs(value) < 1e-9 else value
@@ -346,7 +346,7 @@ def compare_forms(name: str, parameters: str, limit: float, python: str | None) 
 
     robot = load(name)
     rng = np.random.default_rng(0)
-    q, qd, qdd = rng.uniform(-1, 1, size=(3, robot.n))
+    q, qd, qdd = rng.uniform(-1, 1, size=(3, robot.nv))
     expected = {"mass_matrix": robot.mass_matrix(q).ravel(), "inverse_dynamics": robot.inverse_dynamics(q, qd, qdd)}
     found: dict[str, Any] = dict(measure_own_forms(robot, parameters, (q, qd, qdd)))
     letters = (("q", q), ("qdot", qd), ("qddot", qdd))

@@ -50,7 +50,7 @@ def main(name: str, postures: int, rounds: int, output: str | None) -> None:
 
     cr.set_threads(1)
     ours = robot.pose(q)
-    ufunc = robot.kernel("pose").ufunc
+    ufunc = robot.compiled.kernel("pose").ufunc
     calls = [lambda: robot.pose(q), lambda: ufunc(q, out=ours), joints_only, loop]
     spent = np.divide(seconds(calls, rounds), [postures, postures, len(some), len(some)])
     into, peers = spent[:2], spent[2:]

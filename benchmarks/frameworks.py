@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from chainrule.robot.building import to_urdf
+
 os.environ.setdefault("CHAINRULE_THREADS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 
@@ -48,7 +50,7 @@ def adam_torques(
         return None
     options = {"dtype": torch.float64} if framework == "torch" else {}
     gravity = array(np.concatenate([robot.gravity, np.zeros(3)]))
-    arm = KinDynComputations(robot.to_urdf(), list(robot.joint_names), gravity=gravity, **options)
+    arm = KinDynComputations(to_urdf(robot), list(robot.joint_names), gravity=gravity, **options)
 
     def batch(q: Any, qd: Any, qdd: Any) -> Any:
         pose, still = array(np.tile(np.eye(4), (states, 1, 1))), array(np.zeros((states, 6)))
@@ -116,7 +118,7 @@ def measure(framework: str, robot: cr.Robot, state: list[Any], rounds: int) -> d
 def measure_casadi(robot: cr.Robot, state: list[Any], rounds: int) -> dict[str, float]:
     function = robot.casadi.function("inverse_dynamics")
     operator = Operator.find(robot.casadi.plan("inverse_dynamics", ("q", "qd", "qdd"), ()).key)
-    symbols = [casadi.SX.sym(f"x{k}", robot.n) for k in range(3)]
+    symbols = [casadi.SX.sym(f"x{k}", robot.nv) for k in range(3)]
     plain = casadi.Function("plain", symbols, [expression(operator.tape, symbols)])
     one = [x[0] for x in state]
     jacobians = {"chainrule": function.jacobian(), "casadi": plain.jacobian()}
@@ -142,9 +144,9 @@ def _in_place(function: casadi.Function, one: list[Any]) -> Callable[[], Any]:
 
 
 def main(name: str, states: int, rounds: int, output: str | None) -> None:
-    robot = cr.load(name).without_friction().without_rotors().merge_fixed()
+    robot = cr.load(name).without_friction().edit(joints={"*": {"rotor": 0}}).merge_fixed()
     rng = np.random.default_rng(0)
-    state = [robot.random_state(rng, (states,)), *rng.normal(size=(2, states, robot.n))]
+    state = [robot.random_state(rng, (states,)), *rng.normal(size=(2, states, robot.nv))]
     figures = {framework: measure(framework, robot, state, rounds) for framework in ("torch", "jax")}
     figures["casadi"] = measure_casadi(robot, state, rounds)
     if output:

@@ -41,6 +41,7 @@ from gpu_rollouts import seconds as wall_seconds
 
 import chainrule as cr
 from chainrule.compile.backend import INTERPRETED
+from chainrule.core.evaluation import call_of
 from chainrule.functions.table import FUNCTIONS
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX leaves memory for the others
@@ -121,7 +122,7 @@ class Function:
 
     def __init__(self, robot: cr.Robot, name: str, bits: int, most_states: int) -> None:
         self.robot, self.name, self.bits = robot, name, bits
-        self.kernel = robot.kernel(name, target="cuda")
+        self.kernel = robot.compiled.kernel(name, target="cuda")
         lengths, _, result = self.kernel.signature.partition("->")
         self.lengths = [int(x) for x in lengths.strip("()").split("),(")]
         self.shape = tuple(int(x) for x in result.strip("()").split(",") if x)
@@ -147,7 +148,7 @@ class Function:
         if bool(cupy.isnan(out).any()):
             raise SystemExit(f"{self.name}, float{self.bits}: numbers of the result are nan or not written")
         given = [cupy.asnumpy(a[-CHECKED:]).astype(float) for a in arguments]
-        expected = INTERPRETED.evaluate(self.robot.call(self.name, {}), given).reshape(len(given[0]), -1)
+        expected = INTERPRETED.evaluate(call_of(self.robot, self.name, {}), given).reshape(len(given[0]), -1)
         found = cupy.asnumpy(out[-CHECKED:]).reshape(expected.shape)
         largest = max(float(np.abs(expected).max()), 1e-30)
         apart = np.sort(np.abs(found - expected).max(axis=1)) / largest
@@ -201,7 +202,7 @@ def functions(states: int, copy: float) -> Rows:
 def checks() -> Rows:
     """Batches at the edges, and what must be refused."""
     robot = cr.load("panda").without_friction()
-    kernel = robot.kernel("inverse_dynamics", target="cuda")
+    kernel = robot.compiled.kernel("inverse_dynamics", target="cuda")
     rng = np.random.default_rng()
     passed = 0
     for bits in (32, 64):
@@ -257,7 +258,7 @@ def ik(count: int = 1_000_000) -> Rows:
     """Inverse kinematics of reachable poses, whole calls; successes are counted again by forward kinematics here."""
     robot = cr.load("panda")
     q = cupy.asarray(robot.random_state(np.random.default_rng(), (count,)))
-    forward = robot.kernel("pose", target="cuda")
+    forward = robot.compiled.kernel("pose", target="cuda")
     targets = forward(q)
     rows: Rows = {}
     for bits, tolerance in ((32, 1e-5), (64, 1e-6)):

@@ -36,7 +36,7 @@ CHECKED = 1000
 def random_states(robot: cr.Robot, count: int) -> list[Any]:
     """q, qd and qdd."""
     rng = np.random.default_rng()
-    return [rng.standard_normal((count, robot.n), dtype=np.float32) for _ in range(3)]
+    return [rng.standard_normal((count, robot.nv), dtype=np.float32) for _ in range(3)]
 
 
 def refuse_difference(name: str, found: Any, robot: cr.Robot, states: list[Any], tolerance: float = TOLERANCE) -> None:

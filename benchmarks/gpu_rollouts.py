@@ -33,9 +33,9 @@ TOLERANCE = {32: 2e-4, 64: 1e-10}
 def panda(rubs: bool = False) -> tuple[cr.Robot, dict[str, Any]]:
     """The arm, and the options of its simulation; one with friction that sticks and stops at its limits."""
     arm = cr.load("panda")
-    options: dict[str, Any] = {"method": "semi_implicit_euler", "dt": DT}
+    options: dict[str, Any] = {"integrator": "semi_implicit_euler", "dt": DT}
     if rubs:
-        arm = arm.with_joint_properties(coulomb=0.05 * np.array(SIZES), viscous=0.02 * np.array(SIZES))
+        arm = arm.edit(joints={"*": {"coulomb": 0.05 * np.array(SIZES), "viscous": 0.02 * np.array(SIZES)}})
         options["stops"] = cr.Stops(stiffness=1e3, damping=10.0)
     options["torque"] = cr.PD(arm, arm.home(), kp=10.0 * np.array(SIZES), kd=np.array(SIZES))
     return arm, options
@@ -85,7 +85,7 @@ def check(arm: cr.Robot, options: dict[str, Any], bits: int, what: str) -> None:
 def rate(arm: cr.Robot, options: dict[str, Any], rows: int, bits: int, rounds: int) -> tuple[float, float]:
     """Steps a second, and the seconds of a call."""
     q, qd = starts(arm, rows, bits)
-    elapsed = seconds(lambda: arm.simulate(q, qd, STEPS * DT, **options, record_every=STEPS, device="cuda"), rounds)
+    elapsed = seconds(lambda: arm.simulate(q, qd, STEPS * DT, **options, record=STEPS, device="cuda"), rounds)
     return rows * STEPS / elapsed, elapsed
 
 
@@ -107,7 +107,7 @@ def gradient(bits: int, rounds: int) -> dict[str, float]:
     whole = {**options, "duration": GRADIENT_STEPS * DT}
     weights = cupy.zeros((GRADIENT_ARMS, GRADIENT_STEPS + 1, arm.nq), dtype=f"float{bits}")
     weights[:, -1] = 1.0
-    there = seconds(lambda: arm.simulate(q, qd, **whole, record_every=GRADIENT_STEPS, device="cuda"), rounds)
+    there = seconds(lambda: arm.simulate(q, qd, **whole, record=GRADIENT_STEPS, device="cuda"), rounds)
     back = seconds(lambda: arm.sensitivities(q, qd, **whole, device="cuda").adjoint(weights), rounds)
     return {f"rollout_gradient_f{bits}_ratio": back / there, f"rollout_gradient_f{bits}_ms": back * 1e3}
 

@@ -31,14 +31,14 @@ def main(output: str | None) -> None:
     states = 16384
     ours = robot.random_state(rng, (states,)), *rng.normal(size=(2, states, robot.nv))
     cr.set_threads(1)
-    assert robot.n == model.nv
-    print(f"Talos, floating, {robot.n} degrees of freedom")
+    assert robot.nv == model.nv
+    print(f"Talos, floating, {robot.nv} degrees of freedom")
     figures = {}
     for name, theirs in (("inverse_dynamics", pin.rnea), ("mass_matrix", pin.crba), ("forward_dynamics", pin.aba)):
         count = len(FUNCTIONS[name].arguments)
         arguments, state = ours[:count], (q, v, a)[:count]
         with without_cache():
-            kernel = robot.kernel(name)
+            kernel = robot.compiled.kernel(name)
             out, ufunc = kernel.spread(list(arguments)), kernel.ufunc
         batch = best(lambda f=ufunc, x=arguments, o=out: f(*x, out=o), 1.0) / states
         peer = best(lambda f=theirs, x=state: f(model, data, *x), 1.0)

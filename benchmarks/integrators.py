@@ -12,12 +12,13 @@ import argparse
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
-from chainrule.simulation.integrators import ADAPTIVE, METHODS
+from chainrule.simulation.integrators import ADAPTIVE, INTEGRATORS, METHODS
 
 SWINGS = {  # robot: start, seconds
     "double_pendulum": ([1.5, 0.5], 2.0),
@@ -35,13 +36,13 @@ def drift(motion: cr.Trajectory) -> np.ndarray:
     return motion.energy_error / np.ptp(motion.kinetic_energy)
 
 
-def measure(robot: cr.Robot, start: list[float], duration: float, rounds: int, **options: object) -> dict[str, float]:
+def measure(robot: cr.Robot, start: list[float], duration: float, rounds: int, integrator: Any) -> dict[str, float]:
     """The energy error of a motion, and how long it takes to compute, compiling left out."""
     spent = np.inf
     for _ in range(rounds + 1):
         began = time.perf_counter()
         try:
-            motion = robot.simulate(start, None, duration, **options)
+            motion = robot.simulate(start, None, duration, integrator=integrator)
         except cr.SimulationError:
             return {"error": np.nan, "seconds": np.nan}
         spent = min(spent, time.perf_counter() - began)
@@ -63,13 +64,13 @@ def swings(steps: tuple[float, ...], tolerances: tuple[float, ...], rounds: int)
         robot = cr.load(name).without_friction()
         rows: dict[str, dict] = {}
         for method in ORDERS:
-            runs = [measure(robot, start, duration, rounds, method=method, dt=h) for h in steps]
+            runs = [measure(robot, start, duration, rounds, INTEGRATORS[method](dt=h)) for h in steps]
             errors, seconds = ([run[key] for run in runs] for key in ("error", "seconds"))
             rows[method] = {"dt": steps, "error": errors, "seconds": seconds, "order": order(steps, errors)}
-        robot.simulate(start, None, 0.01, method="dop853")  # compiles what all three call
+        robot.simulate(start, None, 0.01, integrator="dop853")  # compiles what all three call
         for method in ADAPTIVE:
             runs = [
-                measure(robot, start, duration, rounds // 3, method=method, dt=1e-2, rtol=tol, atol=tol / 100)
+                measure(robot, start, duration, rounds // 3, INTEGRATORS[method](dt=1e-2, rtol=tol, atol=tol / 100))
                 for tol in tolerances
             ]
             errors, seconds = ([run[key] for run in runs] for key in ("error", "seconds"))
@@ -83,7 +84,7 @@ def long_run(duration: float, dt: float) -> dict:
     robot, start = cr.load("double_pendulum"), SWINGS["double_pendulum"][0]
     results = {}
     for method in ("implicit_midpoint", "rk4", "semi_implicit_euler"):
-        motion = robot.simulate(start, None, duration, method=method, dt=dt)
+        motion = robot.simulate(start, None, duration, integrator=method, dt=dt)
         share = drift(motion)[1:].reshape(200, -1)
         results[method] = {
             "t": motion.t[1:].reshape(200, -1).mean(axis=1).tolist(),

@@ -26,6 +26,7 @@ import pinocchio as pin
 
 import chainrule as cr
 from chainrule.cli.benchmark.figures import NOT_INSTALLED, write_figures
+from chainrule.core.derived import merged_model
 from chainrule.inverse_kinematics.analytic.axes import axes_of
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.result import measured_errors
@@ -51,7 +52,7 @@ def share_solved(robot: cr.Robot, q: np.ndarray, T: np.ndarray) -> float:
 
 def between_axes(robot: cr.Robot) -> np.ndarray:
     """The chain for peers: the transform from each joint axis to the next, z along the axis."""
-    axes = axes_of(robot.merged, robot.end_effector, "benchmark")
+    axes = axes_of(merged_model(robot), robot.end_effector, "benchmark")
     frames = [np.eye(4)]
     for h, o in zip(axes.h, axes.o, strict=True):
         across = np.linalg.svd(h[None])[2][1]
@@ -231,7 +232,7 @@ def main(count: int, peers: int, python: str | None, output: str | None) -> None
         robot, rng = cr.load(name), np.random.default_rng(0)
         reached = robot.random_state(rng, count)
         T = robot.pose(reached)
-        near = reached[: min(SAMPLED, peers)] + rng.uniform(-NEAR, NEAR, robot.n)
+        near = reached[: min(SAMPLED, peers)] + rng.uniform(-NEAR, NEAR, robot.nv)
         near = np.clip(near, robot.limits.lower, robot.limits.upper)
         robot.inverse_kinematics(T)
         best = np.inf

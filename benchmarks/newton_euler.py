@@ -14,8 +14,8 @@ Torques = Callable[..., Any]
 
 def newton_euler(robot: cr.Robot, xp: Any, array: Callable[[Any], Any]) -> Torques:
     """Lynch & Park's inverse dynamics (8.50 to 8.54) on a batch, with 6-by-6 matrices, as one would write it."""
-    table = robot.to_screws()
-    n, M = robot.n, np.asarray(table.frames)
+    table = robot.textbook.to_screws()
+    n, M = robot.nv, np.asarray(table.frames)
     G = [array(g) for g in np.asarray(table.inertias)]
     poses = np.array([np.linalg.multi_dot([np.eye(4), *M[: i + 1]]) for i in range(n)])
     A = [_adjoint(np.linalg.inv(T)) @ s for T, s in zip(poses, np.asarray(table.screws).T, strict=True)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,11 +53,11 @@ def measure(count: int, separate: int, steps: int) -> dict[str, float]:
     law = cr.ComputedTorque(robot, robot.home(), 100.0, 20.0)
     bodies = payloads(count)
 
-    def simulate(arm: cr.Robot, **options: object) -> cr.Trajectory:
-        return arm.simulate(robot.home(), None, steps * STEP, law, progress=False, **options)
+    def simulate(arm: Any) -> cr.Trajectory:
+        return arm.simulate(robot.home(), None, steps * STEP, law, progress=False)
 
     def sweep() -> cr.Trajectory:
-        return simulate(robot, parameters={f"payload:{HAND}": bodies})
+        return simulate(robot.at({f"{HAND}.payload": bodies}))
 
     def each(k: int) -> cr.Trajectory:
         return simulate(robot.with_payload(bodies[k, 0], bodies[k, 1:4], bodies[k, 4:], link=HAND))

@@ -15,11 +15,12 @@ import pinocchio as pin
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.timing import best
+from chainrule.robot.building import to_urdf
 
 
 def main(states: int, seconds: float, output: str | None) -> None:
     robot = cr.load("panda").without_friction()
-    model = pin.buildModelFromXML(robot.to_urdf())
+    model = pin.buildModelFromXML(to_urdf(robot))
     data = model.createData()
     rng = np.random.default_rng(0)
     q, qd, qdd = robot.random_state(rng, (states,)), *rng.normal(size=(2, states, 7))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import timeit
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -47,14 +48,14 @@ def peers(robot: cr.Robot) -> dict[str, tuple[Callable[..., Any], Callable[[Any]
         return pin.computeCentroidalDynamicsDerivatives(model, data, q, qd, np.zeros(n))[0]
 
     return {
-        "regressor": (
+        "parameters.regressor": (
             lambda q, qd, qdd: pin.computeJointTorqueRegressor(model, data, q, qd, qdd),
             lambda Y: Y.reshape(n, -1, 10)[:, :, ENTRIES].reshape(n, -1),
         ),
-        "kinematic_hessian": (hessian, lambda H: np.ravel(H).reshape(6, n, n, order="F")[LINEAR_LAST]),
-        "gravity_torque_jacobian": (gravity, np.asarray),
-        "centroidal_momentum_derivatives": (centroidal, lambda h: h[LINEAR_LAST]),
-        "center_of_mass_jacobian": (lambda q: pin.jacobianCenterOfMass(model, data, q), np.asarray),
+        "jacobian_dq": (hessian, lambda H: np.ravel(H).reshape(6, n, n, order="F")[LINEAR_LAST]),
+        "derivatives.gravity_torque_dq": (gravity, np.asarray),
+        "derivatives.centroidal_momentum_derivatives": (centroidal, lambda h: h[LINEAR_LAST]),
+        "centroidal.com_jacobian": (lambda q: pin.jacobianCenterOfMass(model, data, q), np.asarray),
     }
 
 
@@ -74,11 +75,11 @@ def main(name: str, states: int, rounds: int, output: str | None) -> None:
     print(f"{robot.name}: {states:,} states, one thread, ns a state, best of {rounds}")
     print(f"{'':34}{'method':>9}{'into':>9}{'Pinocchio':>11}{'ratio':>8}{'into':>7}{'apart by':>10}")
     for function, (call, ordered) in peers(robot).items():
-        options: dict[str, Any] = {"parts": ("links",)} if function == "regressor" else {}
-        if function == "kinematic_hessian":
+        options: dict[str, Any] = {"parts": ("links",)} if function == "parameters.regressor" else {}
+        if function == "jacobian_dq":
             options = {"link": robot.model.moving[-1].child}
-        arguments, kernel = many.arguments(function), robot.kernel(function, **options)
-        method, out = getattr(robot, function), kernel(*arguments)
+        arguments, kernel = many.arguments(function), robot.compiled.kernel(function, **options)
+        method, out = attrgetter(function)(robot), kernel(*arguments)
         some = [array[: min(states, 200)] for array in arguments]
         rows = list(zip(*some, strict=True))
 
@@ -93,7 +94,7 @@ def main(name: str, states: int, rounds: int, output: str | None) -> None:
         ]
         method(*arguments, **options)
         spent = np.divide(seconds(calls, rounds), [states, states, len(rows)]) * NANOSECONDS
-        first = out[0, 0] if function.startswith("centroidal") else out[0]
+        first = out[0, 0] if function.startswith("derivatives.centroidal") else out[0]
         apart = float(np.abs(first - ordered(call(*rows[0]))).max())
         ratios = spent[2] / spent[:2]
         print(

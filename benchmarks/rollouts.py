@@ -41,7 +41,7 @@ def against_mujoco(robot: cr.Robot, rows: int, steps: int, seconds: float) -> di
             found["mujoco"], _ = rollout.rollout(model, data, start, nstep=steps)
 
         def ours() -> None:
-            found["ours"] = robot.simulate(q0, None, steps * 1e-3, method="semi_implicit_euler", progress=False).q
+            found["ours"] = robot.simulate(q0, None, steps * 1e-3, integrator="semi_implicit_euler", progress=False).q
 
         cr.set_threads(1)
         ours()

@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ from chainrule.cli.benchmark.kernels import snake, without_cache
 from chainrule.cli.benchmark.peers import urdf
 from chainrule.cli.benchmark.timing import RUNS, best
 from chainrule.compile.backend import Call, is_worth_compiling
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import evaluate, options_of
 from chainrule.functions import reference
 from chainrule.functions.table import FUNCTIONS, Argument, Function
 from chainrule.model import Joint, Link, Model, Screw
@@ -101,16 +104,16 @@ class Subject:
 
     def __post_init__(self) -> None:
         self.entry = FUNCTIONS[self.name]
-        self.options = self.robot.options(self.name, {})
+        self.options = options_of(self.robot, self.name, {})
 
     @property
     def shape(self) -> tuple[int, ...]:
-        model = self.robot.model if self.entry.whole else self.robot.merged
+        model = self.robot.model if self.entry.whole else merged_model(self.robot)
         return self.entry.shape(model, self.options)
 
     @property
     def is_compiled(self) -> bool:
-        model = self.robot.model if self.entry.whole else self.robot.merged
+        model = self.robot.model if self.entry.whole else merged_model(self.robot)
         return is_worth_compiling(Call.of(model, "", self.name, self.options))
 
     @property
@@ -131,19 +134,19 @@ class Subject:
 
     def call(self, arrays: list[np.ndarray]) -> Callable[[], Any]:
         """The method on arrays, looked up in every call, as users do; not the one whose table holds more."""
-        robot, method = self.robot, self.entry.method or self.name
+        robot, method = self.robot, self.entry.variant_of or self.name
         if method.endswith("_table"):
             named = dict(zip(self.entry.arguments, arrays, strict=True))
-            return lambda: robot.evaluate(self.name, **named)
+            return lambda: evaluate(robot, self.name, **named)
         options = {"stick": True} if self.name == "sticking_dynamics" else {}
-        return lambda: getattr(robot, method)(*arrays, **options)
+        return lambda: attrgetter(method)(robot)(*arrays, **options)
 
     def error(self, result: np.ndarray, arrays: list[np.ndarray]) -> float:
         """The largest difference from the reference path, relative to the largest number, or to 1."""
-        model = self.robot.model if self.entry.whole else self.robot.merged
+        model = self.robot.model if self.entry.whole else merged_model(self.robot)
         expected = reference.evaluate(model, self.name, arrays, **self.options)
         apart = result - expected
-        if self.name == "pose_vector":  # angles of a half turn have either sign
+        if self.name == "textbook.pose_vector":  # angles of a half turn have either sign
             apart[..., 3:] = np.remainder(apart[..., 3:] + np.pi, 2 * np.pi) - np.pi
         return float(np.abs(apart).max() / max(np.abs(expected).max(), 1.0))
 
@@ -173,29 +176,29 @@ def peer_calls(name: str, robot: cr.Robot) -> dict[str, Callable[[], Any]]:
     return {
         "pose": lambda: pin.forwardKinematics(model, data, q),
         "poses": lambda: pin.forwardKinematics(model, data, q),
-        "twists": lambda: pin.forwardKinematics(model, data, q, v),
+        "velocities": lambda: pin.forwardKinematics(model, data, q, v),
         "accelerations": lambda: pin.forwardKinematics(model, data, q, v, a),
         "acceleration": lambda: pin.forwardKinematics(model, data, q, v, a),
         "jacobian": lambda: pin.computeJointJacobian(model, data, q, tip),
-        "jacobian_derivative": derivatives_of_jacobian,
+        "jacobian_dot": derivatives_of_jacobian,
         "inverse_dynamics": lambda: pin.rnea(model, data, q, v, a),
         "forward_dynamics": lambda: pin.aba(model, data, q, v, a),
         "bias": lambda: pin.nonLinearEffects(model, data, q, v),
         "mass_matrix": lambda: pin.crba(model, data, q),
-        "apply_inverse_mass": lambda: pin.computeMinverse(model, data, q) @ v,
+        "analysis.apply_inverse_mass": lambda: pin.computeMinverse(model, data, q) @ v,
         "coriolis_matrix": lambda: pin.computeCoriolisMatrix(model, data, q, v),
         "gravity_torque": lambda: pin.computeGeneralizedGravity(model, data, q),
         "kinetic_energy": lambda: pin.computeKineticEnergy(model, data, q, v),
         "potential_energy": lambda: pin.computePotentialEnergy(model, data, q),
         "center_of_mass": lambda: pin.centerOfMass(model, data, q),
-        "center_of_mass_jacobian": lambda: pin.jacobianCenterOfMass(model, data, q),
-        "centroidal_momentum": lambda: pin.computeCentroidalMomentum(model, data, q, v),
-        "centroidal_momentum_matrix": momentum_matrix,
+        "centroidal.com_jacobian": lambda: pin.jacobianCenterOfMass(model, data, q),
+        "centroidal.momentum": lambda: pin.computeCentroidalMomentum(model, data, q, v),
+        "centroidal.matrix": momentum_matrix,
         "integrate": lambda: pin.integrate(model, q, v),
         "difference": lambda: pin.difference(model, q, q1),
         "inverse_dynamics_derivatives": lambda: pin.computeRNEADerivatives(model, data, q, v, a),
         "forward_dynamics_derivatives": lambda: pin.computeABADerivatives(model, data, q, v, a),
-        "regressor": lambda: pin.computeJointTorqueRegressor(model, data, q, v, a),
+        "parameters.regressor": lambda: pin.computeJointTorqueRegressor(model, data, q, v, a),
     }
 
 
@@ -222,7 +225,7 @@ def measure(subject: Subject, sizes: list[int], seconds: float, peer: Callable[[
     kernel = None
     if subject.is_compiled:
         with without_cache():
-            kernel = subject.robot.kernel(subject.name)
+            kernel = subject.robot.compiled.kernel(subject.name)
         figures |= {"path": getattr(kernel, "kind", "compiled"), "compile": kernel.compile_seconds}
         figures |= {"instructions": kernel.instructions, "flops": kernel.flops}
     if peer is not None:
@@ -266,7 +269,7 @@ def line(name: str, figures: dict[str, Any]) -> str:
 def measure_robot(name: str, functions: list[str], sizes: list[int], seconds: float) -> dict[str, Any]:
     """Measure all functions of one robot, and print them as they come."""
     robot = ROBOTS[name]()
-    print(f"\n{name}: {robot.n} degrees of freedom")
+    print(f"\n{name}: {robot.nv} degrees of freedom")
     head = "".join(f" | {f'{n:,} states':>10} {'/ufunc':>6} {'/pin':>7}" for n in sizes)
     print(f"{'':27} {'path':10} {'s':>8} {'pin us':>8}{head}", flush=True)
     peers = peer_calls(name, robot)
@@ -281,7 +284,7 @@ def measure_robot(name: str, functions: list[str], sizes: list[int], seconds: fl
             continue  # nothing to answer: constraints, of a robot without any
         table[function] = measure(subject, sizes, seconds, peers.get(function))
         print(line(function, table[function]), flush=True)
-    return {"joints": robot.n, "functions": table}
+    return {"joints": robot.nv, "functions": table}
 
 
 def summary(results: dict[str, Any]) -> str:

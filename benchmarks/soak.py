@@ -25,6 +25,8 @@ import numpy as np
 import chainrule as cr
 from chainrule.compile import memory
 from chainrule.compile.backend import Call, is_worth_compiling
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import evaluate, options_of
 from chainrule.functions.table import FUNCTIONS
 
 BATCH = 4096
@@ -56,13 +58,13 @@ def calls(robot: cr.Robot) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The compiled functions of a robot whose arguments are positions, velocities, accelerations or torques."""
     for name, entry in FUNCTIONS.items():
         try:
-            model = robot.model if entry.whole else robot.merged
-            if not is_worth_compiling(Call.of(model, "", name, robot.options(name, {}))):
+            model = robot.model if entry.whole else merged_model(robot)
+            if not is_worth_compiling(Call.of(model, "", name, options_of(robot, name, {}))):
                 continue
-            robot.evaluate(name, **arguments_of(robot, name, np.random.default_rng(0), 2))
+            evaluate(robot, name, **arguments_of(robot, name, np.random.default_rng(0), 2))
         except cr.ChainruleError:  # it needs a tip, a load or a loop that this robot has not
             continue
-        yield name, partial(robot.evaluate, name)
+        yield name, partial(evaluate, robot, name)
 
 
 def states_through_functions(total: float) -> dict[str, Any]:

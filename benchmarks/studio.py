@@ -164,7 +164,7 @@ def simulate(session, seconds: float) -> None:
     robot, end = session.robot, time.monotonic() + seconds
     q, qd = session.state.q, np.zeros(robot.nv)
     while time.monotonic() < end:
-        motion = robot.simulate(q, qd, 1.0, dt=1e-3, record_every=20)
+        motion = robot.simulate(q, qd, 1.0, dt=1e-3, record=20)
         for k in range(len(motion.t)):
             session.move(motion.q[k], motion.qd[k], time=float(motion.t[k]))
             time.sleep(0.02)

@@ -40,7 +40,7 @@ def _draw_postures(folder: Path) -> None:
     cr.load("stewart_platform").plot(None, folder / "stewart_platform.png", size=(4.4, 3.8))
     cr.load("quadruped").plot(None, folder / "quadruped.png", names=False, size=(4.4, 3.8))
     bar = cr.load("four_bar")
-    turns = [bar.close([angle, 0, 0], hold=["crank"]) for angle in (2.2, 1.2, 0.2)]
+    turns = [bar.loops.close([angle, 0, 0], hold=["crank"]) for angle in (2.2, 1.2, 0.2)]
     bar.plot(turns, folder / "four_bar.png", frames=False, size=(3.8, 4.2))
 
 

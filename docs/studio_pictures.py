@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "studio"
 sys.path.insert(0, str(ROOT / "tests"))
 
-from studio.conftest import FLAGS, NAMES  # noqa: E402
+from chromium import FLAGS, NAMES  # noqa: E402
 from studio.tab import Tab  # noqa: E402
 
 QUALITY = 85

@@ -12,7 +12,7 @@ print(f"Puma 560 with the friction of its motors, 10% too heavy, along a motion 
 far = {}
 for label, known in (("friction unknown", puma.without_friction()), ("friction known", puma)):
     law = cr.ComputedTorque(known, motion, kp=400.0)  # errors decay as exp(-20 t)
-    followed = heavy.simulate(motion(0.0)[0], None, 2.0, law, record_every=10)
+    followed = heavy.simulate(motion(0.0)[0], None, 2.0, law, record=10)
     error = np.degrees(np.abs(followed.q - motion(followed.t)[0]))
     far[label] = error.max()
     print(f"  {label:18} never more than {error.max():.2f} deg off, at the end {error[-1].max():.2f} deg")

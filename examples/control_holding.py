@@ -30,7 +30,7 @@ print(f"UR5 with an unknown 3 kg, from {worst(0.3):.1f} deg away")
 left = {}
 for controller in (cr.PD(ur5, goal, kp, kd), cr.PID(ur5, goal, kp, 1.5 * kp, kd)):
     name = type(controller).__name__
-    left[name] = worst(carrying.simulate(goal - 0.3, None, 8.0, controller, record_every=10).q[-1] - goal)
+    left[name] = worst(carrying.simulate(goal - 0.3, None, 8.0, controller, record=10).q[-1] - goal)
     print(f"  {name:20}  {left[name]:.5f} deg off after 8 s")
 assert left["PD"] > 1.0  # a spring gives under the weight ..
 assert left["PID"] < 1e-3  # .. and an integral takes up what is left

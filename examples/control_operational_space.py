@@ -16,7 +16,7 @@ print(f"along {1e3 * np.linalg.norm(end[:3, 3] - start[:3, 3]):.0f} mm in 1.5 s"
 far = []
 for label, real, kp in (("exact model", panda, 100.0), ("0.5 kg", loaded, 100.0), ("0.5 kg", loaded, 900.0)):
     law = cr.OperationalSpace(panda, line, kp, posture=q0, posture_kp=10.0)
-    followed = real.simulate(q0, None, 2.5, law, record_every=10)
+    followed = real.simulate(q0, None, 2.5, law, record=10)
     off = panda.pose(followed.q)[:, :3, 3] - line(followed.t)[0][:, :3, 3]
     far.append(1e3 * np.linalg.norm(off, axis=1).max())
     print(f"  {label:12} kp {kp:.0f}: never more than {far[-1]:5.2f} mm off")

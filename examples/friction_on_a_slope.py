@@ -15,7 +15,7 @@ def slope(degrees):
     gravity = Vector(-9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle))
     slide = Joint("slide", "ground", "block", Screw.prismatic(Vector(1, 0, 0)))
     block = cr.Robot(Model.build("slope", [Link("ground"), Link("block", mass)], [slide], gravity=gravity))
-    return block.with_joint_properties(coulomb=coefficient * mass * 9.81 * np.cos(angle))
+    return block.edit(joints={"*": {"coulomb": coefficient * mass * 9.81 * np.cos(angle)}})
 
 
 print(f"friction coefficient {coefficient}: holds up to {np.degrees(np.arctan(coefficient)):.2f} degrees")

@@ -28,7 +28,7 @@ print(f"drilling: {answer.error[0]:.1e} m and {answer.error[1]:.1e} rad off, nea
 
 # all branches in closed form
 puma = cr.load("puma560")
-branches = puma.analytic_inverse_kinematics(puma.pose([0.3, -0.4, 0.5, 0.2, 0.7, -0.3]))
+branches = puma.ik.branches(puma.pose([0.3, -0.4, 0.5, 0.2, 0.7, -0.3]))
 print(f"puma560 ({branches.kind}): {branches.exists.sum()} branches, {branches.valid.sum()} within the limits")
 print(branches.q[branches.valid].round(3))
 
@@ -38,7 +38,7 @@ ends = np.stack([panda.pose(start), panda.pose(start)])
 ends[1, :3, 3] += [0.1, 0.3, -0.2]
 line = cr.plan_pose(ends, times=1.5)
 t = np.linspace(0.0, line.duration, 300)
-path = panda.follow(line(t)[0], start, times=t)
+path = panda.ik.follow(line(t)[0], start, times=t)
 print(f"line: {path}; fastest joint {np.abs(path.speeds).max():.2f} rad/s")
 assert path.success.all()
 assert not path.too_fast.any()

@@ -9,7 +9,7 @@ from scipy.linalg import solve_discrete_are
 
 import chainrule as cr
 
-arm = cr.load("planar_2r").with_joint_properties(effort=[50.0, 0.0])
+arm = cr.load("planar_2r").edit(joints={"*": {"effort": [50.0, 0.0]}})
 upright = np.array([np.pi / 2, 0.0])
 dt = 0.01
 

@@ -40,7 +40,7 @@ law = PayloadPD(robot, goal, kp * strength, 2 * np.sqrt(kp) * strength, believed
 start = goal + rng.uniform(-0.2, 0.2, (rows, 7))
 
 began = time.perf_counter()
-motion = robot.with_payload(1.0).simulate(start, None, 2.0, law, dt=5e-4, record_every=200)
+motion = robot.with_payload(1.0).simulate(start, None, 2.0, law, dt=5e-4, record=200)
 spent = time.perf_counter() - began
 print(f"{rows} rollouts of 2 s in {spent:.2f} s, {rows * 2 / spent:.0f} times faster than life, compiling included")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import chainrule as cr
 
-HAND = "payload:panda_link8"
+HAND = "panda_link8.payload"
 robot = cr.load("panda")
 home = robot.home()
 
@@ -18,7 +18,7 @@ payloads = np.column_stack([masses, np.zeros((1000, 2)), np.full(1000, 0.1)])  #
 
 def sweep():
     """The motions of all payloads."""
-    return robot.simulate(home, None, 0.5, law, record_every=50, parameters={HAND: payloads})
+    return robot.at({HAND: payloads}).simulate(home, None, 0.5, law, record=50)
 
 
 sweep()  # compiles
@@ -34,7 +34,7 @@ allowed = masses[sag < 0.01].max()
 print(f"  up to {allowed:.2f} kg it stays within 10 mm")
 
 # Pick and place, step by step: the payload changes on the way, and nothing is compiled.
-sim = robot.simulation(home, dt=1e-3, parameters={HAND: None})
+sim = robot.at({HAND: None}).simulation(home, dt=1e-3)
 gains = np.array([600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0])
 for phase, payload in (("empty", None), ("holding 2 kg", [2.0, 0.0, 0.0, 0.1]), ("empty again", None)):
     sim.change({HAND: payload})

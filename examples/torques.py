@@ -16,8 +16,7 @@ for term, values in terms.items():
 
 # the same with 2 kg in the hand, and pushing down with 10 N
 loaded = robot.with_payload(2.0, com=(0, 0, 0.05))
-down = robot.pose(q)[:3, :3].T @ [0, 0, -10]
-pushing = loaded.inverse_dynamics(q, qd, qdd, tip_wrench=[0, 0, 0, *down])
+pushing = loaded.inverse_dynamics(q, qd, qdd, tip_wrench=[0, 0, 0, 0, 0, -10])
 print(f"{'loaded':12}" + "".join(f"{value:10.3f}" for value in pushing))
 
 assert np.allclose(robot.forward_dynamics(q, qd, terms["total"]), qdd)

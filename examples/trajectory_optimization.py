@@ -14,7 +14,7 @@ QUIET = {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
 
 def optimize(robot, start, goal, intervals, duration, torque_limit, swings=0):
     """Torques (intervals + 1, n) and states of a motion from rest to rest; the shortest if no duration is given."""
-    n = robot.n
+    n = robot.nv
     dynamics = robot.casadi.function("forward_dynamics")
     opti = casadi.Opti()
     q, qd, tau = (opti.variable(n, intervals + 1) for _ in range(3))

@@ -22,7 +22,7 @@ start = whole.robot.pose(q)[:3, 3]
 dt, speed = 0.02, np.array([0.3, 0.1, 0.0])
 for k in range(250):  # the hand 1.5 m ahead and 0.5 m to the left in 5 s, and what it is behind made up for
     behind = start + k * dt * speed - whole.robot.pose(q)[:3, 3]
-    u = whole.resolved_rate(q, speed + 5 * behind, part="translational", damping=0.02)
+    u = whole.resolved_rate(q, speed + 5 * behind, task="position", damping=0.02)
     q = q + dt * whole.joint_velocities(q, u)
 moved = whole.robot.pose(q)[:3, 3] - start
 print(f"the hand moved by ({', '.join(f'{x:.3f}' for x in moved)}) m, the base by ({q[0]:.3f}, {q[1]:.3f}) m", end=" ")

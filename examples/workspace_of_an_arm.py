@@ -24,7 +24,7 @@ print(f"most dexterous around ({place}): reached from {seen.share[many].max():.0
 
 level = cloud.slice("z", 0.4, 0.1)
 distance = np.hypot(*level.position[:, :2].T)
-carried = robot.payload_capacity(level.q)
+carried = robot.analysis.payload(level.q)
 print("payload at a height of 0.4 m, the median over postures")
 for near in (0.2, 0.4, 0.6, 0.8):
     ring = (distance >= near) & (distance < near + 0.1)

@@ -7,7 +7,7 @@ import numpy as np
 import chainrule as cr
 
 robot = cr.load("planar_2r")  # two links of 1 m, each with 1 kg at its end
-real = robot.with_payload(0.3).with_joint_properties(viscous=0.5)  # what the law does not know of
+real = robot.with_payload(0.3).edit(joints={"*": {"viscous": 0.5}})  # what the law does not know of
 
 
 def circle(t):

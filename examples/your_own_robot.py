@@ -24,7 +24,7 @@ q = np.array([0.3, 0.5, -0.1])
 print("tip at", scara.pose(q)[:3, 3].round(4))
 print("mass matrix\n", scara.mass_matrix(q).round(4))
 
-table = scara.to_screws()
+table = scara.textbook.to_screws()
 print("screws\n", table.screws.round(4))
 
 with tempfile.TemporaryDirectory() as folder:

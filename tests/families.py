@@ -17,26 +17,31 @@ def bodies(rng, rows):
 
 
 def numbers(robot, rng, rows):
-    """Numbers (rows, count) of parameters of every kind that the robot has, no two of them changing the same."""
+    """Numbers, (rows,) or (rows, count), of parameters of every kind that the robot has; no two change the same."""
     model = robot.model
     joints = [joint for joint in model.joints if joint.dofs]
-    found = {"gravity": rng.normal(size=(rows, 3)) * 5, f"payload:{model.links[-1].name}": bodies(rng, rows)}
-    found[f"link:{model.links[1].name}"] = bodies(rng, rows)
+    found = {"gravity": rng.normal(size=(rows, 3)) * 5, f"{model.links[-1].name}.payload": bodies(rng, rows)}
+    found[f"{model.links[1].name}.inertial"] = bodies(rng, rows)
     heavy = [link.name for link in model.links[2:] if link.mass]
     if heavy:
-        found[f"mass:{heavy[-1]}"] = rng.uniform(0.1, 3.0, (rows, 1))
+        found[f"{heavy[-1]}.mass"] = rng.uniform(0.1, 3.0, rows)
     stretched = next((link.name for link in model.links[2:] if _has_length(model, link.name)), None)
     if stretched:
-        found[f"length:{stretched}"] = rng.uniform(0.3, 1.5, (rows, 1))
+        found[f"{stretched}.length"] = rng.uniform(0.3, 1.5, rows)
+    shaped = [name for name in heavy[:-1] if name != stretched]
+    if shaped:
+        found[f"{shaped[-1]}.com"] = rng.normal(size=(rows, 3)) * 0.2
+        found[f"{shaped[-1]}.inertia"] = np.array([inertia(rng).entries() for _ in range(rows)])
     places = [joint.name for joint in model.joints if joint.parent != stretched]
     if places:
-        found[f"pose:{places[-1]}"] = rng.uniform(-1.0, 1.0, (rows, 6))
+        found[f"{places[-1]}.pose"] = rng.uniform(-1.0, 1.0, (rows, 6))
     if len(places) > 1:
-        found[f"origin:{places[0]}"] = rng.uniform(-1.0, 1.0, (rows, 3))
+        found[f"{places[0]}.origin"] = rng.uniform(-1.0, 1.0, (rows, 3))
     for k, kind in enumerate(("viscous", "coulomb", "static", "rotor", "gear", "stiffness", "rest")):
         own = [joint for joint in joints if joint.kind.nq == joint.kind.nv or k < 5]  # springs of ball joints stay
         joint = own[k % len(own)]
-        found[f"{kind}:{joint.name}"] = rng.uniform(0.1, 1.0, (rows, len(joint.dofs))) + (kind == "static")
+        values = rng.uniform(0.1, 1.0, (rows, len(joint.dofs))) + (kind == "static")
+        found[f"{joint.name}.{kind}"] = values if len(joint.dofs) > 1 else values[:, 0]
     return found
 
 
@@ -48,30 +53,31 @@ def _has_length(model, link):
     return True
 
 
+def kind_of(text):
+    """The kind of a parameter by its name: "mass" of "link2.mass"."""
+    return text.rpartition(".")[2]
+
+
 def edited(robot, parameters):
-    """The robot with one number for each of the parameters, by the edits that a user would make."""
-    order = ("gravity", "length", "origin", "pose", "link", "mass", "payload")
+    """The robot with numbers for each of the parameters, by the edits that a user would make."""
+    order = ("gravity", "length", "origin", "pose", "inertial", "mass", "payload")
     rank = {kind: k for k, kind in enumerate(order)}
-    for text in sorted(parameters, key=lambda text: rank.get(text.partition(":")[0], len(order))):
-        kind, _, name = text.partition(":")
+    for text in sorted(parameters, key=lambda text: rank.get(kind_of(text), len(order))):
+        name, _, kind = text.rpartition(".")
         x = np.asarray(parameters[text], dtype=float)
         if kind == "gravity":
-            robot = robot.with_gravity(x)
-        elif kind == "length":
-            robot = robot.with_link(name, length=x[0])
+            robot = robot.edit(gravity=x)
+        elif kind in ("length", "mass", "com", "inertia"):
+            robot = robot.edit(links={name: {kind: x}})
         elif kind == "origin":
-            robot = robot.with_joint(name, xyz=x)
+            robot = robot.edit(joints={name: {"xyz": x}})
         elif kind == "pose":
             T = Transform.from_xyz_rpy(x[:3].tolist(), x[3:].tolist())
-            robot = robot.with_joint(name, origin=T)
-        elif kind == "link":
-            robot = robot.with_link(name, mass=x[0], com=x[1:4], inertia=x[4:])
-        elif kind == "mass":
-            robot = robot.with_link(name, mass=x[0])
+            robot = robot.edit(joints={name: {"origin": T}})
+        elif kind == "inertial":
+            robot = robot.edit(links={name: {"mass": x[0], "com": x[1:4], "inertia": x[4:]}})
         elif kind == "payload":
             robot = robot.with_payload(x[0], x[1:4], x[4:], link=name)
-        elif name:
-            robot = robot.with_joint(name, **{kind: x})
         else:
-            robot = robot.with_joint_properties(**{kind: x})
+            robot = robot.edit(joints={name: {kind: x}})
     return robot

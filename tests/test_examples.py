@@ -157,7 +157,7 @@ def test_the_format_shown_in_the_docs_is_a_robot():
     import chainrule as cr
 
     text = (ROOT / "docs" / "formats.md").read_text().split("```toml\n")[1].split("```")[0]
-    robot = cr.Robot.from_native(text)
+    robot = cr.load(text)
     assert robot.joint_names == ("shoulder",)
     assert robot.end_effector == "tool"
 

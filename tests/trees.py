@@ -120,7 +120,7 @@ def looped(seed, ties=("point", "distance"), names=KINDS, *, drives=True):
     for k, kind in enumerate(ties):
         for _ in range(200):
             tied = _tied(robot, q, kind, f"tie{k}", rng)
-            if np.linalg.svd(tied.reference.constraint_jacobian(q), compute_uv=False)[-1] > 0.05:
+            if np.linalg.svd(tied.reference.loops.jacobian(q), compute_uv=False)[-1] > 0.05:
                 break
         robot = tied
     return robot, q
@@ -139,8 +139,8 @@ def moving(robot, seed, shape=()):
     """A closed state with consistent velocity and acceleration."""
     rng = np.random.default_rng(seed)
     q = robot.random_state(rng, shape)
-    qd = robot.consistent_velocity(q, rng.normal(size=(*shape, robot.nv)))
-    return q, qd, robot.consistent_acceleration(q, qd, rng.normal(size=(*shape, robot.nv)))
+    qd = robot.loops.consistent_velocity(q, rng.normal(size=(*shape, robot.nv)))
+    return q, qd, robot.loops.consistent_acceleration(q, qd, rng.normal(size=(*shape, robot.nv)))
 
 
 def shapes(rng):

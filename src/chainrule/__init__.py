@@ -6,11 +6,8 @@
 [[5.0, 2.0], [2.0, 1.0]]
 """
 
-from chainrule import moved
 from chainrule.lazy import attach
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach(__name__, __file__)  # the names are in __init__.pyi
 __all__ += ["__version__"]
-
-moved.install()

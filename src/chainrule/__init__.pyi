@@ -5,7 +5,6 @@ from chainrule import wheels as wheels
 from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
-from chainrule.cluster.statistics import Statistics as Statistics
 from chainrule.compile.load.threads import set_threads as set_threads
 from chainrule.control.laws.controller import Controller as Controller
 from chainrule.control.laws.gains import default_gains as default_gains
@@ -23,6 +22,7 @@ from chainrule.control.motions.references import hold as hold
 from chainrule.errors import ChainruleError as ChainruleError
 from chainrule.errors import ClusterError as ClusterError
 from chainrule.errors import FormatError as FormatError
+from chainrule.errors import MissingPackageError as MissingPackageError
 from chainrule.errors import ModelError as ModelError
 from chainrule.errors import ModelWarning as ModelWarning
 from chainrule.errors import MotionWarning as MotionWarning
@@ -63,5 +63,6 @@ from chainrule.simulation.sources import Samples as Samples
 from chainrule.simulation.stepping import Simulation as Simulation
 from chainrule.simulation.traced import traceable as traceable
 from chainrule.simulation.trajectory import Trajectory as Trajectory
+from chainrule.statistics.statistics import Statistics as Statistics
 
 __version__: str

@@ -63,7 +63,8 @@ def real_array(value: Any, what: str, units: Units = None) -> Array:
     except Exception as error:  # foreign arrays raise what they like: a tensor with gradients, a tracer
         if hasattr(value, "__cuda_array_interface__"):
             raise ShapeError(
-                f"{what} lies on a graphics processor, and this computes on the CPU; robot.kernel(name, target='cuda') "
+                f"{what} lies on a graphics processor, and this computes on the CPU; "
+                "robot.compiled.kernel(name, target='cuda') "
                 "computes there, as do robot.torch and robot.jax"
             ) from error
         raise ShapeError(f"{what} must be an array of numbers, got {type(value).__name__}: {error}") from error

@@ -6,6 +6,8 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 MAX_COMPARED = 200
 """Characters of an unknown name that are compared with the known ones, and shown."""
@@ -65,6 +67,28 @@ class MotionWarning(UserWarning):
 
 class ModelWarning(UserWarning):
     """The robot loads, but its file has a property that the user should know of."""
+
+
+EXTRAS = {
+    "c3d": "c3d", "casadi": "casadi", "cupy": "cuda", "dask": "dask", "distributed": "dask", "fsspec": "dask",
+    "jax": "jax", "matplotlib": "plot", "mujoco": "mujoco", "pandas": "pandas", "PIL": "plot", "pint": "units",
+    "plotly": "report", "pyarrow": "parquet", "robot_descriptions": "descriptions", "torch": "torch",
+    "trimesh": "studio", "viser": "studio", "xacro": "xacro", "xarray": "xarray",
+}  # fmt: skip
+"""Packages that are no dependencies, and the extra of chainrule that installs each."""
+
+
+def import_optional(module: str, what: str, otherwise: str = "") -> Any:
+    """A module of a package that is no dependency; where it is missing, an error that says how it is installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        missing = (error.name or package).partition(".")[0]
+        raise MissingPackageError(
+            f"{what} needs the package {missing}, which is not installed: "
+            f"pip install 'chainrule[{EXTRAS[package]}]'{otherwise}"
+        ) from error
 
 
 def quoted(names: Iterable[str], most: int = 12) -> str:

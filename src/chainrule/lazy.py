@@ -60,6 +60,28 @@ def module(name: str) -> Any:
     return _Module(name)
 
 
+class _Method:
+    """A function of another module in a class, which has the function itself once it was looked up."""
+
+    def __init__(self, module: str, name: str, wrap: Callable[[Any], Any]) -> None:
+        self._module, self._function, self._wrap = module, name, wrap
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance: object, owner: type[Any]) -> Any:
+        setattr(self._owner, self._name, self._wrap(getattr(import_module(self._module), self._function)))
+        return getattr(owner if instance is None else instance, self._name)
+
+
+def method(module: str, name: str, wrap: Callable[[Any], Any] = lambda function: function) -> Any:
+    """A method that is a function of a module, which is imported when the method is first looked up.
+
+    `wrap` may be `staticmethod`. Type checkers and editors see `Any`: let them read the function under TYPE_CHECKING.
+    """
+    return _Method(module, name, wrap)
+
+
 class cached_property(functools.cached_property[T]):  # noqa: N801
     """A property that is computed when it is first used, without a lock.
 

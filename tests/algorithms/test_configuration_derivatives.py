@@ -1,5 +1,7 @@
 """Derivatives of Jacobians, energies, momenta, mass matrix and gravity: against differences, peers and identities."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -34,14 +36,14 @@ def moving_tree(request):
 def test_the_kinematic_hessian_is_the_derivative_of_the_jacobian(moving_tree, frame):
     robot, q, qd, _ = moving_tree
     for link in ("tool", robot.link_names[len(robot.link_names) // 2]):
-        H = robot.kinematic_hessian(q, link, frame)
-        close(H, along(robot, lambda x, link=link: robot.jacobian(x, link, frame), q))
-        assert_allclose(H @ qd, robot.jacobian_derivative(q, qd, link, frame), atol=1e-10)
+        H = robot.jacobian_dq(q, link, frame=frame)
+        close(H, along(robot, lambda x, link=link: robot.jacobian(x, link, frame=frame), q))
+        assert_allclose(H @ qd, robot.jacobian_dot(q, qd, link, frame=frame), atol=1e-10)
 
 
 def test_the_derivative_of_the_mass_matrix(moving_tree):
     robot, q, qd, _ = moving_tree
-    D = robot.mass_matrix_derivative(q)
+    D = robot.derivatives.mass_matrix_dq(q)
     close(D, along(robot, robot.mass_matrix, q))
     C = robot.coriolis_matrix(q, qd)
     assert_allclose(D @ qd, C + C.T, atol=1e-10 * np.abs(C).max())
@@ -50,36 +52,39 @@ def test_the_derivative_of_the_mass_matrix(moving_tree):
 
 def test_the_derivative_of_gravity_torques(moving_tree):
     robot, q, _, _ = moving_tree
-    close(robot.gravity_torque_jacobian(q), along(robot, robot.gravity_torque, q))
+    close(robot.derivatives.gravity_torque_dq(q), along(robot, robot.gravity_torque, q))
 
 
 def test_derivatives_of_energies(moving_tree):
     robot, q, qd, _ = moving_tree
-    found = robot.kinetic_energy_derivatives(q, qd)
+    found = robot.derivatives.kinetic_energy_derivatives(q, qd)
     close(found.dq, along(robot, lambda x: robot.kinetic_energy(x, qd), q))
     assert_allclose(found.dqd, robot.mass_matrix(q) @ qd, atol=1e-10)
-    assert_allclose(found.dq, qd @ robot.mass_matrix_derivative(q).transpose(2, 0, 1) @ qd / 2, atol=1e-9)
-    close(robot.potential_energy_gradient(q), along(robot, robot.potential_energy, q))
+    assert_allclose(found.dq, qd @ robot.derivatives.mass_matrix_dq(q).transpose(2, 0, 1) @ qd / 2, atol=1e-9)
+    close(robot.derivatives.potential_energy_dq(q), along(robot, robot.potential_energy, q))
 
 
 def test_the_potential_energy_of_springs_between_links_and_in_ball_joints_has_its_gradient():
     robot = tree(1, ("spherical", "revolute", "universal"), drives=False)
     ball = next(joint.name for joint in robot.model.joints if joint.type == "spherical")
-    robot = robot.with_joint_properties(stiffness={ball: 2.0}, rest={ball: 0.2})
+    robot = robot.edit(joints={ball: {"stiffness": 2.0, "rest": 0.2}})
     robot = robot.with_spring("base", "tool", (1.0, 0.5, 0.2), stiffness=30.0, rest_length=0.6, force=4.0).reference
     q = state(robot, 1)[0]
-    close(robot.potential_energy_gradient(q), along(robot, robot.potential_energy, q))
-    assert_allclose(robot.potential_energy_gradient(q), robot.gravity_torque(q) + robot.spring_torque(q))
+    close(robot.derivatives.potential_energy_dq(q), along(robot, robot.potential_energy, q))
+    assert_allclose(robot.derivatives.potential_energy_dq(q), robot.gravity_torque(q) + robot.spring_torque(q))
 
 
 def test_derivatives_of_momenta(moving_tree):
     robot, q, qd, _ = moving_tree
-    for name in ("momentum", "centroidal_momentum"):
-        f = getattr(robot, name)
-        found = getattr(robot, f"{name}_derivatives")(q, qd)
+    functions = robot.derivatives
+    for f, derivatives in (
+        (robot.momentum, functions.momentum_derivatives),
+        (robot.centroidal.momentum, functions.centroidal_momentum_derivatives),
+    ):
+        found = derivatives(q, qd)
         close(found.dq, along(robot, lambda x, f=f: f(x, qd), q))
         assert_allclose(found.dqd @ qd, f(q, qd), atol=1e-10)
-    assert_allclose(found.dqd, robot.centroidal_momentum_matrix(q), atol=1e-10)
+    assert_allclose(found.dqd, robot.centroidal.matrix(q), atol=1e-10)
 
 
 def test_the_rate_of_momentum_is_the_force_of_gravity_and_of_the_floor():
@@ -87,7 +92,7 @@ def test_the_rate_of_momentum_is_the_force_of_gravity_and_of_the_floor():
     robot = cr.load("quadruped").without_friction().reference
     q, qd, _ = state(robot, 2)
     qdd = robot.forward_dynamics(q, qd, np.zeros(robot.nv))
-    h = robot.centroidal_momentum_derivatives(q, qd)
+    h = robot.derivatives.centroidal_momentum_derivatives(q, qd)
     rate = h.dq @ qd + h.dqd @ qdd
     assert_allclose(rate[3:], robot.mass * robot.gravity, atol=1e-9)
     assert_allclose(rate[:3], 0, atol=1e-9)
@@ -96,13 +101,20 @@ def test_the_rate_of_momentum_is_the_force_of_gravity_and_of_the_floor():
 def test_compiled_code_gives_the_same_on_batches():
     robot = tree(4, ("revolute", "universal"))
     q, qd, _ = state(robot, 4, (2, 3))
-    for name in ("kinematic_hessian", "mass_matrix_derivative", "gravity_torque_jacobian", "potential_energy_gradient"):
-        assert_allclose(getattr(robot, name)(q), getattr(robot.reference, name)(q), atol=1e-11)
+    for name in (
+        "jacobian_dq",
+        "derivatives.mass_matrix_dq",
+        "derivatives.gravity_torque_dq",
+        "derivatives.potential_energy_dq",
+    ):
+        assert_allclose(attrgetter(name)(robot)(q), attrgetter(name)(robot.reference)(q), atol=1e-11)
     for name in ("kinetic_energy", "momentum", "centroidal_momentum"):
-        ours, theirs = (getattr(r, f"{name}_derivatives")(q, qd) for r in (robot, robot.reference))
+        ours, theirs = (attrgetter(f"derivatives.{name}_derivatives")(r)(q, qd) for r in (robot, robot.reference))
         assert_allclose(ours.dq, theirs.dq, atol=1e-11)
         assert_allclose(ours.dqd, theirs.dqd, atol=1e-11)
-        assert_allclose(getattr(robot, f"{name}_derivatives")(q[0, 0], qd[0, 0]).dq, ours.dq[0, 0], atol=1e-12)
+        assert_allclose(
+            attrgetter(f"derivatives.{name}_derivatives")(robot)(q[0, 0], qd[0, 0]).dq, ours.dq[0, 0], atol=1e-12
+        )
 
 
 def test_pinocchio_agrees():
@@ -118,10 +130,10 @@ def test_pinocchio_agrees():
         q, qd, qdd = state(robot, 0)
         args = (peer.model, peer.data, peer.q(q))
         dh, *_ = pin.computeCentroidalDynamicsDerivatives(*args, peer.G @ qd, peer.G @ qdd)
-        assert_allclose(robot.centroidal_momentum_derivatives(q, qd).dq, (dh @ peer.G)[swap], atol=1e-10)
-        assert_allclose(robot.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(*args) @ peer.G, atol=1e-11)
+        assert_allclose(robot.derivatives.centroidal_momentum_derivatives(q, qd).dq, (dh @ peer.G)[swap], atol=1e-10)
+        assert_allclose(robot.centroidal.com_jacobian(q), pin.jacobianCenterOfMass(*args) @ peer.G, atol=1e-11)
         dg = pin.computeGeneralizedGravityDerivatives(*args)
-        assert_allclose(robot.gravity_torque_jacobian(q), peer.G.T @ dg @ peer.G, atol=1e-10)
+        assert_allclose(robot.derivatives.gravity_torque_dq(q), peer.G.T @ dg @ peer.G, atol=1e-10)
         pin.computeJointKinematicHessians(*args)
         last = robot.model.moving[-1]
         joint = peer.model.getJointId(last.name)
@@ -131,4 +143,4 @@ def test_pinocchio_agrees():
                 6, peer.nv, peer.nv, order="F"
             )  # the tensor comes with its numbers in Fortran's order
             H = np.einsum("rij,ia,jb->rab", H[swap], peer.G, peer.G)
-            assert_allclose(robot.kinematic_hessian(q, last.child, frame), H, atol=1e-10)
+            assert_allclose(robot.jacobian_dq(q, last.child, frame=frame), H, atol=1e-10)

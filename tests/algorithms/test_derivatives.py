@@ -52,8 +52,8 @@ def test_inverse_dynamics_of_trees_of_every_joint_kind_against_differences(seed)
 def test_wrenches_in_either_frame_against_differences(frame):
     robot = trees.tree(5).reference
     rng = np.random.default_rng(0)
-    loads = {"wrenches": {"link4": rng.normal(size=6), "link9": rng.normal(size=6)}, "tip_wrench": rng.normal(size=6)}
-    assert_inverse_dynamics(robot, *moving(robot, 5), **loads, wrench_frame=frame)
+    loads = {"external": {"link4": rng.normal(size=6), "link9": rng.normal(size=6)}, "tip_wrench": rng.normal(size=6)}
+    assert_inverse_dynamics(robot, *moving(robot, 5), **loads, frame=frame)
 
 
 def assert_forward_dynamics(robot, q, qd, tau, **loads):
@@ -67,14 +67,14 @@ def assert_forward_dynamics(robot, q, qd, tau, **loads):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forward_dynamics_of_trees_of_every_joint_kind_against_differences(seed):
     robot = trees.tree(seed).reference
-    load = {"tip_wrench": np.random.default_rng(0).normal(size=6), "wrench_frame": ("body", "world")[seed % 2]}
+    load = {"tip_wrench": np.random.default_rng(0).normal(size=6), "frame": ("body", "world")[seed % 2]}
     assert_forward_dynamics(robot, *moving(robot, seed), **load)
 
 
 def assert_second_derivatives(robot, q, qd, qdd, **loads):
     """The contraction of differences of first derivatives."""
     vector = np.random.default_rng(9).normal(size=robot.nv)
-    found = robot.inverse_dynamics_second_derivatives(q, qd, qdd, vector, **loads)
+    found = robot.derivatives.second(q, qd, qdd, vector, **loads)
     first = lambda *state: np.stack(robot.inverse_dynamics_derivatives(*state, **loads))  # noqa: E731
     slopes = lambda *state: np.moveaxis(vector @ first(*state), 0, -2)  # noqa: E731
     along_q = columns(lambda v: slopes(robot.integrate(q, v), qd, qdd), robot.nv)
@@ -90,7 +90,7 @@ def assert_second_derivatives(robot, q, qd, qdd, **loads):
 def test_second_derivatives_of_trees_of_every_joint_kind_against_differences(frame):
     names = ("revolute", "universal", "spherical", "helical") if frame == "body" else ("planar", "free", "prismatic")
     robot = trees.tree(7, names).reference
-    loads = {"tip_wrench": np.random.default_rng(0).normal(size=6), "wrench_frame": frame}
+    loads = {"tip_wrench": np.random.default_rng(0).normal(size=6), "frame": frame}
     assert_second_derivatives(robot, *moving(robot, 7), **loads)
 
 
@@ -99,7 +99,9 @@ def sprung():
     """An arm with springs and a damper between links, and every smooth law of friction."""
     arm = cr.load("planar_2r").with_spring("base", "link2", (0.3, 1.0, 0.1), (0.1, 0, 0), stiffness=40, rest_length=0.2)
     arm = arm.with_spring("link1", "link2", (0, 0.2, 0), (0.5, 0.1, 0), stiffness=7, damping=3.0)
-    return arm.with_friction(viscous=0.4, coulomb=0.5, static=0.9, stribeck=0.3, ripple=0.2, ripple_waves=3)
+    return arm.edit(
+        joints={"*": {"viscous": 0.4, "coulomb": 0.5, "static": 0.9, "stribeck": 0.3, "ripple": 0.2, "ripple_waves": 3}}
+    )
 
 
 def test_springs_dampers_and_friction_against_differences(sprung):
@@ -112,13 +114,13 @@ def test_second_derivatives_of_springs_dampers_and_friction_against_differences(
 
 def test_friction_laws_of_the_users_own_against_differences():
     law = lambda q, qd: 2.0 * np.tanh(3 * qd) * (1 + 0.1 * np.sin(q)) + where(qd > 1, qd * qd - 1, 0)  # noqa: E731
-    arm = cr.load("planar_2r").with_friction(function=law)
+    arm = cr.load("planar_2r").edit(joints={"*": {"friction_function": law}})
     assert_inverse_dynamics(arm.reference, np.array([0.3, -0.7]), np.array([0.2, 1.4]), np.array([1.0, 2.0]))
 
 
 def test_the_level_of_dry_friction_has_no_derivative_on_either_side():
     arm = cr.load("planar_2r")
-    rubbing = arm.with_friction(coulomb=0.7).reference
+    rubbing = arm.edit(joints={"*": {"coulomb": 0.7}}).reference
     state = [0.3, -0.7], [0.2, -1.4], [1.0, 2.0]
     for a, b in zip(
         rubbing.inverse_dynamics_derivatives(*state), arm.reference.inverse_dynamics_derivatives(*state), strict=True
@@ -138,7 +140,7 @@ def test_the_derivative_of_gravity_is_the_hessian_of_the_potential_energy():
 
 
 def test_velocity_torques_are_quadratic_and_their_derivative_is_twice_the_coriolis_matrix():
-    robot = trees.tree(2, drives=False).with_gravity((0, 0, 0)).reference
+    robot = trees.tree(2, drives=False).edit(gravity=(0, 0, 0)).reference
     q, qd, _ = trees.state(robot, 2)
     rest = np.zeros(robot.nv)
     dqd = robot.inverse_dynamics_derivatives(q, qd, rest).dqd
@@ -150,7 +152,7 @@ def test_velocity_torques_are_quadratic_and_their_derivative_is_twice_the_coriol
 
 def test_derivatives_of_accelerations_are_symmetric_changes_of_the_mass_matrix():
     """d tau/dq at rest, without gravity, is d(M qdd)/dq; contracted with qd, dM/dt is symmetric."""
-    robot = trees.tree(4, drives=False).with_gravity((0, 0, 0)).reference
+    robot = trees.tree(4, drives=False).edit(gravity=(0, 0, 0)).reference
     q, qd, _ = trees.state(robot, 4)
     rest = np.zeros(robot.nv)
     rate = (robot.inverse_dynamics_derivatives(q, rest, np.eye(robot.nv)).dq @ qd).T
@@ -161,7 +163,7 @@ def test_derivatives_of_accelerations_are_symmetric_changes_of_the_mass_matrix()
 def test_one_kernel_gives_all_three_matrices_as_views():
     robot = cr.load("panda")
     state = np.random.default_rng(0).normal(size=(3, 5, 7))
-    kernel = robot.kernel("inverse_dynamics_derivatives")
+    kernel = robot.compiled.kernel("inverse_dynamics_derivatives")
     assert kernel(*state).shape == (5, 3, 7, 7)
     found = robot.inverse_dynamics_derivatives(*state)
     assert found.dq.base is found.dqdd.base
@@ -176,7 +178,7 @@ def test_one_kernel_gives_all_three_matrices_as_views():
 def test_one_frame_for_all_and_link_to_link_are_equal(monkeypatch):
     """Long chains are computed in one frame, others from link to link."""
     robot = trees.tree(6).reference
-    load = {"tip_wrench": np.ones(6), "wrench_frame": "world"}
+    load = {"tip_wrench": np.ones(6), "frame": "world"}
     state = trees.state(robot, 6)
     expected = robot.inverse_dynamics_derivatives(*state, **load)
     monkeypatch.setattr(rnea_derivatives, "is_deep", lambda model: True)
@@ -220,7 +222,7 @@ def looped(request):
 def test_forward_dynamics_with_closed_loops_against_differences(looped):
     robot, q = looped
     rng = np.random.default_rng(1)
-    qd = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    qd = robot.loops.consistent_velocity(q, rng.normal(size=robot.nv))
     assert_forward_dynamics(robot, q, qd, rng.normal(size=robot.nv), tip_wrench=rng.normal(size=6))
 
 
@@ -230,4 +232,4 @@ def test_inverse_dynamics_with_closed_loops_is_refused():
     with pytest.raises(cr.ModelError, match=r"inverse_dynamics_derivatives: .* closed loops are not computed"):
         robot.inverse_dynamics_derivatives(robot.neutral(), zero, zero)
     with pytest.raises(cr.ModelError, match=r"inverse_dynamics_second_derivatives: .* closed loops are not computed"):
-        robot.inverse_dynamics_second_derivatives(robot.neutral(), zero, zero, zero)
+        robot.derivatives.second(robot.neutral(), zero, zero, zero)

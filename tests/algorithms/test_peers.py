@@ -69,7 +69,7 @@ def test_pinocchio_agrees(name, floating):
     for link in [robot.link_names[-1], robot.link_names[len(robot.link_names) // 2]]:
         for frame in ("space", "body", "world"):
             if link in theirs and robot.nv:
-                close(robot.jacobian(q, link, frame), peer.jacobian(q, link, frame))
+                close(robot.jacobian(q, link, frame=frame), peer.jacobian(q, link, frame))
     if robot.nv == peer.nv and robot.nv and np.linalg.cond(M) < 1e10:
         close(robot.forward_dynamics(q, qd, tau), peer.forward_dynamics(q, qd, tau))
 
@@ -150,10 +150,10 @@ def test_modern_robotics_agrees_on_random_screw_chains(seed):
     close(robot.pose(q), mr.FKinSpace(home, screws, q), 1e-8)
     close(robot.jacobian(q, frame="space"), mr.JacobianSpace(screws, q), 1e-8)
     tau = mr.InverseDynamics(q, qd, qdd, g, F, M, G, screws)
-    close(robot.inverse_dynamics(q, qd, qdd, tip_wrench=F), tau, 1e-8)
+    close(robot.inverse_dynamics(q, qd, qdd, tip_wrench=F, frame="body"), tau, 1e-8)
     close(robot.mass_matrix(q), mr.MassMatrix(q, M, G, screws), 1e-8)
     close(robot.gravity_torque(q), mr.GravityForces(q, g, M, G, screws), 1e-8)
-    close(robot.forward_dynamics(q, qd, tau, tip_wrench=F), qdd, 1e-7)
+    close(robot.forward_dynamics(q, qd, tau, tip_wrench=F, frame="body"), qdd, 1e-7)
     body = np.linalg.solve(mr.Adjoint(home), screws)
     same = cr.Robot.from_screws(home=home, screws=body, axes="body", frames=frames, inertias=inertias, gravity=g)
     close(same.inverse_dynamics(q, qd, qdd), robot.inverse_dynamics(q, qd, qdd), 1e-8)

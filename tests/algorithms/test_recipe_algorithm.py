@@ -7,7 +7,8 @@ from trees import state, tree
 
 import chainrule as cr
 from chainrule.algorithms.kinematics import poses_of, twists_of
-from chainrule.functions.table import FUNCTIONS, QD, Function, Q
+from chainrule.core.declaration import function
+from chainrule.functions.table import FUNCTIONS, QD, Q
 
 
 def gravity_power(model, q, qd):  # step 1
@@ -21,18 +22,22 @@ def gravity_power(model, q, qd):  # step 1
     return power
 
 
+@function(gravity_power, takes=(Q, QD), gives=(), unit="W", answer="power of gravity on all links (W)")  # step 2
+def power(robot, q, qd=0, *, out=None):
+    """Power of gravity on all links, in W: (...)."""
+
+
+ENTRY = FUNCTIONS.pop("power")
+
+
 @pytest.fixture(autouse=True)
 def listed(monkeypatch):
-    monkeypatch.setitem(FUNCTIONS, "gravity_power", Function(gravity_power, (Q, QD), ()))  # step 2
-
-
-def power(robot, q, qd):  # step 3
-    """Power of gravity on all links, in W: (...)."""
-    return robot.evaluate("gravity_power", q=q, qd=qd)
+    """The table has it in these tests alone."""
+    monkeypatch.setitem(FUNCTIONS, "power", ENTRY)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_gravity_takes_what_its_torques_hold_on_trees_of_every_joint_kind(seed):  # step 4
+def test_gravity_takes_what_its_torques_hold_on_trees_of_every_joint_kind(seed):  # step 3
     robot = tree(seed).reference
     q, qd, _ = state(robot, seed)
     assert_allclose(power(robot, q, qd), -robot.gravity_torque(q) @ qd, rtol=1e-9, atol=1e-9)
@@ -45,13 +50,16 @@ def test_it_is_compiled_batched_and_checked_like_the_others():
     many = power(robot, np.stack([q] * 5), qd)
     assert many.shape == (5,)
     assert_allclose(many, power(robot, q, qd), rtol=1e-12)
-    with pytest.raises(cr.ShapeError, match=r"gravity_power: qd must have 7 numbers .*got 3"):
+    with pytest.raises(cr.ShapeError, match=r"power: qd must have 7 numbers .*got 3"):
         power(robot, q, [0.0] * 3)
+    out = np.empty(5)
+    assert power(robot, np.stack([q] * 5), qd, out=out) is out
+    assert power(robot, q) == 0
 
 
 def test_it_has_a_kernel_and_can_be_exported(tmp_path):
     robot = cr.load("planar_2r")
-    kernel = robot.kernel("gravity_power")
+    kernel = robot.compiled.kernel("power")
     assert kernel([0.3, 0.4], [1.0, 2.0]) == pytest.approx(power(robot, [0.3, 0.4], [1.0, 2.0]))
-    robot.export("c", functions=["gravity_power"], path=tmp_path / "power.c")
-    assert "gravity_power" in (tmp_path / "power.c").read_text()
+    robot.compiled.export("c", functions=["power"], path=tmp_path / "power.c")
+    assert "power" in (tmp_path / "power.c").read_text()

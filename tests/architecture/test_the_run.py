@@ -64,7 +64,7 @@ import pytest, chainrule as cr
 
 @pytest.mark.interpreted
 def test_a_kernel():
-    cr.load("pendulum").kernel("mass_matrix")
+    cr.load("pendulum").compiled.kernel("mass_matrix")
 
 @pytest.mark.interpreted
 def test_a_function():

@@ -21,7 +21,7 @@ COMMANDS = [
     ),
     (("torque", "planar_2r", "--q", "a,b"), 2, r"--q: 'b' is neither a number nor the name of a configuration"),
     (("torque", "planar_2r", "--tip-wrench", "1,2,3"), 2, r"--tip-wrench: takes 6 numbers, got 3"),
-    (("torque", "planar_2r", "--wrench-frame", "wrld"), 2, r"there is no frame 'wrld'; did you mean 'world'"),
+    (("torque", "planar_2r", "--frame", "wrld"), 2, r"there is no frame 'wrld'; did you mean 'world'"),
     (
         ("torque", "planar_2r", "--degrees", "--q", "1,2,3"),
         2,

@@ -55,15 +55,16 @@ def test_torque_of_a_state_as_a_table_and_as_json():
     assert json.loads(pushed.stdout)["tip wrench"] == pytest.approx([2, 1])
     assert list(json.loads(pushed.stdout))[-2:] == ["tip wrench", "total"]
     wall = ("torque", "planar_2r", "--q", "90 0", "--degrees", "--tip-wrench", "0,0,0,10,0,0")
-    assert json.loads(run(*wall, "--wrench-frame", "world", "--json").stdout)["tip wrench"] == pytest.approx([-20, -10])
-    assert json.loads(run(*wall, "--json").stdout)["tip wrench"] == pytest.approx([0, 0], abs=1e-12)  # along the arm
+    assert json.loads(run(*wall, "--json").stdout)["tip wrench"] == pytest.approx([-20, -10])
+    along = run(*wall, "--frame", "body", "--json")
+    assert json.loads(along.stdout)["tip wrench"] == pytest.approx([0, 0], abs=1e-12)
 
 
 def test_info_says_order_units_and_frames():
     text = " ".join(run("info", "quadruped").stdout.split())
     assert "q, qd and tau are in the order of the table; quaternions are (x, y, z, w)" in text
     assert "angular part first; of the frame's origin, in base axes (frame world)" in text
-    assert "moment first; about the frame's origin, in the frame's own axes (wrench_frame body)" in text
+    assert "moment first; about the frame's origin, in base axes (frame world)" in text
     assert "center of mass m, link axes" in text
     assert "m/s^2, in base axes" in text
     said = json.loads(run("info", "planar_2r", "--json").stdout)["conventions"]

@@ -16,7 +16,7 @@ def run(*words):
 @pytest.fixture
 def heavier(tmp_path):
     path = tmp_path / "heavier.toml"
-    cr.load("planar_2r").with_link("link2", mass=1.2).save(path)
+    cr.load("planar_2r").edit(links={"link2": {"mass": 1.2}}).save(path)
     return path
 
 

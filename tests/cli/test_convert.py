@@ -40,7 +40,7 @@ def test_what_urdf_cannot_hold_is_said(tmp_path):
     assert "read again: 'm' and 'm' differ in" in done.stdout
     assert "torques by up to" in done.stdout
     written = cr.load(tmp_path / "arm.urdf")
-    given = cr.load(tmp_path / "arm.xml").without_rotors().without_springs()
+    given = cr.load(tmp_path / "arm.xml").edit(joints={"*": {"rotor": 0}}).without_spring()
     np.testing.assert_allclose(written.mass_matrix([0.3]), given.mass_matrix([0.3]))
 
 
@@ -89,7 +89,7 @@ def test_save_with_losses(tmp_path):
     with pytest.warns(ModelWarning, match="cannot hold all of it: loops are open: .* are left out.*gravity, here"):
         robot.save(tmp_path / "a.urdf", lossy=True)
     changes = {"lower": [-1.0, -2.0], "upper": [np.inf, 2.0], "coulomb": [0.2, 0.0], "coulomb_negative": [0.1, 0.0]}
-    arm = cr.load("planar_2r").with_joint_properties(**changes)
+    arm = cr.load("planar_2r").edit(joints={"*": {**changes}})
     with pytest.warns(ModelWarning, match=r"a limit on one side gets one of 1e\+09 on the other: joints 'joint1'"):
         arm.save(tmp_path / "b.urdf", lossy=True)
     (dof,) = cr.load(tmp_path / "b.urdf").model.joints[0].dofs

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import chainrule as cr
 from chainrule.cli import cli
+from chainrule.robot.building import to_urdf
 
 pytestmark = pytest.mark.interpreted
 
@@ -53,7 +54,7 @@ def test_a_robot_that_is_not_there_is_an_error():
 
 
 def test_other_commands_tell_of_many_problems_in_one_line(tmp_path):
-    text = cr.load("ur5").to_urdf().replace("<axis", "<axes", 1).replace("<mass value", "<mass worth", 1)
+    text = to_urdf(cr.load("ur5")).replace("<axis", "<axes", 1).replace("<mass value", "<mass worth", 1)
     path = tmp_path / "arm.urdf"
     path.write_text(text.replace("<mass worth", '<mass worth="" value', 1))
     done = CliRunner().invoke(cli, ["pose", str(path)])

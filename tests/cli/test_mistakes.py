@@ -27,9 +27,9 @@ MISTAKES = [
     ("simulate pendulum --duration nan", 2, "--duration: must be a number of seconds above 0, got 'nan'"),
     ("simulate pendulum --dt 0", 2, "--dt: must be a number of seconds above 0, got '0'"),
     ("simulate pendulum --dt 10", 1, "--dt (10 s) is longer than the duration (5 s)"),
-    ("simulate pendulum --record-every 0", 2, "--record-every: 0 is not in the range x>=1"),
-    ("simulate pendulum --duration 1e9", 1, "record fewer with --record-every"),
-    ("simulate pendulum --method rk5", 2, "--method: there is no method 'rk5'; did you mean 'rk4'?"),
+    ("simulate pendulum --record 0", 2, "--record: 0 is not in the range x>=1"),
+    ("simulate pendulum --duration 1e9", 1, "keep fewer with a larger --record ..."),
+    ("simulate pendulum --integrator rk5", 2, "--integrator: there is no integrator 'rk5'; did you mean 'rk4'?"),
     ("simulate pendulum --controller pdd", 2, "--controller: there is no controller 'pdd'; did you mean 'pd'?"),
     ("simulate pendulum --kp 3", 2, "--target and gains belong to a controller; name one: gravity, pd"),
     ("simulate pendulum --controller pd --torque 3", 2, "give either --torque or --controller"),
@@ -86,9 +86,14 @@ def test_a_mistake_ends_in_one_line_of_option_names(line, code, message, tmp_pat
 def test_no_keyword_of_python_is_left_in_a_message():
     from click import Option
 
-    words = Command("x", params=[Option(["--q0"]), Option(["--record-every"]), Option(["--dt"]), Option(["--method"])])
+    words = Command(
+        "x", params=[Option(["--q0"]), Option(["--record-every"]), Option(["--dt"]), Option(["--integrator"])]
+    )
     assert words.in_option_words("simulate: q0 must have 2 numbers") == "--q0 must have 2 numbers"
-    assert words.in_option_words("take a smaller dt, or method='radau'") == "take a smaller --dt, or --method 'radau'"
+    assert (
+        words.in_option_words("take a smaller dt, or integrator='radau'")
+        == "take a smaller --dt, or --integrator 'radau'"
+    )
     assert words.in_option_words("PD: record_every is 3") == "--record-every is 3"
     assert words.in_option_words("the joint 'q0' of robot.q0 is a method") == "the joint 'q0' of robot.q0 is a method"
 

@@ -107,7 +107,7 @@ def complete(line):
         ("chainrule si", {"simulate"}),
         ("chainrule pose pan", {"panda", "panda_hand"}),
         ("chainrule simulate panda --controller p", {"pd", "pid"}),
-        ("chainrule simulate panda --method r", {"rk4", "radau"}),
+        ("chainrule simulate panda --integrator r", {"rk4", "radau"}),
         ("chainrule ik panda --me", {"--method"}),
         ("chainrule equations panda --code o", {"octave"}),
         ("chainrule completion z", {"zsh"}),

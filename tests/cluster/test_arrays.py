@@ -20,7 +20,7 @@ def robots_and_kernels():
 
 
 def test_arrays_are_computed_on_the_cluster_with_one_robot_in_each_worker(client):
-    arm = cr.load("planar_2r").with_name("traveller")
+    arm = cr.load("planar_2r").edit(name="traveller")
     q = np.random.default_rng(0).normal(size=(40, 2))
     lazy = da.from_array(q, chunks=(5, 2))
     expected = arm.inverse_dynamics(q, q, q)

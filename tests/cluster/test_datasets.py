@@ -17,7 +17,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("fsspec")
 
 ARM = cr.load("planar_2r")
-JOINTS = ARM.layout.velocity_names
+JOINTS = ARM.model.layout.velocity_names
 ROWS = 40
 
 

@@ -7,6 +7,7 @@ import pytest
 from simulation.motions import body
 
 import chainrule as cr
+from chainrule.core.reading import find_link
 from chainrule.model.joints import Free
 from chainrule.simulation.columns import COLUMNS
 
@@ -78,12 +79,12 @@ def test_torques_gains_and_masses_differ_from_row_to_row(arm):
     q0, qd0 = starts(5)
     lazy_q0 = da.from_array(q0, chunks=(2, -1))
     torque, mass = np.linspace(0, 1, 10).reshape(5, 2), np.linspace(0.1, 2, 5)[:, None]
-    payload = {f"payload:{arm.link()}": mass}
+    payload = {f"{find_link(arm)}.payload": mass}
     lazy_payload = {name: da.from_array(x, chunks=(3, 1)) for name, x in payload.items()}
-    motion = arm.simulate(q0, qd0, torque=torque, parameters=payload, **STEPS)
+    motion = arm.at(payload).simulate(q0, qd0, torque=torque, **STEPS)
     for given in (torque, torque.tolist(), da.from_array(torque, chunks=(4, 1))):
-        assert_same(arm.simulate(lazy_q0, qd0, torque=given, parameters=payload, **STEPS), motion)
-    assert_same(arm.simulate(q0, qd0, torque=torque, parameters=lazy_payload, **STEPS), motion)
+        assert_same(arm.at(payload).simulate(lazy_q0, qd0, torque=given, **STEPS), motion)
+    assert_same(arm.at(lazy_payload).simulate(q0, qd0, torque=torque, **STEPS), motion)
     law = cr.PID(arm, [0.1, 0.2], kp=np.linspace(5, 50, 10).reshape(5, 2), ki=3.0, kd=2.0)
     for value in (law, cr.Sampled(law, 0.02), cr.PD(arm, [0.1, 0.2], kp=5.0, kd=1.0), lambda t, q, qd: -2 * qd):
         assert_same(arm.simulate(lazy_q0, qd0, torque=value, **STEPS), arm.simulate(q0, qd0, torque=value, **STEPS))
@@ -91,9 +92,9 @@ def test_torques_gains_and_masses_differ_from_row_to_row(arm):
 
 def test_one_mass_of_a_sweep_makes_the_batch(arm):
     mass = np.linspace(0.1, 2, 4)[:, None]
-    name = f"payload:{arm.link()}"
-    lazy = arm.simulate([0.3, 0.1], parameters={name: da.from_array(mass, chunks=(3, 1))}, **STEPS)
-    assert_same(lazy, arm.simulate([0.3, 0.1], parameters={name: mass}, **STEPS))
+    name = f"{find_link(arm)}.payload"
+    lazy = arm.at({name: da.from_array(mass, chunks=(3, 1))}).simulate([0.3, 0.1], **STEPS)
+    assert_same(lazy, arm.at({name: mass}).simulate([0.3, 0.1], **STEPS))
     np.testing.assert_array_equal(lazy.energy.compute(), lazy.compute().energy)
 
 
@@ -108,11 +109,11 @@ def test_batches_of_two_dimensions_and_of_none(arm):
 @pytest.mark.parametrize(
     "options",
     [
-        {"record_every": 3},
-        {"duration": 0.057, "record_every": 2},
-        {"method": "implicit_midpoint", "duration": 0.057, "record_every": 2},
-        {"method": "dop853", "duration": 0.057, "record_every": 2},
-        {"method": "semi_implicit_euler", "stops": cr.Stops(100.0, 1.0)},
+        {"record": 3},
+        {"duration": 0.057, "record": 2},
+        {"integrator": "implicit_midpoint", "duration": 0.057, "record": 2},
+        {"integrator": "dop853", "duration": 0.057, "record": 2},
+        {"integrator": "semi_implicit_euler", "stops": cr.Stops(100.0, 1.0)},
     ],
 )
 def test_every_method_has_its_samples(arm, options):
@@ -127,12 +128,12 @@ def test_every_kind_of_robot(kind):
     robot = {
         "closed loop": cr.load("four_bar").reference,
         "floating base": body(Free()).reference,
-        "dry friction": arm.with_joint_properties(coulomb=0.5),
+        "dry friction": arm.edit(joints={"*": {"coulomb": 0.5}}),
     }[kind]
     q0 = np.tile(robot.home(), (3, 1))
     qd0 = 0.1 * np.ones((3, robot.nv)) * np.arange(3)[:, None]
     if robot.model.constraints:
-        qd0 = robot.consistent_velocity(q0, qd0)
+        qd0 = robot.loops.consistent_velocity(q0, qd0)
     lazy = robot.simulate(da.from_array(q0, chunks=(2, -1)), qd0, 0.02, dt=1e-2)
     assert_same(lazy, robot.simulate(q0, qd0, 0.02, dt=1e-2))
 
@@ -140,7 +141,7 @@ def test_every_kind_of_robot(kind):
 def test_errors_name_the_row_of_the_whole_batch(arm):
     q0, _ = starts(6)
     q0[4, 1] = 99.0
-    limited = arm.with_joint_properties(lower=-3.0, upper=3.0)
+    limited = arm.edit(joints={"*": {"lower": -3.0, "upper": 3.0}})
     lazy = limited.simulate(da.from_array(q0, chunks=(3, 2)), **STEPS)
     with pytest.raises(cr.ShapeError, match=r"in row \(4,\), outside its limits"):
         lazy.q.compute(scheduler="synchronous")
@@ -211,11 +212,11 @@ def test_what_chunks_would_change_is_refused(arm):
         (lambda: arm.simulate(lazy[0, 0]), "a single number"),
         (lambda: arm.simulate(lazy > 0), "must be real numbers"),
         (lambda: arm.simulate(lazy, torque=lazy[:, :1]), "torque must have 2 numbers"),
-        (lambda: arm.simulate(lazy, parameters={"gravity": lazy}), "'gravity'] must have 3 numbers"),
+        (lambda: arm.at({"gravity": lazy}).simulate(lazy), "'gravity' must have 3 numbers"),
         (lambda: arm.simulate(lazy, dt=-1.0), "dt"),
         (lambda: arm.simulate(lazy, torque=[0.0, np.inf]), "finite"),
     ):
         with pytest.raises(cr.ShapeError, match=match):
             call()
-    with pytest.raises(cr.UnknownNameError, match="kind of parameter"):
-        arm.simulate(lazy, parameters={"weight": lazy})
+    with pytest.raises(cr.UnknownNameError, match="no parameter named 'weight'"):
+        arm.at({"weight": lazy}).simulate(lazy)

@@ -6,6 +6,7 @@ from scipy import stats
 from simulation.motions import body
 
 import chainrule as cr
+from chainrule.core.reading import find_link
 from chainrule.model.joints import Free
 
 STEPS = {"duration": 0.05, "dt": 1e-2}
@@ -57,7 +58,7 @@ def test_statistics_are_those_of_all_runs_simulated_at_once(arm):
 
 
 def test_workers_give_the_same_to_the_last_bit(client, arm):
-    payload, k = f"payload:{arm.link()}", 3.0
+    payload, k = f"{find_link(arm)}.payload", 3.0
 
     def draw(generator, count):
         return {**draw_starts(generator, count), payload: generator.uniform(0, 1, (count, 1))}
@@ -84,10 +85,10 @@ def test_more_runs_go_on_where_fewer_end(arm):
 
 def test_a_run_is_simulated_again_exactly():
     arm = cr.load("planar_2r")
-    payload = f"payload:{arm.link()}"
+    payload = f"{find_link(arm)}.payload"
     distributions = {
         "q0": ("normal", [0.2, 0.1], [0.3, 0.1]), "qd0": ("uniform", -1, [1, 2]), payload: ("lognormal", 0.0, 0.5),
-        "viscous": ("uniform", 0.0, 0.3), "kp": ("choice", [5.0, 50.0]), "kd": 2.0,
+        "*.viscous": ("uniform", 0.0, 0.3), "kp": ("choice", [5.0, 50.0]), "kd": 2.0,
     }  # fmt: skip
 
     def controller(drawn):
@@ -121,12 +122,12 @@ def test_closed_loops_and_dry_friction():
     closed = four_bar.home()
 
     def start(generator, count):
-        qd = four_bar.consistent_velocity(closed, generator.normal(0, 0.3, four_bar.nv))
+        qd = four_bar.loops.consistent_velocity(closed, generator.normal(0, 0.3, four_bar.nv))
         return {"q0": closed, "qd0": np.tile(qd, (count, 1))}
 
     loops = cr.monte_carlo(four_bar, start, 3, 0.02, block=2, quantities=("q",), dt=1e-2)
     assert (loops.statistics["q"].count == 9).all()
-    rubbing = cr.load("planar_2r").reference.with_joint_properties(coulomb=20.0)
+    rubbing = cr.load("planar_2r").reference.edit(joints={"*": {"coulomb": 20.0}})
     held = cr.monte_carlo(rubbing, {"q0": ("uniform", [1.4, -0.1], [1.6, 0.1])}, 6, block=4, **STEPS)
     assert held.statistics["qd"].peak.max() < 1e-9
 
@@ -156,7 +157,7 @@ def test_a_run_whose_simulation_stops_does_not_stop_the_others(arm):
         speed[2] = 300.0  # too fast for the equations of the midpoint rule
         return {"q0": np.full((count, 2), 0.1), "qd0": speed}
 
-    found = cr.monte_carlo(arm, draw, 7, 0.1, method="implicit_midpoint", dt=1e-2)
+    found = cr.monte_carlo(arm, draw, 7, 0.1, integrator="implicit_midpoint", dt=1e-2)
     assert found.diverged == (2,)
     assert (found.statistics["q"].count == 6 * 11).all()
 
@@ -177,14 +178,14 @@ def test_noise_of_a_drawn_law_belongs_to_its_block(arm):
 
 def test_warnings_of_blocks_are_told_once(arm):
     with pytest.warns(cr.SimulationWarning, match=r"2 of 2 blocks warn. monte_carlo: runs 0 to 4: simulate: .*energy"):
-        cr.monte_carlo(arm, {"q0": [1.0, 0.5], "qd0": [20.0, 0.0]}, 10, 0.5, block=5, method="euler", dt=2e-2)
+        cr.monte_carlo(arm, {"q0": [1.0, 0.5], "qd0": [20.0, 0.0]}, 10, 0.5, block=5, integrator="euler", dt=2e-2)
 
 
 def test_samples_are_about_two_hundred_unless_asked_for(arm):
     found = cr.monte_carlo(cr.load("planar_2r"), {"q0": [0.1, 0.2]}, 1, 0.4, dt=1e-3, quantities=("energy",))
     assert found.statistics["energy"].count == 201
     assert len(found.t) == 26
-    all_of = cr.monte_carlo(arm, {"q0": [0.1, 0.2]}, 1, 0.01, dt=1e-3, record_every=1, quantities=["power"])
+    all_of = cr.monte_carlo(arm, {"q0": [0.1, 0.2]}, 1, 0.01, dt=1e-3, record=1, quantities=["power"])
     assert (all_of.statistics["power"].count == 11).all()
     assert len(all_of.t) == 11
 
@@ -225,7 +226,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(arm, monkeypatch):
         (lambda: cr.monte_carlo(arm, q0, 5, events=never), "option events is not for it"),
         (lambda: cr.monte_carlo(arm, q0, 5, parameters={}), "are drawn by their names"),
         (lambda: cr.monte_carlo(arm, q0, 5, dt=-1.0), "dt"),
-        (lambda: cr.monte_carlo(arm, q0, 5, 1e4, record_every=1), "takes .* GiB; take a larger record_every"),
+        (lambda: cr.monte_carlo(arm, q0, 5, 1e4, record=1), "takes .* GiB; take a larger record"),
         (lambda: cr.monte_carlo(arm, {"q0": ("normal", 0.0)}, 5), r"q0 must be \('normal', mean, std\)"),
         (lambda: cr.monte_carlo(arm, {"q0": ("gauss", 0.0, 1.0)}, 5), "the distribution of q0 is 'gauss'; known are"),
         (lambda: cr.monte_carlo(arm, {"q0": ("normal", 0.0, -1.0)}, 5), "q0 cannot be drawn from"),
@@ -234,7 +235,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(arm, monkeypatch):
         with pytest.raises(cr.ShapeError, match=match):
             call()
     for call, match in (
-        (lambda: cr.monte_carlo(arm, {**q0, "kp": 3.0}, 5), "kind of parameter"),
+        (lambda: cr.monte_carlo(arm, {**q0, "kp": 3.0}, 5), "no parameter named 'kp'"),
         (lambda: cr.monte_carlo(arm, q0, 5, steps=3), "no option named 'steps'"),
         (lambda: cr.monte_carlo(arm, q0, 5, quantities=["speed"]), "no quantity named 'speed'"),
     ):
@@ -243,7 +244,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(arm, monkeypatch):
 
 
 def test_a_start_outside_the_limits_names_its_run(client, arm):
-    limited = arm.with_joint_properties(lower=-3.0, upper=3.0)
+    limited = arm.edit(joints={"*": {"lower": -3.0, "upper": 3.0}})
 
     def draw(generator, count):
         q0 = np.zeros((count, 2))

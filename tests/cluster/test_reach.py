@@ -58,7 +58,7 @@ def test_a_local_cluster_is_started_and_ended(arm):
 
 def test_targets_are_solved_by_workers_as_here(client, arm):
     box = ([-3, -3, 0], [3, 3, 0], 0.1, np.eye(3))
-    here, there = arm.reachability(*box), arm.reachability(*box, cluster=client)
+    here, there = arm.ik.reachability(*box), arm.ik.reachability(*box, cluster=client)
     assert_array_equal(here.bits, there.bits)
     assert here.reasons == there.reasons
     assert 0 < here.success_rate < 1
@@ -127,7 +127,9 @@ def test_other_checkpoints_are_refused(arm, tmp_path):
     with pytest.raises(cr.ShapeError, match="another map: robot was 'planar_3r'"):
         cr.load("planar_2r").workspace(100, cell=0.5, checkpoint=path)
     path.write_bytes(b"no archive")
-    with pytest.raises(cr.FormatError, match="is no checkpoint of a workspace, or it is damaged"):
+    with pytest.raises(
+        cr.FormatError, match="is not a checkpoint of a workspace that chainrule wrote, or it is damaged"
+    ):
         arm.workspace(100, cell=0.5, checkpoint=path)
     with pytest.raises(cr.ShapeError, match=r"must be the path of an \.npz file"):
         arm.workspace(100, cell=0.5, checkpoint="part.csv")

@@ -7,16 +7,13 @@ from trees import state
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.load import engine
-from chainrule.core.mechanism import fingerprint
+from chainrule.core.derived import digest
 from chainrule.functions.table import FUNCTIONS
 
 LANES = engine.vector_bits() // 64
 
 
-OF_LOOPS = {
-    "constraint_residual", "constraint_jacobian", "constraint_velocity_terms", "constraint_poses", "constraint_forces",
-    "loop_forces", "closing_step", "consistent_velocity", "consistent_acceleration",
-}  # fmt: skip
+OF_LOOPS = {name for name in FUNCTIONS if name.startswith("loops.")}
 
 
 SMALL = ["revolute", "prismatic", "universal", "spherical", "fixed"]
@@ -45,7 +42,7 @@ Q, QD, QDD = state(PANDA, 0, (64,))
 
 def built(name="gravity_torque", robot="planar_2r"):
     model = cr.load(robot).model
-    return Kernel(model, name, fingerprint(model), {})
+    return Kernel(model, name, digest(model), {})
 
 
 def works(kernel):

@@ -9,7 +9,7 @@ import pytest
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.load import cache, engine, secret, threads
-from chainrule.core.mechanism import fingerprint
+from chainrule.core.derived import digest
 from compile.support import built, works
 
 
@@ -61,7 +61,7 @@ def test_an_entry_that_cannot_be_trusted_is_built_again(empty_cache, damage):
 def test_the_key_holds_everything_that_shapes_a_kernel(monkeypatch, empty_cache):
     built()
     other = cr.load("planar_2r").scale_masses(2.0)
-    assert not Kernel(other.model, "gravity_torque", fingerprint(other.model), {}).cached
+    assert not Kernel(other.model, "gravity_torque", digest(other.model), {}).cached
     monkeypatch.setattr(engine, "version", lambda: "another compiler")
     assert not built().cached
     monkeypatch.undo()
@@ -182,12 +182,12 @@ def test_an_entry_that_somebody_else_has_made_is_not_believed(empty_cache, tmp_p
     heavy = cr.load("planar_2r").scale_masses(666.0).model
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "attacker"))
     monkeypatch.setenv("CHAINRULE_CACHE", str(tmp_path / "forged"))
-    Kernel(heavy, "gravity_torque", fingerprint(heavy), {})
+    Kernel(heavy, "gravity_torque", digest(heavy), {})
     (forged,) = (tmp_path / "forged").glob("*.kernel")
     entry = cache.read(forged.stem)
     monkeypatch.setenv("CHAINRULE_CACHE", str(empty_cache))
     cache.write(path.stem, entry)  # whole and right, with the attacker's secret
-    assert Kernel(cr.load("planar_2r").model, "gravity_torque", fingerprint(cr.load("planar_2r").model), {}).cached
+    assert Kernel(cr.load("planar_2r").model, "gravity_torque", digest(cr.load("planar_2r").model), {}).cached
     monkeypatch.undo()
     monkeypatch.setenv("CHAINRULE_CACHE", str(empty_cache))
     kernel = built()
@@ -274,7 +274,7 @@ def test_what_belongs_to_another_user_is_refused(given, tmp_path, own_state):
     entries = list(place.glob("*.kernel"))
     for path in {"kernels": [place], "parent": [place.parent], "entry": entries, "state": [own_state]}[given]:
         os.chown(path, 12345, -1)
-    probe = CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)"
+    probe = CODE + "; print(cr.load('planar_2r').compiled.kernel('gravity_torque').cached)"
     done = run_code(probe, CHAINRULE_CACHE=str(place))
     assert done.stdout.split("\n")[:2] == [RIGHT, "False"]
     assert ("belongs to another user" in done.stderr) == (given != "entry")

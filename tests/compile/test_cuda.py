@@ -41,7 +41,7 @@ def states(kernel, n, seed=0):
 
 
 def test_kernel_writes_every_number_for_any_number_of_states(device, arm):
-    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    kernel = arm.compiled.kernel("inverse_dynamics", target="cuda")
     for n in (1, 31, 32, 33, 130):
         given = states(kernel, n, n)
         for bits, close in ((32, 1e-5), (64, 1e-13)):
@@ -51,7 +51,7 @@ def test_kernel_writes_every_number_for_any_number_of_states(device, arm):
 
 
 def test_no_states_are_no_error(device, arm):
-    kernel, nothing = arm.kernel("inverse_dynamics", target="cuda"), on_device(np.zeros((0, 2)))
+    kernel, nothing = arm.compiled.kernel("inverse_dynamics", target="cuda"), on_device(np.zeros((0, 2)))
     out = on_device(np.zeros((0, 2)))
     assert kernel(nothing, nothing, nothing, out=out) is out
 
@@ -59,12 +59,12 @@ def test_no_states_are_no_error(device, arm):
 def test_a_wide_result_is_computed_in_parts(device, monkeypatch, arm):
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
     monkeypatch.setattr(emit, "MAX_TILE_BYTES", 2048)  # eight doubles a state
-    tape = arm.kernel("inverse_dynamics_derivatives", target="cuda").tape
+    tape = arm.compiled.kernel("inverse_dynamics_derivatives", target="cuda").tape
     assert emit.layout_of(tape, 64).parts == ((0, 8), (8, 12))
-    kernel = pickle.loads(pickle.dumps(arm.kernel("inverse_dynamics_derivatives", target="cuda")))
+    kernel = pickle.loads(pickle.dumps(arm.compiled.kernel("inverse_dynamics_derivatives", target="cuda")))
     given = states(kernel, 45)
     got = kernel(*map(on_device, given))
-    assert np.allclose(got, arm.kernel("inverse_dynamics_derivatives")(*given), rtol=0, atol=1e-13)
+    assert np.allclose(got, arm.compiled.kernel("inverse_dynamics_derivatives")(*given), rtol=0, atol=1e-13)
 
 
 def test_values_that_wait_long_are_kept_in_shared_memory(device, monkeypatch, arm):
@@ -72,7 +72,7 @@ def test_values_that_wait_long_are_kept_in_shared_memory(device, monkeypatch, ar
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
     monkeypatch.setattr(emit, "MOST_WAITING", {32: 5, 64: 5})
     monkeypatch.setattr(emit, "REGISTERS", {32: 4, 64: 4})
-    kernel = pickle.loads(pickle.dumps(arm.kernel("forward_dynamics", target="cuda")))
+    kernel = pickle.loads(pickle.dumps(arm.compiled.kernel("forward_dynamics", target="cuda")))
     text = kernel.source(64)
     assert text.count("KEEP(") > 20
     given = states(kernel, 45)
@@ -81,7 +81,7 @@ def test_values_that_wait_long_are_kept_in_shared_memory(device, monkeypatch, ar
 
 @given(st.integers(1, 12), st.integers(1, 30))
 def test_no_slot_holds_two_values_at_once(registers, slots):
-    tape = cr.load("planar_3r").kernel("mass_matrix", target="cuda").tape
+    tape = cr.load("planar_3r").compiled.kernel("mass_matrix", target="cuda").tape
     kept = kept_values(tape, registers, slots)
     last = {v: k for k, i in enumerate(tape.instructions) for v in i.operands}
     spans = sorted((place.slot, place.after, last[value]) for value, place in kept.items())
@@ -103,7 +103,7 @@ def test_a_kernel_is_launched_with_the_threads_it_is_written_for(monkeypatch):
 
 
 def test_batches_broadcast_and_rows_may_be_strided(device, arm):
-    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    kernel = arm.compiled.kernel("inverse_dynamics", target="cuda")
     q, qd, qdd = states(kernel, 40)
     want = arm.reference.inverse_dynamics(q[:20], qd[0], qdd[:40:2])
     got = kernel(on_device(q)[:20], on_device(qd[0]), on_device(qdd)[::2])
@@ -114,7 +114,7 @@ def test_batches_broadcast_and_rows_may_be_strided(device, arm):
 
 
 def test_out_is_written_and_returned(device, arm):
-    kernel = arm.kernel("mass_matrix", target="cuda")
+    kernel = arm.compiled.kernel("mass_matrix", target="cuda")
     q = on_device(states(kernel, 5)[0])
     out = on_device(np.full((5, 2, 2), np.nan))
     assert kernel(q, out=out) is out
@@ -127,7 +127,7 @@ def test_out_is_written_and_returned(device, arm):
 
 
 def test_what_is_wrong_with_arguments_is_said(device, arm):
-    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    kernel = arm.compiled.kernel("inverse_dynamics", target="cuda")
     q, qd, qdd = map(on_device, states(kernel, 4))
     with pytest.raises(ShapeError, match=r"takes 3 arguments \(q, qd, qdd\), got 2"):
         kernel(q, qd)
@@ -147,7 +147,7 @@ def test_what_is_wrong_with_arguments_is_said(device, arm):
 
 
 def test_arrays_on_the_host_are_refused_with_what_to_do(arm):
-    kernel = arm.kernel("mass_matrix", target="cuda")
+    kernel = arm.compiled.kernel("mass_matrix", target="cuda")
     with pytest.raises(ShapeError, match=r"must be an array on a CUDA device.* got an array of NumPy .*cupy.asarray"):
         kernel(np.zeros(2))
     with pytest.raises(ShapeError, match="got list"):
@@ -162,7 +162,7 @@ def test_arrays_on_the_host_are_refused_with_what_to_do(arm):
 
 def test_angles_of_any_size_are_right(device, arm):
     """Large angles take another way; infinite ones give no number."""
-    kernel = arm.kernel("mass_matrix", target="cuda")
+    kernel = arm.compiled.kernel("mass_matrix", target="cuda")
     q = np.array([[0.1, 1e4], [1e7, -3e12], [0.2, np.inf], [np.nan, 0.3], [0.4, -0.5]])
     want = arm.reference.mass_matrix(q[[0, 1, 4]])
     got = np.asarray(kernel(on_device(q)))
@@ -175,7 +175,7 @@ def test_angles_of_any_size_are_right(device, arm):
 
 def test_warps_go_on_to_further_states(device, arm):
     """One block computes any number of states, in turns."""
-    kernel = arm.kernel("mass_matrix", target="cuda")
+    kernel = arm.compiled.kernel("mass_matrix", target="cuda")
     q = on_device(states(kernel, 1000)[0])
     out = on_device(np.full((1000, 4), np.nan))
     kernel._code(64).launch(
@@ -190,7 +190,7 @@ GOLDEN = Path(__file__).parent / "golden"
 @pytest.mark.parametrize("name", ["pendulum.cu", "pendulum.h", "pendulum_main.cu"])
 def test_the_cuda_text_of_a_small_kernel_is_as_it_was(name, tmp_path, request):
     """Run pytest with --update-golden after a change that is meant."""
-    cr.load("pendulum").export("cuda", functions=["inverse_dynamics"], path=tmp_path / "pendulum.cu")
+    cr.load("pendulum").compiled.export("cuda", functions=["inverse_dynamics"], path=tmp_path / "pendulum.cu")
     text = (tmp_path / name).read_text()
     golden = GOLDEN / f"cuda_{name}"
     if request.config.getoption("--update-golden"):
@@ -200,7 +200,7 @@ def test_the_cuda_text_of_a_small_kernel_is_as_it_was(name, tmp_path, request):
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no CUDA compiler")
 def test_exported_files_compile(arm, tmp_path):
-    arm.export("cuda", functions=["inverse_dynamics", "mass_matrix"], path=tmp_path / "arm.cu")
+    arm.compiled.export("cuda", functions=["inverse_dynamics", "mass_matrix"], path=tmp_path / "arm.cu")
     command = ["nvcc", "-arch=sm_90", "-Werror", "all-warnings", "arm.cu", "arm_main.cu", "-o", "arm"]
     subprocess.run(command, check=True, cwd=tmp_path)
 
@@ -218,7 +218,7 @@ def test_methods_of_the_robot_say_where_arrays_on_a_device_belong(arm):
 
 def test_targets_are_known_by_name(arm):
     with pytest.raises(ShapeError, match="target 'cpu' or 'cuda', got 'opencl'"):
-        arm.kernel("mass_matrix", target="opencl")
+        arm.compiled.kernel("mass_matrix", target="opencl")
 
 
 @pytest.mark.skipif("cupy" in sys.modules or shutil.which("nvidia-smi") is not None, reason="there may be a device")
@@ -251,7 +251,7 @@ def test_every_operation_has_its_text(device):
 def test_parts_of_a_tape_are_the_same_numbers(arm):
     from chainrule.compile.interpret import evaluate
 
-    tape = arm.kernel("mass_matrix", target="cuda").tape
+    tape = arm.compiled.kernel("mass_matrix", target="cuda").tape
     some = part(tape, tape.outputs[2:])
     q = np.array([[0.4, -0.9]])
     assert len(some.instructions) < len(tape.instructions)
@@ -259,7 +259,7 @@ def test_parts_of_a_tape_are_the_same_numbers(arm):
 
 
 def test_kernels_travel_as_what_they_are_made_from(arm):
-    kernel = arm.kernel("mass_matrix", target="cuda")
+    kernel = arm.compiled.kernel("mass_matrix", target="cuda")
     again = pickle.loads(pickle.dumps(kernel))
     assert (again.signature, again.source(64)) == (kernel.signature, kernel.source(64))
     assert "CudaKernel mass_matrix of 'planar_2r' (2)->(2,2)" in repr(kernel)
@@ -273,7 +273,7 @@ def test_text_comes_from_the_cache_without_a_trace(arm, tmp_path, monkeypatch):
     from chainrule.compile.cuda_kernel import CudaKernel
 
     monkeypatch.setenv("CHAINRULE_CACHE", str(tmp_path / "cache"))
-    first = arm.kernel("gravity_torque", target="cuda")
+    first = arm.compiled.kernel("gravity_torque", target="cuda")
     made = pickle.loads(pickle.dumps(first))
     text = made.source(32)
     monkeypatch.setattr(CudaKernel, "tape", property(lambda self: pytest.fail("traced again")))
@@ -287,7 +287,7 @@ import sys
 for name in ("casadi", "llvmlite", "sympy", "scipy"):
     sys.modules[name] = None
 import chainrule as cr
-print(len(cr.load("panda").kernel("inverse_dynamics", target="cuda").source(32)) > 10_000)
+print(len(cr.load("panda").compiled.kernel("inverse_dynamics", target="cuda").source(32)) > 10_000)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n", done.stderr
@@ -297,7 +297,7 @@ print(len(cr.load("panda").kernel("inverse_dynamics", target="cuda").source(32))
 def test_the_cuda_compiler_takes_the_text(arm, tmp_path):
     for bits in (32, 64):
         file = tmp_path / f"kernel{bits}.cu"
-        file.write_text(arm.kernel("inverse_dynamics", target="cuda").source(bits))
+        file.write_text(arm.compiled.kernel("inverse_dynamics", target="cuda").source(bits))
         command = ["nvcc", "-arch=sm_90", "-cubin", "-Werror", "all-warnings", "-o", str(tmp_path / "k"), str(file)]
         subprocess.run(command, check=True)
 

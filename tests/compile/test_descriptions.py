@@ -7,8 +7,11 @@ import pytest
 
 import chainrule as cr
 from chainrule.compile.trace import trace, trace_as_described
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import options_of
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import edits
+from chainrule.robot.building import to_urdf
 
 TURN = math.pi / 2
 TABLES = {  # convention, height of the base, rows (a, alpha, d, theta)
@@ -68,7 +71,7 @@ def from_screws(robot, links):
 def descriptions(name):
     robot = bare(cr.load(name))
     links = robot.model.links[1:]
-    file = cr.Robot.from_urdf(robot.to_urdf(), check=False)
+    file = cr.Robot.from_urdf(to_urdf(robot), check=False)
     return {"table": from_table(name, links), "screws": from_screws(robot.reference, links), "file": file}
 
 
@@ -80,11 +83,11 @@ def test_three_descriptions_of_one_robot_cost_the_same(name):
     for function in FUNCTIONS_COMPARED:
         state = (q, qd, x)[: len(FUNCTIONS[function].takes)]
         answers = [getattr(robot.reference, function)(*state) for robot in robots.values()]
-        flops = [trace(robot.merged, function).flops() for robot in robots.values()]
+        flops = [trace(merged_model(robot), function).flops() for robot in robots.values()]
         assert max(flops) <= (1 + SHARE) * min(flops), (function, flops)
         for answer in answers[1:]:
             np.testing.assert_allclose(answer, answers[0], rtol=1e-9, atol=1e-9 * np.abs(answers[0]).max())
-    before = [trace_as_described(robot.merged, "mass_matrix").flops() for robot in robots.values()]
+    before = [trace_as_described(merged_model(robot), "mass_matrix").flops() for robot in robots.values()]
     assert max(before) > 1.3 * min(before)  # with frames at centers of mass
 
 
@@ -92,7 +95,7 @@ def test_three_descriptions_of_one_robot_cost_the_same(name):
 def test_no_robot_costs_more_than_with_the_frames_of_its_description(name):
     robot = cr.load(name)
     for function in ("inverse_dynamics", "mass_matrix"):
-        options = robot.options(function, {})
-        assert trace(robot.merged, function, **options).flops() <= (
-            trace_as_described(robot.merged, function, **options).flops()
+        options = options_of(robot, function, {})
+        assert trace(merged_model(robot), function, **options).flops() <= (
+            trace_as_described(merged_model(robot), function, **options).flops()
         )

@@ -15,8 +15,9 @@ from chainrule.compile.batch import batch_function
 from chainrule.compile.emit import encoded
 from chainrule.compile.graph import Graph
 from chainrule.compile.kernel import Kernel
-from chainrule.compile.replay import replay
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape
+from chainrule.compile.traced_function import TracedFunction
+from chainrule.core.evaluation import call_of
 from compile.support import arguments_of, close
 from compile.test_operations import PAIRS, expected_of, tape_of
 
@@ -50,10 +51,10 @@ def test_all_operations():
 @pytest.mark.parametrize("bits", [64, 32])
 def test_functions_of_a_tree(name, bits):
     robot = tree(3, ["revolute", "universal", "spherical", "prismatic"])
-    call = robot._call(name, {})
+    call = call_of(robot, name, {})
     kernel = Kernel(call.model, name, call.fingerprint, dict(call.options))
     arrays = arguments_of(robot, name, 1, (37,))
-    expected = robot.reference.kernel(name).ufunc(*arrays)
+    expected = robot.reference.compiled.kernel(name).ufunc(*arrays)
     kind = np.float64 if bits == 64 else np.float32
     close(kernel(*(a.astype(kind) for a in arrays)).astype(float), expected, 1e-12 if bits == 64 else 2e-4)
     assert kernel(*(a[:0] for a in arrays)).shape == (0, *expected.shape[1:])
@@ -86,7 +87,7 @@ def test_random_sums_of_products(random):
     tape = graph.tape([5], outputs)
     data = encoded.encode(tape)
     numbers = [random.uniform(-1.2, 1.2) for _ in range(5)]
-    assert_allclose(carry_out(data, tape, numbers), replay(tape, [numbers]), rtol=1e-9, atol=1e-9)
+    assert_allclose(carry_out(data, tape, numbers), TracedFunction(tape)(numbers), rtol=1e-9, atol=1e-9)
 
 
 OPERATORS = (operator.add, operator.sub, operator.mul, lambda a, b: -a, lambda a, b: a.sin())
@@ -143,6 +144,6 @@ def test_a_constant_result_is_written():
 def test_the_mass_matrix_of_many_joints_is_encoded_and_right():
     robot = snake(130)
     q = robot.random_state(np.random.default_rng(0), (3,))
-    kernel = robot.kernel("mass_matrix")
+    kernel = robot.compiled.kernel("mass_matrix")
     assert kernel.instructions > encoded.MAX_STRAIGHT_LINE
     close(kernel(q), robot.reference.mass_matrix(q))

@@ -66,7 +66,7 @@ def test_killed_while_an_entry_is_written(fault, kernels):
     assert built().cached
     assert part.exists()  # it might be another process's, at work
     os.utime(part, (time.time() - 7200,) * 2)
-    run_python("import chainrule as cr; cr.load('planar_2r').kernel('bias')")
+    run_python("import chainrule as cr; cr.load('planar_2r').compiled.kernel('bias')")
     assert not part.exists()
 
 
@@ -76,7 +76,7 @@ def test_killed_while_the_secret_is_made(kernels, tmp_path, monkeypatch):
     run_python(fault + CODE, expected=-signal.SIGKILL)
     assert not list(kernels.glob("*.kernel"))
     assert run_python(CODE).stdout.strip() == RIGHT
-    again = run_python(CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)")
+    again = run_python(CODE + "; print(cr.load('planar_2r').compiled.kernel('gravity_torque').cached)")
     assert again.stdout.split("\n")[:2] == [RIGHT, "True"]
 
 
@@ -149,7 +149,7 @@ import numpy as np, chainrule as cr
 robot = cr.load("quadruped")
 q = robot.random_state(np.random.default_rng(0), (64,))
 v = np.random.default_rng(1).normal(size=(64, robot.nv))
-call = robot.kernel("coriolis_matrix").ufunc
+call = robot.compiled.kernel("coriolis_matrix").ufunc
 expected, out = call(q, v), [np.empty((64, robot.nv, robot.nv)) for _ in range(4)]
 workers = [threading.Thread(target=lambda k=k: [call(q, v, out=out[k]) for _ in range(50)]) for k in range(1, 4)]
 begun = threading.Barrier(4)
@@ -254,7 +254,7 @@ def test_versions_that_share_a_cache_do_not_share_entries(kernels, tmp_path):
     shutil.copytree(Path(cr.__file__).parent, other / "chainrule", ignore=shutil.ignore_patterns("__pycache__"))
     text = other / "chainrule" / "algorithms" / "rnea.py"
     text.write_text(text.read_text() + "\n# another version\n")
-    code = CODE + "; print(cr.load('planar_2r').kernel('gravity_torque').cached)"
+    code = CODE + "; print(cr.load('planar_2r').compiled.kernel('gravity_torque').cached)"
     there = {**os.environ, "PYTHONPATH": str(other)}
     seen = [run_python(code, env=environment).stdout.split("\n")[:2] for environment in (None, there, None, there)]
     assert [answer for answer, _ in seen] == [RIGHT] * 4

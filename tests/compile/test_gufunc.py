@@ -20,7 +20,7 @@ def test_every_length_around_the_vector_width(count):
     "layout", ["fortran", "reversed", "every other", "transposed batch", "broadcast", "unaligned", "wide"]
 )
 def test_any_strides(layout):
-    kernel = PANDA.kernel("inverse_dynamics")
+    kernel = PANDA.compiled.kernel("inverse_dynamics")
     expected = PANDA.reference.inverse_dynamics(Q, QD, QDD)
     if layout == "fortran":
         arguments = [np.asfortranarray(a) for a in (Q, QD, QDD)]
@@ -51,7 +51,7 @@ def test_any_strides(layout):
 
 
 def test_the_kernel_is_a_numpy_citizen():
-    kernel = PANDA.kernel("inverse_dynamics")
+    kernel = PANDA.compiled.kernel("inverse_dynamics")
     assert isinstance(kernel.ufunc, np.ufunc)
     assert kernel.ufunc.signature == "(7),(7),(7)->(7)" == kernel.signature
     expected = PANDA.reference.inverse_dynamics(Q, QD, QDD)
@@ -69,7 +69,7 @@ def test_the_kernel_is_a_numpy_citizen():
     with pytest.raises(ValueError, match="size 6 is different from 7"):
         kernel(Q[:, :6], QD, QDD)
     M = np.zeros((64, 7, 9))
-    PANDA.kernel("mass_matrix").ufunc(Q, out=M[..., 1:8])
+    PANDA.compiled.kernel("mass_matrix").ufunc(Q, out=M[..., 1:8])
     close(M[..., 1:8], PANDA.reference.mass_matrix(Q))
 
 
@@ -78,7 +78,7 @@ class Tagged(np.ndarray):
 
 
 def test_subclasses_and_array_ufunc_are_honoured():
-    kernel = PANDA.kernel("gravity_torque")
+    kernel = PANDA.compiled.kernel("gravity_torque")
     assert type(kernel(Q.view(Tagged))) is Tagged
 
     class Lazy:

@@ -10,19 +10,20 @@ from chainrule.compile.emit import lanes
 from chainrule.compile.program import Outliner, Place, tape_of_text
 from chainrule.compile.rollout import Rollout
 from chainrule.compile.trace import trace
+from chainrule.core.derived import merged_model
 from chainrule.functions.reference import evaluate
 
 
 @pytest.mark.parametrize("waiting", [1, 3, 28])
 def test_values_that_wait_in_scratch_memory_change_no_number(waiting, monkeypatch):
     robot = cr.load("puma560")
-    tape = trace(robot.merged, "coriolis_matrix")
+    tape = trace(merged_model(robot), "coriolis_matrix")
     monkeypatch.setattr(lanes, "LONG_TAPE", 100)
     monkeypatch.setattr(lanes, "LONG_TAPE_PART_INSTRUCTIONS", 50)
     monkeypatch.setattr(lanes, "MAX_WAITING", waiting)
     q, qd = np.random.default_rng(0).normal(size=(2, 9, 6))
     found = batch_function(tape, "coriolis_matrix", "a test")(q, qd)
-    expected = evaluate(robot.merged, "coriolis_matrix", (q, qd))
+    expected = evaluate(merged_model(robot), "coriolis_matrix", (q, qd))
     assert_allclose(found.reshape(9, 6, 6), expected, rtol=1e-12, atol=1e-12)
 
 

@@ -10,6 +10,8 @@ import chainrule as cr
 from chainrule.compile.emit import targets
 from chainrule.compile.tape import OPERATIONS, SYSTEM_FUNCTIONS
 from chainrule.compile.trace import trace
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import options_of
 from compile.support import close
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
@@ -56,7 +58,7 @@ def test_the_emitter_knows_every_operation():
 @pytest.mark.parametrize("name", ["panda", "quadruped"])
 def test_its_text_gives_the_numbers_of_the_robot(name, python_target, tmp_path):
     robot = cr.load(name)
-    tapes = {f: trace(robot.merged, f, **robot.options(f, {})) for f in ("mass_matrix", "forward_dynamics")}
+    tapes = {f: trace(merged_model(robot), f, **options_of(robot, f, {})) for f in ("mass_matrix", "forward_dynamics")}
     (written,) = targets.write(python_target, tmp_path / "robot.py", tapes)
     module = {"math": math}
     exec(compile(Path(written).read_text(), "robot.py", "exec"), module)

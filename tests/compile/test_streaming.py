@@ -7,6 +7,8 @@ import chainrule as cr
 from chainrule.compile.emit import streaming
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.load import engine
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import options_of
 from compile.support import arguments_of
 
 ARM = cr.load("planar_2r")
@@ -19,7 +21,7 @@ def kernels(name, monkeypatch):
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
     for least in (streaming.LINE, 1 << 60):
         monkeypatch.setattr(streaming, "MIN_STREAMED_BYTES", least)
-        made.append(Kernel(ARM.merged, name, "x", ARM.options(name, {})))
+        made.append(Kernel(merged_model(ARM), name, "x", options_of(ARM, name, {})))
     return made
 
 

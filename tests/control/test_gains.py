@@ -5,6 +5,7 @@ import pytest
 from tiers import with_slow
 
 import chainrule as cr
+from chainrule.core.derived import driven_velocities
 from chainrule.errors import ModelWarning
 
 OPEN = [name for name in cr.robots() if not cr.load(name).model.constraints]
@@ -14,21 +15,21 @@ LOOPS = [name for name in cr.robots() if cr.load(name).model.constraints]
 def inside(robot, q):
     """A configuration, moved inside the limits."""
     q = np.array(q, dtype=float)
-    for c in robot.layout.coordinates:
+    for c in robot.model.layout.coordinates:
         q[c.index] = np.clip(q[c.index], c.lower, c.upper)
     return q
 
 
 def without_dry_friction(robot):
     """PD leaves an error of coulomb/kp, which is not what is tested here."""
-    return robot.with_joint_properties(coulomb=0.0)
+    return robot.edit(joints={"*": {"coulomb": 0.0}})
 
 
 def start_and_goal(robot):
     goal = inside(robot, robot.neutral())
     steps = np.random.default_rng(3).uniform(-0.5, 0.5, robot.nq)
-    plain = [c.velocity is not None for c in robot.layout.coordinates]
-    in_meters = np.array([c.unit == "m" for c in robot.layout.coordinates])
+    plain = [c.velocity is not None for c in robot.model.layout.coordinates]
+    in_meters = np.array([c.unit == "m" for c in robot.model.layout.coordinates])
     return inside(robot, np.where(plain, goal + steps * np.where(in_meters, 0.2, 1.0), goal)), goal
 
 
@@ -39,10 +40,10 @@ def test_every_robot_reaches_its_target_and_gains_no_energy_from_nowhere(name, l
     robot = without_dry_friction(cr.load(name))
     start, goal = start_and_goal(robot)
     dt = 2.5e-4 if name == "humanoid" else 1e-3  # whose joints turn light parts on both sides, quickly
-    motion = robot.simulate(start, None, 5.0, getattr(cr, law)(robot, goal), dt=dt, record_every=10)
+    motion = robot.simulate(start, None, 5.0, getattr(cr, law)(robot, goal), dt=dt, record=10)
     moved = float(np.abs(motion.work).max())
     assert np.abs(motion.energy_error).max() < 1e-3 * (1 + moved)
-    driven = [v.index for v in robot.layout.velocities if v.joint != "root_joint" and v.coordinate is not None]
+    driven = [v.index for v in robot.model.layout.velocities if v.joint != "root_joint" and v.coordinate is not None]
     error = robot.difference(motion.q[-1], goal)[driven]
     if name not in ("quadruped", "humanoid"):  # whose bases fall
         assert np.abs(error).max() < 1e-3
@@ -52,11 +53,11 @@ def test_every_robot_reaches_its_target_and_gains_no_energy_from_nowhere(name, l
 @pytest.mark.filterwarnings("ignore:.*no motor drives")
 def test_linkages_are_held_against_their_weight(name):
     robot = cr.load(name)
-    q = robot.close(inside(robot, robot.neutral()))
+    q = robot.loops.close(inside(robot, robot.neutral()))
     duration = 30.0 if name == "delta" else 5.0  # gains know the arms' inertia, not that of the platform they carry
-    motion = robot.simulate(q, None, duration, cr.PID(robot, q, gravity=False), record_every=10)
+    motion = robot.simulate(q, None, duration, cr.PID(robot, q, gravity=False), record=10)
     assert np.abs(motion.energy_error).max() < 1e-3
-    assert np.abs(robot.difference(motion.q[-1], q)[list(robot.actuated)]).max() < 1e-3
+    assert np.abs(robot.difference(motion.q[-1], q)[list(driven_velocities(robot))]).max() < 1e-3
 
 
 @pytest.mark.parametrize("name", ["planar_2r", "modern_robotics_3r", "ur5", "stanford"])
@@ -65,7 +66,7 @@ def test_laws_of_poses_have_default_gains(name, law):
     robot = without_dry_friction(cr.load(name))
     q = inside(robot, np.full(robot.nq, 0.4))
     goal = robot.pose(inside(robot, q + 0.1))
-    motion = robot.simulate(q, None, 5.0, getattr(cr, law)(robot, goal), record_every=10)
+    motion = robot.simulate(q, None, 5.0, getattr(cr, law)(robot, goal), record=10)
     assert np.abs(motion.energy_error).max() < 1e-3
     assert np.abs(robot.pose(motion.q[-1]) - goal).max() < 0.02
 
@@ -89,7 +90,7 @@ def test_the_numbers_of_default_gains():
 
 
 def test_viscous_friction_keeps_the_slow_pole():
-    arm = cr.load("pendulum").with_joint_properties(viscous=30.0)
+    arm = cr.load("pendulum").edit(joints={"*": {"viscous": 30.0}})
     kp, _, kd = cr.default_gains(arm, [0.2], bandwidth=1.0)
     m = float(arm.mass_matrix([0.2])[0, 0])
     poles = np.sort(np.roots([m, 30.0 + kd[0], kp[0]]))
@@ -99,7 +100,7 @@ def test_viscous_friction_keeps_the_slow_pole():
 
 
 def test_effort_limits_lower_the_gains():
-    arm = cr.load("pendulum").with_joint_properties(effort=2.0)
+    arm = cr.load("pendulum").edit(joints={"*": {"effort": 2.0}})
     assert cr.default_gains(arm, [0.0]).kp == pytest.approx([20.0])  # 0.1 rad asks for 2 N m
 
 
@@ -109,7 +110,7 @@ def test_gains_of_a_batch_of_targets():
     batch = cr.default_gains(arm, goals)
     assert batch.kp.shape == (2, 2)
     np.testing.assert_allclose(batch.kp[1], cr.default_gains(arm, goals[1]).kp)
-    motion = arm.simulate(np.zeros((2, 2)), None, 3.0, cr.PD(arm, goals), record_every=100)
+    motion = arm.simulate(np.zeros((2, 2)), None, 3.0, cr.PD(arm, goals), record=100)
     np.testing.assert_allclose(motion.q[:, -1], goals, atol=1e-4)
 
 

@@ -34,7 +34,7 @@ def test_laws_compiled_and_called_agree_on_random_states(name):
     q, v = robot.random_state(rng, (6,)), 0.3 * rng.normal(size=(6, robot.nv))
     for actuated in (chosen, True):
         for label, law in laws(robot, actuated):
-            motion = robot.simulate(q, v, 1e-6, law, "euler", 1e-6, limits=False, torque_limits=False)
+            motion = robot.simulate(q, v, 1e-6, law, integrator="euler", dt=1e-6, limits=False, torque_limits=False)
             direct = law(0.0, q, v)
             assert_allclose(motion.tau[:, 0], direct, rtol=1e-8, atol=1e-8 * np.abs(direct).max(), err_msg=label)
             assert not direct[:, list(law.passive)].any()
@@ -147,7 +147,40 @@ def test_a_law_may_take_the_time():
     motion = ARM.simulate([0, 0], None, 0.1, law)
     assert_allclose(motion.tau, np.stack([2 * motion.t, -motion.t], axis=1), atol=1e-15)
     assert_array_equal(law([0.5, 1.0], [0, 0], [0, 0]), [[1.0, -0.5], [2.0, -1.0]])
-    assert_allclose(ARM.simulate([0, 0], None, 0.1, law, "dop853").tau, motion.tau, atol=1e-12)
+    assert_allclose(ARM.simulate([0, 0], None, 0.1, law, integrator="dop853").tau, motion.tau, atol=1e-12)
+
+
+def test_a_law_in_numpys_style_is_compiled_and_differentiated_as_it_is():
+    class Soft(cr.Controller):
+        states = 2
+
+        def torque(self, q, qd, z, s, p):
+            error = np.array([0.5, -0.2]) - np.array(q)
+            return np.clip(20 * np.tanh(error) - 2 * np.array(qd) + z, -6.0, 6.0), error
+
+    law = Soft(ARM, {})
+    start = np.array([0.1, 0.4])
+    motion = ARM.simulate(start, None, 0.2, law)
+    assert_allclose(
+        motion.tau, [law(t, *row) for t, *row in zip(motion.t, motion.q, motion.qd, motion.states, strict=True)]
+    )
+    forward = ARM.sensitivities(start, None, 0.2, law).forward(["q0"])["q0"][0]
+    ends = [ARM.simulate(start + d, None, 0.2, law).q[-1] for d in (*1e-6 * np.eye(2), *-1e-6 * np.eye(2))]
+    assert_allclose(forward[-1, :2], np.subtract(ends[:2], ends[2:]).T / 2e-6, atol=1e-6)
+
+
+def test_a_law_that_returns_something_else_is_told_what_to_return():
+    class Wrong(cr.Controller):
+        def torque(self, q, qd, z, s, p):
+            return self.answer
+
+    law = Wrong(ARM, {})
+    for law.answer, words in (
+        ([0.0, 0.0], "must return two lists"),
+        (([0.0], []), "2 torques and 0 rates.*got 1 and 0"),
+    ):
+        with pytest.raises(cr.ShapeError, match=words):
+            torque_of(law)
 
 
 # --- joints without motors ---
@@ -179,7 +212,7 @@ def test_operational_space_moves_the_link_of_a_floating_robot_as_asked():
     law = cr.OperationalSpace(DOG, goal, 9.0, link=link, task="position", damping=1e-12, actuated=LEGS)
     tau = law(0.0, q, v)
     J = DOG.jacobian(q, link, frame="world")
-    drift = DOG.jacobian_derivative(q, v, link, frame="world") @ v
+    drift = DOG.jacobian_dot(q, v, link, frame="world") @ v
     acceleration = (J @ DOG.forward_dynamics(q, v, tau) + drift)[3:]
     error = goal[:3, 3] - DOG.pose(q, link)[:3, 3]
     assert_allclose(acceleration, 9.0 * error - 6.0 * (J @ v)[3:], atol=1e-5)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 
 LOOPS = ["five_bar", pytest.param("delta", marks=pytest.mark.slow), pytest.param("stewart_platform", marks=pytest.mark.slow)]  # fmt: skip
 
@@ -19,7 +20,7 @@ def around(name, amount=0.03, count=6):
     if name == "delta":
         T[:, 2, 3] -= 0.05
     task = "pose" if name == "stewart_platform" else "position"
-    path = robot.follow(T if task == "pose" else T[:, :3, 3], q0=robot.home(), task=task)
+    path = robot.ik.follow(T if task == "pose" else T[:, :3, 3], q0=robot.home(), task=task)
     assert path.success.all()
     return robot, path.q
 
@@ -56,7 +57,7 @@ def test_pd_with_gravity_arrives():
 def test_a_perturbed_start_converges_as_the_gains_say():
     """With an exact model the error of the driven joints obeys e'' + kd e' + kp e = 0."""
     robot, points = around("five_bar")
-    start = robot.close(points[0] + [0.1, 0.0, -0.05, 0.0], hold=["left_crank", "right_crank"])
+    start = robot.loops.close(points[0] + [0.1, 0.0, -0.05, 0.0], hold=["left_crank", "right_crank"])
     run = robot.simulate(start, None, 0.5, cr.ComputedTorque(robot, points[0], kp=100.0, kd=20.0), dt=1e-3)
     cranks = [0, 2]
     e0 = (start - points[0])[cranks]
@@ -65,7 +66,7 @@ def test_a_perturbed_start_converges_as_the_gains_say():
 
 
 def test_more_motors_than_freedoms_share_the_torque():
-    robot = cr.load("five_bar").with_joint_properties(effort={"left_coupler": 5.0})
+    robot = cr.load("five_bar").edit(joints={"left_coupler": {"effort": 5.0}})
     q = robot.home()
     law = cr.GravityCompensation(robot)
     tau, least = law(0.0, q, np.zeros(4)), cr.GravityCompensation(cr.load("five_bar"))(0.0, q, np.zeros(4))
@@ -87,8 +88,8 @@ def test_plans_keep_loops_closed_and_refuse_open_way_points():
     robot, points = around("five_bar")
     motion = cr.plan(robot, points, times=2.0)
     q, qd, _ = motion(np.linspace(-0.1, 2.1, 40))
-    assert robot.closure.is_closed(q).all()
-    assert_allclose(robot.consistent_velocity(q, qd), qd, atol=1e-10)
+    assert closure_of(robot).is_closed(q).all()
+    assert_allclose(robot.loops.consistent_velocity(q, qd), qd, atol=1e-10)
     step = 1e-5
     t = np.linspace(0.1, 1.9, 10)
     assert_allclose((motion(t + step)[0] - motion(t - step)[0]) / (2 * step), motion(t)[1], atol=1e-6)

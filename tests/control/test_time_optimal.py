@@ -88,7 +88,7 @@ def test_more_limits_take_longer():
 
 
 def test_torque_limits_are_felt():
-    weak = ARM.with_joint_properties(effort=0.45 * ARM.limits.effort)
+    weak = ARM.edit(joints={"*": {"effort": 0.45 * ARM.limits.effort}})
     points = np.array([[0.0, -0.8, 0.0, -2.3, 0.0, 1.5, 0.8], [0.6, -0.2, 0.3, -1.8, 0.2, 1.9, 0.3]])
     motion = cr.plan(weak, points, method="time_optimal")
     check_limits(weak, motion)
@@ -101,18 +101,20 @@ def test_torque_limits_are_felt():
 
 
 def test_friction_counts():
-    rough = cr.load("planar_2r").with_joint_properties(
-        viscous=4.0, coulomb=3.0, coulomb_negative=5.0, effort=[80.0, 40.0], velocity=20.0
+    rough = cr.load("planar_2r").edit(
+        joints={
+            "*": {"viscous": 4.0, "coulomb": 3.0, "coulomb_negative": 5.0, "effort": [80.0, 40.0], "velocity": 20.0}
+        }
     )
     motion = cr.plan(rough, [[-1.0, 0.5], [1.0, -0.5], [-1.0, 0.2]], method="time_optimal")
     check_limits(rough, motion)
 
 
 def test_a_path_that_gravity_forbids_is_refused():
-    weak = cr.load("planar_2r").with_joint_properties(effort=[8.0, 2.0])
+    weak = cr.load("planar_2r").edit(joints={"*": {"effort": [8.0, 2.0]}})
     with pytest.raises(cr.ModelError, match="cannot start this path from rest"):
         cr.plan(weak, [[-1.5, 0.0], [1.5, 0.0]], method="time_optimal")
-    slow = weak.with_joint_properties(effort=[25.0, 8.0], velocity=0.05)  # too slow to swing through
+    slow = weak.edit(joints={"*": {"effort": [25.0, 8.0], "velocity": 0.05}})  # too slow to swing through
     with pytest.raises(cr.ModelError, match=r"within its limits: .* % along it"):
         cr.plan(slow, [[-1.5, 0.0], [1.5, 0.0]], method="time_optimal")
 
@@ -157,7 +159,7 @@ def test_poses_that_cannot_be_reached_are_named():
 
 
 def test_a_followed_path_is_a_target():
-    path = ARM.follow(cr.plan_pose(poses()[:2], times=1.0).sample(0.02).T, READY)
+    path = ARM.ik.follow(cr.plan_pose(poses()[:2], times=1.0).sample(0.02).T, READY)
     motion = cr.plan(ARM, path, method="time_optimal", acceleration=10.0)
     controller = cr.ComputedTorque(ARM, path, 400.0, 40.0)
     run = ARM.simulate(READY, None, 2.0, controller)
@@ -193,6 +195,6 @@ def test_contradictions_are_refused(arguments, options, words):
 
 
 def test_a_robot_that_nothing_limits_is_refused():
-    free = cr.load("pendulum").with_joint_properties(velocity=np.inf, effort=np.inf)
+    free = cr.load("pendulum").edit(joints={"*": {"velocity": np.inf, "effort": np.inf}})
     with pytest.raises(cr.ShapeError, match="nothing limits robot"):
         cr.plan(free, [[0.0], [1.0]], method="time_optimal")

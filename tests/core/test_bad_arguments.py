@@ -1,6 +1,7 @@
 """A bad state or argument is refused by name; what is not finite stays in its row."""
 
 import math
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -55,11 +56,11 @@ def test_an_array_that_cannot_be_read_says_why():
 
 
 FUNCTIONS = {
-    "pose": "q", "poses": "q", "jacobian": "q", "analytic_jacobian": "q", "gravity_torque": "q", "mass_matrix": "q",
-    "spring_torque": "q", "potential_energy": "q", "center_of_mass": "q", "center_of_mass_jacobian": "q",
-    "centroidal_momentum_matrix": "q", "friction_torque": "v", "twists": "qv", "jacobian_derivative": "qv",
-    "coriolis_matrix": "qv", "kinetic_energy": "qv", "momentum": "qv", "centroidal_momentum": "qv", "bias": "qv",
-    "apply_inverse_mass": "qv", "accelerations": "qvv", "inverse_dynamics": "qvv", "forward_dynamics": "qvv",
+    "pose": "q", "poses": "q", "jacobian": "q", "textbook.analytic_jacobian": "q", "gravity_torque": "q", "mass_matrix": "q",
+    "spring_torque": "q", "potential_energy": "q", "center_of_mass": "q", "centroidal.com_jacobian": "q",
+    "centroidal.matrix": "q", "friction_torque": "v", "velocities": "qv", "jacobian_dot": "qv",
+    "coriolis_matrix": "qv", "kinetic_energy": "qv", "momentum": "qv", "centroidal.momentum": "qv", "bias": "qv",
+    "analysis.apply_inverse_mass": "qv", "accelerations": "qvv", "inverse_dynamics": "qvv", "forward_dynamics": "qvv",
     "joint_wrenches": "qvv", "acceleration": "qvv",
 }  # fmt: skip
 
@@ -70,13 +71,13 @@ FUNCTIONS = {
 def test_what_is_not_finite_in_a_state_stays_in_its_row(robot, function, value):
     rng = np.random.default_rng(0)
     state = [robot.random_state(rng, 3) if a == "q" else rng.normal(size=(3, robot.nv)) for a in FUNCTIONS[function]]
-    before = getattr(robot, function)(*state)
+    before = attrgetter(function)(robot)(*state)
     for k, argument in enumerate(state):
         spoilt = argument.copy()
         spoilt[1, 3] = value
-        after = getattr(robot, function)(*state[:k], spoilt, *state[k + 1 :])
+        after = attrgetter(function)(robot)(*state[:k], spoilt, *state[k + 1 :])
         np.testing.assert_array_equal(after[[0, 2]], before[[0, 2]])
-        alone = getattr(robot, function)(*(a[1] for a in state[:k]), spoilt[1], *(a[1] for a in state[k + 1 :]))
+        alone = attrgetter(function)(robot)(*(a[1] for a in state[:k]), spoilt[1], *(a[1] for a in state[k + 1 :]))
         np.testing.assert_array_equal(np.isfinite(alone), np.isfinite(after[1]))
         if math.isnan(value) and robot.name == "panda" and function != "spring_torque":
             assert np.isnan(after[1]).any()
@@ -90,16 +91,16 @@ CALLS = [
     ("no near link", lambda r: r.jacobian(Z, "wheel"), UnknownNameError, r"named 'wheel'; there are: 'base', 'link1'"),
     ("link that is no name", lambda r: r.pose(Z, 5), UnknownNameError, r"named by a string, not by 5"),
     ("empty link", lambda r: r.with_frame("f", link=""), UnknownNameError, r"no link or frame named ''; there are"),
-    ("empty link of a table", lambda r: r.to_dh("", convention="standard"), UnknownNameError, r"no link or frame named ''"),
+    ("empty link of a table", lambda r: r.textbook.to_dh("", convention="standard"), UnknownNameError, r"no link or frame named ''"),
     ("Jacobian frame", lambda r: r.jacobian(Z, frame="spce"), UnknownNameError, r"'spce'; did you mean 'space'\?"),
-    ("joint", lambda r: r.joint_wrenches(Z, Z, Z, joints=["joint"]), UnknownNameError, r"no joint named 'joint'; did you"),
-    ("joint that is no name", lambda r: r.with_joint(np.zeros(2), xyz=Z), UnknownNameError, r"no joint named array"),
-    ("tip wrench", lambda r: r.inverse_dynamics(Z, Z, Z, [1, 2, 3]), ShapeError,
+    ("joint", lambda r: r.joint_wrenches(Z, Z, Z, joints=["joint"], frame="body"), UnknownNameError, r"no joint named 'joint'; did you"),
+    ("joint that is no name", lambda r: r.edit(joints={5: {"xyz": Z}}), ShapeError, r"edit: a name in joints must be a string, got 5"),
+    ("tip wrench", lambda r: r.inverse_dynamics(Z, Z, Z, tip_wrench=[1, 2, 3], frame="body"), ShapeError,
      r"tip_wrench must have 6 numbers .*\(moment and force\), got 3"),
-    ("wrench", lambda r: r.inverse_dynamics(Z, Z, Z, None, {"link1": [1, 2, 3]}), ShapeError,
-     r"wrenches\['link1'\] must have 6 numbers .*got 3"),
-    ("wrench on no link", lambda r: r.bias(Z, Z, None, {"lnk1": [0] * 6}), UnknownNameError, r"'lnk1'; did you mean 'link1'"),
-    ("static wrench", lambda r: r.static_torque(Z, 5), ShapeError, r"static_torque: tip_wrench must have 6 numbers"),
+    ("wrench", lambda r: r.inverse_dynamics(Z, Z, Z, tip_wrench=None, external={"link1": [1, 2, 3]}, frame="body"), ShapeError,
+     r"external\['link1'\] must have 6 numbers .*got 3"),
+    ("wrench on no link", lambda r: r.bias(Z, Z, tip_wrench=None, external={"lnk1": [0] * 6}, frame="body"), UnknownNameError, r"'lnk1'; did you mean 'link1'"),
+    ("static wrench", lambda r: r.static_torque(Z, 5, frame="body"), ShapeError, r"static_torque: wrench must have 6 numbers"),
 ]  # fmt: skip
 
 
@@ -134,11 +135,14 @@ ZEROS = [0.0] * 7
         (lambda: cr.Robot("panda"), r"a Robot is made of a Model.*cr.load takes names and paths"),
         (lambda: PANDA.pose(ZEROS, ["panda_link1"]), "named by a string"),
         (
-            lambda: PANDA.inverse_dynamics(ZEROS, ZEROS, ZEROS, wrenches=[1]),
-            "wrenches must be a dictionary of link names",
+            lambda: PANDA.inverse_dynamics(ZEROS, ZEROS, ZEROS, external=[1], frame="body"),
+            "external must be a dictionary of link names",
         ),
-        (lambda: PANDA.joint_wrenches(ZEROS, ZEROS, ZEROS, joints=5), "joints must be a list of names"),
-        (lambda: PANDA.joint_wrenches(ZEROS, ZEROS, ZEROS, joints=["panda_joint9"]), "did you mean 'panda_joint"),
+        (lambda: PANDA.joint_wrenches(ZEROS, ZEROS, ZEROS, joints=5, frame="body"), "joints must be a list of names"),
+        (
+            lambda: PANDA.joint_wrenches(ZEROS, ZEROS, ZEROS, joints=["panda_joint9"], frame="body"),
+            "did you mean 'panda_joint",
+        ),
         (lambda: PANDA.random_state(5), "rng must be a NumPy random generator"),
         (lambda: PANDA.random_state(shape=-1), "shape must be a size or a tuple of sizes"),
         (lambda: PANDA.random_state(shape="ab"), "shape must be a size or a tuple of sizes"),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from surface import functions
 
 import chainrule as cr
 from chainrule.compile import kernel as kernels
@@ -22,8 +23,8 @@ da = pytest.importorskip("dask.array")
 
 ARM = (
     cr.load("planar_2r")
-    .with_joint_properties(effort=[60.0, 30.0])
-    .with_friction(viscous=0.2)
+    .edit(joints={"*": {"effort": [60.0, 30.0]}})
+    .edit(joints={"*": {"viscous": 0.2}})
     .with_spring("base", "link2", (0, 0.5, 0), (0, 0.1, 0), stiffness=3.0)
 )
 BAR = cr.load("four_bar")
@@ -44,6 +45,7 @@ class State(NamedTuple):
     F: object
     point: object
     payload: object
+    mass: object
     target: object
 
     def map(self, change):
@@ -56,107 +58,115 @@ def state_of(robot, batch, dtype=float):
     q = robot.random_state(rng, batch)
     qd, qdd, tau = (rng.normal(size=(*batch, robot.nv)) for _ in range(3))
     if robot.model.constraints:
-        qd = robot.consistent_velocity(q, qd)
-        qdd = robot.consistent_acceleration(q, qd, qdd)
+        qd = robot.loops.consistent_velocity(q, qd)
+        qdd = robot.loops.consistent_acceleration(q, qd, qdd)
     F, point, mass = (rng.normal(size=(*batch, k)) for k in (6, 3, 1))
     target = robot.pose(robot.random_state(rng, batch))
-    return State(*(np.asarray(x, dtype) for x in (q, qd, qdd, tau, F, point, abs(mass), target)))
+    return State(*(np.asarray(x, dtype) for x in (q, qd, qdd, tau, F, point, abs(mass), abs(mass[..., 0]), target)))
 
 
 OPEN = {
     "integrate": lambda r, s: r.integrate(s.q, s.qd),
     "difference": lambda r, s: r.difference(s.q, s.q[..., ::-1] if r.nq == 2 else s.q),
-    "coordinate_rates": lambda r, s: r.coordinate_rates(s.q, s.qd),
-    "by_name": lambda r, s: r.by_name(s.q),
+    "states.coordinate_rates": lambda r, s: r.states.coordinate_rates(s.q, s.qd),
+    "states.by_name": lambda r, s: r.states.by_name(s.q),
     "pose": lambda r, s: r.pose(s.q, "link1"),
-    "pose with parameters": lambda r, s: r.pose(s.q, parameters={"length:link1": s.payload + 0.1}),
+    "pose with parameters": lambda r, s: r.at({"link1.length": s.mass + 0.1}).pose(s.q),
     "poses": lambda r, s: r.poses(s.q),
-    "twists": lambda r, s: r.twists(s.q, s.qd),
+    "velocities": lambda r, s: r.velocities(s.q, s.qd, frame="body"),
     "accelerations": lambda r, s: r.accelerations(s.q, s.qd, s.qdd, gravity=True),
     "jacobian": lambda r, s: r.jacobian(s.q, frame="body"),
-    "jacobian_derivative": lambda r, s: r.jacobian_derivative(s.q, s.qd),
-    "kinematic_hessian": lambda r, s: r.kinematic_hessian(s.q),
-    "analytic_jacobian": lambda r, s: r.analytic_jacobian(s.q),
-    "pose_vector": lambda r, s: r.pose_vector(s.q),
-    "angles_are_singular": lambda r, s: r.angles_are_singular(s.q),
+    "jacobian_dot": lambda r, s: r.jacobian_dot(s.q, s.qd),
+    "jacobian_dq": lambda r, s: r.jacobian_dq(s.q),
+    "textbook.analytic_jacobian": lambda r, s: r.textbook.analytic_jacobian(s.q),
+    "textbook.pose_vector": lambda r, s: r.textbook.pose_vector(s.q),
+    "textbook.angles_are_singular": lambda r, s: r.textbook.angles_are_singular(s.q),
     "velocity": lambda r, s: r.velocity(s.q, s.qd),
     "acceleration": lambda r, s: r.acceleration(s.q, s.qd, s.qdd),
     "acceleration of a point": lambda r, s: r.acceleration(s.q, s.qd, s.qdd, point=s.point),
-    "velocity_terms": lambda r, s: r.velocity_terms(s.q, s.qd, point=s.point, point_velocity=s.point),
-    "acceleration_terms": lambda r, s: r.acceleration_terms(s.q, s.qd, s.qdd, "link1", "tip"),
-    "resolved_rate": lambda r, s: r.resolved_rate(s.q, s.F, null_velocity=s.qd),
-    "resolved_acceleration": lambda r, s: r.resolved_acceleration(s.q, s.qd, s.F, null_acceleration=s.qdd),
-    "null_space": lambda r, s: r.null_space(s.q),
+    "textbook.velocity_terms": lambda r, s: r.textbook.velocity_terms(s.q, s.qd, point=s.point, point_velocity=s.point),
+    "textbook.acceleration_terms": lambda r, s: r.textbook.acceleration_terms(s.q, s.qd, s.qdd, "link1", "tip"),
+    "analysis.resolved_rate": lambda r, s: r.analysis.resolved_rate(s.q, s.F, null_velocity=s.qd),
+    "analysis.resolved_acceleration": lambda r, s: r.analysis.resolved_acceleration(
+        s.q, s.qd, s.F, null_acceleration=s.qdd
+    ),
+    "analysis.null_space": lambda r, s: r.analysis.null_space(s.q),
     "singular_values": lambda r, s: r.singular_values(s.q),
-    "condition_number": lambda r, s: r.condition_number(s.q),
+    "analysis.condition_number": lambda r, s: r.analysis.condition_number(s.q),
     "is_singular": lambda r, s: r.is_singular(s.q),
-    "reduced_jacobian": lambda r, s: r.reduced_jacobian(s.q),
+    "analysis.reduced_jacobian": lambda r, s: r.analysis.reduced_jacobian(s.q),
     "manipulability": lambda r, s: r.manipulability(s.q),
-    "manipulability_gradient": lambda r, s: r.manipulability_gradient(s.q),
-    "manipulability_ellipsoid": lambda r, s: r.manipulability_ellipsoid(s.q, "force"),
-    "dynamic_manipulability": lambda r, s: r.dynamic_manipulability(s.q),
+    "analysis.gradient": lambda r, s: r.analysis.gradient(s.q),
+    "analysis.ellipsoid": lambda r, s: r.analysis.ellipsoid(s.q, kind="force"),
+    "analysis.dynamic_manipulability": lambda r, s: r.analysis.dynamic_manipulability(s.q),
     "balanced_wrench": lambda r, s: r.balanced_wrench(s.q, s.tau),
-    "wrench_capacity": lambda r, s: r.wrench_capacity(s.q, s.F),
-    "push_capacity": lambda r, s: r.push_capacity(s.q, s.point),
-    "payload_capacity": lambda r, s: r.payload_capacity(s.q),
+    "analysis.wrench_capacity": lambda r, s: r.analysis.wrench_capacity(s.q, s.F),
+    "analysis.push": lambda r, s: r.analysis.push(s.q, s.point),
+    "analysis.payload": lambda r, s: r.analysis.payload(s.q),
     "inverse_kinematics": lambda r, s: r.inverse_kinematics(s.target, s.q, restarts=0, max_iterations=2),
-    "analytic_inverse_kinematics": lambda r, s: r.analytic_inverse_kinematics(s.target),
+    "ik.branches": lambda r, s: r.ik.branches(s.target),
     "inverse_dynamics": lambda r, s: r.inverse_dynamics(s.q, s.qd, s.qdd),
     "inverse_dynamics with wrenches": lambda r, s: r.inverse_dynamics(
-        s.q, s.qd, s.qdd, s.F, {"link1": s.F}, wrench_frame="world"
+        s.q, s.qd, s.qdd, tip_wrench=s.F, external={"link1": s.F}
     ),
-    "inverse_dynamics with parameters": lambda r, s: r.inverse_dynamics(
-        s.q, s.qd, s.qdd, parameters={"payload:tip": s.payload, "mass:link1": s.payload}
-    ),
-    "forward_dynamics": lambda r, s: r.forward_dynamics(s.q, s.qd, s.tau, s.F, stick=True),
+    "inverse_dynamics with parameters": lambda r, s: r.at(
+        {"tip.payload": s.payload, "link1.mass": s.mass}
+    ).inverse_dynamics(s.q, s.qd, s.qdd),
+    "forward_dynamics": lambda r, s: r.forward_dynamics(s.q, s.qd, s.tau, tip_wrench=s.F, stick=True, frame="body"),
     "inverse_dynamics_derivatives": lambda r, s: r.inverse_dynamics_derivatives(s.q, s.qd, s.qdd),
     "forward_dynamics_derivatives": lambda r, s: r.forward_dynamics_derivatives(s.q, s.qd, s.tau),
-    "inverse_dynamics_second_derivatives": lambda r, s: r.inverse_dynamics_second_derivatives(s.q, s.qd, s.qdd, s.tau),
+    "derivatives.second": lambda r, s: r.derivatives.second(s.q, s.qd, s.qdd, s.tau),
     "linearize": lambda r, s: r.linearize(s.q, s.qd, s.tau, 0.01),
     "mass_matrix": lambda r, s: r.mass_matrix(s.q, half=True),
-    "mass_matrix_derivative": lambda r, s: r.mass_matrix_derivative(s.q),
-    "apply_inverse_mass": lambda r, s: r.apply_inverse_mass(s.q, s.tau),
+    "derivatives.mass_matrix_dq": lambda r, s: r.derivatives.mass_matrix_dq(s.q),
+    "derivatives.mass_matrix_dot": lambda r, s: r.derivatives.mass_matrix_dot(s.q, s.qd),
+    "analysis.apply_inverse_mass": lambda r, s: r.analysis.apply_inverse_mass(s.q, s.tau),
     "coriolis_matrix": lambda r, s: r.coriolis_matrix(s.q, s.qd),
     "gravity_torque": lambda r, s: r.gravity_torque(s.q),
-    "gravity_torque_jacobian": lambda r, s: r.gravity_torque_jacobian(s.q),
+    "derivatives.gravity_torque_dq": lambda r, s: r.derivatives.gravity_torque_dq(s.q),
     "friction_torque": lambda r, s: r.friction_torque(s.qd, s.q),
     "spring_torque": lambda r, s: r.spring_torque(s.q),
-    "spring_forces": lambda r, s: r.spring_forces(s.q, s.qd),
+    "analysis.spring_forces": lambda r, s: r.analysis.spring_forces(s.q, s.qd),
     "bias": lambda r, s: r.bias(s.q, s.qd),
-    "torque_terms": lambda r, s: r.torque_terms(s.q, s.qd, s.qdd, s.F),
-    "joint_wrenches": lambda r, s: r.joint_wrenches(s.q, s.qd, s.qdd, joints=["joint2"]),
-    "static_torque": lambda r, s: r.static_torque(s.q, s.F),
+    "torque_terms": lambda r, s: r.torque_terms(s.q, s.qd, s.qdd, tip_wrench=s.F, frame="body"),
+    "joint_wrenches": lambda r, s: r.joint_wrenches(s.q, s.qd, s.qdd, joints=["joint2"], frame="body"),
+    "static_torque": lambda r, s: r.static_torque(s.q, s.F, frame="body"),
     "kinetic_energy": lambda r, s: r.kinetic_energy(s.q, s.qd),
     "potential_energy": lambda r, s: r.potential_energy(s.q),
-    "kinetic_energy_derivatives": lambda r, s: r.kinetic_energy_derivatives(s.q, s.qd),
-    "potential_energy_gradient": lambda r, s: r.potential_energy_gradient(s.q),
+    "derivatives.kinetic_energy_derivatives": lambda r, s: r.derivatives.kinetic_energy_derivatives(s.q, s.qd),
+    "derivatives.potential_energy_dq": lambda r, s: r.derivatives.potential_energy_dq(s.q),
     "momentum": lambda r, s: r.momentum(s.q, s.qd),
-    "momentum_derivatives": lambda r, s: r.momentum_derivatives(s.q, s.qd),
-    "centroidal_momentum": lambda r, s: r.centroidal_momentum(s.q, s.qd),
-    "centroidal_momentum_derivatives": lambda r, s: r.centroidal_momentum_derivatives(s.q, s.qd),
-    "centroidal_momentum_matrix": lambda r, s: r.centroidal_momentum_matrix(s.q),
-    "center_of_mass": lambda r, s: r.center_of_mass(s.q),
-    "center_of_mass_jacobian": lambda r, s: r.center_of_mass_jacobian(s.q),
-    "newton_euler_table": lambda r, s: r.newton_euler_table(s.q, s.qd, s.qdd),
-    "rnea_table": lambda r, s: r.rnea_table(s.q, s.qd, s.qdd),
-    "matrix_form": lambda r, s: r.matrix_form(s.q, s.qd, s.qdd),
-    "exponential_table": lambda r, s: r.exponential_table(s.q),
-    "velocity_table": lambda r, s: r.velocity_table(s.q, s.qd),
-    "regressor": lambda r, s: r.regressor(s.q, s.qd, s.qdd),
-    "parameter_derivatives": lambda r, s: r.parameter_derivatives(
-        "gravity_torque", {"mass:link2": s.payload}, {"q": s.q}
+    "derivatives.momentum_derivatives": lambda r, s: r.derivatives.momentum_derivatives(s.q, s.qd),
+    "centroidal.momentum": lambda r, s: r.centroidal.momentum(s.q, s.qd),
+    "derivatives.centroidal_momentum_derivatives": lambda r, s: r.derivatives.centroidal_momentum_derivatives(
+        s.q, s.qd
     ),
-    "jvp": lambda r, s: r.jvp("gravity_torque", [s.q], [s.qd]),
-    "vjp": lambda r, s: r.vjp("kinetic_energy", {"q": s.q, "qd": s.qd}, s.payload[..., 0]),
-    "hvp": lambda r, s: r.hvp("potential_energy", {"q": s.q}, s.payload[..., 0], {"q": s.qd}),
-    "closing_step": lambda r, s: r.closing_step(s.q),
-    "close": lambda r, s: r.close(s.q),
-    "consistent_velocity": lambda r, s: r.consistent_velocity(s.q, s.qd),
-    "consistent_acceleration": lambda r, s: r.consistent_acceleration(s.q, s.qd, s.qdd),
-    "constraint_forces": lambda r, s: r.constraint_forces(s.q, s.qd, s.tau),
-    "loop_forces": lambda r, s: r.loop_forces(s.q, s.qd, s.qdd),
-    "loop_torques": lambda r, s: r.loop_torques(s.q, s.qd, s.qdd),
-    "state_derivative": lambda r, s: r.state_derivative(0.0, np.concatenate([s.q, s.qd], -1), s.tau),
+    "centroidal.matrix": lambda r, s: r.centroidal.matrix(s.q),
+    "center_of_mass": lambda r, s: r.center_of_mass(s.q),
+    "centroidal.com_jacobian": lambda r, s: r.centroidal.com_jacobian(s.q),
+    "textbook.newton_euler_table": lambda r, s: r.textbook.newton_euler_table(s.q, s.qd, s.qdd),
+    "textbook.rnea_table": lambda r, s: r.textbook.rnea_table(s.q, s.qd, s.qdd),
+    "textbook.matrix_form": lambda r, s: r.textbook.matrix_form(s.q, s.qd, s.qdd),
+    "textbook.exponential_table": lambda r, s: r.textbook.exponential_table(s.q),
+    "textbook.velocity_table": lambda r, s: r.textbook.velocity_table(s.q, s.qd),
+    "parameters.regressor": lambda r, s: r.parameters.regressor(s.q, s.qd, s.qdd),
+    "derivatives.by_parameters": lambda r, s: r.derivatives.by_parameters(
+        "gravity_torque", {"link2.mass": s.mass}, {"q": s.q}
+    ),
+    "derivatives.jvp": lambda r, s: r.derivatives.jvp("gravity_torque", [s.q], [s.qd]),
+    "derivatives.jvp with parameters": lambda r, s: r.derivatives.jvp(
+        "gravity_torque", {"q": s.q, "link1.mass": s.mass}, {"q": s.qd, "link1.mass": s.mass}
+    ),
+    "derivatives.vjp": lambda r, s: r.derivatives.vjp("kinetic_energy", {"q": s.q, "qd": s.qd}, s.mass),
+    "derivatives.hvp": lambda r, s: r.derivatives.hvp("potential_energy", {"q": s.q}, s.mass, {"q": s.qd}),
+    "loops.closing_step": lambda r, s: r.loops.closing_step(s.q),
+    "loops.close": lambda r, s: r.loops.close(s.q),
+    "loops.consistent_velocity": lambda r, s: r.loops.consistent_velocity(s.q, s.qd),
+    "loops.consistent_acceleration": lambda r, s: r.loops.consistent_acceleration(s.q, s.qd, s.qdd),
+    "loops.forces": lambda r, s: r.loops.forces(s.q, s.qd, s.tau, frame="body"),
+    "loops.motion_forces": lambda r, s: r.loops.motion_forces(s.q, s.qd, s.qdd, frame="body"),
+    "loops.torques": lambda r, s: r.loops.torques(s.q, s.qd, s.qdd),
+    "textbook.state_dot": lambda r, s: r.textbook.state_dot(0.0, np.concatenate([s.q, s.qd], -1), s.tau),
 }
 """Calls on an arm: the name of the function, and what is special about the call."""
 
@@ -165,33 +175,34 @@ CLOSED = {
     for name, call in OPEN.items()
     if name
     in {
-        "inverse_dynamics", "forward_dynamics", "close", "closing_step", "consistent_velocity", "loop_torques",
-        "consistent_acceleration", "constraint_forces", "loop_forces", "reduced_jacobian", "singular_values",
+        "inverse_dynamics", "forward_dynamics", "loops.close", "loops.closing_step", "loops.consistent_velocity",
+        "loops.consistent_acceleration", "loops.forces", "loops.motion_forces", "loops.torques",
+        "analysis.reduced_jacobian", "singular_values",
     }
 } | {
-    "constraint_residual": lambda r, s: r.constraint_residual(s.q),
-    "constraint_jacobian": lambda r, s: r.constraint_jacobian(s.q),
-    "constraint_velocity_terms": lambda r, s: r.constraint_velocity_terms(s.q, s.qd),
-    "constraint_poses": lambda r, s: r.constraint_poses(s.q),
+    "loops.residual": lambda r, s: r.loops.residual(s.q),
+    "loops.jacobian": lambda r, s: r.loops.jacobian(s.q),
+    "loops.velocity_terms": lambda r, s: r.loops.velocity_terms(s.q, s.qd),
+    "loops.poses": lambda r, s: r.loops.poses(s.q),
 }  # fmt: skip
 """Calls on a closed mechanism."""
 
 ONE_STATE = {
-    "singularity": lambda r, s: r.singularity(s.q),
-    "mobility": lambda r, s: r.mobility(s.q),
-    "dae": lambda r, s: r.dae(s.q, s.qd, s.tau),
-    "follow": lambda r, s: r.follow(s.target, s.q),
-    "to_pandas": lambda r, s: r.to_pandas(s.q),
+    "analysis.singularity": lambda r, s: r.analysis.singularity(s.q),
+    "loops.mobility": lambda r, s: r.loops.mobility(s.q),
+    "textbook.dae": lambda r, s: r.textbook.dae(s.q, s.qd, s.tau),
+    "ik.follow": lambda r, s: r.ik.follow(s.target, s.q),
+    "states.to_pandas": lambda r, s: r.states.to_pandas(s.q),
     "sensitivities": lambda r, s: r.sensitivities(s.q, s.qd, 0.1),
-    "simulate_maximal": lambda r, s: r.simulate_maximal(s.q, s.qd, 0.1),
+    "textbook.simulate_maximal": lambda r, s: r.textbook.simulate_maximal(s.q, s.qd, 0.1),
     "plot": lambda r, s: r.plot(s.q),
-    "plot_manipulability": lambda r, s: r.plot_manipulability(s.q),
+    "analysis.plot": lambda r, s: r.analysis.plot(s.q),
     "animate": lambda r, s: r.animate(s.q, t=[0.0, 0.1, 0.2]),
     "inverse_kinematics": lambda r, s: r.inverse_kinematics(s.target, s.q, history=True),
     "inverse_kinematics on a device": lambda r, s: r.inverse_kinematics(s.target, s.q, device="cuda"),
-    "reorder": lambda r, s: r.reorder(["joint2", "joint1"]).q_from(s.q),
+    "states.reorder": lambda r, s: r.states.reorder(["joint2", "joint1"]).q_from(s.q),
     "simulation": lambda r, s: r.simulation(s.q, s.qd),
-    "with_configuration": lambda r, s: r.with_configuration("here", s.q),
+    "with_configuration": lambda r, s: r.edit(configurations={"here": s.q}),
 }
 """Calls whose answer is about one state, or one motion: Dask arrays are refused."""
 
@@ -253,7 +264,10 @@ def test_every_function_is_lazy(robot, call):
     check(call, robot, state, lazy, ((2, 0, 3),))
 
 
-SOME = ("inverse_dynamics with wrenches", "torque_terms", "singular_values", "inverse_dynamics with parameters", "jvp")
+SOME = (
+    "inverse_dynamics with wrenches", "torque_terms", "singular_values", "inverse_dynamics with parameters",
+    "derivatives.jvp", "derivatives.jvp with parameters", "derivatives.by_parameters",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -266,7 +280,7 @@ def test_batches_of_other_forms(name):
     none = square.map(lambda _, x: x[:0])
     check(call, robot, none, none.map(lambda _, x: chunked(x, ((0,), (2, 1)))))
     row = state_of(robot, (4,))
-    for still in ("qd", "payload"):  # one for all
+    for still in ("qd", "payload", "mass"):  # one for all
         some = row.map(lambda name, x, still=still: x[0] if name == still else x)
         check(call, robot, some, some.map(lambda _, x: chunked(x, ((3, 1),)[: x.ndim - 1])))
         check(call, robot, some, some.map(lambda name, x, still=still: x if name == still else chunked(x, ((3, 1),))))
@@ -300,7 +314,7 @@ def test_floating_bases_and_quaternions():
     robot = BALL.reference
     state = state_of(robot, (4,))
     lazy = state.map(lambda _, x: chunked(x, (2,)))
-    for name in ("integrate", "inverse_dynamics", "mass_matrix", "by_name"):
+    for name in ("integrate", "inverse_dynamics", "mass_matrix", "states.by_name"):
         check(OPEN[name], robot, state, lazy, ((2, 2),))
     with pytest.raises(cr.ShapeError, match="the quaternion of joint 'floating_base'"):
         robot.mass_matrix(lazy.q * 0).compute(scheduler="sync")
@@ -324,7 +338,7 @@ def test_configurations_by_name():
         assert_array_equal(result.compute(scheduler="sync"), robot.coriolis_matrix(q, qd))
     free = BALL.reference
     state = state_of(free, (4,))
-    by_joint = {name: da.from_array(x, chunks=2) for name, x in free.by_name(state.q).items()}
+    by_joint = {name: da.from_array(x, chunks=2) for name, x in free.states.by_name(state.q).items()}
     assert_array_equal(free.mass_matrix(by_joint).compute(scheduler="sync"), free.mass_matrix(state.q))
     with pytest.raises(cr.UnknownNameError, match="no joint named 'elbow'"):
         robot.mass_matrix({"joint1": lazy[0][:, 0], "elbow": 0.0})
@@ -338,7 +352,7 @@ def test_tables_of_xarray():
     robot = ARM.reference
     joints = ["joint2", "joint1"]
     table = xarray.DataArray(q.T[::-1], dims=["joint", "time"], coords={"joint": joints})
-    lazy, other = table.chunk(time=4), robot.to_xarray(da.from_array(qd, chunks=(4, 2)))
+    lazy, other = table.chunk(time=4), robot.states.to_xarray(da.from_array(qd, chunks=(4, 2)))
     assert isinstance(other.data, da.Array)
     with dask.config.set(scheduler=forbidden):
         result = robot.coriolis_matrix(lazy, other)
@@ -351,7 +365,13 @@ def test_tables_of_xarray():
     with pytest.raises(cr.ShapeError, match="'units' is 'deg'"):
         robot.mass_matrix(lazy.assign_attrs(units="deg"))
     with pytest.raises(cr.ShapeError, match="tip_wrench takes numbers by their places"):
-        robot.inverse_dynamics(q, qd, qd, xarray.DataArray(q, dims=["t", "c"], coords={"c": ["x", "y"]}).chunk(t=2))
+        robot.inverse_dynamics(
+            q,
+            qd,
+            qd,
+            tip_wrench=xarray.DataArray(q, dims=["t", "c"], coords={"c": ["x", "y"]}).chunk(t=2),
+            frame="body",
+        )
     with pytest.raises(cr.UnknownNameError, match=r"joint1.* given twice"):
         robot.mass_matrix(xarray.DataArray(q, dims=["t", "joint"], coords={"joint": ["joint1"] * 2}).chunk(t=2))
 
@@ -372,8 +392,8 @@ WRONG = {
     "length": lambda r, q: r.inverse_dynamics(q[:, :1], q, q),
     "number": lambda r, q: r.mass_matrix(q[0, 0]),
     "batch": lambda r, q: r.inverse_dynamics(q, q[:3], q),
-    "wrench": lambda r, q: r.inverse_dynamics(q, q, q, q),
-    "parameter": lambda r, q: r.gravity_torque(q, parameters={"mass:link1": q}),
+    "wrench": lambda r, q: r.inverse_dynamics(q, q, q, tip_wrench=q, frame="body"),
+    "parameter": lambda r, q: r.at({"link1.com": q}).gravity_torque(q),
     "link": lambda r, q: r.pose(q, "hand"),
     "frame": lambda r, q: r.jacobian(q, frame="moon"),
     "complex": lambda r, q: r.mass_matrix(q * 1j),
@@ -402,7 +422,7 @@ def test_other_things_of_dask_are_refused():
     with pytest.raises(cr.ShapeError, match="q is a Delayed of Dask; make a Dask array of it"):
         ARM.mass_matrix(dask.delayed(np.ones)((6, 2)))
     with pytest.raises(cr.ShapeError, match=r"mass is lazy, and this takes numbers: call .compute\(\)"):
-        ARM.with_link("link1", mass=q[0, 0])
+        ARM.edit(links={"link1": {"mass": q[0, 0]}})
 
 
 def test_kernels_refuse_dask_arrays():
@@ -411,15 +431,13 @@ def test_kernels_refuse_dask_arrays():
         dask.config.set(scheduler=forbidden),
         pytest.raises(cr.ShapeError, match=r"kernel 'mass_matrix'.*\.compute\(\)"),
     ):
-        ARM.kernel("mass_matrix")(q)
+        ARM.compiled.kernel("mass_matrix")(q)
 
 
 def test_units_are_made_of_numbers():
     pint = pytest.importorskip("pint")
     q = da.from_array(np.ones((6, 2)), chunks=(4, 2))
     with dask.config.set(scheduler=forbidden):
-        with pytest.raises(cr.ShapeError, match=r"units=True; call .compute\(\)"):
-            ARM.gravity_torque(q, units=True)
         with pytest.raises(cr.ShapeError, match=r"the result of gravity_torque is lazy.*call .compute\(\)"):
             ARM.units.gravity_torque(q)
         with pytest.raises(cr.ShapeError, match=r"q is lazy.*call .compute\(\)"):
@@ -438,7 +456,7 @@ def test_a_batch_that_is_no_array_is_not_mixed_up():
     torque = cr.Samples([0.0, 1.0], np.zeros((4, 2, 2)))
     x = np.zeros((4, 4))
     with pytest.raises(cr.ShapeError, match="do not fit together: q"):
-        robot.state_derivative(0.0, chunked(x, (1,)), torque)
+        robot.textbook.state_dot(0.0, chunked(x, (1,)), torque)
 
 
 @takes_dask()
@@ -542,13 +560,14 @@ def test_every_function_of_states_is_looked_at():
     """A method that takes states is lazy, or refuses Dask arrays, or is named here."""
     known = {name.split(" ")[0] for table in (OPEN, CLOSED, ONE_STATE) for name in table}
     elsewhere = {
-        "q", "qd", "tau", "to_xarray",  # by name, above
-        "simulate", "workspace", "show", "derivation", "dae_residual",  # motions, pictures
-        "evaluate", "read", "refuse_zero_quaternions", "kernel", "export", "with_parameters",
+        "q", "qd", "tau", "states.to_xarray",  # by name, above
+        "simulate", "workspace", "show", "derivation", "textbook.dae_residual",  # motions, pictures
+        "ik.solve", "parameters.with_values",  # the first is inverse_kinematics
+        "compiled.kernel", "compiled.export",  # of names of functions
+        "ik.stream",  # one target after another
     }  # fmt: skip
     arguments = {"q", "qd", "qdd", "tau", "q0", "q1", "x", "v", "target", "arguments", "values"}
-    methods = {name: m for name, m in inspect.getmembers(cr.Robot, inspect.isfunction) if not name.startswith("_")}
-    takes = {name for name, m in methods.items() if arguments & set(inspect.signature(m).parameters)}
+    takes = {name for name, f in functions(ARM) if arguments & set(inspect.signature(f).parameters)}
     assert takes - known - elsewhere == set()
 
 

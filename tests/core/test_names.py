@@ -22,7 +22,7 @@ QDD = np.linspace(1.0, 2.0, ARM.nv)
 
 def in_another_order(robot: cr.Robot, values: np.ndarray, quantity: str = "position") -> dict[str, Any]:
     """Numbers by name, in an order that is not the robot's."""
-    names = robot.layout.names_of(quantity)
+    names = robot.model.layout.names_of(quantity)
     order = np.random.default_rng(3).permutation(len(names))
     return {names[i]: values[..., i] for i in order}
 
@@ -100,10 +100,10 @@ def test_a_structured_array_goes_by_its_fields() -> None:
 def test_a_joint_of_several_coordinates_takes_a_list_or_components() -> None:
     q = FLOATING.random_state(np.random.default_rng(0))
     v = np.arange(FLOATING.nv) * 0.1
-    by_joint = FLOATING.by_name(q)
+    by_joint = FLOATING.states.by_name(q)
     assert by_joint["floating_base"].shape == (7,)
     expected = FLOATING.bias(q, v)
-    assert np.array_equal(FLOATING.bias(by_joint, FLOATING.by_name(v)), expected)
+    assert np.array_equal(FLOATING.bias(by_joint, FLOATING.states.by_name(v)), expected)
     assert np.array_equal(
         FLOATING.bias(in_another_order(FLOATING, q), in_another_order(FLOATING, v, "velocity")), expected
     )
@@ -154,8 +154,8 @@ def test_names_go_in_everywhere() -> None:
     T = MIXED.pose(plain)
     assert np.allclose(MIXED.inverse_kinematics(T, goal, posture=goal).q, plain)
     assert np.array_equal(MIXED.difference(start, goal), plain)
-    J = MIXED.resolved_rate(plain, np.zeros(6), null_velocity=in_another_order(MIXED, ordered))
-    assert np.array_equal(J, MIXED.resolved_rate(plain, np.zeros(6), null_velocity=ordered))
+    J = MIXED.analysis.resolved_rate(plain, np.zeros(6), null_velocity=in_another_order(MIXED, ordered))
+    assert np.array_equal(J, MIXED.analysis.resolved_rate(plain, np.zeros(6), null_velocity=ordered))
 
 
 def test_joints_are_locked_by_any_names() -> None:
@@ -187,9 +187,9 @@ def test_unnamed_joints_are_neutral() -> None:
 
 def test_by_name_and_back() -> None:
     states = FLOATING.random_state(np.random.default_rng(0), 3)
-    assert np.array_equal(FLOATING.q(FLOATING.by_name(states)), states)
-    assert FLOATING.by_name(np.arange(8.0))["joint2"] == 7.0
-    assert type(ARM.by_name(Q)["panda_joint1"]) is float
+    assert np.array_equal(FLOATING.q(FLOATING.states.by_name(states)), states)
+    assert FLOATING.states.by_name(np.arange(8.0))["joint2"] == 7.0
+    assert type(ARM.states.by_name(Q)["panda_joint1"]) is float
 
 
 # --- refused ---
@@ -257,8 +257,8 @@ def test_names_count_nowhere_by_place() -> None:
     with pytest.raises(cr.ShapeError, match="Samples: values takes numbers by their places"):
         cr.Samples([0.0, 1.0], pandas.DataFrame([series, series]))
     with pytest.raises(cr.ShapeError, match="gravity takes numbers by their places"):
-        ARM.with_gravity(xarray.DataArray([0, 0, 1.0], dims="axis", coords={"axis": ["z", "y", "x"]}))
-    assert ARM.with_gravity(xarray.DataArray([0, 0, 1.0], dims="axis")).gravity.tolist() == [0, 0, 1.0]
+        ARM.edit(gravity=xarray.DataArray([0, 0, 1.0], dims="axis", coords={"axis": ["z", "y", "x"]}))
+    assert ARM.edit(gravity=xarray.DataArray([0, 0, 1.0], dims="axis")).gravity.tolist() == [0, 0, 1.0]
 
 
 def test_data_arrays_need_labels_and_si_units() -> None:

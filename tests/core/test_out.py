@@ -1,6 +1,7 @@
 """Results written into an array of the user's."""
 
 import inspect
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ Q = ARM.random_state(np.random.default_rng(0), (5,))
 WITH_OUT = [
     name
     for name, entry in FUNCTIONS.items()
-    if entry.method is None and "out" in inspect.signature(getattr(cr.Robot, name)).parameters
+    if entry.variant_of is None and "out" in inspect.signature(attrgetter(name)(ARM)).parameters
 ]
 
 
@@ -24,14 +25,15 @@ def test_methods_that_return_the_array_of_a_function_take_out():
 
 @pytest.mark.parametrize("name", WITH_OUT)
 def test_the_result_is_written_into_out(name):
-    robot = (LINKAGE if name.startswith("constraint") else ARM).reference
+    robot = (LINKAGE if name.startswith("loops.") else ARM).reference
     entry = FUNCTIONS[name]
     rng = np.random.default_rng(1)
     state = [rng.normal(size=(5, argument.length(robot.model))) for argument in entry.takes]
     state += [rng.normal(size=6)] if name == "static_torque" else []
-    expected = getattr(robot, name)(*state)
+    method = attrgetter(name)(robot)
+    expected = method(*state)
     out = np.full_like(expected, np.nan)
-    assert getattr(robot, name)(*state, out=out) is out
+    assert method(*state, out=out) is out
     np.testing.assert_array_equal(out, expected)
 
 
@@ -60,7 +62,7 @@ def test_a_batch_may_be_written_over_its_own_arguments():
         shifted = np.concatenate([np.zeros((1, 2)), q])
         assert ARM.integrate(shifted[1:], shifted[1:], out=shifted[:-1]).base is shifted
         np.testing.assert_array_equal(shifted[:-1], expected)
-        kernel = ARM.kernel("integrate")
+        kernel = ARM.compiled.kernel("integrate")
         again = q.copy()
         np.testing.assert_array_equal(kernel(again, again, out=again), expected)
     finally:
@@ -68,7 +70,7 @@ def test_a_batch_may_be_written_over_its_own_arguments():
 
 
 def test_torques_of_closed_loops_are_written_into_out():
-    q = LINKAGE.close(LINKAGE.neutral())
+    q = LINKAGE.loops.close(LINKAGE.neutral())
     rest = np.zeros(LINKAGE.nv)
     out = np.empty(LINKAGE.nv)
     assert LINKAGE.inverse_dynamics(q, rest, rest, out=out) is out
@@ -111,11 +113,11 @@ def test_half_of_a_mass_matrix_is_its_lower_triangle():
         out = np.empty_like(half)
         assert robot.mass_matrix(q, half=True, out=out) is out
         np.testing.assert_array_equal(out, half)
-    assert ARM.kernel("mass_matrix", half=True).signature == "(2)->(3)"
+    assert ARM.compiled.kernel("mass_matrix", half=True).signature == "(2)->(3)"
     with pytest.raises(cr.ShapeError, match="half"):
         ARM.mass_matrix(Q, half="lower")
 
 
 def test_entries_of_a_symmetric_matrix_are_computed_once():
-    tape = cr.load("panda").kernel("mass_matrix").tape
+    tape = cr.load("panda").compiled.kernel("mass_matrix").tape
     assert len(set(tape.outputs)) == 28

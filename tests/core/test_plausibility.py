@@ -25,7 +25,7 @@ def test_dh_tables_in_degrees() -> None:
     with pytest.raises(cr.ShapeError, match=r"DH row 1: alpha is 90 rad, .* multiples of 15, .* degrees=True"):
         cr.Robot.from_dh([(0, 90, 0.3, 0), (0.4, 0, 0, -30)], convention="standard", check=False)
     turned = cr.Robot.from_dh([(0, 90, 0.3, 0.1), (0.4, 0, 0, 0)], convention="standard", check=False)
-    assert turned.n == 2  # not all are multiples of 15
+    assert turned.nv == 2  # not all are multiples of 15
 
 
 def test_starts_in_degrees() -> None:

@@ -9,6 +9,7 @@ from tiers import with_slow
 from trees import looped, state, tree
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=8)
@@ -16,7 +17,11 @@ few = settings(max_examples=8)
 
 def loads_of(seed):
     rng = np.random.default_rng(seed)
-    return {"tip_wrench": rng.normal(size=6), "wrenches": {"link3": rng.normal(size=6), "tool": rng.normal(size=6)}}
+    return {
+        "tip_wrench": rng.normal(size=6),
+        "external": {"link3": rng.normal(size=6), "tool": rng.normal(size=6)},
+        "frame": "body",
+    }
 
 
 @given(SEEDS)
@@ -25,12 +30,13 @@ def test_solved_at_once_it_is_forward_dynamics_on_trees_of_every_joint_kind(seed
     robot = tree(seed).reference
     q, qd, tau = state(robot, seed)
     loads = loads_of(seed)
-    solution = robot.dae(q, qd, tau, **loads).solve()
+    solution = robot.textbook.dae(q, qd, tau, **loads).solve()
     qdd = robot.forward_dynamics(q, qd, tau, **loads)
     assert_allclose(solution.qdd, qdd, rtol=1e-8, atol=1e-8)
     merged = robot.merge_fixed().reference
     joints = [joint.name for joint in merged.model.joints]
-    assert_allclose(solution.accelerations, merged.accelerations(q, qd, qdd)[1:], rtol=1e-8, atol=1e-8)
+    rates = merged.edit(gravity=(0, 0, 0)).reference.textbook.rnea_table(q, qd, qdd).V_dot
+    assert_allclose(solution.accelerations, rates, rtol=1e-8, atol=1e-8)
     wrenches = merged.joint_wrenches(q, qd, qdd, joints=joints, **loads)
     assert_allclose(solution.joint_wrenches, wrenches, rtol=1e-7, atol=1e-7)
 
@@ -42,10 +48,10 @@ def test_reduced_it_is_the_mass_matrix_and_the_bias(seed):
     robot = tree(seed).reference
     q, qd, tau = state(robot, seed)
     loads = loads_of(seed)
-    reduction = robot.dae(q, qd, tau, **loads).reduce()
+    reduction = robot.textbook.dae(q, qd, tau, **loads).reduce()
     assert_allclose(reduction.M, robot.mass_matrix(q), rtol=1e-9, atol=1e-9)
     assert_allclose(reduction.h, robot.bias(q, qd, **loads), rtol=1e-9, atol=1e-8)
-    form = robot.merge_fixed().matrix_form(q, qd)
+    form = robot.merge_fixed().textbook.matrix_form(q, qd)
     for ours, theirs in ((reduction.A, form.A), (reduction.L, form.L), (reduction.S, form.S), (reduction.J, form.J)):
         assert_allclose(ours, theirs, atol=1e-8)
 
@@ -56,15 +62,15 @@ def test_reduced_it_is_the_mass_matrix_and_the_bias(seed):
 def test_loops_stand_beside_joints_in_the_same_system(seed):
     robot, q = looped(seed)
     robot = robot.reference
-    robot.__dict__["independent_rows"] = tuple(range(len(robot.model.rows)))  # so they were tied
+    closure_of(robot).__dict__["independent_rows"] = tuple(range(len(robot.model.rows)))  # so they were tied
     rng = np.random.default_rng(seed)
     qd, tau = rng.normal(size=(2, robot.nv))
-    system = robot.dae(q, qd, tau)
+    system = robot.textbook.dae(q, qd, tau)
     solution, reduction = system.solve(), system.reduce()
     assert_allclose(solution.qdd, robot.forward_dynamics(q, qd, tau), rtol=1e-7, atol=1e-7)
-    assert_allclose(solution.constraint_forces, robot.constraint_forces(q, qd, tau), rtol=1e-7, atol=1e-7)
-    assert_allclose(reduction.G, robot.constraint_jacobian(q), atol=1e-9)
-    assert_allclose(reduction.gamma, robot.constraint_velocity_terms(q, qd), rtol=1e-8, atol=1e-8)
+    assert_allclose(solution.constraint_forces, robot.loops.forces(q, qd, tau, frame="body"), rtol=1e-7, atol=1e-7)
+    assert_allclose(reduction.G, robot.loops.jacobian(q), atol=1e-9)
+    assert_allclose(reduction.gamma, robot.loops.velocity_terms(q, qd), rtol=1e-8, atol=1e-8)
     assert_allclose(reduction.M, robot.mass_matrix(q), rtol=1e-9, atol=1e-9)
 
 
@@ -73,17 +79,18 @@ def test_bundled_mechanisms(name):
     robot = cr.load(name)
     rng = np.random.default_rng(0)
     q = robot.random_state(rng)
-    qd, tau = robot.consistent_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
-    solution = robot.dae(q, qd, tau).solve()
+    qd, tau = robot.loops.consistent_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+    solution = robot.textbook.dae(q, qd, tau).solve()
     qdd = robot.forward_dynamics(q, qd, tau)
     assert_allclose(solution.qdd, qdd, rtol=1e-8, atol=1e-8)
-    assert_allclose(solution.accelerations, robot.accelerations(q, qd, qdd)[1:], rtol=1e-8, atol=1e-8)
-    assert_allclose(solution.constraint_forces, robot.constraint_forces(q, qd, tau), rtol=1e-8, atol=1e-8)
+    rates = robot.edit(gravity=(0, 0, 0)).textbook.rnea_table(q, qd, qdd).V_dot
+    assert_allclose(solution.accelerations, rates, rtol=1e-8, atol=1e-8)
+    assert_allclose(solution.constraint_forces, robot.loops.forces(q, qd, tau, frame="body"), rtol=1e-8, atol=1e-8)
 
 
 def test_the_system_is_square_sparse_and_named():
     arm = cr.load("planar_2r")
-    system = arm.dae([0.1, 0.2], [0.3, 0.4], [1.0, 2.0])
+    system = arm.textbook.dae([0.1, 0.2], [0.3, 0.4], [1.0, 2.0])
     assert system.matrix.shape == (26, 26)
     assert system.matrix.nnz < 26 * 26 / 5
     assert [block.name for block in system.columns] == [
@@ -104,10 +111,10 @@ def test_bad_arguments_are_named():
     arm = cr.load("planar_2r")
     rest = np.zeros(2)
     with pytest.raises(cr.ShapeError, match="dae takes one state, got a batch of shape"):
-        arm.dae(np.zeros((3, 2)), rest, rest)
+        arm.textbook.dae(np.zeros((3, 2)), rest, rest)
     with pytest.raises(cr.ShapeError, match="dae: tau must have 2 numbers"):
-        arm.dae(rest, rest, [1.0])
+        arm.textbook.dae(rest, rest, [1.0])
     with pytest.raises(cr.ShapeError, match="dae: tip_wrench must have 6 numbers"):
-        arm.dae(rest, rest, rest, tip_wrench=[1.0])
+        arm.textbook.dae(rest, rest, rest, tip_wrench=[1.0], frame="body")
     with pytest.raises(cr.UnknownNameError, match="no link or frame named 'nope'"):
-        arm.dae(rest, rest, rest, wrenches={"nope": np.zeros(6)})
+        arm.textbook.dae(rest, rest, rest, external={"nope": np.zeros(6)}, frame="body")

@@ -83,7 +83,7 @@ def test_the_pendulum_is_that_of_the_textbook():
     arm = cr.load("pendulum")
     hanging = arm.linearize(arm.neutral(), [0.0], [0.0])
     assert_allclose(hanging.A[0], [0, 1])
-    assert_allclose(hanging.A[1, 0], -arm.gravity_torque_jacobian(arm.neutral())[0, 0] * hanging.B[1, 0])
+    assert_allclose(hanging.A[1, 0], -arm.derivatives.gravity_torque_dq(arm.neutral())[0, 0] * hanging.B[1, 0])
 
 
 def test_what_does_not_fit_is_refused():

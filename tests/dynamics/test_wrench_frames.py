@@ -1,5 +1,7 @@
 """Wrenches in a link's own axes and in base axes: one load, two ways to write it."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from trees import looped, state, tree
 
 import chainrule as cr
 from chainrule.functions.table import FUNCTIONS
+from chainrule.robot.building import to_urdf
 
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=6)
@@ -25,7 +28,7 @@ def turned(robot, q, link, wrench):
 def test_every_function_that_takes_wrenches_takes_their_frame():
     for name, function in FUNCTIONS.items():
         if function.loaded:
-            assert "wrench_frame" in function.options or (name == "static_torque" and "frame" in function.options)
+            assert "frame" in function.options or (name == "static_torque" and "frame" in function.options)
 
 
 # --- the same load, written in both frames ---
@@ -42,14 +45,24 @@ def test_a_wrench_in_base_axes_is_the_one_in_link_axes_turned(seed):
     own = {link: turned(robot, x[0], link, F) for link, F in wrenches.items()}
     own_tip = turned(robot, x[0], None, tip)
     for name, count in LOADED.items():
-        function = getattr(robot, name)
-        base_axes = function(*x[:count], tip, wrenches, wrench_frame="world")
-        assert_allclose(base_axes, function(*x[:count], own_tip, own), rtol=1e-9, atol=1e-8)
-    for name in ("newton_euler_table", "rnea_table"):
-        tau = getattr(robot, name)(*x, tip, wrenches, wrench_frame="world").tau
-        assert_allclose(tau, robot.inverse_dynamics(*x, own_tip, own), rtol=1e-9, atol=1e-8)
-    solution = robot.dae(*x, tip, wrenches, wrench_frame="world").solve()
-    assert_allclose(solution.qdd, robot.forward_dynamics(*x, own_tip, own), rtol=1e-7, atol=1e-7)
+        function = attrgetter(name)(robot)
+        base_axes = function(*x[:count], tip_wrench=tip, external=wrenches, frame="world")
+        own_axes = function(*x[:count], tip_wrench=own_tip, external=own, frame="body")
+        if name == "joint_wrenches":
+            own_axes = np.stack([
+                np.concatenate([robot.pose(x[0], robot.joints[joint].child)[:3, :3] @ part for part in (F[:3], F[3:])])
+                for joint, F in zip(robot.joint_names, own_axes, strict=True)
+            ])  # fmt: skip
+        assert_allclose(base_axes, own_axes, rtol=1e-9, atol=1e-8)
+    for name in ("textbook.newton_euler_table", "textbook.rnea_table"):
+        tau = attrgetter(name)(robot)(*x, tip_wrench=tip, external=wrenches, frame="world").tau
+        assert_allclose(
+            tau, robot.inverse_dynamics(*x, tip_wrench=own_tip, external=own, frame="body"), rtol=1e-9, atol=1e-8
+        )
+    solution = robot.textbook.dae(*x, tip_wrench=tip, external=wrenches).solve()
+    assert_allclose(
+        solution.qdd, robot.forward_dynamics(*x, tip_wrench=own_tip, external=own, frame="body"), rtol=1e-7, atol=1e-7
+    )
 
 
 @given(SEEDS)
@@ -59,9 +72,11 @@ def test_static_torque_in_base_axes_is_virtual_work(seed):
     q, qd, _ = state(robot, seed)
     F = np.random.default_rng(seed).normal(size=6)
     for link in ("tool", "link3", None):
-        tau = robot.static_torque(q, F, link, "world")
+        tau = robot.static_torque(q, F, link, frame="world")
         assert_allclose(tau @ qd, F @ robot.velocity(q, qd, link), rtol=1e-9, atol=1e-9)
-        assert_allclose(tau, robot.static_torque(q, turned(robot, q, link, F), link), rtol=1e-9, atol=1e-9)
+        assert_allclose(
+            tau, robot.static_torque(q, turned(robot, q, link, F), link, frame="body"), rtol=1e-9, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("name", ["panda", "panda_hand", "quadruped"])
@@ -72,15 +87,15 @@ def test_compiled_single_states_batches_and_kernels_agree(name):
     F, tip = rng.normal(size=(5, 6)), robot.end_effector
     plain = robot.inverse_dynamics(q, qd, x)
     for function in ("inverse_dynamics", "forward_dynamics"):
-        many = getattr(robot, function)(q, qd, x, F, wrench_frame="world")
-        assert_allclose(many, getattr(robot.reference, function)(q, qd, x, F, wrench_frame="world"), atol=1e-7)
+        many = attrgetter(function)(robot)(q, qd, x, tip_wrench=F)
+        assert_allclose(many, attrgetter(function)(robot.reference)(q, qd, x, tip_wrench=F), atol=1e-7)
         for k in range(5):
-            one = getattr(robot, function)(q[k], qd[k], x[k], F[k], wrench_frame="world")
+            one = attrgetter(function)(robot)(q[k], qd[k], x[k], tip_wrench=F[k])
             assert_allclose(one, many[k], rtol=1e-8, atol=1e-8)
-        kernel = robot.kernel(function, loads=[tip], wrench_frame="world")
+        kernel = robot.compiled.kernel(function, loads=[tip], frame="world")
         assert_allclose(kernel(q, qd, x, -F), many, rtol=1e-8, atol=1e-8)  # what the world applies to the tip
     expected = robot.inverse_dynamics(q, qd, x) + (np.swapaxes(robot.jacobian(q), -1, -2) @ F[..., None])[..., 0]
-    assert_allclose(robot.inverse_dynamics(q, qd, x, F, wrench_frame="world"), expected, atol=1e-9)
+    assert_allclose(robot.inverse_dynamics(q, qd, x, tip_wrench=F), expected, atol=1e-9)
     assert_allclose(robot.inverse_dynamics(q, qd, x), plain, rtol=0, atol=0)  # the call without wrenches is as it was
 
 
@@ -88,10 +103,15 @@ def test_inverse_and_forward_dynamics_undo_each_other_in_base_axes():
     robot = cr.load("panda")
     rng = np.random.default_rng(2)
     q, qd, qdd, F = robot.random_state(rng), *rng.normal(size=(2, 7)), rng.normal(size=6)
-    loads = {"tip_wrench": F, "wrenches": {"panda_link4": 2 * F}, "wrench_frame": "world"}
+    loads = {"tip_wrench": F, "external": {"panda_link4": 2 * F}, "frame": "world"}
     tau = robot.inverse_dynamics(q, qd, qdd, **loads)
     assert_allclose(robot.forward_dynamics(q, qd, tau, **loads), qdd, atol=1e-9)
-    assert np.abs(robot.inverse_dynamics(q, qd, qdd, F, {"panda_link4": 2 * F}) - tau).max() > 0.1
+    assert (
+        np.abs(
+            robot.inverse_dynamics(q, qd, qdd, tip_wrench=F, external={"panda_link4": 2 * F}, frame="body") - tau
+        ).max()
+        > 0.1
+    )
 
 
 def test_dask_arrays_take_wrenches_in_base_axes():
@@ -101,33 +121,37 @@ def test_dask_arrays_take_wrenches_in_base_axes():
     q, F = robot.random_state(rng, (6,)), rng.normal(size=(6, 6))
     lazy = [array.from_array(a, chunks=(2, -1)) for a in (q, F)]
     still = np.zeros(6)
-    made = robot.inverse_dynamics(lazy[0], still, still, lazy[1], wrench_frame="world").compute()
-    assert_allclose(made, robot.inverse_dynamics(q, still, still, F, wrench_frame="world"), atol=1e-10)
+    made = robot.inverse_dynamics(lazy[0], still, still, tip_wrench=lazy[1], frame="body").compute()
+    assert_allclose(made, robot.inverse_dynamics(q, still, still, tip_wrench=F, frame="body"), atol=1e-10)
     made = robot.static_torque(lazy[0], lazy[1], frame="world").compute()
     assert_allclose(made, robot.static_torque(q, F, frame="world"), atol=1e-12)
 
 
 def test_closed_loops_take_wrenches_in_base_axes():
     robot = cr.load("four_bar")
-    q = robot.close(robot.neutral() + 0.3)
-    qd = robot.consistent_velocity(q, np.full(robot.nv, 0.7))
-    qdd = robot.consistent_acceleration(q, qd, np.full(robot.nv, 0.4))
+    q = robot.loops.close(robot.neutral() + 0.3)
+    qd = robot.loops.consistent_velocity(q, np.full(robot.nv, 0.7))
+    qdd = robot.loops.consistent_acceleration(q, qd, np.full(robot.nv, 0.4))
     link = robot.link_names[2]
     F = np.array([0.3, -0.2, 0.5, 4.0, -2.0, 1.0])
-    world = {"wrenches": {link: F}, "wrench_frame": "world"}
-    body = {"wrenches": {link: turned(robot, q, link, F)}}
-    for name in ("inverse_dynamics", "loop_forces", "joint_wrenches"):
-        one, other = getattr(robot, name)(q, qd, qdd, **world), getattr(robot, name)(q, qd, qdd, **body)
-        assert_allclose(one, other, atol=1e-9)
-    torques = robot.loop_torques(q, qd, qdd, **world)
-    assert_allclose(torques.tau, robot.loop_torques(q, qd, qdd, **body).tau, atol=1e-9)
-    assert_allclose(torques.forces, robot.loop_torques(q, qd, qdd, **body).forces, atol=1e-9)
+    world = {"external": {link: F}, "frame": "world"}
+    body = {"external": {link: turned(robot, q, link, F)}, "frame": "body"}
+    assert_allclose(robot.inverse_dynamics(q, qd, qdd, **world), robot.inverse_dynamics(q, qd, qdd, **body), atol=1e-9)
+    ends = [constraint.link_b for constraint in robot.model.constraints]
+    for function, last in (
+        (robot.loops.motion_forces, qdd),
+        (robot.loops.forces, robot.inverse_dynamics(q, qd, qdd, **world)),
+    ):
+        one, other = function(q, qd, last, **world), function(q, qd, last, **body)
+        own = np.stack([turned(robot, q, end, F) for end, F in zip(ends, one, strict=True)])
+        assert_allclose(own, other, atol=1e-8)
+    torques = robot.loops.torques(q, qd, qdd, **world)
+    assert_allclose(torques.tau, robot.loops.torques(q, qd, qdd, **body).tau, atol=1e-9)
+    assert_allclose(torques.forces, robot.loops.motion_forces(q, qd, qdd, **world), atol=1e-9)
     tau = torques.tau
-    for name in ("forward_dynamics", "constraint_forces"):
-        one, other = getattr(robot, name)(q, qd, tau, **world), getattr(robot, name)(q, qd, tau, **body)
-        assert_allclose(one, other, atol=1e-9)
-    static = robot.static_torque(q, F, link, "world")
-    assert_allclose(static, robot.static_torque(q, turned(robot, q, link, F), link), atol=1e-9)
+    assert_allclose(robot.forward_dynamics(q, qd, tau, **world), robot.forward_dynamics(q, qd, tau, **body), atol=1e-9)
+    static = robot.static_torque(q, F, link, frame="world")
+    assert_allclose(static, robot.static_torque(q, turned(robot, q, link, F), link, frame="body"), atol=1e-9)
 
 
 @pytest.mark.interpreted
@@ -137,8 +161,8 @@ def test_random_loops_take_wrenches_in_base_axes(seed):
     robot, q = looped(seed)
     _, qd, tau = state(robot, seed)
     F, link = np.random.default_rng(seed).normal(size=6), "link3"
-    world = robot.forward_dynamics(q, qd, tau, None, {link: F}, wrench_frame="world")
-    body = robot.forward_dynamics(q, qd, tau, None, {link: turned(robot, q, link, F)})
+    world = robot.forward_dynamics(q, qd, tau, tip_wrench=None, external={link: F})
+    body = robot.forward_dynamics(q, qd, tau, tip_wrench=None, external={link: turned(robot, q, link, F)}, frame="body")
     assert_allclose(world, body, rtol=1e-6, atol=1e-6)
 
 
@@ -146,16 +170,16 @@ def test_random_loops_take_wrenches_in_base_axes(seed):
 
 
 def test_a_weight_in_base_axes_needs_the_torques_of_its_levers():
-    arm = cr.load("planar_2r").with_gravity((0, 0, 0))  # two links of 1 m in the x-y plane
+    arm = cr.load("planar_2r").edit(gravity=(0, 0, 0))  # two links of 1 m in the x-y plane
     q, still = np.array([0.3, 0.9]), np.zeros(2)
     down = [0, 0, 0, 0, -10.0, 0]  # the hand presses on a table, along -y of the base
     levers = np.array([np.cos(0.3) + np.cos(1.2), np.cos(1.2)])  # from each joint to the hand, along x
-    assert_allclose(arm.inverse_dynamics(q, still, still, down, wrench_frame="world"), -10 * levers)
+    assert_allclose(arm.inverse_dynamics(q, still, still, tip_wrench=down), -10 * levers)
     assert_allclose(arm.static_torque(q, down, frame="world"), -10 * levers)
     held = {
         "link2": [0, 0, 0, 0, -10.0, 0]
     }  # a load that hangs on the elbow: the world pulls link 2 down at its origin
-    assert_allclose(arm.inverse_dynamics(q, still, still, None, held, wrench_frame="world"), [10 * np.cos(0.3), 0])
+    assert_allclose(arm.inverse_dynamics(q, still, still, tip_wrench=None, external=held), [10 * np.cos(0.3), 0])
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5"])
@@ -163,9 +187,9 @@ def test_mujoco_has_the_same_accelerations_under_wrenches_in_base_axes(name, tmp
     mujoco = pytest.importorskip("mujoco")
     from peers import MuJoCo, stripped
 
-    robot = cr.load(name).without_friction().without_rotors()
+    robot = cr.load(name).without_friction().edit(joints={"*": {"rotor": 0}})
     file = tmp_path / "robot.urdf"
-    file.write_text(robot.to_urdf())
+    file.write_text(to_urdf(robot))
     peer = MuJoCo(robot, stripped(file, for_mujoco=True))
     rng = np.random.default_rng(4)
     worst = 0.0
@@ -184,7 +208,7 @@ def test_mujoco_has_the_same_accelerations_under_wrenches_in_base_axes(name, tmp
             peer.data.xfrc_applied[place] = [*F[3:], *(F[:3] + np.cross(lever, F[3:]))]
         peer.data.qfrc_applied[:] = tau
         mujoco.mj_forward(peer.model, peer.data)
-        qdd = robot.forward_dynamics(q, qd, tau, None, wrenches, wrench_frame="world")
+        qdd = robot.forward_dynamics(q, qd, tau, tip_wrench=None, external=wrenches)
         worst = max(worst, np.abs(peer.data.qacc - qdd).max() / (1 + np.abs(qdd).max()))
     assert worst < 1e-9
 
@@ -194,22 +218,20 @@ def test_mujoco_has_the_same_accelerations_under_wrenches_in_base_axes(name, tmp
 
 def test_an_unknown_frame_of_a_wrench_is_refused():
     arm, z = cr.load("planar_2r"), [0.0, 0.0]
-    text = r"no frame of a wrench named 'wrld'; did you mean 'world'\?"
+    text = r"no frame named 'wrld'; did you mean 'world'\?"
     calls = [
-        lambda: arm.inverse_dynamics(z, z, z, wrench_frame="wrld"),
-        lambda: arm.forward_dynamics(z, z, z, wrench_frame="wrld"),
-        lambda: arm.bias(z, z, wrench_frame="wrld"),
-        lambda: arm.joint_wrenches(z, z, z, wrench_frame="wrld"),
-        lambda: arm.loop_forces(z, z, z, wrench_frame="wrld"),
-        lambda: arm.constraint_forces(z, z, z, wrench_frame="wrld"),
-        lambda: arm.loop_torques(z, z, z, wrench_frame="wrld"),
-        lambda: arm.dae(z, z, z, wrench_frame="wrld"),
+        lambda: arm.inverse_dynamics(z, z, z, frame="wrld"),
+        lambda: arm.forward_dynamics(z, z, z, frame="wrld"),
+        lambda: arm.bias(z, z, frame="wrld"),
+        lambda: arm.joint_wrenches(z, z, z, frame="wrld"),
+        lambda: arm.loops.motion_forces(z, z, z, frame="wrld"),
+        lambda: arm.loops.forces(z, z, z, frame="wrld"),
+        lambda: arm.loops.torques(z, z, z, frame="wrld"),
+        lambda: arm.textbook.dae(z, z, z, frame="wrld"),
         lambda: arm.static_torque(z, [0] * 6, frame="wrld"),
-        lambda: arm.simulate(z, duration=0.01, wrench_frame="wrld"),
-        lambda: arm.simulation(z, wrench_frame="wrld"),
+        lambda: arm.simulate(z, duration=0.01, frame="wrld"),
+        lambda: arm.simulation(z, frame="wrld"),
     ]
     for call in calls:
         with pytest.raises(cr.UnknownNameError, match=text):
             call()
-    with pytest.raises(cr.UnknownNameError, match="no frame of a wrench named 'space'; there are: 'body', 'world'"):
-        arm.inverse_dynamics(z, z, z, [0] * 6, wrench_frame="space")

@@ -60,7 +60,7 @@ def test_files_in_other_encodings_are_read_as_they_say(tmp_path):
         (tmp_path / "r.urdf").write_bytes(URDF.encode(encoding))
         assert cr.load(tmp_path / "r.urdf") == Robot.from_urdf(URDF)
     (tmp_path / "r.toml").write_bytes(b"\xef\xbb\xbf" + DOCUMENT_TOML.encode())
-    assert cr.load(tmp_path / "r.toml") == Robot.from_native(DOCUMENT_TOML)
+    assert cr.load(tmp_path / "r.toml") == cr.load(DOCUMENT_TOML)
 
 
 def test_external_entities_are_not_read(tmp_path):
@@ -113,7 +113,7 @@ def test_what_cannot_be_loaded_is_refused_by_name(what, options, error, pattern)
     refused(lambda: cr.load(what, **options), error, pattern)
 
 
-@pytest.mark.parametrize("make", [Robot.from_urdf, Robot.from_native, Robot.from_mjcf])
+@pytest.mark.parametrize("make", [Robot.from_urdf, Robot.from_sdf, Robot.from_mjcf])
 def test_constructors_refuse_what_is_neither_path_nor_text(make):
     for what in (None, 5, b"<robot/>", ["robot.urdf"]):
         refused(lambda what=what: make(what), FormatError, r"expected the path of a robot file")

@@ -47,14 +47,14 @@ FITTING = {"notes": (["x"], []), "dof": ([],), "origin": ({},), "offset": ({},)}
     ids=str,
 )
 def test_a_value_of_the_wrong_type_is_refused_wherever_it_stands(value):
-    assert Robot.from_native(json.dumps(DOCUMENT)).n == 4
+    assert cr.load(json.dumps(DOCUMENT)).nv == 4
     for place in places(DOCUMENT):
         if value in LIMITS.get(place[-1], ()) or value in FITTING.get(place[-1], ()) or (place[-2:-1] == ("notes",)):
             continue
         if isinstance(value, dict) and place[-2:-1] == ("dof",) and not value:
             continue
         text = json.dumps(put(place, value))
-        refused(lambda text=text: Robot.from_native(text), cr.ChainruleError, r"the given text|robot 'r'")
+        refused(lambda text=text: cr.load(text), cr.ChainruleError, r"the given text|robot 'r'")
 
 
 def test_an_unknown_key_is_refused_wherever_it_stands():
@@ -62,7 +62,7 @@ def test_an_unknown_key_is_refused_wherever_it_stands():
     assert len(tables) == 16
     for place in [(), *tables]:
         refused(
-            lambda place=place: Robot.from_native(json.dumps(put((*place, "massa"), 1))), UnknownNameError,
+            lambda place=place: cr.load(json.dumps(put((*place, "massa"), 1))), UnknownNameError,
             r"the given text.*no key named 'massa'; (did you mean|there are)",
         )  # fmt: skip
 
@@ -112,7 +112,7 @@ NATIVE = [
 
 @pytest.mark.parametrize(("document", "error", "pattern"), [n[1:] for n in NATIVE], ids=[n[0] for n in NATIVE])
 def test_a_bad_document_is_refused_by_place(document, error, pattern):
-    refused(lambda: Robot.from_native(json.dumps(document)), error, pattern)
+    refused(lambda: cr.load(json.dumps(document)), error, pattern)
 
 
 def test_a_joint_hidden_behind_an_offset_is_checked_too():
@@ -136,6 +136,6 @@ def test_an_offset_of_a_fixed_joint_counts_in_every_function():
         "origin": {"xyz": [1, 0, 0]},
         "offset": {"xyz": [0, 2, 0]},
     }
-    robot = Robot.from_native(json.dumps(put(("joint", 3), fixed)))
+    robot = cr.load(json.dumps(put(("joint", 3), fixed)))
     q = robot.neutral()
     np.testing.assert_allclose(robot.pose(q, "d"), robot.poses(q)[robot.link_names.index("d")])

@@ -15,6 +15,7 @@ from chainrule.formats import meshes, native
 from chainrule.formats.native import from_native, to_json, to_toml
 from chainrule.formats.urdf import from_urdf, to_urdf
 from chainrule.model import Fixed, Frame, Joint, Link, Model, Screw
+from chainrule.robot import building
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 pytestmark = pytest.mark.interpreted
@@ -98,20 +99,34 @@ def test_a_link_too_far_away_is_refused():
 OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 {}\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("m.obj", OBJ.format("99999999999999999999")), ("m.obj", OBJ.format("-99999999999999999999")),
-        ("m.obj", OBJ.format("5")), ("m.obj", OBJ.format("0")), ("m.obj", OBJ.format("x")),
-        ("m.obj", OBJ.format("1_0")), ("m.obj", OBJ.format("4").replace("v 1", "v 1_0")),
-        ("m.obj", OBJ.format("4").replace("v 1", "v 1e400")), ("m.obj", OBJ.format("4").replace("v 1", "v 1e200")),
-        ("m.obj", OBJ.format("4").replace("v 1", "v nan")), ("m.obj", "9" * 5000), ("m.obj", "f " + "9" * 5000),
-        ("m.msh", "12345"), ("m.msh", ""), ("m.msh", "\0" * 16), ("m.msh", "\x01\0\0\0" * 4), ("m.msh", "\x7f" * 16),
-        ("m.stl", ""), ("m.stl", "solid"), ("m.stl", "solid\nvertex 1 2"), ("m.stl", "x" * 84), ("m.stl", "\0" * 84),
-        ("m.stl", "solid\n" + "vertex 1e300 0 0\nvertex 0 1e300 0\nvertex 0 0 1e300\n" * 4),
-    ],
-)  # fmt: skip
-def test_meshes_that_lie_are_refused(tmp_path: Path, name: str, content: str):
+MISCOUNTED = [
+    ("m.obj", OBJ.format("99999999999999999999")), ("m.obj", OBJ.format("1_0")),
+    ("m.obj", OBJ.format("4").replace("v 1", "v 1_0")),
+]  # fmt: skip
+"""Meshes that MuJoCo reads in a way of its own."""
+TOO_LARGE = [
+    ("m.obj", OBJ.format("4").replace("v 1", "v 1e200")), ("m.obj", "f " + "9" * 5000), ("m.obj", "9" * 5000),
+    ("m.msh", "\0" * 16), ("m.stl", "solid\n" + "vertex 1e300 0 0\nvertex 0 1e300 0\nvertex 0 0 1e300\n" * 4),
+]  # fmt: skip
+"""Meshes of which a picture may be made, but no body."""
+LYING = [
+    ("m.obj", OBJ.format("-99999999999999999999")), ("m.obj", OBJ.format("5")), ("m.obj", OBJ.format("0")),
+    ("m.obj", OBJ.format("x")), ("m.obj", OBJ.format("4").replace("v 1", "v 1e400")),
+    ("m.obj", OBJ.format("4").replace("v 1", "v nan")),
+    ("m.msh", "12345"), ("m.msh", ""), ("m.msh", "\x01\0\0\0" * 4), ("m.msh", "\x7f" * 16),
+    ("m.stl", ""), ("m.stl", "solid"), ("m.stl", "solid\nvertex 1 2"), ("m.stl", "x" * 84), ("m.stl", "\0" * 84),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content"), [*LYING, *MISCOUNTED])
+def test_meshes_that_lie_are_not_drawn(tmp_path: Path, name: str, content: str):
+    (tmp_path / name).write_bytes(content.encode("latin1"))
+    with pytest.raises(cr.FormatError):
+        meshes.load(tmp_path / name)
+
+
+@pytest.mark.parametrize(("name", "content"), [*LYING, *TOO_LARGE])
+def test_meshes_that_lie_are_no_bodies(tmp_path: Path, name: str, content: str):
     (tmp_path / name).write_bytes(content.encode("latin1"))
     (tmp_path / "m.xml").write_text(
         f"<mujoco><asset><mesh name='m' file='{name}'/></asset><worldbody><body><joint/><geom type='mesh' mesh='m'/></body>"
@@ -119,7 +134,7 @@ def test_meshes_that_lie_are_refused(tmp_path: Path, name: str, content: str):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(cr.FormatError):
+        with pytest.raises(cr.FormatError, match=r"m\.xml, line 1, .*MuJoCo refuses it"):
             cr.load(tmp_path / "m.xml")
 
 
@@ -183,8 +198,8 @@ def test_names_that_urdf_needs_do_not_clash_with_those_of_the_robot():
 
 
 def test_the_warning_of_a_writer_points_at_the_line_that_writes(tmp_path: Path):
-    robot = cr.load("pendulum").with_gravity([0, 0, 0]).without_friction()
-    for write in (lambda: robot.save(tmp_path / "r.urdf"), robot.to_urdf):
+    robot = cr.load("pendulum").edit(gravity=[0, 0, 0]).without_friction()
+    for write in (lambda: robot.save(tmp_path / "r.urdf"), lambda: building.to_urdf(robot)):
         with pytest.warns(cr.errors.ModelWarning, match="does not hold gravity") as caught:
             write()
         assert caught[0].filename == __file__
@@ -203,7 +218,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(cr.FormatError, match="No space left"):
-        robot.with_gravity([0, 0, 0]).save(path)
+        robot.edit(gravity=[0, 0, 0]).save(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["r.toml"]
 

@@ -36,7 +36,7 @@ def test_a_robot_of_many_links_loads(tmp_path, count, kind, star):
     (tmp_path / "big.urdf").write_text(big(count, star=star, kind=kind))
     robot = cr.load(tmp_path / "big.urdf")
     assert len(robot.link_names) == count
-    assert robot.n == (count - 1 if kind == "continuous" else 0)
+    assert robot.nv == (count - 1 if kind == "continuous" else 0)
     assert robot.pose(robot.neutral(), f"l{count - 1}").shape == (4, 4)
     assert robot.mass == (count - 1 if kind == "continuous" else 0)
 

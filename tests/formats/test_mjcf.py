@@ -1,22 +1,25 @@
-"""MJCF: the models read are MuJoCo's own, by poses, mass matrix and bias; and what cannot be one is refused."""
+"""MJCF, which MuJoCo compiles: the robots move as in MuJoCo, by poses, mass matrix and bias; what it refuses is told."""
 
 from __future__ import annotations
 
 import math
 import struct
+import sys
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 
+from chainrule import ModelWarning, Robot, load
 from chainrule.algorithms import kinematics
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.rnea import bias
-from chainrule.errors import ChainruleError, FormatError
-from chainrule.formats.mjcf.reader import from_mjcf
+from chainrule.errors import ChainruleError, FormatError, ModelError
+from chainrule.formats.mjcf import from_mjcf
+from chainrule.formats.source import only_within
 from chainrule.formats.urdf import from_urdf
-from chainrule.model import Fixed, Free, Model
+from chainrule.model import Fixed, Free, Mesh, Model
 from chainrule.model.edits import merge_fixed
 from chainrule.spatial import Quaternion
 
@@ -74,15 +77,18 @@ def _random_state(ours, theirs, data, rng):
     q = [0.0] * ours.nq
     qd = rng.uniform(-1, 1, ours.nv)
     G, drift = np.zeros((theirs.nv, ours.nv)), np.zeros(theirs.nv)
+    held = {theirs.eq_obj1id[i]: theirs.eq_data[i][0] for i in range(theirs.neq) if theirs.eq_obj2id[i] < 0}
     moving = [body for body in ours.bodies if body.joint.kind.nv]
-    assert len(moving) == theirs.njnt
+    assert len(moving) + len(held) == theirs.njnt
     for body in moving:
         if not body.joint.mimic:
             kind = body.joint.kind
             q[body.first_q : body.first_q + kind.nq] = kind.integrate(
                 kind.neutral(), rng.uniform(-1, 1, kind.nv).tolist()
             )
-    for k, body in enumerate(moving):
+    for k, constant in held.items():
+        data.qpos[theirs.jnt_qposadr[k]] += constant
+    for k, body in zip([k for k in range(theirs.njnt) if k not in held], moving, strict=True):
         own = body.coordinates(q)
         at_q, at_v, nv = theirs.jnt_qposadr[k], theirs.jnt_dofadr[k], body.joint.kind.nv
         columns = slice(body.first_v, body.first_v + nv)
@@ -424,33 +430,55 @@ def test_linear_joint_equalities_become_mimics() -> None:
     assert model.notes == ()
 
 
+def test_a_joint_that_is_held_at_a_constant_is_fixed_and_so_are_those_that_follow_it() -> None:
+    bodies = "".join(
+        f"<body name='b{i}' pos='.1 0 {i}'><joint name='j{i}' axis='0 1 .3' pos='0 .1 0' ref='{20 * i}'/>{INERTIAL}</body>"
+        for i in range(4)
+    )
+    held = "<equality><joint joint1='j2' joint2='j1' polycoef='.1 2'/><joint joint1='j1' polycoef='.3'/></equality>"
+    model = from_mjcf(world(bodies, after=held + "<keyframe><key qpos='1 2 3 4'/></keyframe>"))
+    assert {joint.name: joint.type for joint in model.joints} == {
+        "j0": "revolute", "j1": "fixed", "j2": "fixed", "j3": "revolute"
+    }  # fmt: skip
+    theirs = mujoco.MjModel.from_xml_string(world(bodies))
+    data = mujoco.MjData(theirs)
+    data.qpos[:] = [0.4, theirs.qpos0[1] + 0.3, theirs.qpos0[2] + 0.1 + 2 * 0.3, 0.7]
+    mujoco.mj_forward(theirs, data)
+    _compare_poses(model, theirs, data, [0.4, 0.7])
+    assert model.configurations[0].positions == (("j0", 1.0), ("j3", 4.0))
+    assert model.notes == ()
+
+
 def test_what_is_not_modelled_is_noted() -> None:
     two = "<body name='b'><joint name='j'/>{0}<site name='s'/></body><body name='c'><joint name='k' type='ball' range='0 50'/>{0}</body>"
-    extra = "<body name='m' mocap='true'/><body name='g' gravcomp='1'><freejoint align='true'/><geom size='.1'/></body>"
+    extra = "<body name='m' mocap='true'/><body name='g' gravcomp='1'><freejoint/><geom size='.1'/></body>"
+    joint = "<joint name='q' actuatorfrcrange='-1 2' range='2 1' stiffness='1' springyield='3' damping='1 2'/>"
     model = from_mjcf(
         world(
-            two.format(INERTIAL)
-            + extra
-            + hinged(INERTIAL, "<joint name='q' actuatorfrcrange='-1 2'/>").replace("'b'", "'d'"),
+            two.format(INERTIAL) + extra + hinged(INERTIAL, joint).replace("'b'", "'d'"),
             "<option density='1.2'/>",
             "<equality><connect name='pin' body1='b' body2='c' anchor='0 0 0'/><joint joint1='j' polycoef='1'/>"
-            "<joint name='curve' joint1='j' joint2='q' polycoef='0 1 1'/></equality>"
+            "<joint joint1='j' joint2='q'/><joint name='curve' joint1='q' joint2='j' polycoef='0 1 1'/>"
+            "<tendon name='taut' tendon1='rope'/></equality>"
             "<tendon><fixed name='rope'><joint joint='j' coef='1'/></fixed></tendon>"
             "<actuator><motor name='winch' tendon='rope' armature='1'/></actuator>",
         )
     )
-    assert model.notes == (
+    assert set(model.notes) == {
         "joint 'k': the limit on its angle is not modelled",
         "mocap body 'm' is fixed where the file puts it",
         "the gravity compensation (gravcomp) of body 'g' is not modelled: it has its full weight",
-        "joint 'joint2': MuJoCo moves a body that carries no other to its centre of mass (align); here its frame stays in place",
+        "joint 'q': its damping is not linear; the linear part alone is modelled",
+        "joint 'q': its range ends before it begins, and limits nothing",
+        "joint 'q': its spring yields (springyield), which is not modelled",
         "joint 'q': its efforts are limited to -1 and 2; the larger counts here, both ways",
         "the armature and damping of 'winch' do not act on a joint: they are not modelled",
-        "equality constraint <joint> in line 1 of the given text is not modelled",
-        "equality constraint 'curve' is not modelled",
+        "equality constraint 2 is not modelled: joint 'j' moves without it",
+        "equality constraint 'curve' is not modelled: joint 'q' moves without it",
+        "equality constraint 'taut' is not modelled",
         "tendon 'rope' is not modelled",
         "the forces of the fluid around the model (option density and viscosity) are not modelled",
-    )  # fmt: skip
+    }
     assert [(c.name, c.kind) for c in model.constraints] == [("pin", "point")]
 
 
@@ -495,44 +523,68 @@ def _with_mesh(mesh: str, geom: str = "mass='2'") -> str:
     )
 
 
-@pytest.mark.parametrize("mode", ["legacy", "exact", "convex", "shell", None])
 @pytest.mark.parametrize("place", ["", "scale='1 2 -3'", "refpos='1 2 3' refquat='1 1 0 2' scale='1 2 3'"])
 @pytest.mark.parametrize("file", ["part.STL", "part.obj", "part.msh"])
-def test_meshes_weigh_what_mujoco_says(folder: Path, file: str, place: str, mode: str | None) -> None:
-    inertia = f"inertia='{mode}'" if mode else ""
+def test_meshes_weigh_what_mujoco_says(folder: Path, file: str, place: str) -> None:
     path = folder / "model.xml"
-    path.write_text(_with_mesh(f"file='{file}' {place} {inertia}", "density='700'"))
-    compare(path, tolerance=1e-6)
+    path.write_text(_with_mesh(f"file='{file}' {place}", "density='700'"))
+    compare(path)
 
 
 def test_meshes_in_the_xml_weigh_what_mujoco_says() -> None:
     vertex = " ".join(str(x) for x in POINTS.ravel())
     face = " ".join(str(i) for t in TRIANGLES for i in t)
-    compare(_with_mesh(f"name='part' vertex='{vertex}' face='{face}'"), tolerance=1e-6)
-    compare(_with_mesh(f"name='part' vertex='{vertex}'"), tolerance=1e-6)
-    compare(_with_mesh(f"name='part' class='big' vertex='{vertex}'").replace("<asset>", "<default><default class='big'><mesh scale='2 2 2'/></default></default><asset>"), tolerance=1e-6)  # fmt: skip
-
-
-def test_text_stl_is_read_as_binary_stl_is(folder: Path) -> None:
-    path = folder / "model.xml"
-    path.write_text(_with_mesh("name='part' file='ascii.stl' inertia='exact'"))
-    text = from_mjcf(path)
-    path.write_text(
-        _with_mesh("name='part' file='somewhere/part.STL' inertia='exact'").replace(
-            "meshdir", "strippath='true' assetdir"
+    compare(_with_mesh(f"name='part' vertex='{vertex}' face='{face}'"))
+    compare(_with_mesh(f"name='part' vertex='{vertex}'"))
+    compare(
+        _with_mesh(f"name='part' class='big' vertex='{vertex}'").replace(
+            "<asset>", "<default><default class='big'><mesh scale='2 2 2'/></default></default><asset>"
         )
     )
-    binary = from_mjcf(path)
-    for a, b in zip(text.links, binary.links, strict=True):
-        assert a.mass == pytest.approx(b.mass)
-        assert a.inertia.entries() == pytest.approx(b.inertia.entries())
 
 
-def test_meshes_are_not_read_where_the_inertia_is_stated() -> None:
-    xml = world(
-        hinged(INERTIAL + "<geom type='mesh' mesh='part'/>"), "<asset><mesh name='part' file='missing.stl'/></asset>"
+def test_mesh_files_are_found_without_their_folders_where_the_compiler_says_so(folder: Path) -> None:
+    path = folder / "model.xml"
+    text = _with_mesh("file='somewhere/part.STL'").replace("meshdir", "strippath='true' assetdir")
+    path.write_text(text)
+    compare(path)
+
+
+def test_a_model_without_its_meshes_is_loaded_with_one_warning_that_names_them(folder: Path) -> None:
+    mesh = "<geom type='mesh' mesh='{}'/>"
+    bodies = (
+        f"<body name='a'><joint name='i'/>{INERTIAL}{mesh.format('lost')}</body>"
+        f"<body name='b'><joint name='j'/>{mesh.format('gone')}<geom size='.1' mass='1'/><geom type='box' mesh='lost'/></body>"
+        f"<body name='c'><joint name='k'/>{mesh.format('part')}</body>"
     )
-    assert from_mjcf(xml).links[1].mass == 2
+    assets = (
+        "<mesh file='lost.stl' scale='1e-3 1e-3 1e-3'/><mesh name='gone' file='x/gone.dae'/><mesh file='part.STL'/>"
+    )
+    path = folder / "model.xml"
+    path.write_text(world(bodies, f"<compiler meshdir='meshes'/><asset>{assets}</asset>"))
+    with pytest.warns(ModelWarning) as caught:
+        robot = Robot.from_mjcf(path)
+    (warning,) = [str(warning.message) for warning in caught]
+    assert "the mesh files 'meshes/lost.stl', 'meshes/x/gone.dae' cannot be found" in warning
+    assert "the mass and inertia of 'b' come from files that cannot be found: taken as massless" in warning
+    assert "1 geom ('geom3') left out of the geometry: it is fitted to a mesh that cannot be found" in warning
+    a, b, c = robot.model.links[1:]
+    assert (a.mass, b.mass) == (2.0, 0.0)
+    whole = world(bodies[bodies.index("<body name='c'>") :], "<asset><mesh file='meshes/part.STL'/></asset>")
+    (folder / "whole.xml").write_text(whole)
+    assert c.inertia == from_mjcf(folder / "whole.xml").links[1].inertia
+    assert {g.shape.path: tuple(g.origin.translation) for g in robot.model.geometries if isinstance(g.shape, Mesh)} == {
+        "meshes/lost.stl": (0.0, 0.0, 0.0), "meshes/x/gone.dae": (0.0, 0.0, 0.0), "meshes/part.STL": (0.0, 0.0, 0.0)
+    }  # fmt: skip
+    with pytest.raises(ModelError, match=r"'meshes/lost\.stl'"):
+        Robot.from_mjcf(path, check="strict")
+
+
+def test_a_model_given_as_text_has_no_folder_for_its_meshes() -> None:
+    asset = "<asset><mesh name='part' file='part.stl'/></asset>"
+    model = from_mjcf(world(hinged(INERTIAL + "<geom type='mesh' mesh='part'/>"), asset))
+    assert model.links[1].mass == 2
+    assert model.notes == ("the mesh file 'part.stl' cannot be found",)
 
 
 def test_included_files_are_part_of_the_model(tmp_path: Path) -> None:
@@ -549,81 +601,107 @@ def test_included_files_are_part_of_the_model(tmp_path: Path) -> None:
     (tmp_path / "leg.xml").write_text(
         "<mujocoinclude>\n<body name='leg'><joint name='hip' axis='0 0 0'/></body></mujocoinclude>"
     )
-    with pytest.raises(FormatError, match=r"leg\.xml, line 2, <joint name='hip'>: axis='0 0 0' has no direction"):
+    with pytest.raises(FormatError, match=r"leg\.xml, line 2, <joint name='hip'>: MuJoCo refuses it: axis too small"):
         from_mjcf(main)
     (tmp_path / "leg.xml").write_text("<mujocoinclude><include file='main.xml'/></mujocoinclude>")
     with pytest.raises(FormatError, match="is already included"):
         from_mjcf(main)
 
 
+def test_models_attach_others_with_their_meshes(folder: Path) -> None:
+    part = "<body name='arm' pos='.1 0 0'><joint name='j' axis='0 1 0'/><geom type='mesh' mesh='part' pos='.1 .2 .3'/></body>"
+    (folder / "part.xml").write_text(world(part, "<compiler meshdir='meshes'/><asset><mesh file='part.obj'/></asset>"))
+    attached = "<attach model='sample' body='arm' prefix='{}'/>"
+    path = folder / "model.xml"
+    frames = "".join(f"<frame pos='{k} 0 0'>{attached.format(k)}</frame>" for k in range(2))
+    path.write_text(world(frames, "<asset><model file='part.xml'/></asset>"))
+    model = compare(path)
+    assert [joint.name for joint in model.joints] == ["0j", "1j"]
+    assert [(g.link, g.shape.path, g.shape.folder) for g in model.geometries] == [
+        (name, "meshes/part.obj", str(folder)) for name in ("0arm", "1arm")
+    ]
+    (folder / "part.xml").write_text("<mujoco>\n<worldbody><body name='arm' size='1'/></worldbody></mujoco>")
+    with pytest.raises(FormatError, match=r"part\.xml, line 2, <body name='arm'>: MuJoCo refuses it: .*'size'"):
+        from_mjcf(path)
+    (folder / "part.xml").write_text(world(attached, "<asset><model file='model.xml'/></asset>"))
+    with pytest.raises(FormatError, match=r"part\.xml, line 1, <model>: attaches model\.xml to itself"):
+        from_mjcf(path)
+
+
+def test_copies_are_made() -> None:
+    rod = "<replicate count='3' offset='1 0 0'><body><joint axis='0 1 0'/><geom size='.1' pos='0 0 1'/></body></replicate>"
+    assert compare(world(rod)).nv == 3
+
+
+def test_links_are_kept_where_mujoco_would_fuse_them_and_pictures_where_it_would_drop_them() -> None:
+    seen = "<geom size='.1' contype='0' conaffinity='0'/>"
+    bodies = hinged(INERTIAL + seen + "<body name='tool' pos='0 0 1'><geom size='.1'/></body>")
+    model = from_mjcf(world(bodies, "<compiler fusestatic='true' discardvisual='true'/>"))
+    assert [link.name for link in model.links] == ["world", "b", "tool"]
+    assert [(g.link, g.role) for g in model.geometries] == [("b", "visual"), ("tool", "collision")]
+
+
+ALL_SECTIONS = world(
+    hinged(INERTIAL) + "<camera name='c' pos='0 0 1' target='b'/><light dir='0 0 -1'/><frame name='f' euler='0 0 9'><site/></frame>",
+    "<option timestep='0.01' integrator='RK4'><flag contact='disable'/></option><size njmax='100' nkey='1000000000'/>"
+    "<statistic center='0 0 1'/><visual><global fovy='40'/><rgba joint='1 0 0 1'/></visual>"
+    "<default><geom rgba='1 0 0 1'/><default class='k'><motor gear='2'/><position kp='3'/></default></default>"
+    "<asset><texture name='t' file='wood.png' type='2d'/><material name='m' texture='t'/><texture file='sky.png'/>"
+    "<hfield name='h' file='hills.png' size='1 1 1 1'/></asset>"
+    "<contact><exclude body1='b' body2='world'/></contact><custom><numeric name='n' data='1 2'/></custom>",
+    "<actuator><motor joint='j' class='k'/><position joint='j' kp='1'/><muscle joint='j'/></actuator>"
+    "<sensor><jointpos joint='j'/><framepos objtype='body' objname='b'/><clock/></sensor>"
+    "<keyframe><key name='k' qpos='0.1'/></keyframe>",
+)  # fmt: skip
+
+
+def test_what_plays_no_part_may_be_there_without_its_files(tmp_path: Path) -> None:
+    (tmp_path / "model.xml").write_text(ALL_SECTIONS)
+    model = from_mjcf(tmp_path / "model.xml")
+    assert model.nv == 1
+    assert model.notes == ()
+
+
+def test_warnings_of_mujoco_are_notes_and_go_nowhere_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def own(words: str) -> None:
+        pass
+
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(own)
+    try:
+        (note,) = from_mjcf(SAMPLES["total mass"]).notes
+        assert mujoco.get_mju_user_warning() is own
+    finally:
+        mujoco.set_mju_user_warning(before)
+    assert note.startswith("MuJoCo says: compiler attribute 'settotalmass' is deprecated")
+    assert [*tmp_path.iterdir()] == []
+    assert capfd.readouterr() == ("", "")
+
+
 BAD = {
     "<robot name='r'/>": "not MJCF: its root element is <robot>, not <mujoco>; it looks like URDF",
     "<mujocoinclude/>": "load the file that includes it",
-    "<mujoco><worldbodies/></mujoco>": "line 1, <worldbodies>: is not a section of MJCF; did you mean 'worldbody'",
+    "<mujoco>\n<worldbodies/></mujoco>": "the given text, line 2, <worldbodies>: MuJoCo refuses it: Schema violation",
     "<mujoco><include file='x.xml'/></mujoco>": "a model given as text has no folder",
     "<mujoco><include/></mujoco>": "needs the attribute 'file'",
-    "<mujoco><worldbody pos='0 0 0'/></mujoco>": "the world has none",
-    world("<joint/>"): "belongs into a <body>: the world does not move",
-    world("<bodi/>"): "is not an element that MJCF knows in <worldbody>",
-    world("<body poss='1 2 3'/>"): "an attribute 'poss' that MJCF does not know; did you mean 'pos'",
-    world("<body pos='1 2'/>"): "pos='1 2' should be 3 numbers, got 2",
-    world("<body pos='1 2 x'/>"): "should be numbers separated by spaces",
-    world("<body quat='0 0 0 0'/>"): "quat is zero",
-    world("<body quat='1 0 0 0' euler='1 0 0'/>"): "its orientation as quat and as euler; keep one",
-    world("<body xyaxes='1 0 0 2 0 0'/>"): "xyaxes='1 0 0 2 0 0' has no direction",
-    world("<body name='a'/><body name='a'/>"): "a name that another body has",
-    world("<body name='world'/>"): "a name that another body has",
-    world("<body><joint name='j'/></body><body><joint name='j'/></body>"): "a name that another joint has",
-    world("<body><replicate count='2'/></body>"): "<replicate>: is not supported: write out the copies",
-    world("<composite/>"): "<composite>: is not supported",
-    world("<flexcomp/>"): "deformable bodies are not supported",
-    world("<body><attach model='m'/></body>"): "write out the attached model",
-    world("<body><plugin plugin='p'/></body>"): "forces of plugins are not supported",
-    world("<frame scale='2'/>"): "scales what it contains",
-    world("<body childclass='no'/>"): "no default class named 'no'; there are: 'main'",
-    world("<body/>", "<default class='mine'/>"): "the outermost default class is 'main'",
-    world("<body/>", "<default><default/></default>"): "needs the attribute 'class'",
-    world("<body/>", "<default><default class='a'/><default class='a'/></default>"): "two default classes named 'a'",
-    world("<body/>", "<compiler angle='deg'/>"): "angle='deg' should be one of degree, radian",
-    world("<body/>", "<compiler eulerseq='xyw'/>"): "three letters of x, y, z, X, Y, Z",
-    world("<body/>", "<compiler coordinate='global'/>"): "coordinate='global' is not supported",
-    world("<body/>", "<compiler inertiafromgeoms='true'/>"): "did you mean 'inertiafromgeom'",
-    world(hinged("<geom/>")): "a sphere needs 1 positive size, got size=None",
-    world(hinged("<geom type='box' size='1 2'/>")): "a box needs 3 positive sizes, got size='1 2'",
-    world(hinged("<geom size='1 2 3 4'/>")): "at most 3 numbers, got 4",
-    world(hinged("<geom type='cone' size='1'/>")): "type='cone' should be one of sphere",
-    world(hinged("<geom size='1' mass='-1'/>")): "negative mass or density",
-    world(hinged("<geom size='1' shellinertia='true'/>")): "is a hollow sphere (shellinertia)",
-    world(hinged("<geom size='1' fromto='0 0 0 1 1 1'/>")): "only capsule, cylinder, box and ellipsoid",
-    world(hinged("<geom type='capsule' size='1' fromto='0 0 0 0 0 0'/>")): "the same point twice",
-    world(hinged("<geom type='capsule' size='1' pos='1 0 0' fromto='0 0 0 0 0 1'/>")): "both pos and fromto",
-    world(hinged("<geom type='mesh' mesh='m'/>")): "no mesh named 'm'",
-    world("", "<asset><mesh file='a.stl'/><mesh name='a' file='b.stl'/></asset>"): "two meshes named 'a'",
-    world(hinged("<geom mesh='m'/>")): "is a sphere fitted to a mesh",
-    world(hinged("<geom type='sdf' mesh='m'/>")): "signed distance field",
-    world(hinged("<inertial mass='1' diaginertia='1 1 1'/>")): "needs the attribute 'pos'",
-    world(hinged("<inertial pos='0 0 0' diaginertia='1 1 1'/>")): "needs the attribute 'mass'",
-    world(hinged("<inertial pos='0 0 0' mass='1'/>")): "needs the attribute 'diaginertia'",
-    world(hinged("<inertial pos='0 0 0' mass='-1' diaginertia='1 1 1'/>")): "negative mass",
-    world(hinged("<inertial pos='0 0 0' mass='1' diaginertia='1 1 1' fullinertia='1 1 1 0 0 0'/>")): "keep one",
-    world(hinged("<inertial pos='0 0 0' mass='1' quat='0 1 0 0' fullinertia='1 1 1 0 0 0'/>")): "and an orientation",
-    world(hinged(INERTIAL + INERTIAL)): "is the second <inertial> of its body",
-    world(hinged(INERTIAL, "<joint type='spherical'/>")): "type='spherical' should be one of hinge, slide, ball, free",
-    world(hinged(INERTIAL, "<joint axis='0 0 0'/>")): "axis='0 0 0' has no direction",
-    world(hinged(INERTIAL, "<joint range='1 -1'/>")): "range='1 -1' should be a smaller number and a larger one",
-    world(hinged(INERTIAL, "<joint limited='true'/>")): "should be a smaller number and a larger one",
-    world(hinged(INERTIAL, "<joint range='0 1'/>"), "<compiler autolimits='false'/>"): "has range but not limited",
-    world(hinged(INERTIAL, "<joint type='ball' range='1 2'/>")): "the first number of range should be 0",
-    world(hinged(INERTIAL, "<joint type='free' stiffness='1'/>")): "a free joint with a spring is not supported",
-    world(hinged(INERTIAL, "<joint damping='1 2'/>")): "damping='1 2' is not linear",
-    world(hinged(INERTIAL, "<joint stiffness='1' springyield='2'/>")): "a spring that yields",
-    world(hinged(INERTIAL, "<joint springdamper='1 2'/>")): "give stiffness and damping instead",
-    world(hinged(INERTIAL, "<freejoint/><joint/>")): "has a free joint and others",
-    world("<body>" + hinged(INERTIAL, "<freejoint/>") + "</body>"): "only children of the world can be free",
-    world("<body mocap='true'><joint/></body>"): "is a mocap body",
-    world(hinged(INERTIAL), after="<equality><joint joint1='j' joint2='k'/></equality>"): "no joint named 'k'",
-    world(hinged(INERTIAL), after="<equality><joint joint1='j' joint2='j'/></equality>"): "couples joint 'j' to itself",
-    world(hinged(INERTIAL), after="<actuator><motor joint='k' armature='1'/></actuator>"): "no joint named 'k'",
+    "<mujoco><include file='x.xml'><option/></include></mujoco>": "has elements inside",
+    world("<joint/>"): "<joint>: MuJoCo refuses it: World body cannot have joints",
+    world("<body name='b' poss='1 2 3'/>"): "<body name='b'>: MuJoCo refuses it: Schema violation: unrecognized attribute: 'poss'",
+    world("<body pos='1 2'/>"): "<body>: MuJoCo refuses it: attribute 'pos' does not have enough data",
+    world("<body pos='1 2 x'/>"): "bad format in attribute 'pos'",
+    world("<body quat='0 0 0 0'/>"): "zero quaternion is not allowed",
+    world("<body name='a' quat='1e200 1e200 0 0'/>"): "the given text: body 'a' has no orientation",
+    world("<body name='a'/><body name='a'/>"): "<body name='a'>: MuJoCo refuses it: repeated name 'a' in body",
+    world("<body/>", "<default class='mine'/>"): "top-level default class 'main' cannot be renamed",
+    world(hinged("<geom/>")): "size 0 must be positive in geom",
+    world(hinged("")): "<body name='b'>: MuJoCo refuses it: mass and inertia of moving bodies must be larger",
+    world(hinged("<geom type='mesh' mesh='m'/>")): "MuJoCo refuses it: mesh 'm' not found",
+    world(hinged("<inertial pos='0 0 0' mass='1' diaginertia='1 1 9'/>")): "inertia must satisfy A + B >= C",
+    world(hinged(INERTIAL + INERTIAL)): "unique element 'inertial' found 2 times",
+    world(hinged(INERTIAL, "<joint axis='0 0 0'/>")): "axis too small in joint",
+    world(hinged(INERTIAL), after="<equality><joint joint1='j' joint2='k'/></equality>"): "unknown element 'k'",
+    world(hinged(INERTIAL), after="<actuator><motor joint='k'/></actuator>"): "unknown transmission target 'k'",
+    world(hinged(INERTIAL), after="<keyframe><key name='k' qpos='1 2'/></keyframe>"): "keyframe 'k': invalid qpos size",
 }  # fmt: skip
 
 
@@ -635,35 +713,75 @@ def test_nonsense_is_refused_with_its_place(xml: str) -> None:
     assert "the given text" in str(error.value)
 
 
-def test_mesh_files_that_cannot_be_used_are_named(folder: Path) -> None:
-    path = folder / "model.xml"
-    path.write_text(_with_mesh("name='part' file='lost.stl'", "name='shape'"))
+def _nested(tag: str, count: int, inside: str) -> str:
+    return f"<{tag}>" * count + inside + f"</{tag.split()[0]}>" * count
+
+
+BOMBS = {
+    "copies": world("<replicate count='1000000'><body/></replicate>"),
+    "copies of copies": world(_nested("replicate count='10'", 9, "<body/>")),
+    "copies of a frame": world(
+        "<frame name='f0'><body/></frame>"
+        + "".join(
+            f"<frame name='f{k + 1}'>" + "".join(f"<attach frame='f{k}' prefix='{k}{side}'/>" for side in "ab") + "</frame>"
+            for k in range(30)
+        )
+    ),
+    "a frame in itself": world("<frame name='f'><body/><attach frame='f' prefix='a'/></frame>"),
+    "a soft body": world("<flexcomp name='s' type='grid' count='300 300 300' spacing='.1 .1 .1' dim='3' mass='1'/>"),
+    "a shape": world("", "<asset><mesh name='m' builtin='cone' params='1000000000 1'/></asset>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_a_short_text_does_not_ask_for_much(what: str) -> None:
     with pytest.raises(
-        FormatError, match=r"<geom name='shape'>: needs its mesh file .*lost\.stl.*give its body an <inertial>"
+        FormatError, match=r"the given text, line 1, <\w+.*>: (makes more than 5000 copies|asks for .* 1000 is)"
     ):
-        from_mjcf(path)
+        from_mjcf(BOMBS[what])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<size nkey='1000000000' nuser_body='1000000000'/>", "<compiler><lengthrange mode='all' inttotal='1e300'/></compiler>",
+        "<asset><texture name='t' builtin='flat' width='1000000' height='1000000'/></asset>",
+        "<asset><hfield name='h' nrow='1000000' ncol='1000000' size='1 1 1 1'/></asset>", "<sensor><user dim='2000000000'/></sensor>",
+    ],
+)  # fmt: skip
+def test_what_plays_no_part_takes_no_memory_and_no_time(before: str) -> None:
+    assert from_mjcf(world(hinged(INERTIAL), before, "<actuator><motor joint='j'/></actuator>")).nv == 1
+
+
+def test_files_outside_the_folder_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "open").mkdir()
+    (tmp_path / "secret" / "a.obj").write_text("v 0 0 0\n")
+    (tmp_path / "secret" / "a.xml").write_text(world(hinged(INERTIAL)))
+    path = tmp_path / "open" / "model.xml"
+    for folder in ("..", str(tmp_path)):
+        for file in ("a.xml", "no.xml"):
+            named = f"file='{folder}/secret/{file}'"
+            soft = world(f"<flexcomp name='s' type='mesh' {named}/>")
+            for text in (f"<mujoco><include {named}/></mujoco>", world("", f"<asset><model {named}/></asset>"), soft):
+                path.write_text(text)
+                with only_within(tmp_path / "open"), pytest.raises(FormatError, match="is not read: it is outside"):
+                    from_mjcf(path)
+        for file in ("a.obj", "no.obj"):
+            named = f"{folder}/secret/{file}"
+            path.write_text(world("", f"<asset><mesh file='{named}'/></asset>"))
+            with only_within(tmp_path / "open"):
+                assert from_mjcf(path).notes == (f"the mesh file {named!r} cannot be found",)
+
+
+def test_damaged_meshes_are_refused_by_name(folder: Path) -> None:
     (folder / "meshes" / "bad.stl").write_bytes(b"x" * 200)
     (folder / "meshes" / "bad.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 5\n")
-    (folder / "meshes" / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
-    (folder / "meshes" / "inside.obj").write_text(
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n"
-    )
-    cases = {
-        "file='bad.stl'": "do not fit the",
-        "file='bad.obj'": "a corner that is not among its 3 vertices",
-        "file='part.dae'": "its extension should be .stl, .obj, .msh",
-        "file='open.obj' inertia='exact'": "is not closed",
-        "file='inside.obj' inertia='exact'": "counter-clockwise seen from outside",
-        "vertex='0 0 0 1 0 0 0 1 0 1 1 0'": "has no convex hull",
-        "file='part.obj' refquat='0 0 0 0'": "refquat is zero",
-        "builtin='sphere' params='2'": "is made by MuJoCo",
-        "vertex='0 0 0 1 0 0 0 1 0 1 1 1' face='0 1 4'": "three indices of them for each triangle",
-    }
-    for mesh, message in cases.items():
-        path.write_text(_with_mesh(f"name='part' {mesh}"))
-        with pytest.raises(FormatError) as error:
+    path = folder / "model.xml"
+    for file in ("bad.stl", "bad.obj"):
+        path.write_text(_with_mesh(f"name='part' file='{file}'"))
+        with pytest.raises(FormatError, match=r"model\.xml, line 1, <mesh name='part'>: MuJoCo refuses it: "):
             from_mjcf(path)
-        assert message in str(error.value)
 
 
 def test_urdf_given_as_mjcf_and_the_other_way_round_say_so() -> None:
@@ -671,3 +789,10 @@ def test_urdf_given_as_mjcf_and_the_other_way_round_say_so() -> None:
         from_urdf("<mujoco/>")
     with pytest.raises(ChainruleError, match="from_urdf"):
         from_mjcf("<robot name='r'/>")
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    for read in (Robot.from_mjcf, load):
+        with pytest.raises(FormatError, match=r"is MJCF, .* the package mujoco is not installed: `pip install"):
+            read(ARM)

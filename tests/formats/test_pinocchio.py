@@ -8,8 +8,9 @@ from peers import robots_folder, stripped
 from refusals import refused
 
 import chainrule as cr
-from chainrule import FormatError, ModelError, ModelWarning, Robot
+from chainrule import FormatError, ModelError, ModelWarning
 from chainrule.model import Free
+from chainrule.robot.building import from_pinocchio, from_yourdfpy
 
 pin = pytest.importorskip("pinocchio")
 pytestmark = [
@@ -116,7 +117,7 @@ def test_every_kind_of_joint():
         model.appendBodyToJoint(parent, body(), pin.SE3.Identity())
         model.addFrame(pin.Frame(f"{name}_link", parent, pin.SE3.Identity(), pin.FrameType.BODY))
         model.addFrame(pin.Frame(f"{name}_tool", parent, pin.SE3.Random(), pin.FrameType.OP_FRAME))
-    robot = Robot.from_pinocchio(model)
+    robot = cr.load(model)
     assert_agrees(robot, model, 1e-10)
 
 
@@ -149,7 +150,7 @@ MIMIC = """<robot name="m"><link name="b"/>{}{}
 def test_joints_that_follow_others():
     model = pin.buildModelFromXML(MIMIC, mimic=True)
     with pytest.warns(ModelWarning, match="joint 'j1' has an effort limit of 0: taken as no limit"):
-        robot = Robot.from_pinocchio(model)
+        robot = cr.load(model)
     assert (robot.nv, robot.model.layout.joints[0].joint.dofs[0].effort) == (1, math.inf)
     assert robot.pose([0.4], "l2") == pytest.approx(cr.load(MIMIC).pose([0.4], "l2"))
     data = model.createData()
@@ -161,7 +162,7 @@ def test_rotors_that_pinocchio_leaves_out_are_said():
     model = pin.buildModelFromXML(MIMIC, mimic=True)
     model.rotorInertia[:], model.rotorGearRatio[:] = 0.1, 10
     with pytest.warns(ModelWarning, match="joint 'j1' has a rotorInertia, which Pinocchio's algorithms leave out"):
-        Robot.from_pinocchio(model)
+        cr.load(model)
 
 
 def test_reference_configurations_are_kept():
@@ -176,9 +177,7 @@ def test_reference_configurations_are_kept():
 def test_a_wrapper_is_its_model_and_other_things_are_refused():
     wrapper = pin.RobotWrapper(pin.buildModelFromXML(MIMIC))
     assert cr.load(wrapper).nv == 2
-    refused(
-        lambda: Robot.from_pinocchio(5), FormatError, "from_pinocchio takes a pinocchio.Model or RobotWrapper, got int"
-    )
+    refused(lambda: from_pinocchio(5), FormatError, "from_pinocchio takes a pinocchio.Model or RobotWrapper, got int")
     refused(lambda: cr.load(wrapper, args={}), FormatError, "from_pinocchio takes no option 'args': the robot is read")
     model = pin.Model()
     model.addJoint(0, pin.JointModelEllipsoid(1.0, 2.0, 3.0), pin.SE3.Identity(), "egg")
@@ -193,4 +192,4 @@ def test_a_urdf_of_yourdfpy_is_the_file_it_came_from():
     assert robot.joint_names == ours.joint_names
     q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 6))
     np.testing.assert_allclose(robot.inverse_dynamics(q, qd, qdd), ours.inverse_dynamics(q, qd, qdd), atol=1e-9)
-    refused(lambda: Robot.from_yourdfpy(str(path)), FormatError, "from_yourdfpy takes a yourdfpy.URDF, got str")
+    refused(lambda: from_yourdfpy(str(path)), FormatError, "from_yourdfpy takes a yourdfpy.URDF, got str")

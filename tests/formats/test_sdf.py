@@ -86,7 +86,7 @@ def test_poses_masses_and_torques_are_those_of_drake(text):
     context = plant.CreateDefaultContext()
     theirs, rates, order = np.zeros(robot.nq), np.zeros(robot.nq), np.zeros(robot.nq, dtype=int)
     joints = {plant.get_joint(index).name(): plant.get_joint(index) for index in plant.GetJointIndices()}
-    for places in robot.layout.joints:
+    for places in robot.model.layout.joints:
         peer = joints[places.joint.name.rpartition("::")[2]]
         theirs[peer.position_start() :][: places.joint.kind.nq] = q[places.q]
         rates[peer.velocity_start() :][: places.joint.kind.nv] = qd[places.v]
@@ -151,11 +151,11 @@ def test_loops_become_constraints():
         robot = cr.load(text.format(joint("loop", type_, "a", "b", ())))
         (constraint,) = robot.model.constraints
         assert (constraint.kind, constraint.size, constraint.link_a, constraint.link_b) == (kind, equations, "a", "b")
-        np.testing.assert_allclose(robot.constraint_residual(np.zeros(2)), 0, atol=1e-12)
+        np.testing.assert_allclose(robot.loops.residual(np.zeros(2)), 0, atol=1e-12)
     with pytest.warns(ModelWarning, match=r"'loop' closes a loop: its limits, friction and spring are not modelled"):
         robot = cr.load(text.format(joint("loop", "revolute", "a", "b", ("0.3 -1 0.5",), JP)))
     assert robot.model.constraints[0].kind == "hinge"
-    np.testing.assert_allclose(robot.constraint_residual(np.zeros(2)), 0, atol=1e-12)
+    np.testing.assert_allclose(robot.loops.residual(np.zeros(2)), 0, atol=1e-12)
     with pytest.warns(ModelWarning, match=r"'loop' \(prismatic\) closes a loop, .*it is not modelled"):
         cr.load(text.format(joint("loop", "prismatic", "a", "b")))
 

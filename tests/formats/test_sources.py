@@ -203,7 +203,11 @@ FILES = [
     ("a.urdf", b"version https://git-lfs.github.com/spec/v1", "a Git LFS pointer, .*git lfs pull"),
     ("a.xml", b"<launch/>", "a ROS launch file"),
     ("package.xml", b"<package/>", "a ROS package manifest"),
-    ("a.mjb", b"\0\0\0\0", "a model compiled by MuJoCo; .*Robot.from_mujoco"),
+    (
+        "a.mjb",
+        b"\0\0\0\0",
+        "a model compiled by MuJoCo; load it with mujoco.MjModel.from_binary_path, and pass that to cr.load",
+    ),
     ("a.srdf", b"\0", "an SRDF file, .*srdf=PATH"),
     ("a.yaml", b"a: 1", "a YAML file"),
     ("a.pdf", b"%PDF-1.7", "a PDF document"),

@@ -38,7 +38,7 @@ def test_a_state_of_part_of_the_robot_leaves_the_rest_at_home():
     alone = hand.with_srdf(srdf(states[0]))
     middle = hand.home()
     assert_allclose(alone.configurations["open"], [*middle[:7], 0.035])
-    assert (alone.configurations["open"] <= alone.layout.upper).all()
+    assert (alone.configurations["open"] <= alone.limits.upper).all()
     assert from_native(to_toml(robot.model)) == robot.model
 
 
@@ -66,7 +66,7 @@ def test_a_state_replaces_the_configuration_of_its_name():
 
 def test_load_takes_the_file_beside_the_robot(tmp_path):
     (tmp_path / "arm.srdf").write_text(srdf(state("bent", joint1=0.1, joint2=0.2)))
-    cr.load("planar_2r").with_gravity([0, 0, -9.81]).save(tmp_path / "arm.urdf")
+    cr.load("planar_2r").edit(gravity=[0, 0, -9.81]).save(tmp_path / "arm.urdf")
     robot = cr.load(tmp_path / "arm.urdf", srdf=tmp_path / "arm.srdf")
     assert robot.configurations["bent"].tolist() == [0.1, 0.2]
     assert cr.load("planar_2r", srdf=srdf(state("bent", joint1=0.5))).configurations["bent"][0] == 0.5

@@ -130,12 +130,12 @@ def test_geometry_that_urdf_has_not_is_left_out_with_a_warning():
     with pytest.warns(
         cr.ModelWarning, match="no such geometry, which is left out: the plane on link 'base', the ellips"
     ):
-        text = to_urdf(rebuild(arm.with_gravity([0, 0, -9.81]).model, geometries=geometries))
+        text = to_urdf(rebuild(arm.edit(gravity=[0, 0, -9.81]).model, geometries=geometries))
     assert [g.shape for g in from_urdf(text).geometries] == [Sphere(1.0)]
 
 
 def test_names_with_control_characters_cannot_be_written():
-    arm = cr.load("planar_2r").with_gravity([0, 0, -9.81])
+    arm = cr.load("planar_2r").edit(gravity=[0, 0, -9.81])
     model = rebuild(arm.model, geometries=[Geometry("base", Mesh("a\x00.stl"))])
     with pytest.raises(cr.FormatError, match="a name or a path with characters that XML does not allow"):
         to_urdf(model)
@@ -205,7 +205,7 @@ def test_geometry_stands_where_pinocchio_has_it(robot):
 def test_random_robots_are_written_back(seed):
     robot = with_geometry(tree(seed, ["revolute", "continuous", "prismatic", "fixed", "planar"], drives=False), seed)
     plain = [g for g in robot.model.geometries if not isinstance(g.shape, (Plane, Ellipsoid))]
-    model = rebuild(robot.with_gravity([0, 0, -9.81]).model, geometries=plain)
+    model = rebuild(robot.edit(gravity=[0, 0, -9.81]).model, geometries=plain)
     again = from_urdf(to_urdf(model))
     places = {g.link for g in again.geometries}
     assert places == {g.link for g in plain}
@@ -223,7 +223,7 @@ def test_limits_of_a_continuous_joint_are_ignored_with_a_note():
 
 
 def test_limits_of_a_continuous_joint_survive_in_what_is_written():
-    arm = cr.Robot(from_urdf(TEXT)).with_joint_properties(lower=-1.0, upper=2.0)
+    arm = cr.Robot(from_urdf(TEXT)).edit(joints={"*": {"lower": -1.0, "upper": 2.0}})
     assert arm.model.joints[0].type == "continuous"
     again = from_urdf(to_urdf(arm.model))
     assert (again.joints[0].dofs[0].lower, again.joints[0].dofs[0].upper) == (-1.0, 2.0)

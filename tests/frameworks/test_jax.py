@@ -107,14 +107,20 @@ def test_an_unknown_version_of_the_interface_is_not_used(monkeypatch, tmp_path):
 def test_wrenches_options_and_numbers_of_the_robot():
     q, qd, qdd = arrays(ARM, "inverse_dynamics")
     wrench = jnp.linspace(-1, 1, 6)
-    tau = ARM.jax.inverse_dynamics(q, qd, qdd, wrench, {"link1": 2 * wrench}, wrench_frame="world")
+    tau = ARM.jax.inverse_dynamics(q, qd, qdd, tip_wrench=wrench, external={"link1": 2 * wrench})
     plain = [np.asarray(x) for x in (q, qd, qdd, wrench)]
-    np.testing.assert_allclose(tau, ARM.inverse_dynamics(*plain, {"link1": 2 * plain[3]}, wrench_frame="world"))
-    np.testing.assert_allclose(ARM.jax.jacobian(q, "tip", "body"), ARM.jacobian(plain[0], "tip", "body"), atol=1e-12)
+    np.testing.assert_allclose(
+        tau, ARM.inverse_dynamics(*plain[:3], tip_wrench=plain[3], external={"link1": 2 * plain[3]})
+    )
+    np.testing.assert_allclose(
+        ARM.jax.jacobian(q, "tip", frame="body"), ARM.jacobian(plain[0], "tip", frame="body"), atol=1e-12
+    )
     by_gravity = jax.grad(lambda g: ARM.jax.gravity_torque(q, parameters={"gravity": g}).sum())(
         jnp.asarray(ARM.gravity)
     )
-    expected = ARM.vjp("gravity_torque", {"q": plain[0], "gravity": ARM.gravity}, np.ones((2, 2)))["gravity"].sum(0)
+    expected = ARM.derivatives.vjp("gravity_torque", {"q": plain[0], "gravity": ARM.gravity}, np.ones((2, 2)))[
+        "gravity"
+    ].sum(0)
     np.testing.assert_allclose(by_gravity, expected, atol=1e-12)
 
 

@@ -97,7 +97,9 @@ def test_inside_shard_map():
 
     everywhere = jax.shard_map(jax.grad(slope), mesh=mesh, in_specs=(whole, split), out_specs=whole)
     q, gravity = np.linspace(-1, 1, 8, dtype=np.float32).reshape(4, 2), ARM.gravity.astype(np.float32)
-    expected = ARM.reference.vjp("gravity_torque", {"q": q, "gravity": ARM.gravity}, np.ones((4, 2)))["gravity"].sum(0)
+    expected = ARM.reference.derivatives.vjp("gravity_torque", {"q": q, "gravity": ARM.gravity}, np.ones((4, 2)))[
+        "gravity"
+    ].sum(0)
     np.testing.assert_allclose(jax.jit(everywhere)(gravity, q), expected, rtol=1e-5)
     assert KERNEL in text_for_cuda(everywhere, (3,), (4, 2))
 

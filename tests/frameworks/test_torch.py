@@ -93,19 +93,20 @@ def test_the_registered_operator_obeys_the_rules_of_operators():
 def test_wrenches_options_and_numbers_of_the_robot():
     q, qd, qdd = tensors(ARM)
     wrench = torch.linspace(-1, 1, 6, dtype=torch.float64).requires_grad_()
-    tau = ARM.torch.inverse_dynamics(q, qd, qdd, wrench, {"link1": 2 * wrench}, wrench_frame="world")
+    tau = ARM.torch.inverse_dynamics(q, qd, qdd, tip_wrench=wrench, external={"link1": 2 * wrench})
+    plain = wrench.detach().numpy()
     expected = ARM.inverse_dynamics(
-        *(x.detach().numpy() for x in (q, qd, qdd, wrench)),
-        {"link1": 2 * wrench.detach().numpy()},
-        wrench_frame="world",
+        *(x.detach().numpy() for x in (q, qd, qdd)), tip_wrench=plain, external={"link1": 2 * plain}
     )
     np.testing.assert_allclose(tau.detach().numpy(), expected)
-    assert torch.autograd.gradcheck(lambda w: ARM.torch.inverse_dynamics(q, qd, qdd, w, {"link1": 2 * w}), wrench)
-    J = ARM.torch.jacobian(q, "tip", "body")
-    np.testing.assert_allclose(J.detach().numpy(), ARM.jacobian(q.detach().numpy(), "tip", "body"))
-    static = ARM.torch.static_torque(q, wrench, "link1")
+    assert torch.autograd.gradcheck(
+        lambda w: ARM.torch.inverse_dynamics(q, qd, qdd, tip_wrench=w, external={"link1": 2 * w}, frame="body"), wrench
+    )
+    J = ARM.torch.jacobian(q, "tip", frame="body")
+    np.testing.assert_allclose(J.detach().numpy(), ARM.jacobian(q.detach().numpy(), "tip", frame="body"))
+    static = ARM.torch.static_torque(q, wrench, "link1", frame="body")
     np.testing.assert_allclose(
-        static.detach().numpy(), ARM.static_torque(q.detach().numpy(), wrench.detach().numpy(), "link1")
+        static.detach().numpy(), ARM.static_torque(q.detach().numpy(), wrench.detach().numpy(), "link1", frame="body")
     )
     gravity = torch.tensor(ARM.gravity, requires_grad=True)
     assert torch.autograd.gradcheck(lambda g: ARM.torch.gravity_torque(q, parameters={"gravity": g}), gravity)
@@ -120,7 +121,7 @@ def test_wrenches_options_and_numbers_of_the_robot():
         (lambda q: ARM.torch.gravity_torque(q, q, q), "too many positional"),
         (lambda q: ARM.torch.inverse_dynamics(q, q), "missing a required argument: 'qdd'"),
         (lambda q: ARM.torch.kinetic_energy(q, q[:1].expand(3, 2)), "do not fit together"),
-        (lambda q: ARM.torch.inverse_dynamics(q, q, q, wrenches=[q]), "wrenches must be a dictionary"),
+        (lambda q: ARM.torch.inverse_dynamics(q, q, q, external=[q], frame="body"), "external must be a dictionary"),
         (lambda q: ARM.torch.gravity_torque(q, parameters=[1]), "parameters must be a dictionary"),
         (lambda q: ARM.torch.gravity_torque(q, parameters={1: q}), "parameters"),
         (lambda q: ARM.torch.pose(q, "nowhere"), "nowhere"),

@@ -88,12 +88,12 @@ def test_values_and_gradients(device, arm):
     plain = [x.detach().numpy() for x in given]
     np.testing.assert_allclose(tau.detach(), arm.reference.inverse_dynamics(*plain), atol=1e-12)
     weights = torch.linspace(-1, 1, 10, dtype=torch.float64).reshape(5, 2)
-    expected = arm.reference.vjp("inverse_dynamics", plain, weights.numpy())
+    expected = arm.reference.derivatives.vjp("inverse_dynamics", plain, weights.numpy())
     for found, name in zip(torch.autograd.grad(tau, given, weights), ("q", "qd", "qdd"), strict=True):
         np.testing.assert_allclose(found, expected[name], atol=1e-12)
     q = given[0].detach()
     curvature = torch.func.vmap(torch.func.hessian(arm.torch.potential_energy))(q)
-    slopes = [arm.reference.jvp("gravity_torque", [plain[0]], [np.tile(row, (5, 1))]) for row in np.eye(2)]
+    slopes = [arm.reference.derivatives.jvp("gravity_torque", [plain[0]], [np.tile(row, (5, 1))]) for row in np.eye(2)]
     np.testing.assert_allclose(curvature, np.stack(slopes, axis=-1), atol=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_a_compiled_graph(device, arm):
     compiled = torch.compile(lambda q: door.gravity_torque(q).square().sum(), fullgraph=True, backend="aot_eager")
     compiled(q).backward()
     plain = q.detach().numpy()
-    expected = arm.reference.vjp("gravity_torque", [plain], 2 * arm.reference.gravity_torque(plain))["q"]
+    expected = arm.reference.derivatives.vjp("gravity_torque", [plain], 2 * arm.reference.gravity_torque(plain))["q"]
     np.testing.assert_allclose(q.grad, expected, atol=1e-12)
 
 

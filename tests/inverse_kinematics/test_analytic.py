@@ -18,7 +18,7 @@ def rng():
 
 def test_two_links_by_hand():
     arm = cr.load("planar_2r")
-    found = arm.analytic_inverse_kinematics(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 0.0]]))
+    found = arm.ik.branches(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 0.0]]))
     expected = [
         [[0, np.pi / 2], [np.pi / 2, -np.pi / 2]],
         [[np.pi / 6, 2 * np.pi / 3], [5 * np.pi / 6, -2 * np.pi / 3]],
@@ -32,7 +32,7 @@ def test_two_links_by_hand():
 def test_three_links_by_hand():
     """Links of 1 and 0.8 m: the other elbow is the first one's mirror image at the line to the wrist."""
     arm = cr.load("planar_3r")
-    found = arm.analytic_inverse_kinematics(arm.pose([0.0, np.pi / 2, -np.pi / 2]))
+    found = arm.ik.branches(arm.pose([0.0, np.pi / 2, -np.pi / 2]))
     best = np.abs(found.q - [0.0, np.pi / 2, -np.pi / 2]).max(axis=-1)
     assert best.min() < 1e-9
     assert found.exists.all()
@@ -46,7 +46,7 @@ def test_every_configuration_is_among_the_branches_of_its_pose(name, rng):
     arm = cr.load(name)
     q = arm.random_state(rng, 400)
     T = arm.pose(q)
-    found = arm.analytic_inverse_kinematics(T)
+    found = arm.ik.branches(T)
     turned = turned_apart(q, found.q)
     assert turned.min(axis=1).max() < 1e-6
     rows = np.nonzero(found.exists)
@@ -81,7 +81,7 @@ def test_spherical_wrists_on_any_arm(case, rng):
     ]
     arm = cr.Robot.from_dh(rows, convention="standard")
     q = arm.random_state(rng, 200)
-    found = arm.analytic_inverse_kinematics(arm.pose(q))
+    found = arm.ik.branches(arm.pose(q))
     assert found.kind == "spherical wrist"
     turned = turned_apart(q, found.q)
     assert turned.min(axis=1).max() < 1e-6
@@ -90,7 +90,7 @@ def test_spherical_wrists_on_any_arm(case, rng):
 def test_closed_form_and_search_agree(rng):
     arm = cr.load("puma560")
     T = arm.pose(arm.random_state(rng, 60))
-    searched, found = arm.inverse_kinematics(T), arm.analytic_inverse_kinematics(T)
+    searched, found = arm.inverse_kinematics(T), arm.ik.branches(T)
     turned = turned_apart(searched.q, found.q)
     assert np.median(turned.min(axis=1)) < 1e-9
     assert turned.min(axis=1).max() < 1e-2  # near singular poses, a micrometre is a wide range of angles
@@ -98,7 +98,7 @@ def test_closed_form_and_search_agree(rng):
 
 def test_a_singular_wrist_has_branches_without_nan():
     arm = cr.load("puma560")
-    found = arm.analytic_inverse_kinematics(arm.pose([0.2, 0.3, 0.4, 0.5, 0.0, 0.6]))
+    found = arm.ik.branches(arm.pose([0.2, 0.3, 0.4, 0.5, 0.0, 0.6]))
     assert found.valid.any()
     assert np.isfinite(found.q).all()
 
@@ -106,4 +106,4 @@ def test_a_singular_wrist_has_branches_without_nan():
 @pytest.mark.parametrize(("name", "words"), [("panda", "7 joints"), ("stanford", "joint3.*prismatic")])
 def test_arms_without_closed_form_are_sent_to_the_search(name, words):
     with pytest.raises(cr.ModelError, match=f"{words}.*robot.inverse_kinematics"):
-        cr.load(name).analytic_inverse_kinematics(np.eye(4))
+        cr.load(name).ik.branches(np.eye(4))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.core.derived import merged_model
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.methods import Problem, residual
@@ -148,10 +149,10 @@ def test_nan_and_infinity_concern_their_row_only(panda, rng):
 def test_singular_starts_and_targets_and_starts_at_limits_give_numbers(arm, rng):
     low, high = arm.limits.lower, arm.limits.upper
     T = arm.pose(arm.random_state(rng, 4))
-    for start in (np.zeros(arm.n), low, high, np.where(rng.random(arm.n) < 0.5, low, high), high + 1.0):
+    for start in (np.zeros(arm.nv), low, high, np.where(rng.random(arm.nv) < 0.5, low, high), high + 1.0):
         answer = arm.inverse_kinematics(T, start)
         assert answer.success.all(), start
-    singular = np.clip(np.zeros((1, arm.n)), low, high)
+    singular = np.clip(np.zeros((1, arm.nv)), low, high)
     answer = arm.inverse_kinematics(arm.pose(singular))
     assert np.isfinite(answer.q).all()
     assert answer.success.all() == (np.max(apart(arm, answer.q, arm.pose(singular))) <= 1.1e-6)
@@ -313,15 +314,19 @@ def test_a_history_is_of_one_search():
 def test_a_pose_vector_is_a_target():
     arm = cr.load("ur5")
     q = np.array([[0.3, -1.0, 1.2, -0.4, 1.0, 0.2], [0.1, -0.8, 1.0, -0.3, 1.2, 0.4]])
-    for vectors in (arm.pose_vector(q), arm.pose_vector(q).tolist(), [list(row) for row in arm.pose_vector(q)]):
+    for vectors in (
+        arm.textbook.pose_vector(q),
+        arm.textbook.pose_vector(q).tolist(),
+        [list(row) for row in arm.textbook.pose_vector(q)],
+    ):
         answer = arm.inverse_kinematics(vectors, q + 0.05)
         np.testing.assert_allclose(answer.q, q, atol=1e-5)
     arm = arm.reference
-    point = arm.inverse_kinematics(arm.pose_vector(q[0]), q[0], task="position")
+    point = arm.inverse_kinematics(arm.textbook.pose_vector(q[0]), q[0], task="position")
     np.testing.assert_allclose(arm.pose(point.q)[:3, 3], arm.pose(q[0])[:3, 3], atol=1e-6)
-    turned = arm.inverse_kinematics(arm.pose_vector(q[0]), q[0] + 0.1, task="orientation")
+    turned = arm.inverse_kinematics(arm.textbook.pose_vector(q[0]), q[0] + 0.1, task="orientation")
     np.testing.assert_allclose(arm.pose(turned.q)[:3, :3], arm.pose(q[0])[:3, :3], atol=1e-6)
-    path = arm.follow(arm.pose_vector(np.linspace(q[0], q[1], 5)), q[0])
+    path = arm.ik.follow(arm.textbook.pose_vector(np.linspace(q[0], q[1], 5)), q[0])
     assert path.success.all()
 
 
@@ -341,7 +346,7 @@ def test_a_pose_vector_may_have_units():
 
 def test_errors_are_the_gradient_of_the_cost(panda, rng):
     """J^T e is minus the gradient of the cost, for every task: by central differences on the reference text."""
-    model = panda.merged
+    model = merged_model(panda)
     uneven = (1.0, 2.0, 0.5, 1.0, 3.0, 0.0)
     goals = [Goal("panda_link8", task) for task in ("pose", "position", "orientation", "axis", "pointing")]
     for goal in [*goals, Goal("panda_link8", weights=uneven), Goal("panda_link8", "position", weights=uneven)]:

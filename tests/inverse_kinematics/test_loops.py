@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 
 TASKS = {"four_bar": "position", "five_bar": "position", "delta": "position", "stewart_platform": "pose"}
 
@@ -21,8 +22,8 @@ def test_every_reachable_target_is_reached_with_the_loops_closed(name):
     q = robot.random_state(np.random.default_rng(5), (12,))
     found = robot.inverse_kinematics(targets(robot, task, q), task=task)
     assert found.success.all()
-    assert robot.closure.is_closed(found.q).all()
-    assert ((found.q >= robot.layout.lower) & (found.q <= robot.layout.upper)).all()
+    assert closure_of(robot).is_closed(found.q).all()
+    assert ((found.q >= robot.model.layout.lower) & (found.q <= robot.model.layout.upper)).all()
     assert_allclose(targets(robot, task, found.q), targets(robot, task, q), atol=2e-6)
 
 
@@ -41,14 +42,14 @@ def test_the_legs_of_the_stewart_platform_have_the_lengths_that_the_pose_asks_fo
         longer = np.linalg.norm(T[:3, :3] @ top + T[:3, 3] - foot) - np.linalg.norm(
             top + poses["platform"][:3, 3] - foot
         )
-        assert robot.by_name(found.q)[f"leg{k}"] == pytest.approx(longer, abs=2e-6)
+        assert robot.states.by_name(found.q)[f"leg{k}"] == pytest.approx(longer, abs=2e-6)
 
 
 def test_the_arms_of_the_delta_stand_as_the_three_circles_say():
     """Each elbow lies on the circle of its arm and on the sphere of its forearm about the platform's corner."""
     robot = cr.load("delta")
     point = np.array([0.03, -0.02, -0.18])
-    q = robot.by_name(robot.inverse_kinematics(point, q0=robot.home(), task="position").q)
+    q = robot.states.by_name(robot.inverse_kinematics(point, q0=robot.home(), task="position").q)
     base, platform = (side / (2 * np.sqrt(3)) for side in (0.4573, 0.115))
     for k in range(3):
         c, s = np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3)
@@ -64,7 +65,7 @@ def test_targets_out_of_reach_say_so_and_give_a_closed_configuration():
     found = robot.inverse_kinematics([[0.0, 0.44, 0.0], [0.0, 2.0, 0.0]], task="position", restarts=3)
     assert found.success.tolist() == [True, False]
     assert found.reason.tolist() == ["", "not reached"]
-    assert robot.closure.is_closed(found.q).all()
+    assert closure_of(robot).is_closed(found.q).all()
     far = np.eye(4)
     far[2, 3] = 1.4
     assert cr.load("stewart_platform").inverse_kinematics(far, restarts=2).reason == "limits"
@@ -92,9 +93,9 @@ def test_a_path_is_followed_with_the_loops_closed():
     robot = cr.load("five_bar")
     s = np.linspace(0, 2 * np.pi, 30)
     points = np.stack([0.05 * np.cos(s), 0.4 + 0.04 * np.sin(s), 0 * s], axis=-1)
-    path = robot.follow(points, q0=robot.home(), task="position")
+    path = robot.ik.follow(points, q0=robot.home(), task="position")
     assert path.success.all()
-    assert robot.closure.is_closed(path.q).all()
+    assert closure_of(robot).is_closed(path.q).all()
     assert path.largest_step < 0.3
 
 
@@ -108,7 +109,7 @@ def test_a_redundant_mechanism_approaches_a_posture():
         [0.02, 0.4, 0.0], q0=robot.home(), task="position", weights=weights, posture=[0.3, np.nan, np.nan, np.nan]
     )
     assert near.success
-    assert robot.closure.is_closed(near.q)
+    assert closure_of(robot).is_closed(near.q)
     assert abs(near.q[0] - 0.3) < min(abs(found.q[0] - 0.3), 1e-3)
 
 
@@ -123,4 +124,4 @@ def test_the_wrong_way_round_is_no_solution():
     upside_down = [np.pi / 2, 1.0, 0.0, 0.0, 0.0]  # turned by half a turn about the first link
     found = robot.inverse_kinematics([0.0, 1.0, 0.0], q0=upside_down, link="two", task="position", restarts=5)
     assert found.success
-    assert robot.constraint_poses(found.q)[0, 2, 2] == pytest.approx(1.0)
+    assert robot.loops.poses(found.q)[0, 2, 2] == pytest.approx(1.0)

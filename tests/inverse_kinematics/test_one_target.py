@@ -10,6 +10,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.arguments import rigid_transforms
+from chainrule.core.derived import remember
 from chainrule.inverse_kinematics.request import MAX_KNOWN_REQUESTS
 from chainrule.inverse_kinematics.rigid import numbers_of_one, orthonormalize, pose_numbers
 from chainrule.inverse_kinematics.search import BestSoFar
@@ -113,7 +114,7 @@ def test_known_requests_are_bounded(targets):
     robot = cr.load("planar_2r")
     for k in range(MAX_KNOWN_REQUESTS + 5):
         robot.inverse_kinematics([0.5, 0.5, 0.0], [0.1, 0.2], task="position", tolerance=1e-6 * (1 + k))
-    known = robot.remember("requests of inverse kinematics", dict)
+    known = remember(robot, "requests of inverse kinematics", dict)
     assert 0 < len(known) <= MAX_KNOWN_REQUESTS
 
 
@@ -125,7 +126,7 @@ def test_switching_compiled_code_off_counts_at_once(arm, targets, monkeypatch):
     assert compiled.success
     assert interpreted.success
     np.testing.assert_allclose(interpreted.q, compiled.q, atol=1e-6)
-    assert len(arm.remember("requests of inverse kinematics", dict)) <= MAX_KNOWN_REQUESTS
+    assert len(remember(arm, "requests of inverse kinematics", dict)) <= MAX_KNOWN_REQUESTS
 
 
 def test_threads_have_arrays_of_their_own(arm, targets):

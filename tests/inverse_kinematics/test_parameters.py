@@ -18,22 +18,20 @@ ARM = ARM.with_end_effector("tool")
 def test_targets_are_reached_by_the_robot_of_their_own_row(method):
     rng = np.random.default_rng(0)
     q = rng.uniform(0.5, 1.5, (4, 2))
-    parameters = {"length:link1": rng.uniform(0.7, 1.3, (4, 1)), "origin:tool": [0.4, 0.1, 0.0]}
-    target = ARM.pose(q, parameters=parameters)[:, :3, 3]
+    parameters = {"link1.length": rng.uniform(0.7, 1.3, 4), "tool.origin": [0.4, 0.1, 0.0]}
+    target = ARM.at(parameters).pose(q)[:, :3, 3]
     options = {"method": method, "task": "position", "restarts": 0, "max_iterations": 500}
-    found = ARM.inverse_kinematics(target, q + 0.1, parameters=parameters, **options)
+    found = ARM.at(parameters).inverse_kinematics(target, q + 0.1, **options)
     assert found.success.all()
-    assert_allclose(ARM.pose(found.q, parameters=parameters)[:, :3, 3], target, atol=1e-6)
+    assert_allclose(ARM.at(parameters).pose(found.q)[:, :3, 3], target, atol=1e-6)
     for k in range(4):
-        own = {
-            name: np.broadcast_to(x, (4, np.shape(x)[-1]))[k] for name, x in parameters.items() if "tool" not in name
-        }
+        single = {"link1.length": parameters["link1.length"][k], "tool.origin": parameters["tool.origin"]}
+        own = {"link1.length": single["link1.length"]}
         frame = [[1, 0, 0, 0.4], [0, 1, 0, 0.1], [0, 0, 1, 0], [0, 0, 0, 1]]
         one = edited(cr.load("planar_2r"), own).with_frame("tool", frame, link="link2").with_end_effector("tool")
         alone = one.inverse_kinematics(target[k], q[k] + 0.1, **options)
         assert_allclose(found.q[k], alone.q, atol=1e-12)
-        single = {name: np.broadcast_to(x, (4, np.shape(x)[-1]))[k] for name, x in parameters.items()}
-        same = ARM.inverse_kinematics(target[k], q[k] + 0.1, parameters=single, **options)
+        same = ARM.at(single).inverse_kinematics(target[k], q[k] + 0.1, **options)
         assert_allclose(same.q, alone.q, atol=1e-12)
 
 
@@ -43,11 +41,11 @@ def test_rows_are_robots_edited_one_by_one(seed):
     robot = tree(seed, ["revolute", "prismatic", "fixed", "revolute"], mimic=False).reference
     rng = np.random.default_rng(seed)
     joint = robot.model.joints[-1].name
-    parameters = {f"pose:{joint}": rng.uniform(-0.5, 0.5, (2, 6))}
+    parameters = {f"{joint}.pose": rng.uniform(-0.5, 0.5, (2, 6))}
     q = robot.random_state(rng)
-    target = robot.pose(q, parameters=parameters)[:, :3, 3]
+    target = robot.at(parameters).pose(q)[:, :3, 3]
     options = {"task": "position", "restarts": 0, "max_iterations": 4, "limits": False}
-    found = robot.inverse_kinematics(target, q + 0.05, parameters=parameters, **options)
+    found = robot.at(parameters).inverse_kinematics(target, q + 0.05, **options)
     for k in range(2):
         one = edited(robot, {name: rows[k] for name, rows in parameters.items()}).reference
         alone = one.inverse_kinematics(target[k], q + 0.05, **options)
@@ -56,30 +54,28 @@ def test_rows_are_robots_edited_one_by_one(seed):
 
 
 def test_random_starts_and_a_posture():
-    parameters = {"length:link1": [[0.8], [1.2]]}
-    target = ARM.pose([0.4, 1.0], parameters=parameters)[:, :3, 3]
-    found = ARM.inverse_kinematics(target, task="position", parameters=parameters)
+    parameters = {"link1.length": [0.8, 1.2]}
+    target = ARM.at(parameters).pose([0.4, 1.0])[:, :3, 3]
+    found = ARM.at(parameters).inverse_kinematics(target, task="position")
     assert found.success.all()
-    far = ARM.inverse_kinematics([[2.6, 0, 0], [2.6, 0, 0]], task="position", restarts=3, parameters=parameters)
+    far = ARM.at(parameters).inverse_kinematics([[2.6, 0, 0], [2.6, 0, 0]], task="position", restarts=3)
     assert far.success.tolist() == [False, True]
     three = cr.load("planar_3r")
-    lengths = {f"length:{three.link_names[1]}": [[0.8], [1.2]]}
-    target = three.pose([0.4, 0.5, 0.3], parameters=lengths)[:, :3, 3]
-    bent = three.inverse_kinematics(target, task="position", posture=[0.0, 0.5, 0.5], parameters=lengths)
+    lengths = {f"{three.link_names[1]}.length": [0.8, 1.2]}
+    target = three.at(lengths).pose([0.4, 0.5, 0.3])[:, :3, 3]
+    bent = three.at(lengths).inverse_kinematics(target, task="position", posture=[0.0, 0.5, 0.5])
     assert bent.success.all()
-    assert_allclose(three.pose(bent.q, parameters=lengths)[:, :3, 3], target, atol=1e-6)
+    assert_allclose(three.at(lengths).pose(bent.q)[:, :3, 3], target, atol=1e-6)
 
 
 def test_what_does_not_fit_is_refused():
     target = [1.0, 0.5, 0.0]
-    with pytest.raises(cr.ShapeError, match="parameter 'mass:link1' moves no link; leave it out"):
-        ARM.inverse_kinematics(target, task="position", parameters={"mass:link1": 1.0})
+    with pytest.raises(cr.ShapeError, match=r"parameter 'link1.mass' moves no link; leave it out"):
+        ARM.at({"link1.mass": 1.0}).inverse_kinematics(target, task="position")
     with pytest.raises(cr.ShapeError, match="parameters must be a dictionary"):
-        ARM.inverse_kinematics(target, task="position", parameters=3)
-    with pytest.raises(
-        cr.ShapeError, match=r"do not fit together: target \(2, 3\), parameters\['length:link1'\] \(3, 1\)"
-    ):
-        ARM.inverse_kinematics([target] * 2, task="position", parameters={"length:link1": [[1], [2], [3]]})
+        ARM.at(3).inverse_kinematics(target, task="position")
+    with pytest.raises(cr.ShapeError, match=r"do not fit together: target \(2, 3\), 'link1.length' \(3, 1\)"):
+        ARM.at({"link1.length": [1, 2, 3]}).inverse_kinematics([target] * 2, task="position")
     linkage = cr.load("four_bar")
     with pytest.raises(cr.ModelError, match="moves a joint or frame of robot 'four_bar', whose closed loops"):
-        linkage.inverse_kinematics(np.eye(4), link="coupler", parameters={"origin:crank": [0, 0, 0]})
+        linkage.at({"crank.origin": [0, 0, 0]}).inverse_kinematics(np.eye(4), link="coupler")

@@ -20,7 +20,7 @@ def arm():
 
 @pytest.fixture(scope="module")
 def found(arm):
-    return arm.reachability([0, 0, 0], [2, 2, 0], 0.25)
+    return arm.ik.reachability([0, 0, 0], [2, 2, 0], 0.25)
 
 
 def test_a_planar_arm_reaches_its_disk(found):
@@ -43,7 +43,7 @@ def test_each_orientation_has_its_share(monkeypatch):
     monkeypatch.setattr(reachability, "BLOCK_TARGETS", 16)
     monkeypatch.setattr(reach, "BLOCK_TARGETS", 16)
     monkeypatch.setattr(reach, "TARGET_TASK_BLOCKS", 2)
-    found = robot.reachability(*volume, TURNS, restarts=30)
+    found = robot.ik.reachability(*volume, TURNS, restarts=30)
     assert found.targets == 10 * 5 * 3
     x, y, _ = found.coordinates()
     T = np.zeros((10, 5, 3, 4, 4))
@@ -58,8 +58,8 @@ def test_each_orientation_has_its_share(monkeypatch):
 
 def test_a_direction_alone_is_reached_in_more_places():
     robot = cr.load("planar_3r")
-    pose = robot.reachability([0, 0, 0], [3, 3, 0], 0.5, np.eye(3))
-    pointing = robot.reachability([0, 0, 0], [3, 3, 0], 0.5, np.eye(3), task="axis")  # z stays z: any turn will do
+    pose = robot.ik.reachability([0, 0, 0], [3, 3, 0], 0.5, np.eye(3))
+    pointing = robot.ik.reachability([0, 0, 0], [3, 3, 0], 0.5, np.eye(3), task="axis")  # z stays z: any turn will do
     assert pose.success_rate < pointing.success_rate
     assert "1 orientations" in repr(pose)
 
@@ -94,7 +94,7 @@ def test_boxes_need_not_be_whole_cells():
 )
 def test_what_is_wrong_is_named(arm, arguments, options, message):
     with pytest.raises(cr.ChainruleError, match=message):
-        arm.reachability(*arguments, **options)
+        arm.ik.reachability(*arguments, **options)
 
 
 def test_a_share_is_between_nothing_and_all(found):

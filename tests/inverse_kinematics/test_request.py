@@ -71,7 +71,7 @@ def test_crossed_limits_are_named():
 def test_closed_loops_have_no_analytic_solutions_of_their_opened_tree():
     robot = cr.load("four_bar")
     with pytest.raises(cr.ChainruleError, match="closed loops"):
-        robot.analytic_inverse_kinematics(robot.pose(robot.neutral()))
+        robot.ik.branches(robot.pose(robot.neutral()))
 
 
 def test_the_tips_that_may_be_meant_are_those_of_the_robot_itself():

@@ -36,13 +36,15 @@ def locate(name: str) -> tuple[Path, bool]:
 
 def load(path: Path, floating: bool) -> cr.Robot:
     robot = cr.load(path, check=False)
-    return (robot.floating() if floating else robot).without_friction().without_springs().without_rotors()
+    return (
+        (robot.floating() if floating else robot).without_friction().without_spring().edit(joints={"*": {"rotor": 0}})
+    )
 
 
 def states(robot: cr.Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
     q = robot.random_state(rng)
-    q[[c.index for c in robot.layout.coordinates if c.unit == "m" and c.velocity is None]] = [0.3, -0.2, 0.8][
+    q[[c.index for c in robot.model.layout.coordinates if c.unit == "m" and c.velocity is None]] = [0.3, -0.2, 0.8][
         : 3 * (robot.nq != robot.nv)
     ]
     return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
@@ -54,7 +56,7 @@ def close(found: np.ndarray, expected: np.ndarray) -> None:
 
 
 def link_velocities(robot: cr.Robot, q: np.ndarray, qd: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: robot.velocity(q, qd, name, "world") for name in robot.link_names[1:]}
+    return {name: robot.velocity(q, qd, name, frame="world") for name in robot.link_names[1:]}
 
 
 @pytest.mark.parametrize("by_model", [False, True], ids=["by rule", "by model"])
@@ -67,7 +69,7 @@ def test_pinocchio_agrees(name: str, by_model: bool) -> None:
     model = pin.buildModelFromUrdf(str(path), *root)
     model.armature[:] = 0.0
     data = model.createData()
-    order = robot.order_of(model if by_model else "pinocchio")
+    order = robot.states.order_of(model if by_model else "pinocchio")
     assert (order.nq, order.nv) == (model.nq, model.nv)
     q, v, a = states(robot)
     theirs = order.q_to(q), order.v_to(q, v), order.a_to(q, v, a)
@@ -109,7 +111,7 @@ def test_mujoco_agrees(name: str, by_model: bool) -> None:
         model.opt.disableflags |= flag
     model.dof_armature[:] = 0.0
     data = mujoco.MjData(model)
-    order = robot.order_of(model if by_model else "mujoco")
+    order = robot.states.order_of(model if by_model else "mujoco")
     assert (order.nq, order.nv) == (model.nq, model.nv)
     q, v, a = states(robot)
     theirs = order.q_to(q), order.v_to(q, v), order.a_to(q, v, a)
@@ -147,7 +149,7 @@ def test_drake_agrees(name: str, by_model: bool) -> None:
         plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(base))
     plant.Finalize()
     context = plant.CreateDefaultContext()
-    order = robot.order_of(plant if by_model else "drake")
+    order = robot.states.order_of(plant if by_model else "drake")
     assert (order.nq, order.nv) == (plant.num_positions(), plant.num_velocities())
     q, v, a = states(robot)
     theirs = order.q_to(q), order.v_to(q, v), order.a_to(q, v, a)
@@ -182,7 +184,7 @@ def test_ball_joints_and_placed_free_bodies_of_mujoco() -> None:
     model = mujoco.MjModel.from_xml_string(BALL)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(model)
-    order = robot.order_of(model)
+    order = robot.states.order_of(model)
     close(order.q_from(model.qpos0), order.q_from(order.q_to(order.q_from(model.qpos0))))
     q, v, a = states(robot)
     theirs = order.q_to(q), order.v_to(q, v), order.a_to(q, v, a)
@@ -198,7 +200,7 @@ def test_ball_joints_and_placed_free_bodies_of_mujoco() -> None:
 def test_names_in_any_order() -> None:
     hand = cr.load("panda_hand")
     names = ["panda_finger_joint2", *reversed(hand.joint_names)]
-    order = hand.reorder(names)
+    order = hand.states.reorder(names)
     assert order.names == tuple(names)
     q, v, a = states(hand)
     theirs = order.q_to(q)
@@ -215,15 +217,15 @@ def test_names_in_any_order() -> None:
 def test_orders_that_lack_joints_are_refused() -> None:
     arm = cr.load("planar_2r")
     with pytest.raises(cr.UnknownNameError, match="the order of names lacks 'joint2'"):
-        arm.reorder(["joint1"])
+        arm.states.reorder(["joint1"])
     with pytest.raises(cr.UnknownNameError, match="no moving joint named 'joint3'; did you mean"):
-        arm.reorder(["joint1", "joint2", "joint3"])
+        arm.states.reorder(["joint1", "joint2", "joint3"])
     with pytest.raises(cr.UnknownNameError, match="'joint1' is given twice"):
-        arm.reorder(["joint1", "joint1", "joint2"])
+        arm.states.reorder(["joint1", "joint1", "joint2"])
     with pytest.raises(cr.ShapeError, match="reorder takes a list of joints' names, got 'joint1'"):
-        arm.reorder("joint1")
+        arm.states.reorder("joint1")
     with pytest.raises(cr.UnknownNameError, match="order_of has no order named 'gazebo'"):
-        arm.order_of("gazebo")
+        arm.states.order_of("gazebo")
     mujoco = pytest.importorskip("mujoco")
     with pytest.raises(cr.UnknownNameError, match="no moving joint named 'shoulder'"):
-        cr.load("planar_2r").floating().order_of(mujoco.MjModel.from_xml_string(BALL))
+        cr.load("planar_2r").floating().states.order_of(mujoco.MjModel.from_xml_string(BALL))

@@ -29,7 +29,7 @@ def test_a_planar_arm_reaches_a_ring():
 
 
 def test_a_cartesian_robot_fills_a_box():
-    robot = cr.load("cartesian_3p").with_joint_properties(lower=[0.0, -0.5, 0.1], upper=[1.0, 0.5, 0.9])
+    robot = cr.load("cartesian_3p").edit(joints={"*": {"lower": [0.0, -0.5, 0.1], "upper": [1.0, 0.5, 0.9]}})
     cloud = robot.workspace(50_000)
     low, high = cloud.bounds
     assert_allclose(np.sort(high - low), [0.8, 1.0, 1.0], atol=0.01)

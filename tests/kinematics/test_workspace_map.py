@@ -1,5 +1,6 @@
 """Maps of workspaces: the same as a cloud of the same postures, in bounded memory, kept in files."""
 
+import inspect
 import json
 import zipfile
 from dataclasses import fields
@@ -11,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 import chainrule as cr
 from chainrule.cli.main import cli
+from chainrule.core.reading import find_link
 from chainrule.kinematics import cell_table
 from chainrule.kinematics.cell_table import CellTable, Filling, bytes_per_cell
 from chainrule.kinematics.samples import BLOCK_POSTURES, Measured, block_of_postures, measure_postures
@@ -24,7 +26,7 @@ def cloud_of_blocks(robot, count, seed=0, part=None):
     """The cloud of the postures that a map has counted."""
     sizes = [min(BLOCK_POSTURES, count - start) for start in range(0, count, BLOCK_POSTURES)]
     q = np.concatenate([block_of_postures(robot, seed, block, size) for block, size in enumerate(sizes)])
-    link = robot.link(None)
+    link = find_link(robot, None)
     measured = measure_postures(robot, q, link, part)
     return Workspace(robot, link, q, measured.position.T, measured.approach.T, measured.manipulability)
 
@@ -226,7 +228,7 @@ def test_files_that_are_no_maps_are_refused(tmp_path, cells):
     with pytest.raises(cr.FormatError, match="there is no file"):
         cr.WorkspaceMap.load(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("no archive")
-    with pytest.raises(cr.FormatError, match="is no map that chainrule wrote, or it is damaged"):
+    with pytest.raises(cr.FormatError, match="is not a map that chainrule wrote, or it is damaged"):
         cr.WorkspaceMap.load(tmp_path / "text.npz")
     np.savez(tmp_path / "other.npz", facts=np.array(json.dumps({"format": "other"})))
     with pytest.raises(cr.FormatError, match="should say format 'chainrule workspace map 1', and says 'other'"):
@@ -305,3 +307,18 @@ def test_commands_that_are_wrong_say_so(words, message):
     result = run("planar_2r", *words)
     assert result.exit_code != 0
     assert message in result.output + str(result.exception)
+
+
+def test_cells_find_the_points_that_they_hold(cloud, cells):
+    voxels = cloud.voxels(SIDE)
+    rows = voxels.find(cloud.position)
+    assert_array_equal(voxels.places[rows], np.floor(cloud.position / SIDE))
+    assert_array_equal(np.bincount(rows), voxels.counts)
+    assert_array_equal(cells[::-1].find(cloud.position), len(cells) - 1 - rows)
+    assert_array_equal(voxels.find(np.array([[9.0, 0, 0], [0, 0, -9.0]])), [-1, -1])
+    assert_array_equal(cells.slice("z", 9).find(np.zeros((2, 3))), [-1, -1])
+
+
+def test_the_picture_of_a_map_and_of_a_cloud_is_one_function():
+    assert Workspace.plot is cr.WorkspaceMap.plot
+    assert list(inspect.signature(Workspace.plot).parameters)[:3] == ["workspace", "path", "color"]

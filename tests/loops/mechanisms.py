@@ -67,7 +67,7 @@ def four_bars(n):
 
 def accelerations(robot: cr.Robot, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """qdd from all equations of the loops by singular values, in the metric of the mass matrix."""
-    G, gamma = robot.constraint_jacobian(q), robot.constraint_velocity_terms(q, qd)
+    G, gamma = robot.loops.jacobian(q), robot.loops.velocity_terms(q, qd)
     root = np.linalg.inv(np.linalg.cholesky(robot.mass_matrix(q))).T
     free = root @ root.T @ (tau - robot.bias(q, qd))
     return free + root @ (np.linalg.pinv(G @ root, 1e-7) @ (-gamma - G @ free))

@@ -1,6 +1,7 @@
 """Closed loops: identities of the constraints on random mechanisms, and linkages with closed forms."""
 
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -44,9 +45,7 @@ def test_the_rows_of_g_are_the_gradients_of_the_residual_closed_or_not(seed):
     robot, _ = looped(seed, ALL)
     robot = robot.reference
     q, qd, _ = state(tree(seed), seed)
-    assert_allclose(
-        robot.constraint_jacobian(q) @ qd, along(robot, robot.constraint_residual, q, qd), rtol=1e-6, atol=1e-6
-    )
+    assert_allclose(robot.loops.jacobian(q) @ qd, along(robot, robot.loops.residual, q, qd), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.interpreted
@@ -56,8 +55,8 @@ def test_the_velocity_terms_are_the_rate_of_g_times_qd(seed):
     robot, _ = looped(seed, ALL)
     robot = robot.reference
     q, qd, _ = state(tree(seed), seed)
-    rate = along(robot, lambda x: robot.constraint_jacobian(x) @ qd, q, qd)
-    assert_allclose(robot.constraint_velocity_terms(q, qd), rate, rtol=1e-6, atol=1e-5)
+    rate = along(robot, lambda x: robot.loops.jacobian(x) @ qd, q, qd)
+    assert_allclose(robot.loops.velocity_terms(q, qd), rate, rtol=1e-6, atol=1e-5)
 
 
 @pytest.mark.interpreted
@@ -65,7 +64,7 @@ def test_the_velocity_terms_are_the_rate_of_g_times_qd(seed):
 @few
 def test_ties_are_closed_where_they_were_tied(seed):
     robot, q = looped(seed, ALL)
-    assert_allclose(robot.reference.constraint_residual(q), 0, atol=1e-12)
+    assert_allclose(robot.reference.loops.residual(q), 0, atol=1e-12)
 
 
 @pytest.mark.interpreted
@@ -77,7 +76,7 @@ def test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work(seed):
     rng = np.random.default_rng(seed)
     tau = rng.normal(size=robot.nv)
     qd = np.array(loop_projection.consistent_velocity(model, q.tolist(), rng.normal(size=robot.nv).tolist()))
-    G, gamma = robot.reference.constraint_jacobian(q), robot.reference.constraint_velocity_terms(q, qd)
+    G, gamma = robot.reference.loops.jacobian(q), robot.reference.loops.velocity_terms(q, qd)
     assert_allclose(G @ qd, 0, atol=1e-9)
     qdd, forces, excess = (
         np.array(x) for x in loop_dynamics.constrained_dynamics(model, q.tolist(), qd.tolist(), tau.tolist())
@@ -85,7 +84,7 @@ def test_accelerations_keep_the_loops_closed_and_the_forces_do_no_work(seed):
     assert_allclose(G @ qdd + gamma, 0, atol=1e-8)
     assert_allclose(robot.mass_matrix(q) @ qdd + robot.bias(q, qd), tau + G.T @ forces, rtol=1e-8, atol=1e-8)
     assert_allclose(excess, 0, atol=1e-8)
-    V = robot.twists(q, qd)
+    V = robot.velocities(q, qd, frame="body")
     wrenches = loop_equations.loop_wrenches(model, q.tolist(), forces.tolist())
     power = sum(np.dot(list(F), V[index]) for index, F in wrenches.items())
     assert_allclose(power, 0, atol=1e-8 * max(1, np.abs(forces).max()))
@@ -99,8 +98,8 @@ def test_wrenches_of_the_constraints_project_to_g_transposed_lambda(seed):
     robot = robot.reference
     forces = np.random.default_rng(seed).normal(size=len(robot.model.rows))
     wrenches = loop_equations.loop_wrenches(robot.model, q.tolist(), forces.tolist())
-    tau = sum(robot.jacobian(q, robot.link_names[i], "body").T @ np.array(list(F)) for i, F in wrenches.items())
-    assert_allclose(tau, robot.constraint_jacobian(q).T @ forces, rtol=1e-9, atol=1e-9)
+    tau = sum(robot.jacobian(q, robot.link_names[i], frame="body").T @ np.array(list(F)) for i, F in wrenches.items())
+    assert_allclose(tau, robot.loops.jacobian(q).T @ forces, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.interpreted
@@ -118,7 +117,7 @@ def test_held_joints_move_as_told_and_the_excess_is_what_holds_them(seed):
             robot.model, *arguments, is_free=free.tolist(), prescribed_acceleration=told.tolist()
         )
     )
-    G, gamma = robot.reference.constraint_jacobian(q), robot.reference.constraint_velocity_terms(q, qd)
+    G, gamma = robot.reference.loops.jacobian(q), robot.reference.loops.velocity_terms(q, qd)
     assert_allclose(qdd[free == 0], told[free == 0])
     assert_allclose(excess[free == 1], 0, atol=1e-8)
     assume(np.abs(G @ qdd + gamma).max() < 1e-8)  # or else too many joints are held
@@ -153,8 +152,8 @@ def test_feedback_pulls_an_open_loop_closed(seed):
     rng = np.random.default_rng(seed)
     q, qd, tau = robot.integrate(q, 0.01 * rng.normal(size=robot.nv)), *rng.normal(size=(2, robot.nv))
     qdd = loop_dynamics.constrained_dynamics(robot.model, q.tolist(), qd.tolist(), tau.tolist(), feedback=(3.0, 5.0))[0]
-    G, phi = robot.constraint_jacobian(q), robot.constraint_residual(q)
-    left = G @ np.array(qdd) + robot.constraint_velocity_terms(q, qd) + 6.0 * G @ qd + 25.0 * phi
+    G, phi = robot.loops.jacobian(q), robot.loops.residual(q)
+    left = G @ np.array(qdd) + robot.loops.velocity_terms(q, qd) + 6.0 * G @ qd + 25.0 * phi
     assert_allclose(left, 0, atol=1e-8)
 
 
@@ -165,7 +164,7 @@ def test_a_closing_step_squares_the_residual(seed):
     robot, q = looped(seed)
     q = robot.integrate(q, 1e-4 * np.random.default_rng(seed).normal(size=robot.nv))
     step = loop_projection.closing_step(robot.model, q.tolist())
-    before, after = (np.abs(robot.reference.constraint_residual(x)).max() for x in (q, robot.integrate(q, step)))
+    before, after = (np.abs(robot.reference.loops.residual(x)).max() for x in (q, robot.integrate(q, step)))
     assert after < 1e-2 * before
 
 
@@ -207,8 +206,8 @@ def test_a_joint_cut_open_and_tied_again_moves_as_before(seed, kind):
     )
     accelerations = robot.accelerations(q, qd, qdd)
     assert_allclose(opened.accelerations(q2, qd2, reached), accelerations, rtol=1e-7, atol=1e-7)
-    wrench = opened.constraint_forces(q2, qd2, tau2)[0] + S.T @ tau[spot[1]]
-    expected = robot.joint_wrenches(q, qd, qdd, joints=[joint.name])[0]
+    wrench = opened.loops.forces(q2, qd2, tau2, frame="body")[0] + S.T @ tau[spot[1]]
+    expected = robot.joint_wrenches(q, qd, qdd, joints=[joint.name], frame="body")[0]
     assert_allclose(wrench, expected, rtol=1e-7, atol=1e-7)
 
 
@@ -220,12 +219,12 @@ MECHANISMS = with_slow(BUNDLED, "stewart_platform")
 def test_forward_dynamics_undoes_inverse_dynamics_with_wrenches(name):
     robot = cr.load(name)
     q, qd, qdd = moving(robot, 1, (4,))
-    loads = {"tip_wrench": np.ones(6), "wrenches": {robot.link_names[2]: np.full(6, 0.5)}}
+    loads = {"tip_wrench": np.ones(6), "external": {robot.link_names[2]: np.full(6, 0.5)}, "frame": "body"}
     tau = robot.inverse_dynamics(q, qd, qdd, **loads)
     assert_allclose(tau[..., robot.limits.effort == 0], 0, atol=1e-12)
     assert_allclose(robot.forward_dynamics(q, qd, tau, **loads), qdd, rtol=1e-8, atol=1e-8)
-    forces = robot.loop_torques(q, qd, qdd, None, **loads).forces
-    assert_allclose(forces, robot.constraint_forces(q, qd, tau, **loads), rtol=1e-8, atol=1e-8)
+    forces = robot.loops.torques(q, qd, qdd, actuated=None, **loads).forces
+    assert_allclose(forces, robot.loops.forces(q, qd, tau, **loads), rtol=1e-8, atol=1e-8)
     terms = robot.torque_terms(q, qd, qdd)
     assert_allclose(terms["total"], robot.inverse_dynamics(q, qd, qdd), rtol=1e-9, atol=1e-9)
     total = terms.pop("total")
@@ -238,11 +237,11 @@ def test_joint_wrenches_include_the_forces_of_the_loops(name):
     robot = cr.load(name)
     q, qd, qdd = moving(robot, 2)
     tau = robot.inverse_dynamics(q, qd, qdd)
-    W = robot.joint_wrenches(q, qd, qdd)
+    W = robot.joint_wrenches(q, qd, qdd, frame="body")
     for body, wrench in zip(robot.model.bodies, W, strict=True):
         for i, S in body.at(q.tolist()).S:
             assert_allclose(np.dot(list(S), wrench), tau[i], atol=1e-9)
-    table = robot.newton_euler_table(q, qd, qdd)
+    table = robot.textbook.newton_euler_table(q, qd, qdd)
     assert_allclose(np.concatenate([table.n, table.f], axis=-1), W, atol=1e-9)
 
 
@@ -265,10 +264,12 @@ def test_static_torques_do_the_work_of_the_wrench(name):
     robot = cr.load(name)
     q, qd, _ = moving(robot, 4)
     F = np.random.default_rng(4).normal(size=6)
-    assert_allclose(robot.static_torque(q, F) @ qd, F @ (robot.jacobian(q, frame="body") @ qd), rtol=1e-8, atol=1e-8)
+    assert_allclose(
+        robot.static_torque(q, F, frame="body") @ qd, F @ (robot.jacobian(q, frame="body") @ qd), rtol=1e-8, atol=1e-8
+    )
 
 
-TABLES_AND_WRENCHES = ("newton_euler", "recursion", "static_torque")
+TABLES_AND_WRENCHES = ("textbook.newton_euler", "textbook.recursion", "static_torque")
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -277,11 +278,13 @@ def test_compiled_functions_are_the_reference_path(name):
     q, qd, qdd = moving(robot, 5, (3,))
     values = {"q": q, "q0": q, "q1": q, "qd": qd, "qdd": qdd, "tau": 0.1 * qdd, "v": qd, "x": qd}
     for function, entry in FUNCTIONS.items():
-        if not (entry.loops or function.startswith("constraint")) or function in TABLES_AND_WRENCHES:
+        if not (entry.loops or function.startswith("loops.")) or function in TABLES_AND_WRENCHES:
             continue
         arguments = [values[argument] for argument in entry.arguments]
         options = {"stick": True} if function == "sticking_dynamics" else {}
-        ours, theirs = (getattr(r, entry.method or function)(*arguments, **options) for r in (robot, robot.reference))
+        ours, theirs = (
+            attrgetter(entry.variant_of or function)(r)(*arguments, **options) for r in (robot, robot.reference)
+        )
         for a, b in zip(ours.values(), theirs.values(), strict=True) if isinstance(ours, dict) else [(ours, theirs)]:
             assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=function)
 
@@ -324,11 +327,11 @@ def rocker_angle(theta):
 def test_the_four_bar_goes_where_the_law_of_cosines_says():
     robot = cr.load("four_bar")
     turns = np.linspace(-3, 3, 25)
-    q = robot.close(np.stack([turns, -turns, 0 * turns], axis=-1), hold=["crank"])
+    q = robot.loops.close(np.stack([turns, -turns, 0 * turns], axis=-1), hold=["crank"])
     assert_allclose(q[:, 0], turns, atol=0)
     expected = rocker_angle(turns + np.pi / 2) - np.pi / 2
     assert_allclose(np.exp(1j * q[:, 2]), np.exp(1j * expected), atol=1e-9)
-    qd = robot.consistent_velocity(q, np.ones((25, 3)), hold=["crank"])
+    qd = robot.loops.consistent_velocity(q, np.ones((25, 3)), hold=["crank"])
     rate = (rocker_angle(turns + np.pi / 2 + STEP) - rocker_angle(turns + np.pi / 2 - STEP)) / (2 * STEP)
     assert_allclose(qd[:, 2], rate, atol=1e-7)
 
@@ -336,11 +339,11 @@ def test_the_four_bar_goes_where_the_law_of_cosines_says():
 def test_the_piston_goes_where_pythagoras_says():
     robot = cr.load("slider_crank")
     turns = np.linspace(-3, 3, 25)
-    q = robot.close(np.stack([turns, -turns, 0 * turns], axis=-1), hold=["crank"])
+    q = robot.loops.close(np.stack([turns, -turns, 0 * turns], axis=-1), hold=["crank"])
     theta = turns + np.pi / 2
     root = np.sqrt(0.1**2 - (0.06 * np.sin(theta)) ** 2)
     assert_allclose(q[:, 2] + 0.08, 0.06 * np.cos(theta) + root, atol=1e-12)
-    qd = robot.consistent_velocity(q, np.full((25, 3), 2.0), hold=["crank"])
+    qd = robot.loops.consistent_velocity(q, np.full((25, 3), 2.0), hold=["crank"])
     speed = -0.06 * np.sin(theta) * (1 + 0.06 * np.cos(theta) / root)
     assert_allclose(qd[:, 2], 2 * speed, atol=1e-12)
 
@@ -352,17 +355,17 @@ def test_a_mechanism_of_one_freedom_obeys_lagranges_equation_in_its_crank_angle(
     theta, speed, torque, step = 0.7, 1.3, 0.2, 1e-4
 
     def closed(angle):
-        return robot.close([angle, 0.0, 0.0], hold=["crank"])
+        return robot.loops.close([angle, 0.0, 0.0], hold=["crank"])
 
     def inertia(angle):
         q = closed(angle)
-        return 2 * robot.kinetic_energy(q, robot.consistent_velocity(q, [1.0, 0.0, 0.0], hold=["crank"]))
+        return 2 * robot.kinetic_energy(q, robot.loops.consistent_velocity(q, [1.0, 0.0, 0.0], hold=["crank"]))
 
     slope = (inertia(theta + step) - inertia(theta - step)) / (2 * step)
     weight = (robot.potential_energy(closed(theta + step)) - robot.potential_energy(closed(theta - step))) / (2 * step)
     expected = (torque - slope * speed**2 / 2 - weight) / inertia(theta)
     q = closed(theta)
-    qd = robot.consistent_velocity(q, [speed, 0.0, 0.0], hold=["crank"])
+    qd = robot.loops.consistent_velocity(q, [speed, 0.0, 0.0], hold=["crank"])
     qdd = robot.forward_dynamics(q, qd, [torque, 0.0, 0.0])
     assert_allclose(qdd[0], expected, rtol=1e-5)
     assert_allclose(robot.inverse_dynamics(q, qd, qdd), [torque, 0, 0], atol=1e-10)
@@ -373,7 +376,7 @@ def test_a_planar_loop_closed_by_a_hinge_moves_as_if_closed_by_a_point():
     by_hinge = by_point.without_constraint("pin").with_constraint(
         "hinge", "coupler_link", "rocker_link", at(0.5, 0), at(0.5, 0), name="pin"
     )
-    assert by_hinge.mobility().redundant == ("pin",) * 3
+    assert by_hinge.loops.mobility().redundant == ("pin",) * 3
     q, qd, qdd = moving(by_point, 8)
     assert_allclose(by_hinge.forward_dynamics(q, qd, qdd), by_point.forward_dynamics(q, qd, qdd), rtol=1e-9)
 
@@ -382,7 +385,7 @@ def test_the_legs_of_a_stewart_platform_are_as_long_as_the_pose_asks():
     robot = cr.load("stewart_platform")
     q = robot.neutral()
     q[-7:] = [0.05, -0.04, 0.03, *Rotation.exp(Vector(0.1, -0.15, 0.2)).quaternion()]
-    closed = robot.close(q, hold=["platform_pose"])
+    closed = robot.loops.close(q, hold=["platform_pose"])
     assert_allclose(closed[-7:], q[-7:], atol=1e-12)
     plate = robot.pose(closed, "platform")
     home = robot.neutral()
@@ -398,7 +401,7 @@ def test_the_legs_of_a_stewart_platform_are_as_long_as_the_pose_asks():
 def test_the_legs_carry_the_plate():
     robot = cr.load("stewart_platform")
     q, rest = robot.neutral(), np.zeros(24)
-    forces = robot.loop_torques(q, rest, rest).forces
+    forces = robot.loops.torques(q, rest, rest).forces
     assert_allclose(forces[:, 3:].sum(axis=0), [0, 0, 12 * 9.81], atol=1e-9)
     assert_allclose(forces[:, :3].sum(axis=0), 0, atol=1e-9)
 
@@ -417,8 +420,8 @@ def test_a_weld_moves_like_a_locked_joint():
 def test_more_motors_than_needed_share_the_work_with_the_least_torque():
     robot = cr.load("four_bar")
     q, qd, qdd = moving(robot, 9)
-    one = robot.loop_torques(q, qd, qdd, ["crank"]).tau
-    two = robot.loop_torques(q, qd, qdd, ["crank", "rocker"]).tau
+    one = robot.loops.torques(q, qd, qdd, actuated=["crank"]).tau
+    two = robot.loops.torques(q, qd, qdd, actuated=["crank", "rocker"]).tau
     assert np.linalg.norm(two) < np.linalg.norm(one)
     for tau in (one, two):
         assert_allclose(robot.forward_dynamics(q, qd, tau), qdd, rtol=1e-8, atol=1e-8)
@@ -434,19 +437,21 @@ def test_closing_a_disturbed_mechanism_closes_it(seed):
     robot, q = looped(seed)
     robot = robot.reference
     disturbed = robot.integrate(q, 0.05 * np.random.default_rng(seed).normal(size=(3, robot.nv)))
-    assert_allclose(robot.constraint_residual(robot.close(disturbed)), 0, atol=1e-8)
+    assert_allclose(robot.loops.residual(robot.loops.close(disturbed)), 0, atol=1e-8)
 
 
 def test_a_state_that_is_not_finite_stays_so_and_alone():
     robot = cr.load("four_bar")
-    q = robot.close([[0.3, 0.0, 0.0], [np.nan, 0.0, 0.0]])
+    q = robot.loops.close([[0.3, 0.0, 0.0], [np.nan, 0.0, 0.0]])
     assert np.isfinite(q[0]).all()
     assert np.isnan(q[1, 0])
 
 
 def test_mobility_is_reported():
-    assert str(cr.load("stewart_platform").mobility()).startswith("6 degrees of freedom: the joints have 24, less 18")
-    report = cr.load("planar_2r").mobility([0.0, 0.0])
+    assert str(cr.load("stewart_platform").loops.mobility()).startswith(
+        "6 degrees of freedom: the joints have 24, less 18"
+    )
+    report = cr.load("planar_2r").loops.mobility([0.0, 0.0])
     assert (report.dof, report.rank, report.independent_joints) == (2, 0, ("joint1", "joint2"))
 
 
@@ -462,8 +467,8 @@ def triangle():
 
 def test_a_mechanism_that_cannot_move_says_so():
     robot = triangle()
-    assert robot.mobility().dof == 0
-    assert "it cannot move" in str(robot.mobility())
+    assert robot.loops.mobility().dof == 0
+    assert "it cannot move" in str(robot.loops.mobility())
     with pytest.raises(
         cr.ModelError, match=r"'four_bar' cannot move: its constraints \('corner'\) leave none of its 2"
     ):
@@ -477,4 +482,4 @@ def test_random_states_are_closed():
         robot = cr.load(name)
         q = robot.random_state(np.random.default_rng(0), (5, 2))
         assert q.shape == (5, 2, robot.nq)
-        assert_allclose(robot.constraint_residual(q), 0, atol=1e-8)
+        assert_allclose(robot.loops.residual(q), 0, atol=1e-8)

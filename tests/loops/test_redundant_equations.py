@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 from chainrule.spatial.linear import Factors, PseudoInverse
 
 from .mechanisms import accelerations, bennett
@@ -15,17 +16,17 @@ from .mechanisms import accelerations, bennett
 def test_bennetts_linkage_where_the_equations_of_elsewhere_lose_rank(distance):
     robot, closed = bennett()
     q = closed(np.pi - distance)
-    assert np.abs(robot.constraint_residual(q)).max() < 1e-12
-    qd = np.linalg.svd(robot.constraint_jacobian(q))[2][-1]
+    assert np.abs(robot.loops.residual(q)).max() < 1e-12
+    qd = np.linalg.svd(robot.loops.jacobian(q))[2][-1]
     qd = 2 * qd / qd[0]
     zero = np.zeros(3)
     for one in (robot, robot.reference):
         assert np.allclose(one.forward_dynamics(q, qd, zero), accelerations(robot, q, qd, zero), atol=1e-11)
-        assert np.allclose(one.consistent_velocity(q, [2.0, 0.0, 0.0], hold=["j0"]), qd, atol=1e-10)
-        assert np.abs(one.constraint_forces(q, qd, zero)).max() < 1e3
+        assert np.allclose(one.loops.consistent_velocity(q, [2.0, 0.0, 0.0], hold=["j0"]), qd, atol=1e-10)
+        assert np.abs(one.loops.forces(q, qd, zero, frame="body")).max() < 1e3
     tau = np.array([0.3, 0.0, 0.0])
     qdd = robot.forward_dynamics(q, qd, tau)
-    again = robot.loop_torques(q, qd, qdd, actuated=["j0"]).tau
+    again = robot.loops.torques(q, qd, qdd, actuated=["j0"]).tau
     assert np.allclose(again, tau, atol=1e-9)
 
 
@@ -37,9 +38,9 @@ def test_accelerations_are_those_of_all_equations_by_singular_values(name):
         q = np.array([closed(angle) for angle in rng.uniform(-np.pi, np.pi, 200)])
     else:
         robot = cr.load(name)
-        states, good = robot.closure.close(robot.random_state(rng, (200,)))
+        states, good = closure_of(robot).close(robot.random_state(rng, (200,)))
         q = states[good]
-    qd = robot.consistent_velocity(q, rng.normal(size=(len(q), robot.nv)))
+    qd = robot.loops.consistent_velocity(q, rng.normal(size=(len(q), robot.nv)))
     tau = rng.normal(size=(len(q), robot.nv))
     found = robot.forward_dynamics(q, qd, tau)
     expected = np.array([accelerations(robot, *state) for state in zip(q, qd, tau, strict=True)])
@@ -60,19 +61,19 @@ def test_a_flat_four_bar_has_finite_accelerations_in_all_directions():
 
 
 def test_equations_in_use_leave_out_only_those_that_follow_from_others_everywhere():
-    assert cr.load("four_bar").loop_rows == (0, 1)
+    assert closure_of(cr.load("four_bar")).rows == (0, 1)
     robot, _ = bennett()
-    assert robot.loop_rows == (0, 1, 2, 3, 4)
-    assert len(robot.independent_rows) == 2
+    assert closure_of(robot).rows == (0, 1, 2, 3, 4)
+    assert len(closure_of(robot).independent_rows) == 2
 
 
 def test_the_option_rows_is_still_taken():
     bar = cr.load("four_bar")
-    q = bar.close([0.5, 0.0, 0.0], hold=["crank"])
+    q = bar.loops.close([0.5, 0.0, 0.0], hold=["crank"])
     zero = np.zeros(3)
     expected = bar.forward_dynamics(q, zero, zero)
     for rows in ((0, 1), (0, 1, 2)):
-        kernel = bar.kernel("forward_dynamics", rows=rows)
+        kernel = bar.compiled.kernel("forward_dynamics", rows=rows)
         assert np.allclose(kernel(q, zero, zero), expected, rtol=1e-10, atol=1e-12)
 
 

@@ -23,7 +23,7 @@ def build(*configurations, kind=Z):
 
 def arm():
     robot = cr.Robot(build())
-    return robot.with_configuration("home", [0.1, 0.2]).with_configuration("bent", [0.3, 0.4])
+    return robot.edit(configurations={"home": [0.1, 0.2]}).edit(configurations={"bent": [0.3, 0.4]})
 
 
 def of(robot):
@@ -85,7 +85,7 @@ def test_a_robot_held_by_another_link_keeps_its_coordinates():
 
 
 def test_attached_robots_take_their_own_configuration_of_the_name_or_their_home():
-    gripper = cr.Robot(build()).with_configuration("home", [0.7, 0.8]).with_configuration("open", [0.9, 1.0])
+    gripper = cr.Robot(build()).edit(configurations={"home": [0.7, 0.8]}).edit(configurations={"open": [0.9, 1.0]})
     whole = arm().attach(gripper, prefix="g_")
     assert whole.joint_names == ("first", "second", "g_first", "g_second")
     assert of(whole) == {

@@ -7,6 +7,8 @@ from trees import state, transform, tree
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.trace import trace
+from chainrule.core.derived import massless_joints, merged_model
+from chainrule.core.evaluation import options_of
 from chainrule.functions import reference
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Screw
@@ -38,20 +40,20 @@ MADE = {name: make() for name, make in ROBOTS.items()}
 def test_what_refers_to_joints_and_the_base_stays(function):
     """For every kind of joint, with rotors, friction, springs, mimic joints, and wrenches on links and frames."""
     for robot in MADE.values():
-        if FUNCTIONS[function].needs.value == 2 and robot.idle_joints:
+        if FUNCTIONS[function].needs.value == 2 and massless_joints(robot):
             continue
-        model, entry = robot.merged, FUNCTIONS[function]
+        model, entry = merged_model(robot), FUNCTIONS[function]
         moved = frames_on_normals(model)
         q, qd, qdd = state(robot, 3, (2,))
         arguments = [
             q if argument.is_configuration else x for argument, x in zip(entry.takes, (q, qd, qdd), strict=False)
         ]
         for frame in ("body", "world") if entry.loaded else ("body",):
-            options, there = robot.options(function, {}), {}
+            options, there = options_of(robot, function, {}), {}
             wrenches = []
             if entry.loaded:
                 loads = (model.links[-1].name, model.links[1].name)
-                options |= {"loads": loads, "wrench_frame": frame}
+                options |= {"loads": loads, "frame": frame}
                 there = {"loads": [original_frame(model, link) for link in loads]}
                 wrenches = [np.full((2, 6), 0.3), np.linspace(-1, 1, 12).reshape(2, 6)]
             expected = reference.evaluate(model, function, [*arguments, *wrenches], **options)
@@ -60,23 +62,24 @@ def test_what_refers_to_joints_and_the_base_stays(function):
 
 def test_frames_and_original_frames_stay_where_they_are():
     robot = cr.load("puma560").with_frame("camera", np.asarray(transform(np.random.default_rng(0)).rows()))
-    moved = frames_on_normals(robot.merged)
+    moved = frames_on_normals(merged_model(robot))
     q = np.linspace(0.2, -0.9, 6)[None]
     for name in ("camera", "link3", "base"):
-        there = original_frame(robot.merged, name)
+        there = original_frame(merged_model(robot), name)
         same(
-            reference.evaluate(moved, "pose", [q], link=there), reference.evaluate(robot.merged, "pose", [q], link=name)
+            reference.evaluate(moved, "pose", [q], link=there),
+            reference.evaluate(merged_model(robot), "pose", [q], link=name),
         )
 
 
 def test_axes_are_z_and_normals_are_x():
-    for joint in frames_on_normals(tree(4, ["screw", "helical", "prismatic", "revolute"]).merged).joints:
+    for joint in frames_on_normals(merged_model(tree(4, ["screw", "helical", "prismatic", "revolute"]))).joints:
         assert isinstance(joint.kind, (Screw, Turned))
         (S,) = joint.kind.columns([0.0])
         assert [S.angular.x, S.angular.y, S.linear.x, S.linear.y] == [0, 0, 0, 0]
-    panda = cr.load("panda").merged
+    panda = merged_model(cr.load("panda"))
     assert [joint.origin for joint in frames_on_normals(panda).joints] == [joint.origin for joint in panda.joints]
-    for joint in frames_on_normals(cr.load("iiwa14").merged).joints[1:]:
+    for joint in frames_on_normals(merged_model(cr.load("iiwa14"))).joints[1:]:
         assert joint.origin.rotation.a.y == 0  # a turn about x, then one about z by quarters
         assert joint.origin.rotation.a.z == 0
 
@@ -87,21 +90,21 @@ def test_nearly_parallel_axes_lose_no_digits():
     screws = np.array([[0, 0, 1, 0, 0, 0], [*w, *-np.cross(w, [0.1, 0.3, 0])], [0, 1, 0, -0.2, 0, 0.5]]).T
     G = [np.diag([0.1, 0.2, 0.25, 2.0, 2.0, 2.0])] * 3
     robot = cr.Robot.from_screws(home=np.eye(4), screws=screws, inertias=G)
-    moved = frames_on_normals(robot.merged)
+    moved = frames_on_normals(merged_model(robot))
     assert all(joint.origin.translation.norm() < 2 for joint in moved.joints)
     q = np.linspace(-1, 1, 12).reshape(4, 3)
-    same(reference.evaluate(moved, "mass_matrix", [q]), reference.evaluate(robot.merged, "mass_matrix", [q]))
+    same(reference.evaluate(moved, "mass_matrix", [q]), reference.evaluate(merged_model(robot), "mass_matrix", [q]))
 
 
 def test_kernels_are_made_on_normals_and_large_robots_too(monkeypatch):
     robot = MADE["screws"]
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
-    options = robot.options("inverse_dynamics", {"loads": [robot.link_names[2]]})
+    options = options_of(robot, "inverse_dynamics", {"loads": [robot.link_names[2]]})
     arguments = [*state(robot, 1, (9,)), np.ones((9, 6))]
-    expected = reference.evaluate(robot.merged, "inverse_dynamics", arguments, **options)
-    same(Kernel(robot.merged, "inverse_dynamics", "x", options).spread(arguments), expected)
-    shorter = trace(robot.merged, "inverse_dynamics", **options).flops()
+    expected = reference.evaluate(merged_model(robot), "inverse_dynamics", arguments, **options)
+    same(Kernel(merged_model(robot), "inverse_dynamics", "x", options).spread(arguments), expected)
+    shorter = trace(merged_model(robot), "inverse_dynamics", **options).flops()
     monkeypatch.setattr("chainrule.compile.trace.MAX_COMPARED_BODIES", 0)
-    assert trace(robot.merged, "inverse_dynamics", **options).flops() == shorter
+    assert trace(merged_model(robot), "inverse_dynamics", **options).flops() == shorter
     panda = cr.load("panda")
-    assert trace(panda.merged, "mass_matrix").flops() == panda.kernel("mass_matrix").flops
+    assert trace(merged_model(panda), "mass_matrix").flops() == panda.compiled.kernel("mass_matrix").flops

@@ -78,14 +78,14 @@ def test_compiled_functions_give_what_the_algorithms_give():
 
 def test_the_screws_are_the_derivatives_of_the_poses():
     q, h = np.array(STATE[0]), 1e-6
-    J = robot().jacobian(q, "arm", "world")
+    J = robot().jacobian(q, "arm", frame="world")
     for i, step in enumerate(np.eye(2) * h):
         slope = (robot().pose(q + step, "arm") - robot().pose(q - step, "arm"))[:3, 3] / (2 * h)
         assert_allclose(J[3:, i], slope, atol=1e-8)
-    Jd = robot().jacobian_derivative(q, STATE[1], "arm", "world")
+    Jd = robot().jacobian_dot(q, STATE[1], "arm", frame="world")
     slope = (
-        robot().jacobian(q + h * np.array(STATE[1]), "arm", "world")
-        - robot().jacobian(q - h * np.array(STATE[1]), "arm", "world")
+        robot().jacobian(q + h * np.array(STATE[1]), "arm", frame="world")
+        - robot().jacobian(q - h * np.array(STATE[1]), "arm", frame="world")
     ) / (2 * h)
     assert_allclose(Jd, slope, atol=1e-8)
 
@@ -113,7 +113,7 @@ def test_a_file_without_its_numbers_is_refused_by_its_place():
     with pytest.raises(
         cr.FormatError, match=r"joint 'wheel': is no rolling joint, which takes radius: could not convert"
     ):
-        cr.Robot.from_native(text)
+        cr.load(text)
 
 
 def test_robots_that_differ_in_its_numbers_have_kernels_of_their_own():
@@ -128,7 +128,7 @@ def test_its_numbers_become_symbols_with_those_of_the_model():
 
 
 def test_it_has_the_names_of_its_joint():
-    assert robot().layout.coordinate_names == ("wheel", "arm")
+    assert robot().model.layout.coordinate_names == ("wheel", "arm")
 
 
 @dataclass(frozen=True)

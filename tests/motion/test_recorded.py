@@ -28,7 +28,7 @@ def test_torques_power_energy_and_wrenches_come_with_it():
     assert np.array_equal(motion.tau, ARM.inverse_dynamics(motion.q, motion.qd, motion.qdd))
     assert np.allclose(sum(motion.terms[k] for k in motion.terms if k != "total"), motion.tau, atol=1e-12)
     assert np.array_equal(motion.power, motion.tau * motion.qd)
-    assert motion.joint_wrenches().shape == (400, 7, 6)
+    assert motion.joint_wrenches(frame="body").shape == (400, 7, 6)
     assert abs(motion.energy_error).max() < 1e-3 * abs(motion.work[:, 0]).max()
     assert motion.method == "recorded"
 
@@ -37,13 +37,13 @@ def test_wrenches_along_the_motion_count_in_torques_and_in_work():
     push = np.zeros((400, 6))
     push[:, 5] = np.linspace(0.0, 30.0, 400)
     motion = recorded(tip_wrench=push, smoothing=None)
-    assert np.allclose(motion.tau, ARM.inverse_dynamics(motion.q, motion.qd, motion.qdd, push))
+    assert np.allclose(motion.tau, ARM.inverse_dynamics(motion.q, motion.qd, motion.qdd, tip_wrench=push))
     assert abs(motion.work[:, 2]).max() > 0.1
     assert abs(motion.energy_error).max() < 2e-3 * abs(motion.work[:, 0]).max()
     with pytest.raises(cr.ShapeError, match="one for each of the 400 samples"):
         recorded(tip_wrench=push[:100])
     with pytest.raises(cr.UnknownNameError, match="elbow"):
-        recorded(wrenches={"elbow": np.zeros(6)})
+        recorded(external={"elbow": np.zeros(6)})
 
 
 def test_a_batch_of_motions_is_a_batch():
@@ -389,11 +389,11 @@ def test_wrenches_of_a_force_plate_are_in_base_axes():
     q = np.stack([np.sin(t), np.cos(t)], axis=-1)
     push = np.array([0, 0, 0, 3.0, -1.0, 0])
     plain = cr.Trajectory.from_samples(arm, t, q, smoothing=None)
-    motion = cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push, wrench_frame="world")
+    motion = cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push)
     expected = np.einsum("tij,i->tj", arm.jacobian(motion.q), push)
     np.testing.assert_allclose(motion.tau - plain.tau, expected, atol=1e-9)
-    carried = motion.joint_wrenches(push, wrench_frame="world")
-    own = arm.joint_wrenches(motion.q, motion.qd, motion.qdd, push, wrench_frame="world")
+    carried = motion.joint_wrenches(push, frame="world")
+    own = arm.joint_wrenches(motion.q, motion.qd, motion.qdd, tip_wrench=push, frame="world")
     np.testing.assert_array_equal(carried, own)
-    with pytest.raises(cr.UnknownNameError, match="no frame of a wrench named 'wrld'; did you mean 'world'"):
-        cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push, wrench_frame="wrld")
+    with pytest.raises(cr.UnknownNameError, match="no frame named 'wrld'; did you mean 'world'"):
+        cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push, frame="wrld")

@@ -87,7 +87,7 @@ def test_a_trajectory_shows_its_extremes_and_curves():
 
 
 def test_dh_tables_show_the_variable_of_each_joint():
-    table = cr.load("puma560").to_dh(convention="standard")
+    table = cr.load("puma560").textbook.to_dh(convention="standard")
     text = text_of(table._repr_html_())
     assert "standard Denavit-Hartenberg" in text
     assert "q1" in text
@@ -96,7 +96,7 @@ def test_dh_tables_show_the_variable_of_each_joint():
     assert formula.endswith("$")
     assert r"\theta_{6}" in formula
     assert r"\frac{\pi}{2}" in formula
-    scara = cr.load("scara").to_dh(convention="modified")
+    scara = cr.load("scara").textbook.to_dh(convention="modified")
     assert re.search(r"d_\{[34]\}", scara._repr_latex_())
 
 
@@ -150,7 +150,7 @@ def test_display_imports_matplotlib_only_when_something_is_drawn():
     code = (
         "import sys, chainrule as cr\n"
         "robot = cr.load('planar_2r')\n"
-        "robot.limits._repr_html_(); robot.to_dh(convention='standard')._repr_html_(); repr(robot)\n"
+        "robot.limits._repr_html_(); robot.textbook.to_dh(convention='standard')._repr_html_(); repr(robot)\n"
         "robot.animate\n"
         "assert 'matplotlib' not in sys.modules\n"
         "robot._repr_html_()\n"

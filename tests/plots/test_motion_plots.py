@@ -21,9 +21,7 @@ def panda_motion():
 
 @pytest.fixture(scope="module")
 def saturated():
-    robot = cr.load("planar_2r").with_joint_properties(
-        effort={"joint1": 5.0}, velocity={"joint1": 1.0}, lower={"joint1": -1.0}, upper={"joint1": 0.5}
-    )
+    robot = cr.load("planar_2r").edit(joints={"joint1": {"effort": 5.0, "velocity": 1.0, "lower": -1.0, "upper": 0.5}})
     return robot.simulate([0.0, 0.0], None, 0.6, cr.PD(robot, [0.4, 0.3], [500.0, 500.0], [20.0, 20.0]))
 
 
@@ -64,7 +62,7 @@ def test_limits_near_the_curves_are_drawn_and_samples_beyond_marked(saturated):
 
 
 def test_limits_far_away_do_not_flatten_the_curves():
-    robot = cr.load("planar_2r").with_joint_properties(effort=1e5, velocity=1e4, lower=-300.0, upper=300.0)
+    robot = cr.load("planar_2r").edit(joints={"*": {"effort": 1e5, "velocity": 1e4, "lower": -300.0, "upper": 300.0}})
     assert not by_gid(robot.simulate([0.3, 0.2], None, 0.2).plot(), "limit")
 
 
@@ -186,7 +184,7 @@ def test_pictures_of_reach_and_manipulability_on_given_axes():
     assert cloud.plot(size=(6, 3)).get_size_inches().tolist() == [6, 3]
     rows = Figure().subplots(3, 1)
     way = np.stack([np.zeros(20), np.linspace(0.1, 1, 20)], axis=1)
-    cr.load("planar_2r").plot_manipulability(way, ax=rows)
+    cr.load("planar_2r").analysis.plot(way, ax=rows)
     assert all(axes.lines for axes in rows)
     with pytest.raises(cr.ShapeError, match="three axes"):
-        cr.load("planar_2r").plot_manipulability(way, ax=rows[:2])
+        cr.load("planar_2r").analysis.plot(way, ax=rows[:2])

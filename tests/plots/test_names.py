@@ -30,7 +30,7 @@ def named(name):
     document = {
         "format": "chainrule 1", "name": name, "link": [{"name": "base"}, {"name": name + "!", **BODY}], "joint": [joint],
     }  # fmt: skip
-    return cr.Robot.from_native(json.dumps(document), check=False)
+    return cr.load(json.dumps(document), check=False)
 
 
 def texts(figure):
@@ -49,7 +49,7 @@ def test_names_are_drawn_as_they_are(name, tmp_path):
     figures = {
         "posture": robot.plot([0.1], tmp_path / "posture.svg"),
         "trajectory": motion.plot(tmp_path / "trajectory.svg"),
-        "way": robot.plot_manipulability([[0.1], [0.2]], tmp_path / "way.svg"),
+        "way": robot.analysis.plot([[0.1], [0.2]], tmp_path / "way.svg"),
         "workspace": robot.workspace(50).plot(tmp_path / "workspace.svg"),
     }
     for label, figure in figures.items():
@@ -62,7 +62,7 @@ def test_names_are_drawn_as_they_are(name, tmp_path):
 def test_a_posture_that_is_not_finite_is_a_gap_in_the_curves():
     way = np.stack([np.zeros(5), np.linspace(-1, 1, 5)], axis=1)
     way[2] = np.nan
-    assert cr.load("planar_2r").plot_manipulability(way).axes
+    assert cr.load("planar_2r").analysis.plot(way).axes
 
 
 @pytest.mark.parametrize("path", [b"a.png", 3, True, "", "a\0.png", object()], ids=lambda path: type(path).__name__)

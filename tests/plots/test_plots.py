@@ -27,7 +27,7 @@ def test_pictures_of_postures(name, tmp_path):
 def test_a_picture_of_manipulability_along_a_way(tmp_path):
     robot = cr.load("planar_2r")
     way = np.stack([np.zeros(50), np.linspace(-1, 1, 50)], axis=1)
-    figure = robot.plot_manipulability(way, tmp_path / "way.pdf", t=np.linspace(0, 1, 50))
+    figure = robot.analysis.plot(way, tmp_path / "way.pdf", t=np.linspace(0, 1, 50))
     assert len(figure.axes) == 3
     whole = MobileManipulator(Unicycle(), cr.load("planar_2r")).robot
     assert whole.plot(np.zeros(5)).axes
@@ -40,8 +40,8 @@ def test_a_picture_of_manipulability_along_a_way(tmp_path):
         (lambda c: c.plot("cloud.docx"), "a picture is written to .png, .pdf or .svg"),
         (lambda c: c.robot.plot(np.zeros((0, 2))), "one posture or a list of them"),
         (lambda c: c.robot.plot([0, 0], ellipsoids=["egg"]), "no kind of ellipsoid named 'egg'"),
-        (lambda c: c.robot.plot_manipulability([0, 0]), "postures in a row"),
-        (lambda c: c.robot.plot_manipulability(np.zeros((3, 2)), t=[0, 1]), "t must have 3 numbers"),
+        (lambda c: c.robot.analysis.plot([0, 0]), "postures in a row"),
+        (lambda c: c.robot.analysis.plot(np.zeros((3, 2)), t=[0, 1]), "t must have 3 numbers"),
         (lambda c: c.plot(points=0), "points must be a whole number, at least 1"),
     ],
 )

@@ -51,7 +51,7 @@ def test_branching_robots_are_drawn_with_ellipsoids_at_all_tips():
 
 def test_the_four_bar_is_drawn_closed_in_its_plane():
     robot = cr.load("four_bar")
-    q = robot.close([0.8, 0, 0], hold=["crank"])
+    q = robot.loops.close([0.8, 0, 0], hold=["crank"])
     figure = robot.plot(q)
     assert figure.axes[0].name != "3d"
     T = robot.poses(q)
@@ -118,7 +118,7 @@ def test_ellipsoids_of_one_kind_have_one_scale():
     figure = robot.plot(q, ellipsoids=["velocity"], ellipsoid_scale=0.1)
     drawn = by_gid(figure, "ellipsoid velocity")
     longest = [np.linalg.norm(p.get_xy() - p.get_xy()[:-1].mean(axis=0), axis=1).max() for p in drawn]
-    wanted = [0.1 * robot.manipulability_ellipsoid(each).lengths[0] for each in q]
+    wanted = [0.1 * robot.analysis.ellipsoid(each).lengths[0] for each in q]
     assert longest == pytest.approx(wanted, rel=1e-2)
     own = robot.plot(q, ellipsoids=["velocity"])
     ratio = [np.ptp(p.get_xy(), axis=0).max() for p in by_gid(own, "ellipsoid velocity")]
@@ -168,7 +168,7 @@ def with_geometry(shapes):
         "joint": [{"name": "j", "type": "continuous", "parent": "base", "child": "arm", "axis": [0, 0, 1]}],
         "geometry": [{"link": "arm", "role": "visual", **shape} for shape in shapes],
     }  # fmt: skip
-    return cr.Robot.from_native(json.dumps(document), check=False)
+    return cr.load(json.dumps(document), check=False)
 
 
 def test_visual_geometry_is_drawn_where_there_is_some(tmp_path):
@@ -186,7 +186,7 @@ def test_visual_geometry_is_drawn_where_there_is_some(tmp_path):
     body = bodies(robot)
     assert body.style == "visual"
     assert len(body.parts) == 3
-    assert np.allclose(np.ptp(body.parts[0].solid.corners, axis=0), [0.2, 0.4, 0.6])
+    assert np.allclose(np.ptp(body.parts[0].surface.corners, axis=0), [0.2, 0.4, 0.6])
     assert bodies(robot, "capsules").style == "capsules"
     robot.plot(None, tmp_path / "seen.png")
 
@@ -203,29 +203,11 @@ def test_meshes_are_drawn_as_far_as_they_can_be_read(tmp_path):
 
     robot = cr.Robot(replace(model, geometries=tuple(Geometry("arm", shape) for shape in shapes)))
     (part,) = bodies(robot).parts
-    assert np.allclose(part.solid.corners.max(axis=0), 0.1)
+    assert np.allclose(part.surface.corners.max(axis=0), 0.1)
     robot.plot(None, tmp_path / "mesh.png")
     both = [Geometry("arm", shapes[1]), Geometry("base", shapes[0])]
     mixed = bodies(cr.Robot(replace(model, geometries=tuple(both))))
     assert {part.role for part in mixed.parts if part.name == "arm"} == {"link"}  # a bar where the mesh is missing
-
-
-def test_fine_meshes_are_drawn_coarser():
-    from chainrule.plots import solids
-
-    n = 120
-    x, y = np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, n))
-    points = np.stack([x.ravel(), y.ravel(), np.sin(3 * x.ravel())], axis=1)
-    k = np.arange(n * n).reshape(n, n)
-    triangles = np.concatenate(
-        [
-            np.stack([k[:-1, :-1], k[1:, :-1], k[1:, 1:]], -1).reshape(-1, 3),
-            np.stack([k[:-1, :-1], k[1:, 1:], k[:-1, 1:]], -1).reshape(-1, 3),
-        ]
-    )
-    solid = solids.mesh(points, triangles)
-    assert 100 < len(solid.faces) <= solids.MAX_TRIANGLES
-    assert np.abs(np.ptp(solid.corners, axis=0) - np.ptp(points, axis=0)).max() < 0.08
 
 
 @pytest.mark.parametrize(

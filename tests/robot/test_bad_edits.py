@@ -36,9 +36,9 @@ EDITS = [
     ("payload triangle", lambda r: r.with_payload(1, inertia=[1, 1, 3]), ModelError, r"violate the triangle inequality"),
     ("payload skew", lambda r: r.with_payload(1, inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]), ShapeError, r"symmetric matrix"),
     ("payload overflows", lambda r: r.with_payload(1e308, [1e308, 0, 0]), ModelError, r"link 'link2'.* must be finite numbers"),
-    ("gravity of two", lambda r: r.with_gravity([0, -9.81]), ShapeError, r"gravity must have 3 numbers .*got 2"),
-    ("gravity scalar", lambda r: r.with_gravity(9.81), ShapeError, r"gravity must have 3 numbers .*single number 9.81"),
-    ("gravity nan", lambda r: r.with_gravity([0, 0, NAN]), ShapeError, r"gravity must be finite"),
+    ("gravity of two", lambda r: r.edit(gravity=[0, -9.81]), ShapeError, r"gravity must have 3 numbers .*got 2"),
+    ("gravity scalar", lambda r: r.edit(gravity=9.81), ShapeError, r"gravity must have 3 numbers .*single number 9.81"),
+    ("gravity nan", lambda r: r.edit(gravity=[0, 0, NAN]), ShapeError, r"gravity must be finite"),
     ("scale zero", lambda r: r.scale_masses(0), ModelError, r"factor of the masses must be positive, got 0"),
     ("scale word", lambda r: r.scale_masses("2"), ShapeError, r"factor must be real numbers, got str"),
     ("scale factors", lambda r: r.scale_masses([1, 2]), ShapeError, r"factor must be one number"),
@@ -62,8 +62,8 @@ EDITS = [
     ("suffix", lambda r: r.save("robot.yaml"), FormatError, r"format from 'robot.yaml': end it in .toml or .json"),
     ("folder", lambda r: r.save("/no/such/folder/robot.toml"), FormatError, r"cannot write '/no/such.*No such file"),
     ("path", lambda r: r.save(None), FormatError, r"expected the path of a robot file.*got None"),
-    ("convention", lambda r: r.to_dh(convention="dh"), FormatError, r"'standard' or 'modified', got 'dh'; it is never guessed"),
-    ("axes", lambda r: r.to_screws(axes="world"), FormatError, r"axes must be 'space' or 'body', got 'world'"),
+    ("convention", lambda r: r.textbook.to_dh(convention="dh"), FormatError, r"'standard' or 'modified', got 'dh'; it is never guessed"),
+    ("axes", lambda r: r.textbook.to_screws(axes="world"), FormatError, r"axes must be 'space' or 'body', got 'world'"),
 ]  # fmt: skip
 
 
@@ -93,8 +93,8 @@ def test_edits_refuse_limits_that_cannot_be_instead_of_dropping_them():
     with pytest.raises(
         cr.ModelError, match=r"joint 'panda_joint1': the lower limit 2.0 is above the upper limit 1.0; swap"
     ):
-        robot.with_joint(name, lower=2.0, upper=1.0)
+        robot.edit(joints={name: {"lower": 2.0, "upper": 1.0}})
     with pytest.raises(cr.ModelError, match=r"joint 'panda_joint1': the lower limit 3.0 is above"):
-        robot.with_joint_properties(lower={name: 3.0})
+        robot.edit(joints={name: {"lower": 3.0}})
     with pytest.raises(cr.ModelError, match="effort must not be negative"):
-        robot.with_joint_properties(effort=-1.0)
+        robot.edit(joints={"*": {"effort": -1.0}})

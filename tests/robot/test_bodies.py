@@ -75,7 +75,7 @@ def test_compound_bodies():
 
 def test_a_body_goes_into_with_link_and_into_the_builder():
     body = cr.rigid_body(2.0, shape="box", size=(0.1, 0.2, 0.3))
-    arm = cr.load("planar_2r").with_link("link2", mass=body.mass, com=body.com, inertia=body.inertia)
+    arm = cr.load("planar_2r").edit(links={"link2": {"mass": body.mass, "com": body.com, "inertia": body.inertia}})
     np.testing.assert_allclose(arm.links["link2"].inertia, body.inertia)
     built = cr.build().revolute("j").link("x", body).robot()
     np.testing.assert_allclose(built.links["x"].inertia, body.inertia)

@@ -155,7 +155,7 @@ def test_branches_frames_and_mimics():
         .end_effector("palm")
         .robot()
     )
-    assert hand.n == 1
+    assert hand.nv == 1
     assert hand.links["right_finger"].parent == "palm"
     np.testing.assert_allclose(hand.pose([0.01], "right_finger")[:3, 3], [0, -0.05, 0])
     assert len(hand.model.geometries) == 3

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
+from chainrule.robot.building import to_urdf
 
 pin = pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
@@ -16,7 +17,7 @@ from peers import Pinocchio  # noqa: E402
 def test_the_humanoid_moves_as_in_pinocchio():
     robot = cr.load("humanoid")
     plain = cr.Robot(replace(robot.model, geometries=(), configurations=()))
-    peer = Pinocchio(plain, plain.to_urdf())
+    peer = Pinocchio(plain, to_urdf(plain))
     rng = np.random.default_rng(0)
     q, qd, qdd = robot.random_state(rng), *rng.normal(size=(2, robot.nv))
     tau = robot.reference.inverse_dynamics(q, qd, qdd)
@@ -70,8 +71,8 @@ def test_the_delta_accelerates_as_in_pinocchio():
     ]  # fmt: skip
     rng = np.random.default_rng(1)
     start = robot.q({"arm1": 0.2, "arm2": 0.1, "arm3": -0.1})
-    q = robot.close(start, hold=["arm1", "arm2", "arm3"])
-    qd = robot.consistent_velocity(q, rng.normal(size=12))
+    q = robot.loops.close(start, hold=["arm1", "arm2", "arm3"])
+    qd = robot.loops.consistent_velocity(q, rng.normal(size=12))
     tau = np.where(robot.limits.effort > 0, rng.normal(size=12), 0.0)
     data, datas = model.createData(), [tie.createData() for tie in ties]
     pin.initConstraintDynamics(model, data, ties, datas)
@@ -83,7 +84,7 @@ def test_the_five_bar_s_tool_is_where_two_circles_meet():
     robot = cr.load("five_bar")
     left, right = np.random.default_rng(2).uniform(-0.5, 0.5, size=(2, 20))
     start = np.stack([left, 0 * left, right, 0 * right], axis=-1)
-    q = robot.close(start, hold=["left_crank", "right_crank"])
+    q = robot.loops.close(start, hold=["left_crank", "right_crank"])
     elbows = [
         np.stack([x - 0.2 * np.sin(angle), 0.2 * np.cos(angle)], axis=-1) for x, angle in ((-0.1, left), (0.1, right))
     ]

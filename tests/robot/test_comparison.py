@@ -29,21 +29,21 @@ def test_a_robot_does_not_differ_from_itself(name):
 
 
 CHANGES = [
-    (lambda r: r.with_link("link2", mass=1.5), "link 'link2'", "mass", "1 kg", "1.5 kg", 0.5, "kg"),
-    (lambda r: r.with_link("link2", com=(1, 0, 0.3)), "link 'link2'", "center of mass", "(1, 0, 0) m", "(1, 0, 0.3) m", 0.3, "m"),
-    (lambda r: r.with_link("link2", inertia=(1, 2, 2)), "link 'link2'", "inertia", "(0, 0, 0) kg m^2", "(1, 2, 2) kg m^2", 2.0, "kg m^2"),
-    (lambda r: r.with_joint("joint2", xyz=(1.5, 0, 0)), "joint 'joint2'", "origin (place)", "(1, 0, 0) m", "(1.5, 0, 0) m", 0.5, "m"),
-    (lambda r: r.with_joint("joint1", upper=2.0), "joint 'joint1'", "upper limit", "none", "2 rad", None, "rad"),
-    (lambda r: r.with_joint("joint1", effort=2.0), "joint 'joint1'", "effort limit", "none", "2 N m", None, "N m"),
-    (lambda r: r.with_joint("joint1", viscous=2.0), "joint 'joint1'", "viscous friction", "0 N m s/rad", "2 N m s/rad", 2.0, "N m s/rad"),
-    (lambda r: r.with_joint("joint1", rotor=2.0), "joint 'joint1'", "rotor", "0 kg m^2", "2 kg m^2", 2.0, "kg m^2"),
-    (lambda r: r.with_joint("joint1", gear=3.0), "joint 'joint1'", "gear", "1", "3", 2.0, ""),
-    (lambda r: r.with_joint("joint1", stiffness=3.0), "joint 'joint1'", "stiffness", "0 N m/rad", "3 N m/rad", 3.0, "N m/rad"),
-    (lambda r: r.with_gravity((0, 0, -1.62)), "robot", "gravity", None, "(0, 0, -1.62) m/s^2", None, "m/s^2"),
+    (lambda r: r.edit(links={"link2": {"mass": 1.5}}), "link 'link2'", "mass", "1 kg", "1.5 kg", 0.5, "kg"),
+    (lambda r: r.edit(links={"link2": {"com": (1, 0, 0.3)}}), "link 'link2'", "center of mass", "(1, 0, 0) m", "(1, 0, 0.3) m", 0.3, "m"),
+    (lambda r: r.edit(links={"link2": {"inertia": (1, 2, 2)}}), "link 'link2'", "inertia", "(0, 0, 0) kg m^2", "(1, 2, 2) kg m^2", 2.0, "kg m^2"),
+    (lambda r: r.edit(joints={"joint2": {"xyz": (1.5, 0, 0)}}), "joint 'joint2'", "origin (place)", "(1, 0, 0) m", "(1.5, 0, 0) m", 0.5, "m"),
+    (lambda r: r.edit(joints={"joint1": {"upper": 2.0}}), "joint 'joint1'", "upper limit", "none", "2 rad", None, "rad"),
+    (lambda r: r.edit(joints={"joint1": {"effort": 2.0}}), "joint 'joint1'", "effort limit", "none", "2 N m", None, "N m"),
+    (lambda r: r.edit(joints={"joint1": {"viscous": 2.0}}), "joint 'joint1'", "viscous friction", "0 N m s/rad", "2 N m s/rad", 2.0, "N m s/rad"),
+    (lambda r: r.edit(joints={"joint1": {"rotor": 2.0}}), "joint 'joint1'", "rotor", "0 kg m^2", "2 kg m^2", 2.0, "kg m^2"),
+    (lambda r: r.edit(joints={"joint1": {"gear": 3.0}}), "joint 'joint1'", "gear", "1", "3", 2.0, ""),
+    (lambda r: r.edit(joints={"joint1": {"stiffness": 3.0}}), "joint 'joint1'", "stiffness", "0 N m/rad", "3 N m/rad", 3.0, "N m/rad"),
+    (lambda r: r.edit(gravity=(0, 0, -1.62)), "robot", "gravity", None, "(0, 0, -1.62) m/s^2", None, "m/s^2"),
     (lambda r: r.with_end_effector("link1"), "robot", "end-effector", "tip", "link1", None, ""),
     (lambda r: r.with_frame("camera"), "frame 'camera'", "is there", "no", "yes", None, ""),
     (lambda r: r.with_constraint("distance", "base", "tip", distance=1.5), "constraint 'distance0'", "is there", "no", "yes", None, ""),
-    (lambda r: r.with_configuration("stretched", [0.1, 0.0]), "configuration 'stretched'", "is there", "no", "yes", None, ""),
+    (lambda r: r.edit(configurations={"stretched": [0.1, 0.0]}), "configuration 'stretched'", "is there", "no", "yes", None, ""),
 ]  # fmt: skip
 
 
@@ -61,9 +61,9 @@ def test_each_difference_is_named_with_its_numbers(change, element, quantity, fi
 
 def test_orientations_axes_and_kinds():
     arm = cr.load("planar_2r")
-    turned = only(arm.compare(arm.with_joint("joint2", rpy=(0.1, 0, 0)), states=5))
+    turned = only(arm.compare(arm.edit(joints={"joint2": {"rpy": (0.1, 0, 0)}}), states=5))
     assert (turned.quantity, turned.unit) == ("origin (orientation)", "deg")
-    tilted = only(arm.compare(arm.with_joint("joint2", axis=(0, 1, 0))))
+    tilted = only(arm.compare(arm.edit(joints={"joint2": {"axis": (0, 1, 0)}})))
     assert (tilted.quantity, tilted.size, tilted.unit) == ("axis", 90.0, "deg")
     locked = [d.quantity for d in arm.compare(arm.lock({"joint2": 0.0}))]
     assert "type" in locked
@@ -81,7 +81,7 @@ def test_frames_constraints_and_configurations_with_other_numbers():
     assert only(near.compare(far)).quantity == "distance"
     tied = arm.with_constraint("point", "link1", "tip", name="rod")
     assert {"kind", "first end"} <= {d.quantity for d in near.compare(tied)}
-    a, b = (arm.with_configuration("x", q) for q in ([0.1, 0.2], [0.1, 0.3]))
+    a, b = (arm.edit(configurations={"x": q}) for q in ([0.1, 0.2], [0.1, 0.3]))
     found = only(a.compare(b))
     assert (found.element, found.quantity, found.unit) == ("configuration 'x'", "joint2", "rad")
 
@@ -127,9 +127,9 @@ def test_what_a_difference_means():
     assert effect.torque_joint == "joint1"
     assert 0 < effect.torque_share <= 1
     assert (effect.link, effect.distance, effect.angle) == ("tip", 0.0, 0.0)
-    longer = arm.compare(arm.with_joint("joint2", xyz=(1.1, 0, 0))).effect
+    longer = arm.compare(arm.edit(joints={"joint2": {"xyz": (1.1, 0, 0)}})).effect
     assert longer.distance == pytest.approx(0.1)
-    turned = arm.compare(arm.with_joint("joint2", rpy=(0.2, 0, 0))).effect
+    turned = arm.compare(arm.edit(joints={"joint2": {"rpy": (0.2, 0, 0)}})).effect
     assert turned.angle > 0.1
     assert "over 100 random states, they differ: torques by up to" in str(turned)
 
@@ -183,8 +183,8 @@ def test_tolerance_and_rounding():
     name = ur5.link_names[2]
     mass = ur5.links[name].mass
     inertia = ur5.links[name].inertia
-    assert not ur5.compare(ur5.with_link(name, mass=mass * (1 + 1e-12), inertia=inertia))
-    nearly = ur5.with_link(name, mass=mass * (1 + 1e-6), inertia=inertia)
+    assert not ur5.compare(ur5.edit(links={name: {"mass": mass * (1 + 1e-12), "inertia": inertia}}))
+    nearly = ur5.edit(links={name: {"mass": mass * (1 + 1e-6), "inertia": inertia}})
     assert ur5.compare(nearly)
     assert not ur5.compare(nearly, tolerance=1e-5)
 
@@ -205,7 +205,7 @@ def test_real_files_against_the_bundled_robots():
 
 def test_to_dict_is_plain():
     arm = cr.load("planar_2r")
-    facts = arm.compare(arm.with_link("link2", mass=1.5)).to_dict()
+    facts = arm.compare(arm.edit(links={"link2": {"mass": 1.5}})).to_dict()
     assert json.loads(json.dumps(facts)) == facts
     assert facts["differences"][0]["size"] == 0.5
     assert facts["effect"]["states"] == 100

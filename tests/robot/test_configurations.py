@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 
 pytestmark = pytest.mark.interpreted
 
@@ -22,9 +23,9 @@ def test_every_named_configuration_is_inside_the_limits_and_closed(name):
     robot = cr.load(name)
     assert "home" in robot.configurations
     for label, q in robot.configurations.items():
-        assert ((q >= robot.layout.lower) & (q <= robot.layout.upper)).all(), label
+        assert ((q >= robot.model.layout.lower) & (q <= robot.model.layout.upper)).all(), label
         if robot.model.constraints:
-            assert robot.closure.is_closed(q), label
+            assert closure_of(robot).is_closed(q), label
     assert np.array_equal(robot.home(), robot.configurations["home"])
 
 
@@ -32,7 +33,7 @@ def test_every_named_configuration_is_inside_the_limits_and_closed(name):
 def test_arms_are_not_singular_at_home(name):
     robot = cr.load(name)
     values = robot.singular_values(robot.home())
-    rank = robot.task_rank()
+    rank = robot.analysis.task_rank()
     assert values[rank - 1] > 0.05
 
 
@@ -84,7 +85,7 @@ def test_bundled_robots_are_saved_and_loaded_exactly(name, suffix, tmp_path):
 def test_edited_robots_are_saved_and_loaded_exactly(name, tmp_path):
     robot = cr.load(name)
     changed = robot.lock(
-        {joint: 0.3 for joint in robot.joint_names[:1] if robot.layout.by_joint[joint].joint.kind.nq == 1}
+        {joint: 0.3 for joint in robot.joint_names[:1] if robot.model.layout.by_joint[joint].joint.kind.nq == 1}
     )
     for k, edited in enumerate(
         (changed, changed.merge_fixed(), robot.floating(), robot.with_payload(1.0, link=robot.link_names[-1]))

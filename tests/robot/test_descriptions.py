@@ -1,6 +1,5 @@
 """Robots of the package robot_descriptions, from a cache that the test has filled, and without a network."""
 
-import importlib.util
 import sys
 import types
 
@@ -9,7 +8,7 @@ from peers import robots_folder
 from refusals import refused
 
 import chainrule as cr
-from chainrule import FormatError, UnknownNameError
+from chainrule import FormatError, MissingPackageError, UnknownNameError
 from chainrule.robot import descriptions
 
 pytest.importorskip("robot_descriptions")
@@ -71,9 +70,8 @@ def test_unknown_names_are_compared_with_those_of_the_package(monkeypatch):
 
 
 def test_without_the_package_its_installation_is_told(monkeypatch):
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        descriptions, "find_spec", lambda name: None if name == "robot_descriptions" else find_spec(name)
-    )
-    refused(lambda: cr.load("ur10e_description"), FormatError, r"not installed: `pip install robot_descriptions`")
+    monkeypatch.setitem(sys.modules, "robot_descriptions", None)
+    words = r"'ur10e_description' is not bundled, .* package robot_descriptions, which is not installed: pip install"
+    with pytest.raises(MissingPackageError, match=words):
+        cr.load("ur10e_description")
     refused(lambda: cr.load("pandaa"), UnknownNameError, r"did you mean 'panda'\?")

@@ -102,8 +102,8 @@ def test_the_same_motion_takes_the_same_torques_on_both_sides():
     assert_allclose(LEFT.reference.mass_matrix(q), RIGHT.reference.mass_matrix(q), atol=1e-14)
     wrench = np.array([0.1, 0.2, 0.3, 4.0, 5.0, 6.0])
     seen_in_mirror = wrench * [-1, 1, -1, 1, -1, 1]  # moments are mirrored like rotations
-    held = LEFT.reference.inverse_dynamics(q, qd, qdd, tip_wrench=seen_in_mirror)
-    assert_allclose(held, RIGHT.reference.inverse_dynamics(q, qd, qdd, tip_wrench=wrench), atol=1e-12)
+    held = LEFT.reference.inverse_dynamics(q, qd, qdd, tip_wrench=seen_in_mirror, frame="body")
+    assert_allclose(held, RIGHT.reference.inverse_dynamics(q, qd, qdd, tip_wrench=wrench, frame="body"), atol=1e-12)
 
 
 def test_the_left_arm_moves_the_way_its_joints_are_named():

@@ -15,12 +15,12 @@ from chainrule.spatial import Symmetric, Transform, Vector
 from chainrule.spatial.physical import objection
 from chainrule.spatial.shapes import box, cylinder, rod
 
-# --- with_link ---
+# --- links ---
 
 
 def test_a_link_with_other_numbers():
     panda = cr.load("panda")
-    new = panda.with_link("panda_link4", mass=2.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+    new = panda.edit(links={"panda_link4": {"mass": 2.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.2, 0.25)}})
     link = new.links["panda_link4"]
     assert link.mass == 2.0
     assert link.com.tolist() == [0.1, 0.2, 0.3]
@@ -33,9 +33,9 @@ def test_a_link_with_other_numbers():
 def test_a_heavier_link_of_the_same_shape():
     ur5 = cr.load("ur5")
     name = ur5.link_names[3]
-    heavy = ur5.with_link(name, mass=2 * ur5.links[name].mass)
+    heavy = ur5.edit(links={name: {"mass": 2 * ur5.links[name].mass}})
     np.testing.assert_allclose(heavy.links[name].inertia, 2 * ur5.links[name].inertia)
-    kept = ur5.with_link(name, mass=1.0, inertia=ur5.links[name].inertia)
+    kept = ur5.edit(links={name: {"mass": 1.0, "inertia": ur5.links[name].inertia}})
     np.testing.assert_allclose(kept.links[name].inertia, ur5.links[name].inertia)
 
 
@@ -43,7 +43,7 @@ def test_all_links_made_heavier_one_by_one_are_scale_masses():
     robot = cr.load("ur5")
     heavy = robot
     for link in robot.links.values():
-        heavy = heavy.with_link(link.name, mass=1.7 * link.mass)
+        heavy = heavy.edit(links={link.name: {"mass": 1.7 * link.mass}})
     q = np.linspace(0.1, 0.6, 6)
     np.testing.assert_allclose(heavy.mass_matrix(q), robot.scale_masses(1.7).mass_matrix(q), rtol=1e-12)
 
@@ -54,38 +54,42 @@ def test_all_links_made_heavier_one_by_one_are_scale_masses():
         ({"mass": -1.0}, "link 'panda_link4' of robot 'panda' has a negative mass, -1 kg"),
         ({"inertia": (1.0, 1.0, 3.0)}, "violate the triangle inequality"),
         ({"inertia": (-1.0, 1.0, 1.0)}, "not positive definite"),
-        ({"inertia": (1.0, 1.0)}, "with_link: inertia must be 3 numbers"),
-        ({"mass": float("nan")}, "with_link: mass must be finite"),
-        ({"com": (0, 0)}, "with_link: com must have 3 numbers"),
-        ({"length": 0.0}, "with_link: length must be a positive number of metres"),
-        ({"length": -0.1}, "with_link: length must be a positive number of metres"),
-        ({"toward": "panda_joint5"}, "with_link: toward says how the length is measured"),
+        ({"inertia": (1.0, 1.0)}, "edit: link 'panda_link4': inertia must be 3 numbers"),
+        ({"mass": float("nan")}, "edit: link 'panda_link4': mass must be finite"),
+        ({"com": (0, 0)}, "edit: link 'panda_link4': com must have 3 numbers"),
+        ({"length": 0.0}, "edit: link 'panda_link4': length must be a positive number of metres"),
+        ({"length": -0.1}, "edit: link 'panda_link4': length must be a positive number of metres"),
+        ({"toward": "panda_joint5"}, "edit: link 'panda_link4': toward says how the length is measured"),
     ],
 )
 def test_impossible_links_are_refused(numbers, message):
     with pytest.raises(cr.ChainruleError, match=message):
-        cr.load("panda").with_link("panda_link4", **numbers)
+        cr.load("panda").edit(links={"panda_link4": {**numbers}})
 
 
-@pytest.mark.parametrize("name", [3, ["panda_link4"], None])
+@pytest.mark.parametrize("name", [3, ("panda_link4",), None])
 def test_a_link_is_named_by_a_string(name):
-    with pytest.raises(cr.ShapeError, match="with_link: name must be a string"):
-        cr.load("panda").with_link(name, mass=1.0)
+    with pytest.raises(cr.ShapeError, match="edit: a name in links must be a string"):
+        cr.load("panda").edit(links={name: {"mass": 1.0}})
 
 
 def test_an_unknown_link_suggests():
     with pytest.raises(cr.UnknownNameError, match="no link named 'panda_lin4'; did you mean 'panda_link4'"):
-        cr.load("panda").with_link("panda_lin4", mass=1.0)
+        cr.load("panda").edit(links={"panda_lin4": {"mass": 1.0}})
 
 
 # --- length ---
 
 
 def test_a_longer_link_moves_the_rest():
-    arm = cr.load("planar_2r").with_link("link1", length=2.0)
+    arm = cr.load("planar_2r").edit(links={"link1": {"length": 2.0}})
     np.testing.assert_allclose(arm.pose([0.0, 0.0])[:3, 3], [3.0, 0.0, 0.0])
     np.testing.assert_allclose(arm.links["link1"].com, [2.0, 0.0, 0.0])
-    direct = cr.load("planar_2r").with_joint("joint2", xyz=(2.0, 0.0, 0.0)).with_link("link1", com=(2.0, 0.0, 0.0))
+    direct = (
+        cr.load("planar_2r")
+        .edit(joints={"joint2": {"xyz": (2.0, 0.0, 0.0)}})
+        .edit(links={"link1": {"com": (2.0, 0.0, 0.0)}})
+    )
     np.testing.assert_allclose(arm.mass_matrix([0.3, 0.4]), direct.mass_matrix([0.3, 0.4]))
 
 
@@ -144,9 +148,9 @@ def test_every_link_with_a_length_gets_it_and_the_old_one_back(name):
             old = float(link_length(robot.model, link).norm())
         except cr.ModelError:
             continue
-        new = robot.with_link(link, length=2 * old)
+        new = robot.edit(links={link: {"length": 2 * old}})
         assert float(link_length(new.model, link).norm()) == pytest.approx(2 * old)
-        back = new.with_link(link, length=old)
+        back = new.edit(links={link: {"length": old}})
         np.testing.assert_allclose(back.pose(q), robot.pose(q), atol=1e-12)
         np.testing.assert_allclose(back.mass_matrix(q), robot.mass_matrix(q), rtol=1e-9, atol=1e-12)
 
@@ -156,7 +160,7 @@ def test_lengths_of_standard_dh_lie_before_the_links_frame():
     options = {"convention": "standard", "masses": [1, 1], "coms": [(-0.2, 0, 0), (-0.1, 0, 0)],
                "inertias": [(0.01, 0.01, 0.01)] * 2}  # fmt: skip
     arm = cr.Robot.from_dh(rows, **options)
-    long = arm.with_link("link1", length=0.8, inertia=(0.01, 0.01, 0.01))
+    long = arm.edit(links={"link1": {"length": 0.8, "inertia": (0.01, 0.01, 0.01)}})
     rows[0] = (0.8, 0, 0, 0)
     options["coms"] = [(-0.4, 0, 0), (-0.1, 0, 0)]
     again = cr.Robot.from_dh(rows, **options)
@@ -171,35 +175,37 @@ def test_an_axis_beside_the_links_frame_is_moved_with_it():
     robot.inverse_dynamics(q, q, q)
     for link in robot.link_names[1:-1]:
         old = float(link_length(robot.model, link).norm())
-        back = robot.with_link(link, length=1.5 * old).with_link(link, length=old)
+        back = robot.edit(links={link: {"length": 1.5 * old}}).edit(links={link: {"length": old}})
         np.testing.assert_allclose(back.poses(q), robot.poses(q), atol=1e-12)
 
 
 def test_a_link_without_length_is_refused():
     with pytest.raises(cr.ModelError, match="link 'panda_link1' of robot 'panda' has no length"):
-        cr.load("panda").with_link("panda_link1", length=0.3)
+        cr.load("panda").edit(links={"panda_link1": {"length": 0.3}})
     with pytest.raises(cr.ModelError, match="link 'link6' of robot 'puma560' has no length"):
-        cr.load("puma560").with_link("link6", length=0.3)
+        cr.load("puma560").edit(links={"link6": {"length": 0.3}})
 
 
 def test_several_directions_need_one_named():
     robot = cr.load("quadruped")
     base = next(link.name for link in robot.links.values() if len(link.children) > 1)
     with pytest.raises(cr.ModelError, match=f"link '{base}' of robot 'quadruped' carries .* in different directions"):
-        robot.with_link(base, length=1.0)
+        robot.edit(links={base: {"length": 1.0}})
     child = robot.links[base].children[0]
     before = robot.joints[robot.links[child].joint].xyz
-    after = robot.with_link(base, length=2 * np.linalg.norm(before), toward=child)
+    after = robot.edit(links={base: {"length": 2 * np.linalg.norm(before), "toward": child}})
     np.testing.assert_allclose(after.joints[after.links[child].joint].xyz, 2 * before)
     with pytest.raises(cr.UnknownNameError, match=f"link '{base}' of robot 'quadruped' has no joint, link or frame"):
-        robot.with_link(base, length=1.0, toward="nothing_like_it")
+        robot.edit(links={base: {"length": 1.0, "toward": "nothing_like_it"}})
     with pytest.raises(cr.ModelError, match="has no length toward 'panda_link2'"):
-        cr.load("panda").with_link("panda_link1", length=1.0, toward="panda_link2")
+        cr.load("panda").edit(links={"panda_link1": {"length": 1.0, "toward": "panda_link2"}})
 
 
 def test_the_only_frame_of_a_last_link_is_its_end():
     arm = cr.load("iiwa14")
-    np.testing.assert_allclose(arm.with_link("iiwa_link_7", length=0.09).frames["iiwa_flange"].xyz, [0, 0, 0.09])
+    np.testing.assert_allclose(
+        arm.edit(links={"iiwa_link_7": {"length": 0.09}}).frames["iiwa_flange"].xyz, [0, 0, 0.09]
+    )
 
 
 def test_loops_and_geometry_move_along():
@@ -209,7 +215,7 @@ def test_loops_and_geometry_move_along():
     place = tied.origin_a.translation
     robot = linkage.with_frame("end", np.array(Transform.from_xyz_rpy([*place]).rows(), dtype=float), link=link)
     if place.norm() > 0 and not robot.links[link].children:
-        new = robot.with_link(link, length=2 * float(place.norm()))
+        new = robot.edit(links={link: {"length": 2 * float(place.norm())}})
         np.testing.assert_allclose([*new.model.constraints[0].origin_a.translation], [*(place * 2)])
     along_x = Transform.from_xyz_rpy((0.5, 0.1, 0.0), (0.0, np.pi / 2, 0.0))
     shapes = [
@@ -223,18 +229,29 @@ def test_loops_and_geometry_move_along():
     ]
     model = cr.load("planar_2r").model
     model = replace(model, geometries=tuple(Geometry("link1", shape, origin) for shape, origin, _ in shapes))
-    long = cr.Robot(model).with_link("link1", length=2.0).model
+    long = cr.Robot(model).edit(links={"link1": {"length": 2.0}}).model
     assert [g.shape for g in long.geometries] == [new for *_, new in shapes]
     assert [*long.geometries[1].origin.translation] == pytest.approx([1.0, 0.1, 0.0])
 
 
-# --- with_joint ---
+# --- joints ---
 
 
 def test_a_joint_with_other_numbers():
     arm = cr.load("planar_2r")
-    new = arm.with_joint(
-        "joint2", lower=-1, upper=2, velocity=3, effort=4, viscous=0.1, coulomb=0.2, rotor=1e-3, gear=50
+    new = arm.edit(
+        joints={
+            "joint2": {
+                "lower": -1,
+                "upper": 2,
+                "velocity": 3,
+                "effort": 4,
+                "viscous": 0.1,
+                "coulomb": 0.2,
+                "rotor": 1e-3,
+                "gear": 50,
+            }
+        }
     )
     joint = new.joints["joint2"]
     assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-1.0, 2.0, 3.0, 4.0)
@@ -244,28 +261,28 @@ def test_a_joint_with_other_numbers():
 
 
 def test_an_axis_and_an_origin():
-    arm = cr.load("planar_2r").with_joint("joint2", axis=(0, 2, 0), rpy=(0.1, 0, 0))
+    arm = cr.load("planar_2r").edit(joints={"joint2": {"axis": (0, 2, 0), "rpy": (0.1, 0, 0)}})
     joint = arm.joints["joint2"]
     assert joint.axis.tolist() == [0, 1, 0]
     np.testing.assert_allclose(joint.rpy, [0.1, 0, 0])
     np.testing.assert_allclose(joint.xyz, cr.load("planar_2r").joints["joint2"].xyz)
     T = np.array(Transform.from_xyz_rpy((1, 2, 3), (0.1, 0.2, 0.3)).rows(), dtype=float)
-    np.testing.assert_allclose(arm.with_joint("joint2", origin=T).joints["joint2"].origin, T)
+    np.testing.assert_allclose(arm.edit(joints={"joint2": {"origin": T}}).joints["joint2"].origin, T)
 
 
 def test_axes_of_other_kinds():
     slider = cr.load("planar_rp")
     name = next(j.name for j in slider.joints.values() if j.type == "prismatic")
-    assert slider.with_joint(name, axis=(0, 0, -3)).joints[name].axis.tolist() == [0, 0, -1]
+    assert slider.edit(joints={name: {"axis": (0, 0, -3)}}).joints[name].axis.tolist() == [0, 0, -1]
     stewart = cr.load("stewart_platform")
-    new = stewart.with_joint("universal1", axis=[[0, 1, 0], [0, 0, 1]])
+    new = stewart.edit(joints={"universal1": {"axis": [[0, 1, 0], [0, 0, 1]]}})
     assert new.joints["universal1"].axis.tolist() == [[0, 1, 0], [0, 0, 1]]
     with pytest.raises(cr.ShapeError, match=r"joint 'universal1' is universal and has two axes: axis must be two"):
-        stewart.with_joint("universal1", axis=[0, 1, 0])
+        stewart.edit(joints={"universal1": {"axis": [0, 1, 0]}})
     with pytest.raises(cr.ShapeError, match="axis must be two directions, got 5"):
-        stewart.with_joint("universal1", axis=5)
+        stewart.edit(joints={"universal1": {"axis": 5}})
     with pytest.raises(cr.ModelError, match="joint 'platform_pose' is free and has no axis"):
-        stewart.with_joint("platform_pose", axis=[0, 1, 0])
+        stewart.edit(joints={"platform_pose": {"axis": [0, 1, 0]}})
 
 
 @pytest.mark.parametrize(
@@ -273,7 +290,7 @@ def test_axes_of_other_kinds():
     [
         ({"lower": 2.0, "upper": 1.0}, "lower"),
         ({"viscous": -1.0}, "viscous"),
-        ({"efort": 1.0}, "with_joint has no property named 'efort'; did you mean 'effort'"),
+        ({"efort": 1.0}, "edit: joint 'joint2' has no number named 'efort'; did you mean 'effort'"),
         ({"axis": (0, 0, 0)}, "axis must not be zero"),
         ({"axis": [[0, 0, 1]]}, "axis must be three numbers"),
         ({"origin": np.eye(4), "xyz": (0, 0, 0)}, "give either origin, or xyz and rpy"),
@@ -283,14 +300,14 @@ def test_axes_of_other_kinds():
 )
 def test_impossible_joints_are_refused(options, message):
     with pytest.raises(cr.ChainruleError, match=message):
-        cr.load("planar_2r").with_joint("joint2", **options)
+        cr.load("planar_2r").edit(joints={"joint2": {**options}})
 
 
 def test_fixed_joints_have_no_limits_and_unknown_ones_suggest():
     with pytest.raises(cr.ModelError, match="joint 'panda_joint8' is fixed, so it has no 'lower'"):
-        cr.load("panda").with_joint("panda_joint8", lower=0.0)
+        cr.load("panda").edit(joints={"panda_joint8": {"lower": 0.0}})
     with pytest.raises(cr.UnknownNameError, match="no joint named 'joint3'; did you mean"):
-        cr.load("planar_2r").with_joint("joint3", lower=0.0)
+        cr.load("planar_2r").edit(joints={"joint3": {"lower": 0.0}})
 
 
 # --- names ---
@@ -310,13 +327,13 @@ def test_names_change_everywhere_at_once():
 def test_names_of_loops_frames_and_configurations():
     linkage = cr.load("stewart_platform")
     new = linkage.rename(lambda name: f"s_{name}")
-    assert new.constraint_names == tuple(f"s_{name}" for name in linkage.constraint_names)
-    q = linkage.close(linkage.neutral())
-    np.testing.assert_array_equal(new.constraint_residual(q), linkage.constraint_residual(q))
+    assert new.model.constraint_names == tuple(f"s_{name}" for name in linkage.model.constraint_names)
+    q = linkage.loops.close(linkage.neutral())
+    np.testing.assert_array_equal(new.loops.residual(q), linkage.loops.residual(q))
     flange = cr.load("iiwa14").rename({"iiwa_flange": "tool"})
     assert flange.end_effector == "tool"
     floating = cr.load("planar_2r").floating()
-    named = floating.with_configuration("up", [0, 0, 1, 0, 0, 0, 1, 0.2, 0.3])
+    named = floating.edit(configurations={"up": [0, 0, 1, 0, 0, 0, 1, 0.2, 0.3]})
     again = named.rename({"floating_base": "body", "joint1": "shoulder"})
     up = next(dict(c.positions) for c in again.model.configurations if c.name == "up")
     assert (up["body.z"], up["shoulder"]) == (1.0, 0.2)
@@ -347,16 +364,16 @@ def test_wrong_names_are_refused(options, message):
 
 
 def test_another_name_for_the_robot():
-    assert cr.load("planar_2r").with_name("arm").name == "arm"
-    with pytest.raises(cr.ShapeError, match="with_name: name must not be empty"):
-        cr.load("planar_2r").with_name("")
-    with pytest.raises(cr.ShapeError, match="with_name: name must be a string"):
-        cr.load("planar_2r").with_name(3)
+    assert cr.load("planar_2r").edit(name="arm").name == "arm"
+    with pytest.raises(cr.ShapeError, match="edit: name must not be empty"):
+        cr.load("planar_2r").edit(name="")
+    with pytest.raises(cr.ShapeError, match="edit: name must be a string"):
+        cr.load("planar_2r").edit(name=3)
 
 
 def test_published_inertias_that_no_body_has_stay_as_published():
     puma = cr.load("puma560")  # whose first link has no mass and one moment only
-    assert puma.with_link("link1", com=(0.0, 0.0, 0.1)).links["link1"].inertia[1, 1] == 0.35
+    assert puma.edit(links={"link1": {"com": (0.0, 0.0, 0.1)}}).links["link1"].inertia[1, 1] == 0.35
 
 
 def test_a_function_of_names_that_fails_is_named():

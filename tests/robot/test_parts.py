@@ -81,7 +81,7 @@ def test_a_child_that_is_not_at_the_joint_has_an_offset():
 
 
 def test_a_spring_is_shown():
-    arm = cr.load("pendulum").with_joint_properties(stiffness=2.0, rest=0.5)
+    arm = cr.load("pendulum").edit(joints={"*": {"stiffness": 2.0, "rest": 0.5}})
     assert "spring    2 N m/rad, at rest at 0.5 rad" in repr(arm.joints["hinge"])
 
 

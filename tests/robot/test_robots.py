@@ -17,7 +17,7 @@ EXPECTED = {
 
 
 def test_the_promised_robots_are_there():
-    assert {name: cr.load(name).n for name in cr.robots()} == EXPECTED
+    assert {name: cr.load(name).nv for name in cr.robots()} == EXPECTED
 
 
 @pytest.mark.parametrize("name", with_slow(EXPECTED, "stewart_platform"))
@@ -27,9 +27,9 @@ def test_a_robot_is_possible_and_moves(name):
     validate(robot.model, check=name != "puma560", warn=False)
     assert len(robot.model.notes) >= 2
     rng = np.random.default_rng(0)
-    q, qd, qdd = robot.random_state(rng), *rng.normal(size=(2, robot.n))
-    qd = robot.consistent_velocity(q, qd)
-    qdd = robot.consistent_acceleration(q, qd, qdd)
+    q, qd, qdd = robot.random_state(rng), *rng.normal(size=(2, robot.nv))
+    qd = robot.loops.consistent_velocity(q, qd)
+    qdd = robot.loops.consistent_acceleration(q, qd, qdd)
     tau = robot.inverse_dynamics(q, qd, qdd)
     assert_allclose(robot.forward_dynamics(q, qd, tau), qdd, rtol=1e-8, atol=1e-8)
     assert np.linalg.eigvalsh(robot.mass_matrix(q))[0] > 0
@@ -56,10 +56,10 @@ def test_pieces_of_a_robot_can_be_asked_for():
     assert robot.end_effector == "panda_hand_tcp"
     assert "panda_hand" in repr(robot)
     q = robot.neutral()
-    W = robot.joint_wrenches(q, q, q, joints=["panda_joint8", "panda_finger_joint2"])
+    W = robot.joint_wrenches(q, q, q, joints=["panda_joint8", "panda_finger_joint2"], frame="body")
     held = robot.mass - sum(link.mass for link in robot.model.links[1:8])
     assert_allclose(np.linalg.norm(W[0, 3:]), held * 9.81)
-    table = str(robot.newton_euler_table(q, q, q))
+    table = str(robot.textbook.newton_euler_table(q, q, q))
     assert "omega_dot" in table
     assert "N m" in table
     assert "in the axes of its link" in table

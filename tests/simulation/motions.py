@@ -18,9 +18,10 @@ ARM = cr.load("planar_2r")
 START = [1.0, 0.5]
 
 
-def tolerances(method, rtol, atol=1e-12):
-    """The options of an adaptive method; those with fixed steps have no tolerances."""
-    return {"rtol": rtol, "atol": atol} if method in ADAPTIVE else {}
+def with_tolerances(method, rtol, atol=1e-12, dt=1e-3):
+    """An integrator by its name; those with fixed steps have no tolerances."""
+    tolerances = {"rtol": rtol, "atol": atol} if method in ADAPTIVE else {}
+    return INTEGRATORS[method](dt=dt, **tolerances)
 
 
 def kinds_of(seed):
@@ -42,4 +43,4 @@ def block(angle, friction):
     link = Link("block", 2.0)
     joint = Joint("slide", "ground", "block", Screw.prismatic(Vector(1, 0, 0)))
     robot = cr.Robot(Model.build("slope", [Link("ground"), link], [joint], gravity=gravity))
-    return robot.with_joint_properties(coulomb=friction)
+    return robot.edit(joints={"*": {"coulomb": friction}})

@@ -16,12 +16,12 @@ def test_rows_of_a_batch_are_what_each_is_alone_whatever_the_threads():
     q0 = robot.random_state(np.random.default_rng(0), (3, 7))
     cr.set_threads(2)
     try:
-        many = robot.simulate(q0, None, 0.05, record_every=10)
+        many = robot.simulate(q0, None, 0.05, record=10)
     finally:
         cr.set_threads(None)
     assert many.q.shape == (3, 7, 6, 7)
     for row in ((0, 0), (2, 6)):
-        alone = robot.simulate(q0[row], None, 0.05, record_every=10)
+        alone = robot.simulate(q0[row], None, 0.05, record=10)
         assert np.abs(many.row(*row).q - alone.q).max() < 1e-12
 
 
@@ -29,9 +29,9 @@ def test_samples_may_differ_from_row_to_row(arm):
     values = np.random.default_rng(0).normal(size=(3, 5, 2))
     samples = cr.Samples(np.linspace(0, 0.4, 5), values)
     many = arm.simulate(np.tile(START, (3, 1)), None, 0.4, samples)
-    for method, options in (("rk4", {}), ("dop853", {"rtol": 1e-11})):
+    for method in ("rk4", cr.DOP853(rtol=1e-11)):
         for row in range(3):
-            alone = arm.simulate(START, None, 0.4, cr.Samples(samples.t, values[row]), method=method, **options)
+            alone = arm.simulate(START, None, 0.4, cr.Samples(samples.t, values[row]), integrator=method)
             assert np.abs(many.row(row).q - alone.q).max() < 1e-7
 
 
@@ -49,7 +49,7 @@ def test_a_function_sees_the_batch_as_it_was_given(arm):
 
 def test_samples_with_rows_of_their_own_reach_the_right_rows_of_a_larger_batch():
     samples = cr.Samples([0.0, 1.0], np.arange(12.0).reshape(3, 2, 2))
-    taus = [ARM.simulate(np.zeros((2, 3, 2)), None, 0.01, samples, method=m).tau for m in ("rk4", "dop853")]
+    taus = [ARM.simulate(np.zeros((2, 3, 2)), None, 0.01, samples, integrator=m).tau for m in ("rk4", "dop853")]
     assert np.allclose(*taus)
 
 
@@ -57,7 +57,7 @@ def test_samples_with_rows_of_their_own_reach_the_right_rows_of_a_larger_batch()
 def test_samples_of_another_batch_than_the_starts_are_refused(method):
     for start in ([0.0, 0.0], np.zeros((2, 2))):
         with pytest.raises(ShapeError, match="give q0 the larger one"):
-            ARM.simulate(start, None, 0.1, cr.Samples([0.0, 1.0], np.zeros((3, 2, 2))), method=method)
+            ARM.simulate(start, None, 0.1, cr.Samples([0.0, 1.0], np.zeros((3, 2, 2))), integrator=method)
 
 
 def test_controllers_are_compiled_in_and_their_gains_may_vary_over_the_batch():

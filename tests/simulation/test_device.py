@@ -9,6 +9,7 @@ from compile.cuda_emulator import emulated_device, on_device
 import chainrule as cr
 from chainrule.compile.emit.cuda_time_loop import StepWriter
 from chainrule.compile.program import Outliner
+from chainrule.core.reading import find_link
 from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning
 
 ARRAYS = ("t", "q", "qd", "qdd", "tau", "friction", "work", "states")
@@ -43,7 +44,7 @@ def assert_same(a, b, rtol=1e-12):
 
 def test_rk4_under_a_controller_with_a_rest_of_the_duration(device, arm):
     q, qd = starts(arm)
-    options = {"duration": 0.0305, "torque": cr.PID(arm, [0.1, 0.2], 20.0, 1.0, 4.0), "dt": 1e-3, "record_every": 7}
+    options = {"duration": 0.0305, "torque": cr.PID(arm, [0.1, 0.2], 20.0, 1.0, 4.0), "dt": 1e-3, "record": 7}
     here, there = arm.simulate(q, qd, **options), arm.simulate(q, qd, **options, device="cuda")
     assert isinstance(there, cr.Trajectory)
     assert_same(here, there)
@@ -51,7 +52,7 @@ def test_rk4_under_a_controller_with_a_rest_of_the_duration(device, arm):
 
 def test_arrays_on_the_device_give_arrays_there_in_their_own_precision(device, arm):
     q, qd = starts(arm)
-    options = {"duration": 0.02, "torque": cr.PD(arm, [0.1, 0.2], 20.0, 4.0), "method": "euler", "record_every": 20}
+    options = {"duration": 0.02, "torque": cr.PD(arm, [0.1, 0.2], 20.0, 4.0), "integrator": "euler", "record": 20}
     here = arm.simulate(q, qd, **options)
     there = arm.simulate(on_device(q, 32), on_device(qd, 32), **options, device="cuda:0")
     assert type(there.q) is type(on_device(q))
@@ -66,16 +67,18 @@ def test_arrays_on_the_device_give_arrays_there_in_their_own_precision(device, a
 def test_a_single_start_at_rest_with_samples_and_a_wrench_for_each_motion(device, arm):
     q, _ = starts(arm, 3)
     torque = cr.Samples([0.0, 0.01, 0.02], np.random.default_rng(1).normal(size=(3, 3, 2)), "previous")
-    options = {"duration": 0.02, "torque": torque, "wrenches": {arm.link(): [0, 0, 1.0, 2.0, 0, 0]}, "dt": 1e-3}
+    options = {"duration": 0.02, "torque": torque, "external": {find_link(arm): [0, 0, 1.0, 2.0, 0, 0]}, "dt": 1e-3}
     assert_same(arm.simulate(q, None, **options), arm.simulate(q, None, **options, device="cuda"))
 
 
 @pytest.mark.slow
 def test_parameters_of_the_robot_differ_from_row_to_row(device, arm):
     q, qd = starts(arm, 5)
-    masses = {"mass:link2": np.linspace(0.5, 2.0, 5)[:, None]}
-    options = {"duration": 0.01, "method": "semi_implicit_euler", "parameters": masses}
-    here, there = arm.simulate(q, qd, **options), arm.simulate(on_device(q), on_device(qd), **options, device="cuda")
+    masses = {"link2.mass": np.linspace(0.5, 2.0, 5)}
+    options = {"duration": 0.01, "integrator": "semi_implicit_euler"}
+    heavier = arm.at(masses)
+    here = heavier.simulate(q, qd, **options)
+    there = heavier.simulate(on_device(q), on_device(qd), **options, device="cuda")
     assert_same(here, there.to_host())
 
 
@@ -89,12 +92,12 @@ def test_parameters_of_the_robot_differ_from_row_to_row(device, arm):
     ],
 )
 def test_friction_that_sticks_and_stops(device, arm, static, stops):
-    rubbing = arm.with_joint_properties(coulomb=0.5, static=static, viscous=0.1, lower=-0.9, upper=0.9)
+    rubbing = arm.edit(joints={"*": {"coulomb": 0.5, "static": static, "viscous": 0.1, "lower": -0.9, "upper": 0.9}})
     q, qd = starts(rubbing)
     q[:20] *= 0.2
     qd[10:30] = 0
     torque = cr.PD(rubbing, [0.0, 0.0], 5.0, 1.0)
-    options = {"duration": 0.1, "torque": torque, "method": "semi_implicit_euler", "stops": stops, "record_every": 50}
+    options = {"duration": 0.1, "torque": torque, "integrator": "semi_implicit_euler", "stops": stops, "record": 50}
     here, there = rubbing.simulate(q, qd, **options), rubbing.simulate(q, qd, **options, device="cuda")
     assert (here.qd[:, -1] == 0).any()
     assert_same(here, there)
@@ -103,7 +106,7 @@ def test_friction_that_sticks_and_stops(device, arm, static, stops):
 @pytest.mark.slow
 def test_a_closed_loop_and_a_floating_base(device):
     bar = cr.load("four_bar")
-    q = bar.close(bar.home())
+    q = bar.loops.close(bar.home())
     options = {"duration": 0.02, "dt": 1e-3}
     assert_same(bar.simulate(q, **options), bar.simulate(q, **options, device="cuda"), 1e-10)
     flying = cr.load("quadruped")
@@ -119,7 +122,7 @@ def test_long_motions_are_taken_in_several_launches(device, arm, monkeypatch):
 
     monkeypatch.setattr(module, "MAX_LAUNCH_FLOPS", 1.0)
     q, qd = starts(arm, 2)
-    options = {"duration": 0.02, "torque": ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), "dt": 1e-3, "record_every": 6}
+    options = {"duration": 0.02, "torque": ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), "dt": 1e-3, "record": 6}
     assert_same(arm.simulate(q, qd, **options), arm.simulate(q, qd, **options, device="cuda"))
 
 
@@ -152,7 +155,7 @@ def test_a_motion_that_diverges_is_an_error_that_says_when(device, arm):
     q, qd = starts(arm, 40)
     gains = np.full((40, 2), 1.0)
     gains[37] = 1e6
-    options = {"duration": 0.3, "torque": cr.PD(arm, [0.0, 0.0], gains, 0.0), "method": "euler", "dt": 5e-3}
+    options = {"duration": 0.3, "torque": cr.PD(arm, [0.0, 0.0], gains, 0.0), "integrator": "euler", "dt": 5e-3}
     with pytest.raises(SimulationError, match=r"diverges at about t = .* s, row \(37,\).*smaller dt") as error:
         arm.simulate(q, qd, **options, torque_limits=False, device="cuda")
     assert 1 < len(error.value.trajectory) < 61
@@ -165,12 +168,12 @@ def test_a_motion_that_diverges_is_an_error_that_says_when(device, arm):
 @pytest.mark.slow
 def test_energy_from_nowhere_is_a_warning(device, arm):
     with pytest.warns(SimulationWarning, match="energy came from nowhere.*Take a smaller dt"):
-        arm.simulate([[2.0, 1.0]] * 2, [[9.0, -9.0]] * 2, 1.0, dt=0.05, method="euler", device="cuda", limits=False)
+        arm.simulate([[2.0, 1.0]] * 2, [[9.0, -9.0]] * 2, 1.0, dt=0.05, integrator="euler", device="cuda", limits=False)
 
 
 def test_starts_on_the_device_are_checked_there(device, arm):
     q, qd = starts(arm, 40)
-    narrow = arm.with_joint_properties(lower=-1.0, upper=1.0)
+    narrow = arm.edit(joints={"*": {"lower": -1.0, "upper": 1.0}})
     q[33, 1] = 1.5
     with pytest.raises(ShapeError, match=r"start of joint .* is 1.5 in row \(33,\), outside its limits -1 to 1"):
         narrow.simulate(on_device(q), on_device(qd), 0.01, device="cuda")
@@ -189,8 +192,8 @@ def test_starts_on_the_device_are_checked_there(device, arm):
         ({"device": 3}, "device must be 'cuda'"),
         ({"device": "cuda", "dtype": "float16"}, "dtype must be 'float32' or 'float64', got 'float16'"),
         ({"dtype": "float32"}, "dtype belongs to device='cuda'"),
-        ({"method": "dop853"}, "dop853 chooses its steps on the CPU.*method='rk4'"),
-        ({"method": "implicit_midpoint"}, "implicit_midpoint are checked after every step"),
+        ({"integrator": "dop853"}, "dop853 chooses its steps on the CPU.*integrator='rk4'"),
+        ({"integrator": "implicit_midpoint"}, "implicit_midpoint are checked after every step"),
         ({"events": lambda t, q, qd: q[..., 0]}, "events are Python functions.*leave device out"),
         ({"torque": lambda t, q, qd: -qd}, "only Python can compute.*cr.traceable"),
         ({"torque": cr.Sampled(lambda t, q, qd: -qd, 0.01)}, "only Python can compute"),
@@ -205,7 +208,7 @@ def test_what_a_device_cannot_do_is_refused(device, arm, options, message):
 
 def test_dry_friction_with_rk4_is_refused(device, arm):
     with pytest.raises(ShapeError, match="with dry friction, rk4 splits steps"):
-        arm.with_joint_properties(coulomb=1.0).simulate([0.1, 0.2], None, 0.01, device="cuda")
+        arm.edit(joints={"*": {"coulomb": 1.0}}).simulate([0.1, 0.2], None, 0.01, device="cuda")
 
 
 def test_wrong_arrays_on_the_device_are_refused(device, arm):
@@ -237,7 +240,7 @@ def test_without_a_device_the_error_says_what_to_install(arm):
 def test_the_adjoint_on_the_device_is_that_of_the_cpu(device, arm):
     q, qd = starts(arm, 35)
     torque = cr.PD(arm, [0.1, 0.2], 20.0, 4.0)
-    options = {"duration": 0.006, "torque": torque, "method": "semi_implicit_euler", "dt": 1e-3}
+    options = {"duration": 0.006, "torque": torque, "integrator": "semi_implicit_euler", "dt": 1e-3}
     here, there = (
         arm.sensitivities(q, qd, **options),
         arm.sensitivities(on_device(q), on_device(qd), **options, device="cuda"),
@@ -266,8 +269,8 @@ def test_the_adjoint_by_samples_of_a_torque_and_parameters_of_each_motion(device
         "duration": 0.02,
         "torque": (np.linspace(0, 0.02, 5), samples),
         "dt": 1e-3,
-        "parameters": {"mass:link2": np.linspace(0.5, 2.0, 3)[:, None]},
     }
+    arm = arm.at({"link2.mass": np.linspace(0.5, 2.0, 3)})
     here, there = arm.sensitivities(q, qd, **options), arm.sensitivities(q, qd, **options, device="cuda")
     weights = np.zeros_like(here.q)
     weights[:, -1] = 1.0
@@ -283,6 +286,6 @@ def test_the_adjoint_by_samples_of_a_torque_and_parameters_of_each_motion(device
 @pytest.mark.slow
 def test_sensitivities_of_a_motion_that_diverges_are_refused(device, arm):
     with pytest.raises(ShapeError, match="sensitivities: the motion diverges"):
-        arm.sensitivities([0.0, 0.0], [1e200, 0.0], 0.2, dt=0.1, method="euler", device="cuda").adjoint()
+        arm.sensitivities([0.0, 0.0], [1e200, 0.0], 0.2, dt=0.1, integrator="euler", device="cuda").adjoint()
     with pytest.raises(ShapeError, match="sensitivities: device must be 'cuda'"):
         arm.sensitivities([0.0, 0.0], None, 0.1, device="tpu")

@@ -14,7 +14,7 @@ from .motions import ARM
 def test_an_event_stops_the_motion_where_its_function_is_zero(method):
     robot = cr.load("double_pendulum")
     event = cr.Event(lambda t, q, qd: q[..., 0] + q[..., 1] - 0.2, name="crossing")
-    motion = robot.simulate([1.0, 0.5], None, 3.0, method=method, events=event)
+    motion = robot.simulate([1.0, 0.5], None, 3.0, integrator=method, events=event)
     assert motion.status == "stopped"
     assert abs(motion.q[-1].sum() - 0.2) < 1e-9
     assert motion.events[0].name == "crossing"
@@ -25,7 +25,7 @@ def test_an_event_stops_the_motion_where_its_function_is_zero(method):
 def test_events_in_a_batch_are_found_row_by_row_and_in_one_direction():
     robot = cr.load("pendulum")
     event = cr.Event(lambda t, q, qd: q[..., 0], direction=-1, terminal=False)
-    motion = robot.simulate([[0.5], [1.0], [-0.5]], None, 2.0, events=event, record_every=100)
+    motion = robot.simulate([[0.5], [1.0], [-0.5]], None, 2.0, events=event, record=100)
     assert len(motion) == 21
     rows = sorted(happened.row for happened in motion.events)
     assert set(rows) == {(0,), (1,), (2,)}
@@ -37,7 +37,7 @@ def test_events_in_a_batch_are_found_row_by_row_and_in_one_direction():
 @pytest.mark.parametrize("method", ["rk4", "dop853"])
 def test_a_batch_stops_when_every_row_has_had_its_event(method):
     robot = cr.load("pendulum")
-    motion = robot.simulate([[0.2], [2.0]], None, 50.0, events=lambda t, q, qd: q[..., 0], method=method)
+    motion = robot.simulate([[0.2], [2.0]], None, 50.0, events=lambda t, q, qd: q[..., 0], integrator=method)
     assert motion.status == "stopped"
     first, second = sorted(motion.events, key=lambda happened: happened.t)
     assert motion.t[-1] <= second.t < motion.t[-1] + 1e-3

@@ -16,13 +16,13 @@ from .motions import ARM, START
 def test_energy_from_nowhere_is_told(arm):
     stiff = cr.traceable(lambda t, q, qd: -3e4 * q - 60 * qd)
     with pytest.warns(cr.SimulationWarning, match="smaller dt"):
-        arm.simulate(START, None, 0.5, stiff, method="semi_implicit_euler", dt=2.5e-3)
+        arm.simulate(START, None, 0.5, stiff, integrator="semi_implicit_euler", dt=2.5e-3)
 
 
 @pytest.mark.parametrize("method", ["euler", "rk4", "dop853"])
 def test_a_motion_that_diverges_stops_with_its_time_and_joint(arm, method):
     with pytest.raises(cr.SimulationError, match=r"t = .*_hinge") as caught:
-        arm.simulate(START, None, 5.0, cr.traceable(lambda t, q, qd: 200.0 * qd * qd * qd), method=method)
+        arm.simulate(START, None, 5.0, cr.traceable(lambda t, q, qd: 200.0 * qd * qd * qd), integrator=method)
     if method != "dop853":
         assert caught.value.trajectory.status == "diverged"
         assert np.isfinite(caught.value.trajectory.q).all()
@@ -37,11 +37,11 @@ def test_a_motion_that_diverges_and_is_kept_says_so():
 def test_an_implicit_step_that_cannot_be_solved_is_an_error(arm):
     stiff = cr.traceable(lambda t, q, qd: -1e6 * q - 1e3 * qd)
     with pytest.raises(cr.SimulationError, match="smaller dt"):
-        arm.simulate(START, None, 1.0, stiff, method="implicit_midpoint", dt=1e-2)
+        arm.simulate(START, None, 1.0, stiff, integrator="implicit_midpoint", dt=1e-2)
 
 
 def test_more_than_memory_holds_is_refused(arm):
-    with pytest.raises(cr.ShapeError, match="record_every"):
+    with pytest.raises(cr.ShapeError, match="larger record"):
         arm.simulate(np.tile(START, (100_000, 1)), None, 1000.0)
 
 
@@ -63,7 +63,7 @@ def test_an_interrupted_simulation_keeps_what_it_has(arm):
         return 0 * q
 
     for method in ("rk4", "dop853"):
-        motion = arm.simulate(START, None, 1.0, interrupting, method=method)
+        motion = arm.simulate(START, None, 1.0, interrupting, integrator=method)
         assert motion.status == "interrupted"
         assert 0.2 < motion.t[-1] <= 0.3 + 1e-3
         assert np.isfinite(motion.q).all()
@@ -84,7 +84,7 @@ def show_and_say(self, t):
 
 Progress.at = show_and_say
 threading.Thread(target=lambda: (under_way.wait(), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
-motion = cr.load("double_pendulum").simulate([0.5, -0.3], None, 2_000_000.0, record_every=10_000)
+motion = cr.load("double_pendulum").simulate([0.5, -0.3], None, 2_000_000.0, record=10_000)
 assert 0 < motion.t[-1] < 2_000_000
 assert np.isfinite(motion.q).all()
 print(motion.status)
@@ -109,7 +109,7 @@ def test_a_progress_bar_shows_only_where_it_is_wanted(arm, capfd, monkeypatch):
 def test_warnings_point_at_the_call_of_simulate(arm):
     stiff = cr.traceable(lambda t, q, qd: -3e4 * q - 60 * qd)
     with pytest.warns(cr.SimulationWarning) as energy:
-        arm.simulate(START, None, 0.5, stiff, method="semi_implicit_euler", dt=2.5e-3)
+        arm.simulate(START, None, 0.5, stiff, integrator="semi_implicit_euler", dt=2.5e-3)
     bar = cr.load("four_bar")
     with pytest.warns(cr.SimulationWarning) as moved:
         bar.simulate([1.0, 0.0, 0.0], None, 0.01)  # an open loop

@@ -12,9 +12,10 @@ from trees import state, tree
 
 import chainrule as cr
 from chainrule.model import Free, Spherical
+from chainrule.robot.building import to_urdf
 from chainrule.spatial import Rotation, Vector
 
-from .motions import ADAPTIVE, FIXED, body, kinds_of, tolerances
+from .motions import ADAPTIVE, FIXED, body, kinds_of, with_tolerances
 
 
 @pytest.mark.parametrize("method", ["rk4", *ADAPTIVE])
@@ -24,7 +25,7 @@ def test_a_pendulum_has_the_period_of_the_elliptic_integral(method):
     slope = abs(robot.gravity_torque([np.pi / 2])[0])
     period = 4 * np.sqrt(M / slope) * ellipk(np.sin(start / 2) ** 2)
     turning = cr.Event(lambda t, q, qd: qd[..., 0], direction=-1, terminal=False)
-    motion = robot.simulate([start], None, 3.5 * period, method=method, events=turning, **tolerances(method, 1e-10))
+    motion = robot.simulate([start], None, 3.5 * period, integrator=with_tolerances(method, 1e-10), events=turning)
     times = [event.t for event in motion.events]
     assert len(times) == 3
     assert np.allclose(times, period * np.arange(1, 4), rtol=1e-7)
@@ -39,7 +40,7 @@ def test_a_top_precesses_steadily_at_the_rate_of_its_gyroscopic_equation():
     # in the body's frame, tilted by theta about x: precession about the vertical, and spin about its own z
     omega = [0.0, rate * np.sin(theta), spin]
     tilt = [np.sin(theta / 2), 0.0, 0.0, np.cos(theta / 2)]
-    motion = top.simulate(tilt, omega, 2.0, dt=2e-4, record_every=10)
+    motion = top.simulate(tilt, omega, 2.0, dt=2e-4, record=10)
     axis = top.pose(motion.q, "body")[..., :3, 2]
     assert np.allclose(axis[:, 2], np.cos(theta), atol=1e-9)
     angle = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
@@ -54,9 +55,7 @@ def test_a_free_body_keeps_its_momentum_and_runs_along_its_polhode(method):
     start = [0.01, 3.0, 0.02, 0.3, -0.2, 0.1]  # about the axis between, which does not hold
     dt = 1e-5 if "euler" in method else 5e-4
     every = round(1e-2 / dt)
-    motion = stone.simulate(
-        stone.neutral(), start, 4.0, method=method, dt=dt, record_every=every, **tolerances(method, 1e-10)
-    )
+    motion = stone.simulate(stone.neutral(), start, 4.0, integrator=with_tolerances(method, 1e-10, dt=dt), record=every)
     loose = 2e-3 if "euler" in method else 3e-6
     assert np.abs(np.linalg.norm(motion.q[:, 3:], axis=-1) - 1).max() < 1e-14
     p = stone.momentum(motion.q, motion.qd)
@@ -74,9 +73,7 @@ def test_a_falling_body_falls_as_galileo_says_while_it_spins(method):
     q0 = [1.0, 2.0, 3.0, *turned.quaternion()]
     velocity = np.array([1.0, -2.0, 4.0])
     R = np.array([list(row) for row in turned])
-    motion = stone.simulate(
-        q0, [0.0, 0.0, 5.0, *(R.T @ velocity)], 1.5, method=method, dt=1e-3, **tolerances(method, 1e-11)
-    )
+    motion = stone.simulate(q0, [0.0, 0.0, 5.0, *(R.T @ velocity)], 1.5, integrator=with_tolerances(method, 1e-11))
     t = motion.t[:, None]
     fall = np.array([1.0, 2.0, 3.0]) + velocity * t + np.array([0.0, 0.0, -9.81]) * t * t / 2
     loose = 1e-9 if method != "implicit_midpoint" else 1e-4
@@ -88,7 +85,7 @@ def test_a_falling_body_falls_as_galileo_says_while_it_spins(method):
 
 
 def test_internal_torques_leave_the_momentum_of_a_floating_robot_alone():
-    robot = cr.load("quadruped").with_gravity([0, 0, 0]).without_friction()
+    robot = cr.load("quadruped").edit(gravity=[0, 0, 0]).without_friction()
     push = np.concatenate([np.zeros(6), np.random.default_rng(0).normal(size=robot.nv - 6) / 100])
     swing = cr.traceable(lambda t, q, qd: push * np.sin(9 * t))
     motion = robot.simulate(robot.neutral(), None, 0.5, swing, limits=False)
@@ -101,7 +98,9 @@ def test_energy_is_accounted_for_with_everything_a_joint_can_carry(seed):
     robot = tree(seed, kinds_of(seed))
     q, qd, tau = state(robot, seed)
     push = np.array([0.1, -0.2, 0.3, 1.0, 0.5, -0.4])
-    motion = robot.simulate(q, qd, 0.2, tau, dt=1e-4, tip_wrench=push, wrenches={"link1": push}, record_every=20)
+    motion = robot.simulate(
+        q, qd, 0.2, tau, dt=1e-4, tip_wrench=push, external={"link1": push}, record=20, frame="body"
+    )
     moved = np.abs(motion.work).max() + np.ptp(motion.energy)
     assert np.abs(motion.energy_error).max() < 1e-5 * moved  # the steps in which a joint comes to rest
 
@@ -131,7 +130,7 @@ def test_a_floating_quadruped_runs_compiled():
 
 def test_trajectories_are_those_of_mujoco_at_a_small_step():
     robot = cr.load("panda").without_friction()
-    peer = MuJoCo(robot, robot.to_urdf())
+    peer = MuJoCo(robot, to_urdf(robot))
     model, data = peer.model, peer.data
     model.opt.timestep, model.opt.integrator = 1e-4, mujoco.mjtIntegrator.mjINT_RK4
     q0 = robot.random_state(np.random.default_rng(1))

@@ -12,7 +12,7 @@ from chainrule.errors import SimulationWarning
 
 def test_a_crank_at_constant_speed_moves_the_piston_as_geometry_says():
     robot = cr.load("slider_crank")
-    start = robot.close([0.0, 0.0, 0.0], hold=["crank"])
+    start = robot.loops.close([0.0, 0.0, 0.0], hold=["crank"])
     run = robot.simulate(start, None, 0.4, prescribed={"crank": 20.0}, dt=1e-3)
     angle = np.pi / 2 + 20 * run.t  # the crank points up at q = 0
     piston = 0.06 * np.cos(angle) + np.sqrt(0.1**2 - (0.06 * np.sin(angle)) ** 2) - 0.08
@@ -24,7 +24,7 @@ def test_a_crank_at_constant_speed_moves_the_piston_as_geometry_says():
 
 
 def test_a_function_of_time_drives_a_joint_of_an_open_chain():
-    arm = cr.load("planar_2r").with_joint_properties(viscous=0.2)
+    arm = cr.load("planar_2r").edit(joints={"*": {"viscous": 0.2}})
     run = arm.simulate([0.0, 0.3], [1.5, 0.0], 1.0, prescribed={"joint1": lambda t: 0.3 * np.sin(5 * t)}, dt=1e-3)
     assert_allclose(run.q[:, 0], 0.3 * np.sin(5 * run.t), atol=1e-14)
     assert_allclose(run.qdd[:, 0], -7.5 * np.sin(5 * run.t), atol=1e-12)
@@ -32,7 +32,7 @@ def test_a_function_of_time_drives_a_joint_of_an_open_chain():
     assert_allclose(run.tau[:, 1], 0, atol=1e-12)
     assert np.abs(run.energy_error).max() < 1e-6
     adaptive = arm.simulate(
-        [0.0, 0.3], [1.5, 0.0], 1.0, prescribed={"joint1": lambda t: 0.3 * np.sin(5 * t)}, method="dop853", dt=0.1
+        [0.0, 0.3], [1.5, 0.0], 1.0, prescribed={"joint1": lambda t: 0.3 * np.sin(5 * t)}, integrator="dop853", dt=0.1
     )
     assert_allclose(adaptive.q[-1], run.q[-1], atol=1e-7)
 
@@ -88,7 +88,7 @@ def test_what_is_refused():
     with pytest.raises(cr.ModelError, match=r"leave robot 'four_bar' 1 degrees of freedom .*depend on each other"):
         bar.simulate(bar.home(), None, 0.1, prescribed={"crank": 0.0, "rocker": 0.0})
     with pytest.raises(cr.ModelError, match=r"prescribed motions and dry friction \('joint1'\)"):
-        cr.load("planar_2r").with_joint_properties(coulomb={"joint1": 1.0}).simulate(
+        cr.load("planar_2r").edit(joints={"joint1": {"coulomb": 1.0}}).simulate(
             [0.0, 0.0], None, 0.1, prescribed={"joint2": 1.0}
         )
     with pytest.raises(cr.ShapeError, match="know no impacts"):

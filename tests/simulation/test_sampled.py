@@ -29,9 +29,9 @@ def by_hand(law, periods, delay_periods=0, **options):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_sampled_law_is_a_chain_of_motions_under_constant_torques(method):
-    motion = ARM.simulate([0, 0], None, 0.2, cr.Sampled(LAW, PERIOD), method)
+    motion = ARM.simulate([0, 0], None, 0.2, cr.Sampled(LAW, PERIOD), integrator=method)
     adaptive = method in ("dop853", "radau", "lsoda")
-    assert_allclose(motion.q[::20], by_hand(LAW, 10, method=method), atol=1e-7 if adaptive else 1e-13)
+    assert_allclose(motion.q[::20], by_hand(LAW, 10, integrator=method), atol=1e-7 if adaptive else 1e-13)
     held = motion.tau[:-1].reshape(10, 20, 2)
     assert_array_equal(held, np.broadcast_to(held[:, :1], held.shape))
 
@@ -44,28 +44,29 @@ def test_compiled_traced_and_called_laws_are_the_same(method, delay):
         return [20 * (0.5 - q[0]) - 6 * qd[0] + t, 20 * (0.4 - q[1]) - 6 * qd[1]]
 
     compiled, called = (
-        ARM.simulate([0, 0], None, 0.2, cr.Sampled(law, PERIOD, delay=delay), method) for law in (LAW, called_law)
+        ARM.simulate([0, 0], None, 0.2, cr.Sampled(law, PERIOD, delay=delay), integrator=method)
+        for law in (LAW, called_law)
     )
     assert_allclose(called.q, compiled.q, atol=1e-11)
     assert_allclose(called.tau, compiled.tau, atol=1e-9)
     traced_motion, plain = (
-        ARM.simulate([0, 0], None, 0.2, cr.Sampled(law, PERIOD, delay=delay), method)
+        ARM.simulate([0, 0], None, 0.2, cr.Sampled(law, PERIOD, delay=delay), integrator=method)
         for law in (traced, traced.function)
     )
     assert_allclose(traced_motion.q, plain.q, atol=1e-11)
-    reference = ARM.reference.simulate([0, 0], None, 0.1, cr.Sampled(LAW, PERIOD, delay=delay), method)
+    reference = ARM.reference.simulate([0, 0], None, 0.1, cr.Sampled(LAW, PERIOD, delay=delay), integrator=method)
     assert_allclose(reference.q, compiled.q[:101], atol=1e-10)
 
 
 def test_a_delay_of_whole_periods_applies_older_torques():
-    motion = ARM.simulate([0, 0], None, 0.2, cr.Sampled(LAW, PERIOD, delay=2 * PERIOD), "rk4")
+    motion = ARM.simulate([0, 0], None, 0.2, cr.Sampled(LAW, PERIOD, delay=2 * PERIOD), integrator="rk4")
     assert_allclose(motion.q[::20], by_hand(LAW, 10, 2), atol=1e-13)
     assert not motion.tau[: 2 * 20].any()
     assert motion.tau[2 * 20].any()
 
 
 def test_a_delay_within_the_period_starts_late_by_exactly_that():
-    motion = ARM.simulate([0, 0], None, 0.1, cr.Sampled(LAW, PERIOD, delay=0.005), "rk4")
+    motion = ARM.simulate([0, 0], None, 0.1, cr.Sampled(LAW, PERIOD, delay=0.005), integrator="rk4")
     changes = np.flatnonzero(np.abs(np.diff(motion.tau[:, 0])) > 0) + 1
     assert_allclose(motion.t[changes], 0.005 + PERIOD * np.arange(5), atol=1e-12)
 
@@ -73,10 +74,12 @@ def test_a_delay_within_the_period_starts_late_by_exactly_that():
 @pytest.mark.parametrize("law", [LAW, called_law], ids=["compiled", "called"])
 @pytest.mark.parametrize("dt", [0.003, 0.007, 0.05, 0.0125])
 def test_the_hold_is_exact_where_the_period_is_no_multiple_of_the_step(law, dt):
-    exact = ARM.simulate([0, 0], None, 0.3, cr.Sampled(LAW, PERIOD), "dop853", 0.1, rtol=1e-11, atol=1e-13)
-    motion = ARM.simulate([0, 0], None, 0.3, cr.Sampled(law, PERIOD), "rk4", dt)
+    exact = ARM.simulate(
+        [0, 0], None, 0.3, cr.Sampled(LAW, PERIOD), integrator=cr.DOP853(dt=0.1, rtol=1e-11, atol=1e-13)
+    )
+    motion = ARM.simulate([0, 0], None, 0.3, cr.Sampled(law, PERIOD), integrator="rk4", dt=dt)
     assert_allclose(motion.q[-1], exact.q[-1], atol=3e-6)
-    finer = ARM.simulate([0, 0], None, 0.3, cr.Sampled(law, PERIOD), "rk4", dt / 4)
+    finer = ARM.simulate([0, 0], None, 0.3, cr.Sampled(law, PERIOD), integrator="rk4", dt=dt / 4)
     assert np.abs(finer.q[-1] - exact.q[-1]).max() < 1e-8 + 0.02 * np.abs(motion.q[-1] - exact.q[-1]).max()
     assert_allclose(np.diff(motion.t[:-1]), dt, rtol=1e-9)  # parts of steps are not recorded
 
@@ -93,7 +96,7 @@ def test_a_law_with_a_memory_is_called_once_a_period_in_the_order_of_time():
             return LAW(t, q, qd)
 
     for method in ("rk4", "dop853"):
-        ARM.simulate([0, 0], None, 0.1, cr.Sampled(Counter(), PERIOD), method)
+        ARM.simulate([0, 0], None, 0.1, cr.Sampled(Counter(), PERIOD), integrator=method)
         assert_allclose(times, PERIOD * np.arange(6), atol=1e-15)
 
 
@@ -108,7 +111,7 @@ def test_states_of_a_law_advance_by_a_step_of_euler_each_period():
 def test_noise_is_that_of_its_seed_and_differs_between_rows(method):
     def run(law, seed, rows=()):
         start = np.zeros((*rows, 2))
-        return ARM.simulate(start, None, 0.1, cr.Sampled(law, PERIOD, noise=(1e-3, 1e-2), seed=seed), method)
+        return ARM.simulate(start, None, 0.1, cr.Sampled(law, PERIOD, noise=(1e-3, 1e-2), seed=seed), integrator=method)
 
     first, again, other = run(LAW, 1), run(LAW, 1), run(LAW, 2)
     assert_array_equal(first.q, again.q)
@@ -123,7 +126,7 @@ def test_noise_is_that_of_its_seed_and_differs_between_rows(method):
 def test_noise_has_the_standard_deviation_that_it_is_given():
     seen = []
     law = cr.Sampled(lambda t, q, qd: seen.append([q, qd]) or np.zeros(2), 1e-3, noise=([0.1, 0.2], 0.3), seed=5)
-    still = ARM.with_gravity([0, 0, 0])
+    still = ARM.edit(gravity=[0, 0, 0])
     still.simulate([1.0, 2.0], None, 1.0, law)
     q, qd = np.array(seen).transpose(1, 0, 2)
     assert_allclose(q.std(axis=0), [0.1, 0.2], rtol=0.15)
@@ -155,18 +158,21 @@ def test_sampled_wrenches_and_batches():
     push = cr.Sampled(lambda t, q, qd: [0, 0, 0, 0, 5.0 if t < 0.05 else 0.0, 0], 0.01)
     plain = cr.Samples([0.0, 0.05, 1.0], [[0, 0, 0, 0, 5.0, 0], [0] * 6, [0] * 6], "previous")
     starts = np.linspace(0, 1, 6).reshape(3, 2)
-    for name in ("wrenches", "tip_wrench"):
-        value = {"wrenches": {"tip": push}, "tip_wrench": push}[name]
-        other = {"wrenches": {"tip": plain}, "tip_wrench": plain}[name]
-        sampled, known = (ARM.simulate(starts, None, 0.1, **{name: v}) for v in (value, other))
+    for value, other in (
+        ({"external": {"tip": push}}, {"external": {"tip": plain}}),
+        ({"tip_wrench": push}, {"tip_wrench": plain}),
+    ):
+        sampled, known = (ARM.simulate(starts, None, 0.1, **options) for options in (value, other))
         assert_allclose(sampled.q, known.q, atol=1e-13)
 
 
 def test_events_are_found_between_samples():
     event = cr.Event(lambda t, q, qd: q[..., 0] - 0.1, name="there")
-    exact = ARM.simulate([0, 0], None, 1.0, cr.Sampled(LAW, PERIOD), "dop853", events=event, rtol=1e-11, atol=1e-13)
+    exact = ARM.simulate(
+        [0, 0], None, 1.0, cr.Sampled(LAW, PERIOD), integrator=cr.DOP853(rtol=1e-11, atol=1e-13), events=event
+    )
     for dt in (1e-3, 3e-3):
-        motion = ARM.simulate([0, 0], None, 1.0, cr.Sampled(LAW, PERIOD), "rk4", dt, events=event)
+        motion = ARM.simulate([0, 0], None, 1.0, cr.Sampled(LAW, PERIOD), integrator="rk4", dt=dt, events=event)
         assert motion.status == "stopped"
         assert_allclose(motion.events[0].t, exact.events[0].t, atol=1e-7)
         assert_allclose(motion.q[-1, 0], 0.1, atol=1e-12)
@@ -218,4 +224,6 @@ def test_functions_that_change_their_mind_are_warned_about():
 def test_pure_functions_are_not_warned_about():
     ARM.simulate([0, 0], None, 0.05, called_law)
     wrenches = {"tip": lambda t, q, qd: [t] * 6}
-    ARM.simulate(np.zeros((3, 2)), None, 0.05, lambda t, q, qd: -qd, "dop853", wrenches=wrenches)
+    ARM.simulate(
+        np.zeros((3, 2)), None, 0.05, lambda t, q, qd: -qd, integrator="dop853", external=wrenches, frame="body"
+    )

@@ -34,11 +34,11 @@ def check(motion, name, run, count, tolerance=2e-7):
 @pytest.mark.filterwarnings("ignore:.*of energy came from nowhere")  # steps of 20 ms
 def test_starts_and_torques(method):
     tau = np.array([1.0, -0.5])
-    motion = ARM.sensitivities(Q0, QD0, torque=tau, method=method, **OPTIONS)
+    motion = ARM.sensitivities(Q0, QD0, torque=tau, integrator=method, **OPTIONS)
     assert motion.names == ("q0", "qd0", "torque")
 
     def run(q0=0.0, qd0=0.0, torque=0.0):
-        return ARM.simulate(Q0 + q0, QD0 + qd0, torque=tau + torque, method=method, **OPTIONS)
+        return ARM.simulate(Q0 + q0, QD0 + qd0, torque=tau + torque, integrator=method, **OPTIONS)
 
     assert_allclose(motion.q, run().q, rtol=1e-12)
     assert_allclose(motion.qd, run().qd, rtol=1e-12)
@@ -48,19 +48,17 @@ def test_starts_and_torques(method):
 
 def test_gains_and_parameters_of_the_robot_in_a_batch():
     starts = Q0 + np.random.default_rng(1).normal(size=(3, 2))
-    mass = np.array([1.2])
+    mass = 1.2
     controller = cr.PD(ARM, [0.5, 0.5], kp=20.0, kd=3.0)
-    name = f"mass:{ARM.link_names[-1]}"
-    motion = ARM.sensitivities(starts, QD0, torque=controller, parameters={name: mass}, **OPTIONS)
+    name = f"{ARM.link_names[-1]}.mass"
+    motion = ARM.at({name: mass}).sensitivities(starts, QD0, torque=controller, **OPTIONS)
     assert motion.names == ("q0", "qd0", "controller", name)
-    check(
-        motion, name, lambda m: ARM.simulate(starts, QD0, torque=controller, parameters={name: mass + m}, **OPTIONS), 1
-    )
+    check(motion, name, lambda m: ARM.at({name: mass + m[0]}).simulate(starts, QD0, torque=controller, **OPTIONS), 1)
 
     def with_gains(change):
         other = cr.PD(ARM, [0.5, 0.5], kp=20.0, kd=3.0)
         other.parameters = controller.parameters + change
-        return ARM.simulate(starts, QD0, torque=other, parameters={name: mass}, **OPTIONS)
+        return ARM.at({name: mass}).simulate(starts, QD0, torque=other, **OPTIONS)
 
     check(motion, "controller", with_gains, controller.parameters.shape[-1])
 
@@ -89,13 +87,13 @@ def test_a_free_body_with_an_arm_and_a_wrench():
     robot = tree(4, ["free", "revolute"], drives=False, mimic=False)
     q0, qd0, _ = state(robot, 1)
     wrenches = {robot.link_names[-1]: np.array([0.1, 0.2, 0.3, 1.0, 2.0, 3.0])}
-    motion = robot.sensitivities(q0, qd0, wrenches=wrenches, **OPTIONS)
+    motion = robot.sensitivities(q0, qd0, external=wrenches, **OPTIONS, frame="body")
 
     def run(change):
-        return robot.simulate(robot.integrate(q0, change), qd0, wrenches=wrenches, **OPTIONS)
+        return robot.simulate(robot.integrate(q0, change), qd0, external=wrenches, **OPTIONS, frame="body")
 
     check(motion, "q0", run, robot.nv, 1e-6)
-    assert motion.names[-1] == f"wrench:{robot.link_names[-1]}"
+    assert motion.names[-1] == f"external.{robot.link_names[-1]}"
 
 
 def test_a_traceable_torque_and_the_reference_path():
@@ -118,7 +116,7 @@ def test_a_closed_loop_moves_with_its_crank():
     robot = cr.load("four_bar")
     q0 = robot.home()
     motion = robot.sensitivities(q0, None, 0.02, dt=0.002)
-    direction = robot.consistent_velocity(q0, np.eye(robot.nv)[0])
+    direction = robot.loops.consistent_velocity(q0, np.eye(robot.nv)[0])
     ends = [robot.simulate(q0, sign * 1e-5 * direction, 0.02, dt=0.002).q for sign in (1, -1)]
     found = motion.forward(["qd0"])["qd0"][0] @ direction
     assert_allclose(found, (ends[0] - ends[1]) / 2e-5, atol=1e-5)
@@ -126,13 +124,13 @@ def test_a_closed_loop_moves_with_its_crank():
 
 def test_what_has_no_derivative_is_refused():
     with pytest.raises(ShapeError, match="chooses its steps"):
-        ARM.sensitivities(Q0, method="dop853")
+        ARM.sensitivities(Q0, integrator="dop853")
     with pytest.raises(ShapeError, match="whole number of steps"):
         ARM.sensitivities(Q0, duration=0.105, dt=0.01)
     with pytest.raises(ShapeError, match=r"mark it with cr\.traceable"):
         ARM.sensitivities(Q0, torque=lambda t, q, qd: -q)
-    with pytest.raises(ModelError, match=r"dry friction of 'joint1', 'joint2'.*coulomb=0"):
-        ARM.with_joint_properties(coulomb=0.1).sensitivities(Q0)
+    with pytest.raises(ModelError, match=r"dry friction of 'joint1', 'joint2'.*'coulomb': 0"):
+        ARM.edit(joints={"*": {"coulomb": 0.1}}).sensitivities(Q0)
     with pytest.raises(ShapeError, match="sampled are not differentiated"):
         ARM.sensitivities(Q0, torque=cr.Sampled(cr.PD(ARM, [0, 0], kp=1.0, kd=1.0), 0.01))
     motion = ARM.sensitivities(Q0, **OPTIONS)

@@ -40,13 +40,15 @@ def test_samples_are_interpolated_as_they_say(arm):
 @pytest.mark.parametrize("method", ["rk4", "implicit_midpoint"])
 @pytest.mark.parametrize("as_wrench", [False, True])
 def test_samples_that_are_held_give_exactly_their_impulse(method, as_wrench):
-    wheel = cr.load("pendulum").with_gravity([0, 0, 0]).without_friction()
+    wheel = cr.load("pendulum").edit(gravity=[0, 0, 0]).without_friction()
     t, u = np.arange(20) * 0.01, np.random.default_rng(0).normal(size=(20, 1))
     if as_wrench:
         moments = cr.Samples(t, -u * [[0, 0, 1, 0, 0, 0]], "previous")
-        motion = wheel.simulate([0.0], None, 0.2, None, method, 0.01, tip_wrench=moments)
+        motion = wheel.simulate([0.0], None, 0.2, None, integrator=method, dt=0.01, tip_wrench=moments, frame="body")
     else:
-        motion = wheel.simulate([0.0], None, 0.2, cr.Samples(t, u, "previous"), method, 0.01, torque_limits=False)
+        motion = wheel.simulate(
+            [0.0], None, 0.2, cr.Samples(t, u, "previous"), integrator=method, dt=0.01, torque_limits=False
+        )
     inertia = wheel.mass_matrix([0.0])[0, 0]
     assert motion.qd[-1, 0] * inertia == pytest.approx(u.sum() * 0.01, abs=1e-13)
 
@@ -74,12 +76,12 @@ def test_a_function_is_never_asked_beyond_the_end(arm):
 def test_wrenches_of_every_kind_act_as_those_of_forward_dynamics(arm):
     push = np.array([0.1, 0.2, 0.3, 1.0, -2.0, 0.5])
     for told in (push, lambda t, q, qd: push, ([0.0, 1.0], [push, push]), cr.traceable(lambda t, q, qd: push + 0 * t)):
-        motion = arm.simulate(START, None, 0.1, [0.5, 0.1], tip_wrench=told)
-        expected = arm.forward_dynamics(motion.q, motion.qd, motion.tau, tip_wrench=push)
+        motion = arm.simulate(START, None, 0.1, [0.5, 0.1], tip_wrench=told, frame="body")
+        expected = arm.forward_dynamics(motion.q, motion.qd, motion.tau, tip_wrench=push, frame="body")
         assert np.abs(motion.qdd - expected).max() < 1e-9
         link = arm.link_names[1]
-        motion = arm.simulate(START, None, 0.1, [0.5, 0.1], wrenches={link: told})
-        expected = arm.forward_dynamics(motion.q, motion.qd, motion.tau, wrenches={link: push})
+        motion = arm.simulate(START, None, 0.1, [0.5, 0.1], external={link: told}, frame="body")
+        expected = arm.forward_dynamics(motion.q, motion.qd, motion.tau, external={link: push}, frame="body")
         assert np.abs(motion.qdd - expected).max() < 1e-9
 
 
@@ -96,6 +98,43 @@ def test_a_traced_function_runs_compiled_and_equals_itself_called(arm):
     compiled = arm.simulate(START, None, 1.0, law)
     called = arm.simulate(START, None, 1.0, law.function)
     assert np.abs(compiled.q - called.q).max() < 1e-12
+
+
+def saturated(tau):
+    return np.clip(tau, -4.0, 4.0)
+
+
+def test_a_law_in_numpys_style_runs_compiled_as_it_is(arm):
+    K = np.array([[30.0, 2.0], [2.0, 10.0]])
+    goal = np.array([0.3, -0.2])
+
+    def law(t, q, qd):
+        q = np.asarray(q, dtype=float)
+        error = np.array([goal[0] * np.sin(t), goal[1]]) - q
+        tau = np.zeros(2)
+        tau[:] = K @ error - 3.0 * qd
+        tau[1] += np.where(np.linalg.norm(error) > 0.1, 1.0, np.interp(t, [0.0, 0.3, 0.6], [0.0, 1.0, 0.5]))
+        return saturated(tau) * (np.abs(qd) < 50.0)
+
+    compiled = arm.simulate(START, None, 1.0, cr.traceable(law))
+    called = arm.simulate(START, None, 1.0, law)
+    assert np.abs(compiled.q - called.q).max() < 1e-12
+    assert np.abs(compiled.tau).max() == 4.0
+
+
+def test_the_error_of_a_law_is_the_error_that_the_user_sees(arm):
+    def law(t, q, qd):
+        return -gains["kp"] * q  # noqa: F821
+
+    class Broken(cr.Controller):
+        def torque(self, q, qd, z, s, p):
+            return [-{}["kp"] * x for x in q], []
+
+    for torque, error in ((cr.traceable(law), NameError), (Broken(arm, {}), KeyError)):
+        with pytest.raises(error) as caught:
+            arm.simulate(START, None, 0.1, torque)
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +156,7 @@ def test_a_traced_function_indexes_the_joints_of_one_motion_on_every_path(arm):
     law = cr.traceable(lambda t, q, qd: [-50 * q[0] + np.tanh(q[1]), np.exp(-(qd[0] ** 2)) - np.arctan(q[1])])
     starts = [[0.7, 0.8], [0.1, 0.2], [-0.3, 0.4]]
     motions = [robot.simulate(starts, None, 0.1, law) for robot in (arm, arm.reference)]
-    motions.append(arm.simulate(starts, None, 0.1, law, method="dop853", rtol=1e-12))
+    motions.append(arm.simulate(starts, None, 0.1, law, integrator=cr.DOP853(rtol=1e-12)))
     for motion in motions[1:]:
         assert np.abs(motion.q - motions[0].q).max() < 1e-9
 

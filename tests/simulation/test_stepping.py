@@ -6,16 +6,17 @@ from numpy.testing import assert_array_equal
 
 import chainrule as cr
 from chainrule.compile import memory
+from chainrule.core.derived import driven_velocities
 
 ARM = cr.load("planar_2r")
-HARD = ARM.with_joint_properties(coulomb=0.5, lower=-1.0, upper=1.0)
+HARD = ARM.edit(joints={"*": {"coulomb": 0.5, "lower": -1.0, "upper": 1.0}})
 CASES = {
     "arm": (ARM, {}),
-    "midpoint": (ARM, {"method": "implicit_midpoint", "dt": 2e-3}),
+    "midpoint": (ARM, {"integrator": "implicit_midpoint", "dt": 2e-3}),
     "floating": (cr.load("quadruped"), {}),
     "loop": (cr.load("four_bar"), {}),
     "friction and stops": (HARD, {"stops": cr.Impacts(0.5)}),
-    "wrench in time": (ARM, {"wrenches": {"tip": cr.Samples([0.0, 0.05], [[0.0] * 6, [1.0] * 6])}}),
+    "wrench in time": (ARM, {"external": {"tip": cr.Samples([0.0, 0.05], [[0.0] * 6, [1.0] * 6])}}),
     "reference": (ARM.reference, {}),
 }
 
@@ -24,7 +25,7 @@ CASES = {
 @pytest.mark.parametrize("batch", [(), (2, 3)])
 def test_steps_are_those_of_simulate(robot, options, batch):
     tau = np.zeros((*batch, robot.nv))
-    tau[..., robot.actuated[0]] = 0.5
+    tau[..., driven_velocities(robot)[0]] = 0.5
     start = np.broadcast_to(robot.neutral(), (*batch, robot.nq))
     motion = robot.simulate(start, None, 0.02, tau, **options)
     sim = robot.simulation(start, **options)
@@ -83,7 +84,7 @@ def test_rows_are_reset_alone():
 
 
 def test_motions_that_diverge_are_said_or_kept():
-    wild = ARM.with_joint_properties(viscous=1e6)
+    wild = ARM.edit(joints={"*": {"viscous": 1e6}})
     sim = wild.simulation([0.0, 0.0], [1.0, 1.0])
     with pytest.raises(cr.SimulationError, match="diverges at about t"):
         sim.step(steps=500)
@@ -95,7 +96,7 @@ def test_motions_that_diverge_are_said_or_kept():
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (lambda: ARM.simulation([0, 0], method="dop853"), "chooses its own steps"),
+        (lambda: ARM.simulation([0, 0], integrator="dop853"), "chooses its own steps"),
         (lambda: ARM.simulation([0, 0]).step([1.0]), "tau"),
         (lambda: ARM.simulation([0, 0]).step([np.nan, 0.0]), "tau must be finite"),
         (lambda: ARM.simulation([0, 0]).step(np.zeros((3, 2))), "tau has the shape"),
@@ -156,7 +157,7 @@ def test_pushes_are_wrenches_of_simulate_and_compile_nothing(frame, monkeypatch)
     push = {"link2": [0.0, 0.0, 1.0, 3.0, -2.0, 0.0]}
     law = cr.PD(ARM, [0.0, 0.1])
     nothing = {name: np.zeros(6) for name in ("link1", "link2", "tip")}
-    sim = ARM.simulation([0.0, 0.1], torque=law, wrenches=nothing, wrench_frame=frame)
+    sim = ARM.simulation([0.0, 0.1], torque=law, external=nothing, frame=frame)
     sim.step(steps=2)
     monkeypatch.setattr(memory, "keep", lambda key, build: pytest.fail(f"compiles {key}"))
     sim.reset()
@@ -166,31 +167,31 @@ def test_pushes_are_wrenches_of_simulate_and_compile_nothing(frame, monkeypatch)
     sim.push({"link2": np.zeros(6)})
     sim.step(steps=50)
     monkeypatch.undo()
-    pushed = ARM.simulate([0.0, 0.1], None, 0.05, law, wrenches=push, wrench_frame=frame)
+    pushed = ARM.simulate([0.0, 0.1], None, 0.05, law, external=push, frame=frame)
     np.testing.assert_allclose(state[:4], [*pushed.q[-1], *pushed.qd[-1]], atol=1e-12)
     after = ARM.simulate(pushed.q[-1], pushed.qd[-1], 0.05, law)
     np.testing.assert_allclose(sim.q, after.q[-1], atol=1e-12)
 
 
 def test_pushes_of_a_batch_differ():
-    sim = ARM.simulation(np.zeros((2, 2)), wrenches={"tip": np.zeros(6)}, wrench_frame="world")
+    sim = ARM.simulation(np.zeros((2, 2)), external={"tip": np.zeros(6)})
     sim.push({"tip": [[0.0] * 6, [0.0, 0.0, 0.0, 0.0, 9.0, 0.0]]})
     sim.step(steps=10)
     assert sim.qd[0, 0] < sim.qd[1, 0]
 
 
 def test_pushes_that_are_refused():
-    sim = ARM.simulation([0.0, 0.0], wrenches={"tip": np.zeros(6), "link1": lambda t, q, qd: np.zeros(6)})
+    sim = ARM.simulation([0.0, 0.0], external={"tip": np.zeros(6), "link1": lambda t, q, qd: np.zeros(6)}, frame="body")
     with pytest.raises(cr.ShapeError, match="push takes a dictionary of links and wrenches, got 3"):
         sim.push(3)
     for name in ("link1", "link2"):
         with pytest.raises(cr.UnknownNameError, match=f"constant wrench.*{name}"):
             sim.push({name: np.zeros(6)})
-    with pytest.raises(cr.ShapeError, match=r"push: wrenches\['tip'\]"):
+    with pytest.raises(cr.ShapeError, match=r"push: 'tip'"):
         sim.push({"tip": [1.0, 2.0]})
-    with pytest.raises(cr.ShapeError, match=r"push: wrenches\['tip'\].*finite"):
+    with pytest.raises(cr.ShapeError, match=r"push: 'tip'.*finite"):
         sim.push({"tip": [np.nan] * 6})
-    with pytest.raises(cr.ShapeError, match=r"push: wrenches\['tip'\] of shape \(4,\) does not fit into the batch"):
+    with pytest.raises(cr.ShapeError, match=r"push: 'tip' of shape \(4,\) does not fit into the batch"):
         sim.push({"tip": np.zeros((4, 6))})
 
 

@@ -8,15 +8,15 @@ import chainrule as cr
 
 PENDULUM = cr.load("pendulum")
 DOUBLE = cr.load("double_pendulum")
-EXACT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-13}
+EXACT = {"integrator": cr.DOP853(rtol=1e-11, atol=1e-13)}
 
 CASES = {
-    "friction": (PENDULUM.with_joint_properties(coulomb=0.5), {}),
-    "friction at two joints": (DOUBLE.with_joint_properties(coulomb=0.3), {}),
-    "a hard stop": (PENDULUM.with_joint_properties(lower=-0.5, upper=2.0), {"stops": cr.Impacts(0.6)}),
-    "hard stops": (DOUBLE.with_joint_properties(lower=-0.6, upper=2.0), {"stops": cr.Impacts(0.3)}),
-    "both": (DOUBLE.with_joint_properties(lower=-0.6, upper=2.0, coulomb=0.1), {"stops": cr.Impacts(0.3)}),
-    "springs": (DOUBLE.with_joint_properties(lower=-0.6, upper=2.0), {"stops": cr.Stops(20.0, 0.5)}),
+    "friction": (PENDULUM.edit(joints={"*": {"coulomb": 0.5}}), {}),
+    "friction at two joints": (DOUBLE.edit(joints={"*": {"coulomb": 0.3}}), {}),
+    "a hard stop": (PENDULUM.edit(joints={"*": {"lower": -0.5, "upper": 2.0}}), {"stops": cr.Impacts(0.6)}),
+    "hard stops": (DOUBLE.edit(joints={"*": {"lower": -0.6, "upper": 2.0}}), {"stops": cr.Impacts(0.3)}),
+    "both": (DOUBLE.edit(joints={"*": {"lower": -0.6, "upper": 2.0, "coulomb": 0.1}}), {"stops": cr.Impacts(0.3)}),
+    "springs": (DOUBLE.edit(joints={"*": {"lower": -0.6, "upper": 2.0}}), {"stops": cr.Stops(20.0, 0.5)}),
 }
 
 
@@ -26,7 +26,7 @@ def test_methods_keep_their_order_at_events(robot, options):
     exact = robot.simulate(start, None, 1.2, **EXACT, **options).q[-1]
     for method, order, dt, largest in (("rk4", 4, 4e-3, 1e-6), ("implicit_midpoint", 2, 4e-3, 2e-3)):
         coarse, fine = (
-            np.abs(robot.simulate(start, None, 1.2, method=method, dt=h, **options).q[-1] - exact).max()
+            np.abs(robot.simulate(start, None, 1.2, integrator=method, dt=h, **options).q[-1] - exact).max()
             for h in (dt, dt / 4)
         )
         assert coarse < largest
@@ -70,8 +70,8 @@ def test_rows_of_samples_that_jump_between_steps():
 def test_recorded_times_are_those_of_whole_steps():
     torque = cr.Samples([0.0, 0.0505, 0.0777], [[0.0], [5.0], [1.0]], "previous")
     for every in (1, 3):
-        motion = PENDULUM.simulate([0.2], None, 0.1, torque, record_every=every)
-        plain = PENDULUM.simulate([0.2], None, 0.1, record_every=every)
+        motion = PENDULUM.simulate([0.2], None, 0.1, torque, record=every)
+        plain = PENDULUM.simulate([0.2], None, 0.1, record=every)
         assert_allclose(motion.t, plain.t, atol=1e-15)
     event = cr.Event(lambda t, q, qd: q[..., 0] - 0.19, terminal=False)
     assert_allclose(PENDULUM.simulate([0.2], None, 0.1, torque, events=event).t, 1e-3 * np.arange(101), atol=1e-15)

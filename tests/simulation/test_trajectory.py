@@ -15,7 +15,7 @@ def test_a_trajectory_is_cut_resampled_and_read_by_name(arm):
     assert len(motion) == 1001
     assert np.allclose(motion[100:200:10].t, np.arange(0.1, 0.2, 0.01))
     assert np.allclose(motion.between(0.25, 0.5).t[[0, -1]], [0.25, 0.5])
-    coarse = arm.simulate(START, None, 1.0, [0.3, 0.1], record_every=10)
+    coarse = arm.simulate(START, None, 1.0, [0.3, 0.1], record=10)
     fine = coarse.resample(1e-3)
     assert np.abs(fine.q - motion.q).max() < 1e-6
     assert np.abs(fine.qd - motion.qd).max() < 1e-4
@@ -26,8 +26,8 @@ def test_a_trajectory_is_cut_resampled_and_read_by_name(arm):
 
 
 def test_quaternions_are_resampled_on_their_sphere():
-    robot = cr.load("quadruped").with_gravity([0, 0, 0])
-    motion = robot.simulate(robot.neutral(), np.full(robot.nv, 0.5), 0.2, record_every=20, limits=False)
+    robot = cr.load("quadruped").edit(gravity=[0, 0, 0])
+    motion = robot.simulate(robot.neutral(), np.full(robot.nv, 0.5), 0.2, record=20, limits=False)
     assert np.abs(np.linalg.norm(motion.resample(1e-3).q[:, 3:7], axis=1) - 1).max() < 1e-14
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 from chainrule.errors import ModelError
 from chainrule.studio.controls import controls, euler_angles, followers, move_control, quaternion, shown_value
 
@@ -26,7 +27,7 @@ def test_each_degree_of_freedom_has_a_slider_inside_its_limits():
     robot = cr.load("panda")
     found = controls(robot)
     assert [control.name for control in found] == list(robot.velocity_names)
-    for control, low, high in zip(found, robot.layout.lower, robot.layout.upper, strict=True):
+    for control, low, high in zip(found, robot.model.layout.lower, robot.model.layout.upper, strict=True):
         assert np.degrees(low) <= control.lower < control.upper <= np.degrees(high)
         assert (control.label, control.unit) == (control.name, "°")
 
@@ -45,7 +46,7 @@ def test_a_slider_moves_nothing_but_its_own_coordinate_and_keeps_the_limits():
     robot = cr.load("panda")
     q = robot.home() + 1e-5
     new = move_control(robot, q, controls(robot)[1], 1e4)
-    assert new[1] == robot.layout.upper[1]
+    assert new[1] == robot.model.layout.upper[1]
     assert np.delete(new, 1).tolist() == np.delete(q, 1).tolist()
 
 
@@ -102,7 +103,7 @@ def test_loops_stay_closed_while_a_crank_is_turned():
     crank = next(control for control in controls(robot) if control.joint == "crank")
     for angle in np.linspace(shown_value(crank, q), shown_value(crank, q) + 20, 5):
         q = move_control(robot, q, crank, angle)
-        assert robot.closure.is_closed(q)
+        assert closure_of(robot).is_closed(q)
         assert shown_value(crank, q) == pytest.approx(angle, abs=0.06)
 
 

@@ -19,7 +19,11 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def robot():
-    arm = cr.load("planar_2r").with_joint_properties(effort=[60.0, 20.0]).with_friction(coulomb=0.5, viscous=0.2)
+    arm = (
+        cr.load("planar_2r")
+        .edit(joints={"*": {"effort": [60.0, 20.0]}})
+        .edit(joints={"*": {"coulomb": 0.5, "viscous": 0.2}})
+    )
     return arm.rename({"joint2": HOSTILE}).reference
 
 
@@ -69,7 +73,7 @@ def test_torques_pushes_and_worlds_on_the_page_are_those_of_the_library(studio, 
     tab.unfold("Velocity and acceleration")
 
     tab.unfold("Gravity, payload, friction")
-    moon = robot.with_gravity(1.62 * robot.gravity / 9.81)
+    moon = robot.edit(gravity=1.62 * robot.gravity / 9.81)
     laden = moon.with_payload(0.6)
     weight, laden_weight = (world.gravity_torque(session.state.q) for world in (moon, laden))
     tab.click("Moon", until=lambda: totals(tab) == pytest.approx(weight, rel=1e-3))
@@ -95,7 +99,7 @@ def test_a_link_is_pushed_by_an_arrow_and_singular_postures_are_told(studio, rob
     tab.choose("Pushed link", "link1")
     tab.fill("Moment (N m)", 3.0, place=2, until=lambda: "link1" in session.state.wrenches)
     pushed = {"link1": np.array([0, 0, 3.0, 0, 0, 0])}
-    expected = robot.inverse_dynamics([0.4, 0.9], [0, 0], [0, 0], wrenches=pushed, wrench_frame="world")
+    expected = robot.inverse_dynamics([0.4, 0.9], [0, 0], [0, 0], external=pushed)
     eventually(lambda: totals(tab) == pytest.approx(expected, rel=1e-3))
     tab.says("external")
     tab.click("Let go of all links", until=lambda: not session.state.wrenches)
@@ -120,7 +124,7 @@ def test_a_link_is_pushed_by_an_arrow_and_singular_postures_are_told(studio, rob
     tab.tick("Velocity")
     tab.tick("Force", until=lambda: share_changed(before, tab.canvas()) > 0.002)
     shown = next(line for line in texts(tab, ".cr div") if line.startswith("velocity"))
-    lengths = robot.manipulability_ellipsoid([0.4, 0.9]).lengths
+    lengths = robot.analysis.ellipsoid([0.4, 0.9]).lengths
     assert [float(x) for x in re.findall(r"[\d.]+(?=[, ])", shown)][:2] == pytest.approx(lengths[:2], rel=1e-3)
     assert f"Manipulability {robot.manipulability([0.4, 0.9]):.4g}" in tab.text()
     session.move([0.0, 0.0])

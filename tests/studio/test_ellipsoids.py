@@ -21,7 +21,7 @@ from chainrule.studio.scene import elements, ellipsoids, loads
 def test_a_scaled_ball_is_the_ellipsoid():
     arm = cr.load("panda").reference
     q = arm.home()
-    found = arm.manipulability_ellipsoid(q)
+    found = arm.analysis.ellipsoid(q)
     shape = ellipsoids.ball_of(found, 0.5, 10.0)
     R = Rotation.from_quat(shape.quaternion, scalar_first=True).as_matrix()
     directions = np.random.default_rng(0).normal(size=(20, 3))
@@ -32,9 +32,9 @@ def test_a_scaled_ball_is_the_ellipsoid():
 
 def test_a_flat_or_endless_ellipsoid_stays_within_bounds():
     arm = cr.load("planar_2r").reference
-    flat = ellipsoids.ball_of(arm.manipulability_ellipsoid([0.0, 0.0]), 1.0, 10.0)
+    flat = ellipsoids.ball_of(arm.analysis.ellipsoid([0.0, 0.0]), 1.0, 10.0)
     assert flat.scale.min() == pytest.approx(ellipsoids.FLATTEST * flat.scale.max())
-    endless = ellipsoids.ball_of(arm.manipulability_ellipsoid([0.0, 0.0], "force"), 1.0, 0.7)
+    endless = ellipsoids.ball_of(arm.analysis.ellipsoid([0.0, 0.0], kind="force"), 1.0, 0.7)
     assert endless.scale.max() == pytest.approx(0.7)
 
 
@@ -42,7 +42,7 @@ def test_the_direction_that_is_lost_is_the_librarys_and_is_said_in_words():
     arm = cr.load("planar_2r").reference
     near = ellipsoids.closeness(arm, np.array([0.0, 0.0]))
     assert near.is_singular
-    assert near.lost == pytest.approx(arm.singularity([0.0, 0.0]).lost)
+    assert near.lost == pytest.approx(arm.analysis.singularity([0.0, 0.0]).lost)
     said = ellipsoids.warning(near)
     assert said == ["Singular: no joint motion gives moving along x.", "Lined up: joint1, joint2."]
     arrows = ellipsoids.lost_arrows(near, np.array([2.0, 0, 0]), 0.5)
@@ -65,7 +65,7 @@ def test_near_a_singularity_the_weakest_direction_is_said_and_far_from_it_nothin
 
 def test_a_robot_with_loops_or_many_joints_is_told_its_weakest_direction_without_a_search():
     arm = cr.load("planar_3r").reference
-    small = arm.singularity([0.3, 0.0, 0.0]).lost
+    small = arm.analysis.singularity([0.3, 0.0, 0.0]).lost
     many = ellipsoids.MAX_JOINTS
     try:
         ellipsoids.MAX_JOINTS = 2
@@ -119,7 +119,7 @@ def test_gravity_tilts_from_the_robots_own_direction():
     tilted = world.gravity_vector(arm, 2.0, 0.5, 1.0)
     assert np.linalg.norm(tilted) == pytest.approx(2.0)
     assert tilted @ arm.gravity / 9.81 == pytest.approx(2.0 * np.cos(0.5))
-    assert world.gravity_vector(arm.with_gravity((0, 0, 0)), 3.0, 0.0, 0.0) == pytest.approx([0, 0, -3.0])
+    assert world.gravity_vector(arm.edit(gravity=(0, 0, 0)), 3.0, 0.0, 0.0) == pytest.approx([0, 0, -3.0])
 
 
 def test_links_and_ranges_of_controls():
@@ -127,7 +127,7 @@ def test_links_and_ranges_of_controls():
     names = links_to_choose(robot)
     assert names[0] == default_tip(robot)
     assert len(names) == len(set(names))
-    arm = cr.load("planar_2r").with_joint_properties(velocity=[2.0, np.inf])
+    arm = cr.load("planar_2r").edit(joints={"*": {"velocity": [2.0, np.inf]}})
     assert velocity_ranges(arm).tolist() == [2.0, FASTEST]
 
 

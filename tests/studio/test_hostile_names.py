@@ -5,6 +5,7 @@ from html import escape
 import pytest
 
 import chainrule as cr
+from chainrule.robot.building import to_urdf
 from studio.tab import session_of
 
 EVIL = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
@@ -12,7 +13,7 @@ EVIL = "<img src=x onerror=\"document.title='taken'\"><script>document.title='ta
 
 @pytest.fixture(scope="module")
 def studio(start_studio):
-    text = cr.load("planar_2r").with_gravity([0, 0, -9.81]).to_urdf()
+    text = to_urdf(cr.load("planar_2r").edit(gravity=[0, 0, -9.81]))
     for name in ("joint2", "link2"):
         text = text.replace(f'"{name}"', f'"{escape(EVIL, quote=True)}"')
     return start_studio(text)

@@ -7,12 +7,13 @@ import pytest
 from waiting import eventually
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 from studio.tab import Tab, session_of, share_changed
 
 
 @pytest.fixture(scope="module")
 def studio(start_studio):
-    return start_studio(cr.load("planar_2r").with_link("link2", inertia=[0.01, 0.02, 0.03]))
+    return start_studio(cr.load("planar_2r").edit(links={"link2": {"inertia": [0.01, 0.02, 0.03]}}))
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +156,7 @@ def test_another_robot_takes_the_place_of_the_first(tab, session):
     session.show(cr.load("slider_crank"))
     tab.says("crank")
     tab.fill("crank", 30, until=lambda: session.state.q[0] == pytest.approx(np.radians(30)))
-    assert session.robot.closure.is_closed(session.state.q)
+    assert closure_of(session.robot).is_closed(session.state.q)
     tab.fill("slider (m)", 0.32)
     tab.says("'wrist_pin' stays open")
     session.show(cr.load("planar_2r"))

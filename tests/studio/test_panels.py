@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.core.derived import has_moving_mass
 from chainrule.studio import world
 from chainrule.studio.panels.doctor import Doctor
 from chainrule.studio.panels.ellipsoids import Ellipsoids
@@ -103,7 +104,7 @@ def test_panels_build_follow_and_close(kind):
     rng = np.random.default_rng(0)
     link = robot.link_names[-1]
     changed = [{}, {"qd": rng.normal(size=robot.nv)}, {"wrenches": {link: rng.normal(size=6)}}, {"wrenches": {}}]
-    if robot.has_mass:
+    if has_moving_mass(robot):
         parameters = world.World(np.array([0, 1.0, 0]), default_tip(robot), 0.5).parameters(robot)
         changed += [{"parameters": parameters}, {"parameters": {}}]
     for new in changed:
@@ -137,7 +138,7 @@ def test_sliders_of_the_world_change_parameters_and_the_robots_own_world_has_non
     named = session.client.gui.named
     named["Payload kg"].value = 0.4
     named["Payload kg"].update(SimpleNamespace(client=session.client))
-    assert session.state.parameters[f"payload:{default_tip(robot)}"][0] == 0.4
+    assert session.state.parameters[f"{default_tip(robot)}.payload"][0] == 0.4
     named["Gravity of"].click(SimpleNamespace(target=SimpleNamespace(value="Mars")))
     assert session.state.parameters["gravity"] == pytest.approx([0, -3.73, 0])
     named["As the robot has it"].click(None)

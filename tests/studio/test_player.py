@@ -168,7 +168,7 @@ def test_pushes_act_until_they_end_and_on_frames_too():
     wrench = np.array([0.0, 0.0, 0.0, 0.0, 30.0, 0.0])
     live.push({"tip": wrench})
     live.run_to(0.1)
-    motion = ARM.simulate(START, None, 0.1, wrenches={"tip": wrench}, wrench_frame="world")
+    motion = ARM.simulate(START, None, 0.1, external={"tip": wrench})
     assert_allclose(live.sample.q, motion.q[-1], atol=1e-12)
     live.push({})
     live.run_to(0.2)
@@ -179,7 +179,7 @@ def test_another_world_acts_and_its_energy_is_told():
     heavy, light = {"gravity": np.array([0.0, -20.0, 0.0])}, {"gravity": np.zeros(3)}
     live = Live(ARM, START, REST, Settings(limits="Ignored"), parameters=heavy)
     live.run_to(0.1)
-    motion = ARM.simulate(START, None, 0.1, parameters=heavy)
+    motion = ARM.at(heavy).simulate(START, None, 0.1)
     assert_allclose(live.sample.q, motion.q[-1], atol=1e-12)
     assert_allclose(live.sample.potential, motion.potential_energy[-1])
     live.change(light)
@@ -205,7 +205,7 @@ def test_divergence_is_told_in_the_librarys_words_and_the_past_is_kept():
 
 
 def test_limits_stop_a_falling_arm():
-    arm = ARM.with_joint_properties(lower=-0.5, upper=0.5)
+    arm = ARM.edit(joints={"*": {"lower": -0.5, "upper": 0.5}})
     for limits in ("Springs", "Hard stops"):
         live = Live(arm, START, REST, Settings(limits=limits))
         live.run_to(1.5)
@@ -248,7 +248,7 @@ def test_a_push_ends_in_time_however_long_a_frame_is():
     source.push("link2", wrench, 0.05, 0.0)
     source.play(0.2, None)
     assert page.state.wrenches == {}
-    pushed = ARM.simulate(START, None, 0.05, cr.PD(ARM, START), wrenches={"link2": wrench}, wrench_frame="world")
+    pushed = ARM.simulate(START, None, 0.05, cr.PD(ARM, START), external={"link2": wrench})
     after = ARM.simulate(pushed.q[-1], pushed.qd[-1], 0.15, cr.PD(ARM, START))
     assert_allclose(page.state.q, after.q[-1], atol=1e-12)
 
@@ -298,7 +298,7 @@ def test_a_world_that_changes_while_it_runs():
     page.state = replace(page.state, parameters={"gravity": np.zeros(3)})
     source.play(0.2, None)
     first = ARM.simulate(START, None, 0.1)
-    second = ARM.simulate(first.q[-1], first.qd[-1], 0.1, parameters={"gravity": [0.0, 0.0, 0.0]})
+    second = ARM.at({"gravity": [0.0, 0.0, 0.0]}).simulate(first.q[-1], first.qd[-1], 0.1)
     assert_allclose(page.state.q, second.q[-1], atol=1e-12)
 
 
@@ -315,7 +315,7 @@ def test_rollouts_are_the_librarys(variation):
         expected = ARM.simulate(START + 0.4, None, 0.2, law)
         assert found[2].label == "start + 0.4"
     else:
-        expected = ARM.simulate(START, None, 0.2, law, parameters={"payload:tip": [0.4] + [0.0] * 9})
+        expected = ARM.at({"tip.payload": [0.4] + [0.0] * 9}).simulate(START, None, 0.2, law)
         assert found[2].label == "0.4 kg"
     assert_allclose(found[2].motion.q[-1], expected.q[-1], atol=1e-12)
 
@@ -327,16 +327,16 @@ def test_rollouts_of_all_controllers():
 
 
 def test_payloads_are_added_to_those_of_the_world():
-    world = {"payload:tip": np.array([1.0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0])}
+    world = {"tip.payload": np.array([1.0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0])}
     found = vary(
         ARM, START, REST, Settings(limits="Ignored"), "Payloads", count=2, amount=2.0, duration=0.1, parameters=world
     )
-    expected = ARM.simulate(START, None, 0.1, parameters={"payload:tip": [3.0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0]})
+    expected = ARM.at({"tip.payload": [3.0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0]}).simulate(START, None, 0.1)
     assert_allclose(found[1].motion.q[-1], expected.q[-1], atol=1e-12)
 
 
 def test_starts_stay_within_the_limits():
-    arm = ARM.with_joint_properties(lower=-0.5, upper=0.5)
+    arm = ARM.edit(joints={"*": {"lower": -0.5, "upper": 0.5}})
     found = vary(arm, START, REST, Settings(), "Starts", count=3, amount=2.0, duration=0.1)
     assert_allclose(found[2].motion.q[0], [0.5, 0.5])
 

@@ -61,9 +61,7 @@ def test_a_simulation_is_held_pushed_looked_back_at_and_ends_with_its_tab(studio
     tab.click("Pause", until=lambda: not sim.transport.playing)
     assert session.state.wrenches == {}  # the push is over
     live = sim.live.live
-    motion = ARM.simulate(
-        start, None, 0.2, cr.PD(ARM, start, bandwidth=3.0), wrenches={"link2": [0, 0, 1, 20, -40, 0]}, wrench_frame="world"
-    )  # fmt: skip
+    motion = ARM.simulate(start, None, 0.2, cr.PD(ARM, start, bandwidth=3.0), external={"link2": [0, 0, 1, 20, -40, 0]})  # fmt: skip
     pushed = live.at(0.15)
     assert_allclose(pushed.q, motion.q[round(pushed.time / 1e-3)], atol=1e-9)
     tab.fill("Time (s)", 0.1, until=lambda: abs(session.state.time - 0.1) < 0.02)

@@ -27,9 +27,7 @@ def test_an_arm_that_would_be_stretched_out_is_bent_above_the_ground():
     links = [(0.0, -np.pi / 2, 0.3, 0.0), (0.5, 0.0, 0.0, 0.0), (0.4, 0.0, 0.0, 0.0)]
     robot = cr.Robot.from_dh(links, convention="standard", check=False)
     q = first_posture(robot)
-    assert (
-        robot.manipulability(q, part="translational") > 0.01 > robot.manipulability(robot.home(), part="translational")
-    )
+    assert robot.manipulability(q, task="position") > 0.01 > robot.manipulability(robot.home(), task="position")
     assert robot.poses(q)[1:, 2, 3].min() > -1e-6
     assert first_posture(robot).tolist() == q.tolist()
 

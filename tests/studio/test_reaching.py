@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.core.closure import closure_of
 from chainrule.studio.reaching import Reaching, limits_reached, natural_task
 
 
@@ -37,7 +38,7 @@ def test_a_far_target_is_approached_and_the_line_says_how_far_it_is():
 
 
 def test_joints_at_their_limits_are_named():
-    robot = cr.load("planar_2r").with_joint_properties(lower=-0.2, upper=0.2)
+    robot = cr.load("planar_2r").edit(joints={"*": {"lower": -0.2, "upper": 0.2}})
     q = np.zeros(2)
     for _ in range(10):
         found = Reaching(robot).reach(q, shifted(np.eye(4), 0.0, 2.0, 0.0), "position")
@@ -64,7 +65,7 @@ def test_loops_stay_closed():
     q = robot.home()
     found = Reaching(robot).reach(q, shifted(robot.pose(q), 0.01, 0.02, 0.01), "position")
     assert found.success
-    assert robot.closure.is_closed(found.q)
+    assert closure_of(robot).is_closed(found.q)
 
 
 def test_a_floating_base_stays_where_it_is_if_it_is_held():

@@ -37,7 +37,7 @@ def test_axes_are_those_about_which_the_jacobian_turns_and_slides_links(name):
 
 
 def test_an_arc_turns_as_the_torque_and_as_far_as_its_share_of_the_limit():
-    arm = cr.load("planar_2r").with_joint_properties(effort=[10.0, 4.0]).reference
+    arm = cr.load("planar_2r").edit(joints={"*": {"effort": [10.0, 4.0]}}).reference
     q = np.array([0.3, 0.4])
     drawn = marks.torque_marks(arm, q, np.array([5.0, -1.0]))
     centers = marks.joint_axes(arm, q, arm.poses(q)).points
@@ -51,7 +51,7 @@ def test_an_arc_turns_as_the_torque_and_as_far_as_its_share_of_the_limit():
 
 
 def test_an_arrow_of_a_slide_points_where_the_force_does():
-    arm = cr.load("planar_rp").with_joint_properties(effort=10.0).reference
+    arm = cr.load("planar_rp").edit(joints={"*": {"effort": 10.0}}).reference
     q = np.array([0.3, 0.5])
     ends = marks.torque_marks(arm, q, np.array([0.0, -5.0])).paths[1][[0, -1]]
     assert ends[1] - ends[0] == pytest.approx(
@@ -60,7 +60,7 @@ def test_an_arrow_of_a_slide_points_where_the_force_does():
 
 
 def _reach(arm):
-    from chainrule.plots.skeleton import skeleton
+    from chainrule.shapes.skeleton import skeleton
 
     return skeleton(arm).reach
 
@@ -71,7 +71,7 @@ def test_torques_without_a_limit_are_compared_with_each_other_and_a_passive_join
     assert drawn.colors.tolist() == [marks.UNLIMITED.tolist()] * 2
     lengths = [np.linalg.norm(np.diff(path, axis=0), axis=1).sum() for path in drawn.paths]
     assert lengths[1] / lengths[0] == pytest.approx(0.5, rel=0.01)
-    passive = arm.with_joint_properties(effort=[5.0, 0.0]).reference
+    passive = arm.edit(joints={"*": {"effort": [5.0, 0.0]}}).reference
     assert marks.share_of_limit(passive, np.array([1.0, 1.0])).tolist() == [0.2, np.inf]
     assert marks.share_of_limit(passive, np.zeros(2)).tolist() == [0, 0]
     assert torque_bars.percent(np.inf) == "passive"
@@ -95,7 +95,7 @@ def test_pieces_of_tube_lie_end_to_end_and_hidden_ones_are_too_small_to_be_seen(
 
 
 def test_the_chart_and_the_table_have_the_torques_of_the_robot():
-    robot = cr.load("planar_rp").with_joint_properties(effort=[40.0, 30.0]).reference
+    robot = cr.load("planar_rp").edit(joints={"*": {"effort": [40.0, 30.0]}}).reference
     state = state_of(robot)
     terms = world.torque_terms(robot, state)
     found = torque_bars.torques(robot, terms)
@@ -124,7 +124,7 @@ def test_bars_of_each_cause_are_as_long_as_their_torque():
     widths = [float(x) for x in re.findall(r"width:([\d.]+)%", first)]
     expected = [50 * abs(values[0]) / scale[0] for values in found.terms.values() if values[0]]
     assert widths == pytest.approx(expected, abs=0.006)
-    limited = torque_bars.torques(robot.with_joint_properties(effort=[7.0, 9.0]), {"total": np.ones(2)})
+    limited = torque_bars.torques(robot.edit(joints={"*": {"effort": [7.0, 9.0]}}), {"total": np.ones(2)})
     assert torque_bars.full_scales(limited, of_limit=True).tolist() == [7.0, 9.0]
     assert "100 % of limit" in torque_bars.torque_chart(limited, of_limit=True)
 
@@ -139,35 +139,35 @@ def test_names_of_a_file_are_text_on_the_page():
 
 @pytest.mark.parametrize("name", ["planar_2r", "four_bar"])
 def test_gravity_payload_and_friction_are_those_of_the_edited_robot(name):
-    robot = cr.load(name).with_friction(coulomb=0.5, viscous=0.2).reference
+    robot = cr.load(name).edit(joints={"*": {"coulomb": 0.5, "viscous": 0.2}}).reference
     state = state_of(robot)
     if robot.model.constraints:
-        q = robot.close(state.q)
-        state = State(q, robot.consistent_velocity(q, state.qd), np.zeros(robot.nv))
+        q = robot.loops.close(state.q)
+        state = State(q, robot.loops.consistent_velocity(q, state.qd), np.zeros(robot.nv))
     gravity, place = np.array([1.0, -2.0, 0.5]), (0.1, 0.2, 0.0)
     changed = world.World(gravity, default_tip(robot), 1.5, place, dry=2.0, viscous=3.0, damping=0.1)
-    edited = robot.with_gravity(gravity).with_payload(1.5, com=place, link=default_tip(robot))
-    edited = edited.with_friction(coulomb=1.0, viscous=0.7)
+    edited = robot.edit(gravity=gravity).with_payload(1.5, com=place, link=default_tip(robot))
+    edited = edited.edit(joints={"*": {"coulomb": 1.0, "viscous": 0.7}})
     pushed = {robot.link_names[1]: np.array([0.1, 0.2, 0.3, 4.0, 5.0, 6.0])}
     state = State(state.q, state.qd, state.qdd, pushed, 0.0, changed.parameters(robot))
     terms = world.torque_terms(robot, state)
-    expected = edited.torque_terms(state.q, state.qd, state.qdd, wrenches=pushed, wrench_frame="world")
+    expected = edited.torque_terms(state.q, state.qd, state.qdd, external=pushed)
     for cause, values in expected.items():
         assert terms[cause] == pytest.approx(values, abs=1e-10), cause
     assert world.mass_matrix(robot, state) == pytest.approx(edited.mass_matrix(state.q))
 
 
 def test_a_push_alone_leaves_the_robots_own_world():
-    robot = cr.load("planar_2r").with_friction(coulomb=0.5, viscous=0.2).reference
+    robot = cr.load("planar_2r").edit(joints={"*": {"coulomb": 0.5, "viscous": 0.2}}).reference
     pushed = {"link1": np.array([0, 0, 0, 4.0, 5.0, 6.0])}
     state = state_of(robot, wrenches=pushed)
-    expected = robot.torque_terms(state.q, state.qd, state.qdd, wrenches=pushed, wrench_frame="world")
+    expected = robot.torque_terms(state.q, state.qd, state.qdd, external=pushed)
     assert world.torque_terms(robot, state)["total"] == pytest.approx(expected["total"])
 
 
 def test_friction_that_differs_by_direction_stays_as_it_is():
-    robot = cr.load("planar_2r").with_friction(coulomb=0.5, coulomb_negative=0.2)
+    robot = cr.load("planar_2r").edit(joints={"*": {"coulomb": 0.5, "coulomb_negative": 0.2}})
     assert not world.can_scale_friction(robot)
-    assert set(world.own_world(robot).parameters(robot)) == {"gravity", f"payload:{default_tip(robot)}"}
+    assert set(world.own_world(robot).parameters(robot)) == {"gravity", f"{default_tip(robot)}.payload"}
     assert world.has_friction(robot)
     assert not world.has_friction(cr.load("planar_2r"))

@@ -258,8 +258,10 @@ def test_a_robot_reaches_no_file_of_the_server(secret, uploads):
         assert "chainrule-studio-" not in str(refused.value)
     geom = '<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody><body><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
     for file in (f"{secret}/a.stl", f"{climb}/a.stl"):
-        with pytest.raises(FormatError, match="is not read: it is outside the folder"):
-            open_upload(uploads.add("main.xml", geom.format(file).encode()))
+        opened = open_upload(uploads.add("main.xml", geom.format(file).encode()))
+        assert meshes_of(opened.robot) == []
+        assert opened.robot.model.links[1].mass == 0
+        assert opened.notes[0] == f"the mesh file {file!r} cannot be found"
     sdf = '<sdf version="1.9"><model name="m"><include><uri>{}</uri></include></model></sdf>'
     for uri in (
         "model://secret_package",

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.errors import FormatError
-from chainrule.studio.scene import meshes
-from chainrule.studio.scene.parts import model_parts
 from chainrule.studio.scene.visuals import drawing
 
 pytest.importorskip("trimesh")
@@ -76,7 +73,7 @@ def test_collision_geometry_is_another_style(arm):
 def test_links_without_their_meshes_are_drawn_from_the_model_and_the_problem_is_told(arm):
     robot = arm(mesh="nothing.stl")
     found = drawing(robot)
-    assert [part.link for part in found.parts] == [part.link for part in model_parts(robot)]
+    assert [part.link for part in found.parts] == [part.link for part in drawing(robot, "model").parts]
     assert found.problems == ("rod: the mesh 'nothing.stl' is not found",)
 
 
@@ -88,41 +85,3 @@ def test_the_drawing_is_worked_out_once_for_all_tabs(arm):
 def test_addresses_with_a_slash_too_many_are_found(tmp_path, arm):
     robot = arm(mesh=f"package:///{tmp_path.name}/cube.obj")
     assert not drawing(robot).problems
-
-
-def test_fine_meshes_are_made_coarser(tmp_path, monkeypatch):
-    monkeypatch.setattr(meshes, "MAX_TRIANGLES_DRAWN", 200)
-    turn = np.linspace(0, 2 * np.pi, 60)
-    lines = [f"v {np.cos(a) * (2 + np.cos(b))} {np.sin(a) * (2 + np.cos(b))} {np.sin(b)}" for a in turn for b in turn]
-    lines += [f"f {60 * i + j + 1} {60 * i + j + 61} {60 * i + j + 62}" for i in range(59) for j in range(59)]
-    (tmp_path / "ring.obj").write_text("\n".join(lines))
-    (piece,) = meshes.read_mesh(tmp_path / "ring.obj")
-    assert 50 < len(piece.surface.triangles) <= 400
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.exe", "x", "extension should be one of"),
-        ("a.obj", "", "a.obj"),
-        ("a.dae", "<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>", "defines entities"),
-        ("a.stl", "no triangles", "a.stl"),
-        ("a.glb", "no container", "cannot be read as GLB"),
-    ],
-    ids=["suffix", "empty", "entities", "stl", "glb"],
-)
-def test_files_that_are_no_meshes_are_refused(tmp_path, name, content, message):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(FormatError, match=message):
-        meshes.read_mesh(tmp_path / name)
-
-
-def test_huge_files_are_refused(tmp_path, monkeypatch):
-    (tmp_path / "cube.obj").write_text(CUBE)
-    monkeypatch.setattr(meshes, "MAX_TRIANGLES_READ", 3)
-    with pytest.raises(FormatError, match="12 triangles, and at most 3"):
-        meshes.read_mesh(tmp_path / "cube.obj")
-    monkeypatch.setattr(meshes, "MAX_BYTES", 10)
-    (tmp_path / "other.obj").write_text(CUBE)
-    with pytest.raises(FormatError, match="MiB"):
-        meshes.read_mesh(tmp_path / "other.obj")

@@ -69,7 +69,9 @@ def test_the_figures_hold_the_numbers_of_the_study(page, few):
     assert max(curves[0]) == pytest.approx(np.degrees(torques.motion.q[:, 3].max()), rel=0.01)
     np.testing.assert_allclose(np.add(curves[3], curves[4]), curves[5], atol=0.01)
     box = content["figures"]["box-3"]["data"][0]
-    assert box["median"][1] == pytest.approx(few.cell("drink_with_cup", "elbow_flexion")["torque"].median, rel=1e-3)
+    assert box["median"][1] == pytest.approx(
+        few.cell("drink_with_cup", "elbow_flexion")["torque"].box_plot().median, rel=1e-3
+    )
     assert {"heat", "pace", "plane-0"} <= set(content["figures"])
 
 
@@ -84,7 +86,7 @@ def test_numbers_are_written_beside_it(page, few):
 
 
 def test_names_from_files_are_text_on_the_page(tmp_path):
-    robot = cr.load("pendulum").with_name("<script>alert(1)</script>")
+    robot = cr.load("pendulum").edit(name="<script>alert(1)</script>")
     swing = robot.simulate([0.5], [0.0], 0.2)
     result = study.run(robot, motions={"<img src=x onerror=alert(2)>": swing})
     path = tmp_path / "out.html"

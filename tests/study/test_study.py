@@ -181,3 +181,23 @@ def test_sentences_of_the_finding_at_its_ends():
     words = " ".join(summary(moving))
     assert words.startswith("One recorded motion of scara: 1 s in all")
     assert "The largest force is" in words
+
+
+def test_statistics_of_a_cell_are_those_of_all_samples(few):
+    cell, torques = few.cell("drink_with_cup", "elbow_flexion"), few.examples["drink_with_cup"]
+    tau = torques.total[:, 3]
+    assert cell["torque"].maximum == tau.max()
+    assert cell["torque"].count == len(tau)
+    assert cell["torque"].rms == pytest.approx(np.sqrt((tau**2).mean()))
+    assert cell["torque"].median == pytest.approx(np.median(tau), rel=0.01)
+    assert cell.duty_cycle == pytest.approx((np.abs(tau) > 0.1 * np.abs(tau).max()).mean(), abs=0.01)
+    assert cell.speed_at_peak_torque == pytest.approx(abs(torques.motion.qd[np.abs(tau).argmax(), 3]), abs=1e-5)
+
+
+def test_the_row_of_an_extreme_is_the_number_of_its_motion():
+    result = study.run(study.population(5), "drink_with_cup", rate=100)
+    for j, joint in enumerate(result.joints):
+        peaks = [torques.total[:, j].max() for torques in result.study.torques("drink_with_cup")]
+        torque = result.cell("drink_with_cup", joint)["torque"]
+        assert torque.maximum == max(peaks)
+        assert peaks[torque.maximum_row] == max(peaks)

@@ -103,7 +103,7 @@ def robot_named(name):
         "format": "chainrule 1", "name": name, "link": [{"name": f"{name}0"}, {"name": f"{name}1", "mass": 1.0, "com": [0.2, 0, 0]}],
         "joint": [{"name": name, "type": "revolute", "parent": f"{name}0", "child": f"{name}1", "axis": [0, 0, 1]}],
     }  # fmt: skip
-    return cr.Robot.from_native(json.dumps(table))
+    return cr.load(json.dumps(table))
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_code_does_not_leave_its_block():
 def test_texts_do_not_depend_on_the_seed_of_hashes():
     script = (
         "import chainrule as cr\n"
-        "r = cr.load('planar_2r').with_joint_properties(stiffness=3.0, rest=[0.1, 0.2], viscous=0.1)\n"
+        "r = cr.load('planar_2r').edit(joints={'*': {'stiffness': 3.0, 'rest': [0.1, 0.2], 'viscous': 0.1}})\n"
         "e = r.equations()\n"
         "print(e.spring, e.potential_energy, e.tau, e.grouped().definitions, e.intermediate(), e.cse('M'))\n"
     )

@@ -54,7 +54,7 @@ def carried_bodies(model: Model, q: Scalars) -> list[Carried]:
     return found
 
 
-def mass_matrix_derivative(model: Model, q: Scalars) -> list[list[list[Scalar]]]:
+def mass_matrix_dq(model: Model, q: Scalars) -> list[list[list[Scalar]]]:
     """dM_ij/dq_k as D[i][j][k]; rotors add nothing."""
     n = model.nv
     D: list[list[list[Scalar]]] = [[[0] * n for _ in range(n)] for _ in range(n)]
@@ -77,7 +77,7 @@ def mass_matrix_derivative(model: Model, q: Scalars) -> list[list[list[Scalar]]]
     return D
 
 
-def gravity_torque_jacobian(model: Model, q: Scalars) -> list[list[Scalar]]:
+def gravity_torque_dq(model: Model, q: Scalars) -> list[list[Scalar]]:
     """dg_i/dq_k as G[i][k], symmetric for joints without quaternions: the stiffness that gravity gives the robot."""
     A = gravity_as_base_acceleration(model)
     bodies = carried_bodies(model, q)

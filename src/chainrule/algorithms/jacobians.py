@@ -36,7 +36,7 @@ def jacobian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[
     return [to_origin.inv * S for S in columns]
 
 
-def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> list[Motion]:
+def jacobian_dot(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> list[Motion]:
     """Rate dJ/dt: in the base frame, every screw moves with the twist of the link it is fixed to."""
     index, offset = model.locate(name)
     T, V = Transform.identity(), Motion.zero()
@@ -59,7 +59,7 @@ def jacobian_derivative(model: Model, q: Scalars, qd: Scalars, name: str, frame:
     return [to_origin.inv * (rate - drift.cross(S)) for S, rate in zip(columns, rates, strict=True)]
 
 
-def kinematic_hessian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[list[Motion]]:
+def jacobian_dq(model: Model, q: Scalars, name: str, frame: str = "world") -> list[list[Motion]]:
     """Derivatives H[k][i] = dJ_i/dq_k of the columns of a Jacobian along each velocity.
 
     Joint k moves its own axes and those of all joints after it, and so their columns. Where the frame moves along with

@@ -11,8 +11,6 @@ from chainrule.model import Body, Model, PosedBody
 from chainrule.spatial import Motion, Scalar, Transform, Vector
 
 Scalars = Sequence[Scalar]
-ACCELERATION_FRAMES = ("world", "body")
-"""Axes in which the acceleration of a link or frame is given: the base's, or its own."""
 
 
 def poses(model: Model, q: Scalars) -> list[Transform]:
@@ -63,14 +61,28 @@ def twists_of(bodies: Sequence[PosedBody], qd: Scalars) -> list[Motion]:
     return V
 
 
-def accelerations(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, gravity: bool = False) -> list[Motion]:
-    """Rates A_i = dV_i/dt of the twists of all links, each in its own frame.
+def velocity(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> Motion:
+    """Twist of a link or frame: "world", at its origin in base axes; "body", in its own; "space", at the base."""
+    index, offset = model.locate(name)
+    T, V = Transform.identity(), Motion.zero()
+    for body in model.ancestors(index):
+        posed = body.at(q)
+        T, V = T * posed.T, posed.T.inv * V + posed.along(qd)
+    return _in_frame(T * offset, offset.inv * V, frame)
 
-    gravity: with the acceleration -g of the base, as the Newton-Euler recursion has it.
-    """
-    base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
-    _, A = outward(model.at(q), qd, qdd, base)
-    return A
+
+def velocities(model: Model, q: Scalars, qd: Scalars, frame: str = "world") -> list[Motion]:
+    """Twists of all links, each in the frame that `velocity` has."""
+    bodies = model.at(q)
+    pairs = zip(poses_of(bodies), twists_of(bodies, qd), strict=True)
+    return [_in_frame(T, V, frame) for T, V in pairs]
+
+
+def _in_frame(T: Transform, V: Motion, frame: str) -> Motion:
+    """A twist, or the rate of one, that is given in the axes of a frame with the pose T."""
+    if frame == "body":
+        return V
+    return T * V if frame == "space" else Motion(T.rotation * V.angular, T.rotation * V.linear)
 
 
 def acceleration(
@@ -79,16 +91,27 @@ def acceleration(
     """Angular acceleration of a link or frame and acceleration of its origin, in base axes or its own.
 
     The second is d2p/dt2, not the rate dv/dt of the twist's linear part in moving axes: d2p/dt2 = dv/dt + omega x v.
+    "space" is the rate of the twist at the base's origin. gravity: with the acceleration -g of the base.
     """
     index, offset = model.locate(name)
     base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
     T, V, A = along_chain(model.ancestors(index), q, qd, qdd, base)
-    V, A = offset.inv * V, offset.inv * A
-    of_origin = Motion(A.angular, origin_acceleration(V, A))
-    if frame == "body":
-        return of_origin
-    R = (T * offset).rotation
-    return Motion(R * of_origin.angular, R * of_origin.linear)
+    return _acceleration_in_frame(T * offset, offset.inv * V, offset.inv * A, frame)
+
+
+def accelerations(
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, frame: str = "world", gravity: bool = False
+) -> list[Motion]:
+    """Accelerations of all links, each in the frame that `acceleration` has."""
+    base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
+    bodies = model.at(q)
+    V, A = outward(bodies, qd, qdd, base)
+    return [_acceleration_in_frame(*of_link, frame) for of_link in zip(poses_of(bodies), V, A, strict=True)]
+
+
+def _acceleration_in_frame(T: Transform, V: Motion, A: Motion, frame: str) -> Motion:
+    """The acceleration of a frame of pose T, of its twist V and the rate A of that."""
+    return T * A if frame == "space" else _in_frame(T, Motion(A.angular, origin_acceleration(V, A)), frame)
 
 
 def along_chain(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from chainrule.algorithms.coriolis import BodyCoriolis
 from chainrule.algorithms.kinematics import pose
 from chainrule.model import Model
-from chainrule.spatial import Force, Matrix, Scalar
+from chainrule.spatial import Force, Matrix, Scalar, Transform
 
 Wrenches = Mapping[int, Force]
 """Wrenches that the world applies to links, by link index, each in its link's frame."""
@@ -15,9 +15,9 @@ Wrenches = Mapping[int, Force]
 Turning = Mapping[int, BodyCoriolis]
 """Wrenches with the axes of the base, by link index: see `fixed_in_base`."""
 
-WRENCH_FRAMES = ("body", "world")
-"""Axes in which a wrench on a link or frame is given: that frame's own, or the base's. Its moment is about the frame's
-origin in both."""
+WRENCH_FRAMES = ("world", "body", "space")
+"""Frames in which a wrench on a link or frame is given: "world", in base axes, its moment about the frame's origin;
+"body", in the frame's own axes; "space", in base axes, its moment about the base's origin."""
 
 
 def on_links(
@@ -25,28 +25,39 @@ def on_links(
     names: Iterable[str],
     wrenches: Iterable[Sequence[Scalar]],
     q: Sequence[Scalar] = (),
-    frame: str = "body",
+    frame: str = "world",
 ) -> dict[int, Force]:
     """Sum of the wrenches on each link, in its frame, for wrenches (moment, force) on named links or frames.
 
-    Each wrench is in its own frame's axes, or with "world" in base axes, and its moment is about that frame's origin.
-
     >>> import chainrule as cr
-    >>> on_links(cr.load("planar_2r").model, ["link2", "link2"], [[0, 0, 1, 2, 0, 0], [0, 0, 0, 3, 0, 0]])[2].force
+    >>> model = cr.load("planar_2r").model
+    >>> on_links(model, ["link2", "link2"], [[0, 0, 1, 2, 0, 0], [0, 0, 0, 3, 0, 0]], frame="body")[2].force
     Vector(x=5, y=0, z=0)
     """
     total: dict[int, Force] = {}
     for name, wrench in zip(names, wrenches, strict=True):
         index, offset = model.locate(name)
-        F = _into_frame(model, q, name, Force.of(wrench)) if frame == "world" else Force.of(wrench)
+        F = into_frame(model, q, name, Force.of(wrench), frame)
         total[index] = total.get(index, Force.zero()) + offset * F
     return total
 
 
-def _into_frame(model: Model, q: Sequence[Scalar], name: str, F: Force) -> Force:
-    """A wrench in base axes, in the axes of a link or frame."""
-    R = pose(model, q, name).rotation.inv
+def into_frame(model: Model, q: Sequence[Scalar], name: str, F: Force, frame: str) -> Force:
+    """A wrench that is given in a frame of `WRENCH_FRAMES`, in the axes of a link or frame, at its origin."""
+    if frame == "body":
+        return F
+    T = pose(model, q, name)
+    if frame == "space":
+        return T.inv * F
+    R = T.rotation.inv
     return Force(R * F.moment, R * F.force)
+
+
+def out_of_frame(T: Transform, F: Force, frame: str) -> Force:
+    """A wrench in the axes of a frame with the pose T, at its origin, in a frame of `WRENCH_FRAMES`."""
+    if frame == "body":
+        return F
+    return T * F if frame == "space" else Force(T.rotation * F.moment, T.rotation * F.force)
 
 
 def fixed_in_base(
@@ -60,7 +71,7 @@ def fixed_in_base(
     total: dict[int, BodyCoriolis] = {}
     for name, wrench in zip(names, wrenches, strict=True):
         index, offset = model.locate(name)
-        F = _into_frame(model, q, name, Force.of(wrench))
+        F = into_frame(model, q, name, Force.of(wrench), "world")
         m, f = offset.rotation * F.moment, offset.rotation * F.force
         E = BodyCoriolis(f, Matrix.outer(f, offset.translation) + m.skew())
         total[index] = total[index] + E if index in total else E

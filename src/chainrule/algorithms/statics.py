@@ -9,7 +9,7 @@ from chainrule.model import Model
 from chainrule.spatial import Force, Scalar
 
 
-def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force, frame: str = "body") -> list[Scalar]:
+def static_torque(model: Model, q: Sequence[Scalar], name: str, wrench: Force, frame: str = "world") -> list[Scalar]:
     """Torques tau = J^T F for a wrench F that the frame `name` applies to the world.
 
     J and F are in the same frame: "body", its own axes, "world", those of the base, or "space", with the moment about

@@ -7,18 +7,18 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from llvmlite import binding as llvm
-
 from chainrule import __version__
 from chainrule.cli.console import command, echo, json_option, print_json
 from chainrule.compile.backend import COMPILED, active
-from chainrule.compile.load import cache, engine
-from chainrule.errors import visible
+from chainrule.compile.load import cache
+from chainrule.errors import MissingPackageError, visible
 
-PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "sympy", "lxml", "click", "rich", "plotly")
+PACKAGES = ("numpy", "scipy", "llvmlite", "sympy", "lxml", "click", "rich")
 """Packages that chainrule needs."""
 
 OPTIONAL_PACKAGES = (
+    "casadi",
+    "plotly",
     "matplotlib",
     "pyarrow",
     "dask",
@@ -41,8 +41,9 @@ def about(as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
-    lines = {name: value for name, value in facts.items() if not isinstance(value, dict)}
-    lines |= {name: value or "not installed" for name, value in {**facts["packages"], **facts["optional"]}.items()}
+    found = {name: value for name, value in facts.items() if not isinstance(value, dict)}
+    found |= facts["packages"] | facts["optional"]
+    lines = {name: value or "not installed" for name, value in found.items()}
     lines |= facts["settings"]
     width = max(map(len, lines))
     for name, value in lines.items():
@@ -55,8 +56,7 @@ def describe() -> dict[str, Any]:
         "chainrule": __version__,
         "Python": f"{platform.python_version()}, {platform.python_implementation()}",
         "platform": platform.platform(),
-        "processor": f"{engine.cpu()} ({platform.machine()}), {os.cpu_count()} cores",
-        "LLVM": ".".join(map(str, llvm.llvm_version_info)),
+        **_compiler(),
         "packages": {name: _version(name) for name in PACKAGES},
         "optional": {name: _version(name) for name in OPTIONAL_PACKAGES},
         "settings": {
@@ -65,6 +65,16 @@ def describe() -> dict[str, Any]:
             **{name: value for name, value in sorted(os.environ.items()) if name.startswith("CHAINRULE_")},
         },
     }
+
+
+def _compiler() -> dict[str, str | None]:
+    """The processor as LLVM knows it, and LLVM; None where there is none."""
+    cores = f"{os.cpu_count()} cores"
+    try:
+        from chainrule.compile.load import engine
+    except MissingPackageError:
+        return {"processor": f"{platform.machine()}, {cores}", "LLVM": None}
+    return {"processor": f"{engine.cpu()} ({platform.machine()}), {cores}", "LLVM": engine.llvm_version()}
 
 
 def _version(package: str) -> str | None:

@@ -91,10 +91,10 @@ def run(
     """All measurements of one robot; `quick` leaves out the growth with joints and batch, `at` is told each step."""
     if not 0 < seconds <= MAX_SECONDS:
         raise ShapeError(f"--seconds must be a time up to {MAX_SECONDS:g} s, got {seconds:g}")
-    if not robot.n:
+    if not robot.nv:
         raise ModelError(f"robot {robot.name!r} has no degrees of freedom, so there is nothing to measure")
-    refuse_beyond_memory(float(states) * robot.n * (robot.n + NUMBERS_PER_STATE), f"bench: {states} states")
-    bare = robot.without_friction().without_rotors()
+    refuse_beyond_memory(float(states) * robot.nv * (robot.nv + NUMBERS_PER_STATE), f"bench: {states} states")
+    bare = robot.without_friction().edit(joints={"*": {"rotor": 0}})
     at("the machine")
     machine = {
         "cpu": engine.cpu(),

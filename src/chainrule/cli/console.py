@@ -105,7 +105,7 @@ class Command(click.Command):
             raise
 
     def in_option_words(self, message: str) -> str:
-        """A message of the library, with options in place of Python's keywords: --record-every for record_every."""
+        """A message of the library, with options in place of Python's keywords: --max-iterations for max_iterations."""
         message = re.sub(r"^[A-Za-z_]+: ", "", message)
         message = in_loading_words(message).replace(*DEGREES_WORDS)
         for keyword, option in self.keywords.items():

@@ -24,8 +24,8 @@ from chainrule.cli.console import (
 
 if TYPE_CHECKING:
     from chainrule.cluster.datasets import DatasetStatistics, Report
-    from chainrule.cluster.statistics import Statistics
     from chainrule.robot.robot import Robot
+    from chainrule.statistics.statistics import Statistics
 
 BY_NAME = ("torques", "terms", "wrenches")
 
@@ -134,7 +134,7 @@ def _show_statistics(robot: Robot, found: DatasetStatistics, by: str | None, as_
 def _show_table(robot: Robot, found: Mapping[str, Statistics]) -> None:
     table = Table("joint", "peak torque", "RMS", "unit", "peak speed", "unit", "in", box=None, padding=(0, 1, 0, 0))
     torque, speed = found["torque"], found["speed"]
-    for k, place in enumerate(robot.layout.velocities):
+    for k, place in enumerate(robot.model.layout.velocities):
         end = torque.highest if abs(torque.maximum[k]) >= abs(torque.minimum[k]) else torque.lowest
         table.add_row(
             plain(place.name), f"{torque.peak[k]:.4g}", f"{torque.rms[k]:.4g}", "N m" if place.unit == "rad" else "N",

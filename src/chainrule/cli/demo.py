@@ -48,14 +48,14 @@ class Identity(NamedTuple):
 def demo(robot: Robot, degrees: bool, as_json: bool) -> None:
     """A tour in seconds: a robot's tree, its mass matrix, torques, and three identities checked."""
     rng = np.random.default_rng(0)
-    q, qd, qdd = robot.random_state(rng), rng.normal(size=robot.n), rng.normal(size=robot.n)
-    qd = robot.consistent_velocity(q, qd)
-    qdd = robot.consistent_acceleration(q, qd, qdd)
+    q, qd, qdd = robot.random_state(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    qd = robot.loops.consistent_velocity(q, qd)
+    qdd = robot.loops.consistent_acceleration(q, qd, qdd)
     terms = robot.torque_terms(q, qd, qdd)
     checks = identities(robot, q, qd, qdd)
     if as_json:
         facts = {
-            "robot": robot.name, **describe_positions(robot, q, degrees=degrees), "dofs": robot.layout.velocity_names,
+            "robot": robot.name, **describe_positions(robot, q, degrees=degrees), "dofs": robot.velocity_names,
             "qd": velocities_in_shown_units(robot, qd, degrees=degrees),
             "qdd": velocities_in_shown_units(robot, qdd, degrees=degrees), "mass_matrix": robot.mass_matrix(q),
             "torques": terms, "identities": [{**check._asdict(), "holds": check.holds} for check in checks],
@@ -86,7 +86,7 @@ def _configuration(robot: Robot, q: Array, degrees: bool) -> Table:
     table = Table("coordinate", "unit", "q", box=None, padding=(0, 1, 0, 0))
     shown = in_shown_units(robot, q, degrees=degrees)
     for name, unit, x in zip(
-        robot.layout.coordinate_names, coordinate_units(robot, degrees=degrees), shown, strict=True
+        robot.model.layout.coordinate_names, coordinate_units(robot, degrees=degrees), shown, strict=True
     ):
         table.add_row(plain(name), unit, f"{x: .4f}")
     return table
@@ -97,7 +97,7 @@ def _rates(robot: Robot, qd: Array, qdd: Array, degrees: bool) -> Table:
     table = Table("velocity", "unit", "qd", "qdd (unit/s)", box=None, padding=(0, 1, 0, 0))
     v, a = (velocities_in_shown_units(robot, x, degrees=degrees) for x in (qd, qdd))
     for k, (name, unit) in enumerate(
-        zip(robot.layout.velocity_names, velocity_units(robot, degrees=degrees), strict=True)
+        zip(robot.model.layout.velocity_names, velocity_units(robot, degrees=degrees), strict=True)
     ):
         table.add_row(plain(name), unit, f"{v[k]: .4f}", f"{a[k]: .4f}")
     return table

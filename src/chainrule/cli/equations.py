@@ -26,7 +26,8 @@ from chainrule.cli.joints import CONFIGURATION, JOINT_VALUES, JointValues, posit
 from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.equations import equations as closed_form
 from chainrule.symbolic.closed_form.kinematics import KinematicEquations, kinematic_equations
-from chainrule.symbolic.derivations.derivation import METHODS, derive
+from chainrule.symbolic.derivations.derivation import METHODS
+from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.source_code.languages import LANGUAGES
 
@@ -114,7 +115,7 @@ def equations(
         texts, paths = run(robot, files, options, state)
     if as_json:
         terms = {} if options["derivation"] is not None else _terms(_equations(robot, options))
-        facts = {"robot": robot.name, "coordinates": robot.layout.coordinate_names, **terms, "texts": texts}
+        facts = {"robot": robot.name, "coordinates": robot.model.layout.coordinate_names, **terms, "texts": texts}
         print_json({**facts, "written": [str(path) for path in paths]})
         return
     for text in texts.values():
@@ -166,7 +167,7 @@ def check(files: dict[str, str | None], options: dict[str, Any], *, state_given:
 def _document(robot: Robot, options: dict[str, Any], state: State | None) -> Document:
     if options["derivation"] is None:
         return _equations(robot, options).document(shorthand=options["shorthand"])
-    document = derive(robot, options["derivation"], options["parameters"], state)
+    document = derive(robot, options["derivation"], parameters=options["parameters"], state=state)
     return document.with_style(shorthand=options["shorthand"])
 
 
@@ -174,7 +175,7 @@ def _equations(robot: Robot, options: dict[str, Any]) -> Equations | KinematicEq
     if not options["kinematics"]:
         return closed_form(robot, options["parameters"])
     frame, order = options["frame"] or "world", options["order"] or "rpy"
-    return kinematic_equations(robot, options["link"], frame, options["parameters"], order=order)
+    return kinematic_equations(robot, options["link"], frame=frame, parameters=options["parameters"], order=order)
 
 
 def _terms(equations: Equations | KinematicEquations) -> dict[str, Any]:

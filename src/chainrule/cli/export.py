@@ -10,6 +10,7 @@ from chainrule.cli.console import OneOf, OutputFile, command, echo, json_option,
 from chainrule.compile.emit.targets import TARGETS
 from chainrule.errors import visible
 from chainrule.functions.table import FUNCTIONS
+from chainrule.robot import robot as _declared  # noqa: F401 - it fills the table of functions
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 def export(robot: Robot, target: str, functions: tuple[str, ...], output: str, force: bool, as_json: bool) -> None:
     """Write a robot's functions as source code without dependencies."""
     with progress("writing"):
-        paths = robot.export(target, functions=functions, path=output, overwrite=force)
+        paths = robot.compiled.export(target, functions=functions, path=output, overwrite=force)
     if as_json:
         print_json({"robot": robot.name, "functions": functions, "written": [str(path) for path in paths]})
         return

@@ -32,6 +32,7 @@ from chainrule.cli.joints import (
     positions,
     velocities_in_shown_units,
 )
+from chainrule.core.reading import find_link
 from chainrule.inverse_kinematics.goals import TASKS
 from chainrule.inverse_kinematics.history import History
 from chainrule.inverse_kinematics.methods import METHODS
@@ -122,7 +123,7 @@ def ik(
             "posture": _posture(robot, posture, degrees),
         }  # fmt: skip
         answer = robot.inverse_kinematics(
-            target, positions(robot, q0, degrees=degrees), link, method, limits=not ignore_limits, task=chosen,
+            target, positions(robot, q0, degrees=degrees), link, method=method, limits=not ignore_limits, task=chosen,
             history=history or plot is not None, **{name: x for name, x in options.items() if x is not None},
         )  # fmt: skip
         solved = bool(answer.success)
@@ -183,10 +184,10 @@ def _posture(robot: Robot, posture: JointValues | None, degrees: bool) -> Array 
 
 def _print_branches(robot: Robot, target: Array, link: str | None, *, degrees: bool, as_json: bool) -> bool:
     """Print all solutions in closed form; whether there are any."""
-    branches = robot.analytic_inverse_kinematics(target, link)
+    branches = robot.ik.branches(target, link)
     solutions = branches.q[branches.valid]
     if as_json:
-        facts = {"robot": robot.name, "link": robot.link(link), "success": len(solutions) > 0}
+        facts = {"robot": robot.name, "link": find_link(robot, link), "success": len(solutions) > 0}
         print_json({**facts, **describe_positions(robot, solutions, degrees=degrees)})
     elif len(solutions):
         terminal().print(_table(robot, solutions, degrees))
@@ -203,7 +204,7 @@ def _print_solution(
     turned = float(np.degrees(angle)) if degrees else angle
     if as_json:
         facts = {
-            "robot": robot.name, "link": robot.link(link), "success": bool(answer.success),
+            "robot": robot.name, "link": find_link(robot, link), "success": bool(answer.success),
             **describe_positions(robot, answer.q, degrees=degrees), "error": [distance, turned],
             "error_units": ["m", "deg" if degrees else "rad"], "iterations": int(answer.iterations),
             "reason": str(answer.reason), "rank": answer.rank, "equations": answer.equations,
@@ -236,7 +237,7 @@ def _history_table(robot: Robot, history: History, degrees: bool) -> Table:
     """A row for each iterate: errors, size of the step that follows, joints."""
     facts = _history_facts(robot, history, degrees)
     unit = "deg" if degrees else "rad"
-    names = [plain(name) for name in robot.layout.coordinate_names]
+    names = [plain(name) for name in robot.model.layout.coordinate_names]
     table = Table("iteration", "error, m", f"error, {unit}", "step", *names, box=None, padding=(0, 1, 0, 0))
     sizes = [*(f"{np.linalg.norm(step):.3g}" for step in facts["step"]), ""]
     for k, (q, error) in enumerate(zip(facts["q"], facts["error"], strict=True)):
@@ -250,6 +251,6 @@ def _table(robot: Robot, solutions: Array, degrees: bool) -> Table:
     table = Table("joint", "unit", *numbers, box=None, padding=(0, 1, 0, 0))
     shown = in_shown_units(robot, solutions, degrees=degrees)
     units = coordinate_units(robot, degrees=degrees)
-    for k, (name, unit) in enumerate(zip(robot.layout.coordinate_names, units, strict=True)):
+    for k, (name, unit) in enumerate(zip(robot.model.layout.coordinate_names, units, strict=True)):
         table.add_row(plain(name), unit, *(f"{x: .6f}" for x in shown[:, k]))
     return table

@@ -42,7 +42,7 @@ def bundled_robots() -> list[dict[str, Any]]:
     """The bundled robots: name, degrees of freedom, links, and what each is."""
     loaded = {name: load(name) for name in robots()}
     return [
-        {"robot": name, "dof": robot.n, "links": len(robot.link_names), "what": robot.model.notes[0]}
+        {"robot": name, "dof": robot.nv, "links": len(robot.link_names), "what": robot.model.notes[0]}
         for name, robot in loaded.items()
     ]
 
@@ -57,7 +57,7 @@ def print_bundled(rows: list[dict[str, Any]]) -> None:
 
 def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
     """The robot as JSON has it: what the tables show, by name."""
-    model, layout = robot.model, robot.layout
+    model, layout = robot.model, robot.model.layout
     coordinates = [
         {"name": c.name, "joint": c.joint, "unit": _shown_unit(c.unit, degrees), "neutral": c.neutral}
         for c in layout.coordinates
@@ -75,7 +75,7 @@ def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
         for link in model.links
     ]
     return {
-        "robot": robot.name, "dof": robot.n, "coordinates": coordinates, "velocities": velocities, "joints": joints,
+        "robot": robot.name, "dof": robot.nv, "coordinates": coordinates, "velocities": velocities, "joints": joints,
         "links": links, "frames": [{"name": f.name, "link": f.link} for f in model.frames],
         "constraints": [{"name": c.name, "kind": c.kind, "links": [c.link_a, c.link_b]} for c in model.constraints],
         "springs": [
@@ -158,15 +158,15 @@ def conventions(robot: Robot) -> dict[str, str]:
     return {
         "order": "q, qd and tau are in the order of the table" + (quaternions if robot.model.quaternions else ""),
         "velocities and Jacobians": "angular part first; of the frame's origin, in base axes (frame world)",
-        "wrenches": "moment first; about the frame's origin, in the frame's own axes (wrench_frame body)",
+        "wrenches": "moment first; about the frame's origin, in base axes (frame world)",
     }
 
 
 def heading(robot: Robot) -> str:
     """The robot's name, degrees of freedom and number of links, as markup."""
     coordinates = "" if robot.nq == robot.nv else f" ({robot.nq} coordinates)"
-    freedom = "degree of freedom" if robot.n == 1 else "degrees of freedom"
-    size = f"{robot.n} {freedom}{coordinates}, {len(robot.link_names)} links"
+    freedom = "degree of freedom" if robot.nv == 1 else "degrees of freedom"
+    size = f"{robot.nv} {freedom}{coordinates}, {len(robot.link_names)} links"
     return f"[bold]{plain(robot.name)}[/bold]: {size}"
 
 
@@ -189,7 +189,7 @@ def _joints(robot: Robot, degrees: bool) -> Table:
     table = Table(
         "q", "joint", "type", "unit", "lower", "upper", "velocity", "effort", "friction", "rotor kg m^2", box=None
     )
-    layout = robot.layout
+    layout = robot.model.layout
     for joint, q, v in layout.joints:
         places = f"{q.start}" if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
         for k, velocity in enumerate(layout.velocities[v]):

@@ -118,10 +118,10 @@ def positions(robot: Robot, values: JointValues | None, *, degrees: bool = False
     """A configuration q (nq,) in rad and m: home where nothing is given."""
     if values is None:
         return robot.home()
-    names, angles = robot.layout.coordinate_names, angle_coordinates(robot)
+    names, angles = robot.model.layout.coordinate_names, angle_coordinates(robot)
     base = _configuration(robot, values)
     q = _fill(robot, values, "coordinates", names, base, angles & degrees)
-    hint = "" if degrees else degrees_hint(robot.layout, q)
+    hint = "" if degrees else degrees_hint(robot.model.layout, q)
     if hint:
         warn_user(hint, ModelWarning)
     return q
@@ -137,7 +137,7 @@ def forces(robot: Robot, values: JointValues | None, scale: Array | float = 1.0)
     zero = np.zeros(robot.nv)
     if values is None:
         return zero
-    return _fill(robot, values, "degrees of freedom", robot.layout.velocity_names, zero) * scale
+    return _fill(robot, values, "degrees of freedom", robot.model.layout.velocity_names, zero) * scale
 
 
 def gains(robot: Robot, values: JointValues | None) -> Any:
@@ -146,7 +146,7 @@ def gains(robot: Robot, values: JointValues | None) -> Any:
         return None if values is None else values.numbers[0]
     if values.numbers:
         return forces(robot, values)
-    known = dict.fromkeys((*robot.layout.velocity_names, *robot.layout.joint_names))
+    known = dict.fromkeys((*robot.model.layout.velocity_names, *robot.model.layout.joint_names))
     for name in values.named:
         if name not in known:
             raise values.refuse(str(UnknownNameError.of("joint", name, known, f"robot {robot.name!r}")))
@@ -197,12 +197,12 @@ def _fill(
 
 def angle_coordinates(robot: Robot) -> NDArray[np.bool_]:
     """Mask of the coordinates that are angles: (nq,)."""
-    return np.array([coordinate.unit == "rad" for coordinate in robot.layout.coordinates], dtype=bool)
+    return np.array([coordinate.unit == "rad" for coordinate in robot.model.layout.coordinates], dtype=bool)
 
 
 def angle_velocities(robot: Robot) -> NDArray[np.bool_]:
     """Mask of the velocities of angles, those of quaternions too: (nv,)."""
-    return np.array([velocity.unit == "rad" for velocity in robot.layout.velocities], dtype=bool)
+    return np.array([velocity.unit == "rad" for velocity in robot.model.layout.velocities], dtype=bool)
 
 
 def in_shown_units(robot: Robot, q: Array, *, degrees: bool) -> Array:
@@ -217,30 +217,30 @@ def velocities_in_shown_units(robot: Robot, qd: Array, *, degrees: bool) -> Arra
 
 def coordinate_units(robot: Robot, *, degrees: bool) -> list[str]:
     """The unit of each number of q, as it is printed."""
-    return ["deg" if degrees and c.unit == "rad" else c.unit for c in robot.layout.coordinates]
+    return ["deg" if degrees and c.unit == "rad" else c.unit for c in robot.model.layout.coordinates]
 
 
 def velocity_units(robot: Robot, *, degrees: bool) -> list[str]:
     """The unit of each number of qd, as it is printed."""
-    return [("deg" if degrees and v.unit == "rad" else v.unit) + "/s" for v in robot.layout.velocities]
+    return [("deg" if degrees and v.unit == "rad" else v.unit) + "/s" for v in robot.model.layout.velocities]
 
 
 def force_units(robot: Robot) -> list[str]:
     """The unit of each torque or force."""
-    return ["N m" if velocity.unit == "rad" else "N" for velocity in robot.layout.velocities]
+    return ["N m" if velocity.unit == "rad" else "N" for velocity in robot.model.layout.velocities]
 
 
 def describe_positions(robot: Robot, q: Array, *, degrees: bool) -> dict[str, Any]:
     """A configuration, or several, as JSON has it: names, units and numbers of the coordinates."""
     units = coordinate_units(robot, degrees=degrees)
     return {
-        "coordinates": [*robot.layout.coordinate_names], "units": units, "q": in_shown_units(robot, q, degrees=degrees),
+        "coordinates": [*robot.coordinate_names], "units": units, "q": in_shown_units(robot, q, degrees=degrees),
     }  # fmt: skip
 
 
 def joint_lines(robot: Robot, q: Array, *, degrees: bool) -> str:
     """A line for each coordinate: its name, number and unit."""
-    names, units = map(visible, robot.layout.coordinate_names), coordinate_units(robot, degrees=degrees)
+    names, units = map(visible, robot.model.layout.coordinate_names), coordinate_units(robot, degrees=degrees)
     rows = [*zip(names, in_shown_units(robot, q, degrees=degrees), units, strict=True)]
     width = max((len(name) for name, _, _ in rows), default=0)
     return "\n".join(

@@ -30,7 +30,7 @@ class Recording(NamedTuple):
     degrees: bool | None
     cutoff: float | None
     tip_wrench: Array | None
-    wrench_frame: str = "body"
+    frame: str = "world"
 
     def read(self, robot: Robot) -> Trajectory:
         """The motion, with torques."""
@@ -48,7 +48,7 @@ class Recording(NamedTuple):
             degrees=self.degrees,
             cutoff=self.cutoff,
             tip_wrench=self.tip_wrench,
-            wrench_frame=self.wrench_frame,
+            frame=self.frame,
         )
 
 
@@ -75,7 +75,7 @@ def report(robot: Robot, recording: Recording, *, save: str | None, plot: str | 
         print_json(
             {
                 "robot": robot.name, "samples": len(motion), "duration": motion.duration, "notes": list(motion.notes),
-                "dofs": list(robot.layout.velocity_names), "torque_units": force_units(robot), **rows,
+                "dofs": list(robot.model.layout.velocity_names), "torque_units": force_units(robot), **rows,
             }
         )  # fmt: skip
     else:
@@ -116,7 +116,7 @@ def _table(motion: Trajectory, rows: dict[str, Any]) -> Table:
         "joint", "peak", "at", "rms", "unit", "of limit", "mostly", "speed", "acceleration", "power",
         box=None, padding=(0, 1, 0, 0), title=f"{len(motion)} samples, {motion.duration:.4g} s", title_justify="left",
     )  # fmt: skip
-    for i, velocity in enumerate(robot.layout.velocities):
+    for i, velocity in enumerate(robot.model.layout.velocities):
         share = rows["share_of_limit"][i]
         table.add_row(
             plain(velocity.name), f"{rows['peak_torque'][i]:.4g}", f"{rows['time_of_peak'][i]:.4g} s",

@@ -21,6 +21,7 @@ from chainrule.cli.console import (
     robot_options,
 )
 from chainrule.cli.joints import CONFIGURATION, JointValues, describe_positions, joint_lines, positions
+from chainrule.core.reading import find_link
 from chainrule.errors import ModelError, visible
 from chainrule.plots.canvas import refuse_unwritable
 
@@ -68,11 +69,11 @@ def pose(
 
 def describe(robot: Robot, q: Array, link: str | None, order: str, *, degrees: bool) -> dict[str, Any]:
     """The pose as a matrix and as six numbers, and the manipulability there."""
-    T, x = robot.pose(q, link), robot.pose_vector(q, link, order=order)
-    unique = None if not np.isfinite(q).all() else not robot.angles_are_singular(q, link, order=order)
+    T, x = robot.pose(q, link), robot.textbook.pose_vector(q, link, order=order)
+    unique = None if not np.isfinite(q).all() else not robot.textbook.angles_are_singular(q, link, order=order)
     w, singular = _manipulability(robot, q, link)
     return {
-        "robot": robot.name, "link": robot.link(link), **describe_positions(robot, q, degrees=degrees), "pose": T,
+        "robot": robot.name, "link": find_link(robot, link), **describe_positions(robot, q, degrees=degrees), "pose": T,
         "position": x[:3], "order": order, "angles": np.degrees(x[3:]) if degrees else x[3:],
         "unit": "deg" if degrees else "rad", "angles_unique": unique, "manipulability": w, "singular": singular,
     }  # fmt: skip

@@ -67,7 +67,7 @@ ARRIVAL_SHARE = 0.6
     "chainrule simulate pendulum --q0 90 --degrees --duration 2        # let it fall",
     "chainrule simulate panda --controller pd --target panda_joint4=-2 --duration 2",
     "chainrule simulate ur5 --controller computed-torque --duration 1 --payload 2 --json",
-    "chainrule simulate planar_2r --torque 5,0 --duration 1 --method semi_implicit_euler --save motion.csv",
+    "chainrule simulate planar_2r --torque 5,0 --duration 1 --integrator semi_implicit_euler --save motion.csv",
     "chainrule simulate pendulum --duration 2 --plot swing.png",
     keywords={
         "torque_limits=False": "--no-torque-limits",
@@ -81,16 +81,16 @@ ARRIVAL_SHARE = 0.6
 @click.option("--qd0", type=JOINT_VALUES, help="Velocities at the start, in rad/s or m/s; at rest if left out.")
 @click.option("--duration", default=5.0, show_default=True, type=PositiveNumber("seconds"), help="Seconds to simulate.")
 @click.option(
-    "--method",
+    "--integrator",
     default="rk4",
     show_default=True,
-    type=OneOf("method", INTEGRATORS),
+    type=OneOf("integrator", INTEGRATORS),
     metavar="NAME",
     help=f"The integrator: {', '.join(INTEGRATORS)}.",
 )
 @click.option("--dt", default=1e-3, show_default=True, type=PositiveNumber("seconds"), help="Its step, in s.")
 @click.option(
-    "--record-every",
+    "--record",
     default=1,
     show_default=True,
     type=click.IntRange(1),
@@ -157,9 +157,9 @@ def run(
     q0: JointValues | None,
     qd0: JointValues | None,
     duration: float,
-    method: str,
+    integrator: str,
     dt: float,
-    record_every: int,
+    record: int,
     torque: JointValues | None,
     controller: str | None,
     target: JointValues | None,
@@ -185,7 +185,7 @@ def run(
         law = _controller(robot, controller, start, goal, duration, kp, ki, kd)
     loaded = robot if payload is None else robot.with_payload(payload)
     return loaded.simulate(
-        start, velocities(robot, qd0, degrees=degrees), duration, law, method, dt, record_every=record_every,
+        start, velocities(robot, qd0, degrees=degrees), duration, law, integrator=integrator, dt=dt, record=record,
         stops=_stops(stops, restitution), torque_limits=not no_torque_limits, limits=not ignore_limits,
     )  # fmt: skip
 
@@ -253,10 +253,10 @@ def describe(trajectory: Trajectory, *, degrees: bool) -> dict[str, Any]:
     robot: Any = trajectory.robot
     return {
         "robot": robot.name, "method": trajectory.method, "status": trajectory.status, "samples": len(trajectory),
-        "t": trajectory.t[-1:], "coordinates": robot.layout.coordinate_names,
+        "t": trajectory.t[-1:], "coordinates": robot.model.layout.coordinate_names,
         "units": coordinate_units(robot, degrees=degrees),
         "q0": in_shown_units(robot, trajectory.q[0], degrees=degrees),
-        "q": in_shown_units(robot, trajectory.q[-1], degrees=degrees), "dofs": robot.layout.velocity_names,
+        "q": in_shown_units(robot, trajectory.q[-1], degrees=degrees), "dofs": robot.model.layout.velocity_names,
         "velocity_units": velocity_units(robot, degrees=degrees),
         "qd": velocities_in_shown_units(robot, trajectory.qd[-1], degrees=degrees),
         "torque_units": force_units(robot), "largest_tau": np.abs(trajectory.tau).max(axis=0),
@@ -271,7 +271,7 @@ def _energy_error(trajectory: Trajectory) -> float:
 def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
     """Print where each joint started and ended, how fast and how hard it went, and the energy."""
     robot: Any = trajectory.robot
-    layout, console = robot.layout, terminal()
+    layout, console = robot.model.layout, terminal()
     console.print(plain(repr(trajectory)[1:-1]))
     ends = Table("coordinate", "unit", "start", "end", box=None)
     q = in_shown_units(robot, trajectory.q[[0, -1]], degrees=degrees)

@@ -30,6 +30,7 @@ from chainrule.cli.console import (
     report_file,
     terminal,
 )
+from chainrule.errors import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +104,8 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
     from chainrule import study as library
 
     _refuse_unused(robot, options)
+    if report:
+        import_optional("plotly", "the report of a study")  # before minutes of work
     result = _compute(robot, loading, options)
     sizing = balanced = followed = None
     if not options["no_drives"] and _can_be_driven(result):
@@ -292,10 +295,10 @@ def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
     from chainrule.study.report.words import summary
 
     table = Table("joint", "peak", "RMS", "unit", "speed", "power", "gravity", "drive", box=None, padding=(0, 1, 0, 0))
-    for place in result.robot.layout.velocities:
+    for place in result.robot.model.layout.velocities:
         cell = result.overall[place.name]
         turns = place.unit == "rad"
-        speed, unit = cell["speed"].peak, place.unit
+        speed, unit = float(cell["speed"].peak), place.unit
         if turns and degrees:
             speed, unit = math.degrees(speed), "deg"
         drive = "" if sizing is None else _drive(sizing, place.name)

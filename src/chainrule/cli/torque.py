@@ -43,7 +43,7 @@ ROUNDING = 1e-13
     "chainrule torque planar_2r --q 30,45 --degrees --qd 10,0 --qdd 0,90",
     "chainrule torque panda --q panda_joint4=-2 --qd panda_joint1=1",
     "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --json",
-    "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --wrench-frame world   # presses down on a table",
+    "chainrule torque ur5 --tip-wrench 0,0,0,0,0,-20 --frame world   # presses down on a table",
     "chainrule torque panda --motion run.csv --degrees     # a column for each joint, and one of times",
 )
 @click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
@@ -54,8 +54,8 @@ ROUNDING = 1e-13
     help="Moment (N m) and force (N) of the end-effector on its surroundings, about its origin: 6 numbers.",
 )  # fmt: skip
 @click.option(
-    "--wrench-frame", default="body", show_default=True, type=OneOf("frame", WRENCH_FRAMES), metavar="FRAME",
-    help="The axes of that wrench: body, the end-effector's own, or world, the base's.",
+    "--frame", default="world", show_default=True, type=OneOf("frame", WRENCH_FRAMES), metavar="FRAME",
+    help="The axes of that wrench: world, the base's; body, the end-effector's own; space, about the base's origin.",
 )  # fmt: skip
 @click.option("--motion", type=click.Path(dir_okay=False), help="A recorded motion: .csv, .txt, .mot, .parquet, .npz.")
 @click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
@@ -72,7 +72,7 @@ def torque(
     qd: JointValues | None,
     qdd: JointValues | None,
     tip_wrench: Array | None,
-    wrench_frame: str,
+    frame: str,
     motion: str | None,
     columns: tuple[str, ...],
     constant: tuple[str, ...],
@@ -93,27 +93,25 @@ def torque(
             raise click.UsageError("--motion has its own positions; leave out --q, --qd and --qdd")
         from chainrule.cli.motion_torques import Recording, report
 
-        recording = Recording(motion, columns, constant, degrees or None, cutoff, tip_wrench, wrench_frame)
+        recording = Recording(motion, columns, constant, degrees or None, cutoff, tip_wrench, frame)
         report(robot, recording, save=save, plot=plot, as_json=as_json)
         return
     if columns or constant or any(value is not None for value in (cutoff, plot, save)):
         raise click.UsageError("--column, --constant, --cutoff, --plot and --save belong to --motion")
     at = positions(robot, q, degrees=degrees)
     v, a = (velocities(robot, values, degrees=degrees) for values in (qd, qdd))
-    terms = _terms(robot, at, v, a, tip_wrench, wrench_frame)
+    terms = _terms(robot, at, v, a, tip_wrench, frame)
     if as_json:
-        names = list(robot.layout.velocity_names)
+        names = list(robot.model.layout.velocity_names)
         place = describe_positions(robot, at, degrees=degrees)
         print_json({"robot": robot.name, **place, "dofs": names, "torque_units": force_units(robot), **terms})
     else:
         terminal().print(torque_table(robot, terms))
 
 
-def _terms(
-    robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | None, wrench_frame: str
-) -> dict[str, Array]:
+def _terms(robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | None, frame: str) -> dict[str, Array]:
     """The torque terms, with that of a wrench at the tip by its name."""
-    terms = robot.torque_terms(q, qd, qdd, tip_wrench=tip_wrench, wrench_frame=wrench_frame)
+    terms = robot.torque_terms(q, qd, qdd, tip_wrench=tip_wrench, frame=frame)
     return {"tip wrench" if term == "external" else term: values for term, values in terms.items()}
 
 
@@ -122,7 +120,7 @@ def torque_table(robot: Robot, terms: dict[str, Array]) -> Table:
     columns = [term for term, values in terms.items() if term != "spring" or values.any()]
     table = Table("joint", "unit", *columns, box=None, padding=(0, 1, 0, 0))
     smallest = ROUNDING * max((np.abs(values).max(initial=0.0) for values in terms.values()), default=0.0)
-    for i, (name, unit) in enumerate(zip(robot.layout.velocity_names, force_units(robot), strict=True)):
+    for i, (name, unit) in enumerate(zip(robot.model.layout.velocity_names, force_units(robot), strict=True)):
         values = (f"{terms[term][i]: .5g}" if not abs(terms[term][i]) <= smallest else " 0" for term in columns)
         table.add_row(plain(name), unit, *values)
     return table

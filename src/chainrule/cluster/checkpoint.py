@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chainrule.arguments import npz_path
-from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
-from chainrule.formats.source import replace_file
+from chainrule.errors import ShapeError, short_repr
+from chainrule.formats.arrays import load_arrays, reading, save_arrays
 from chainrule.kinematics.cell_table import Cells, CellTable
 
 FORMAT = "chainrule workspace checkpoint 1"
@@ -62,36 +60,18 @@ class Checkpoint:
         """Write the file; where adding was interrupted, the one of before stays."""
         if self.path is None or not self.is_whole:
             return
-        arrays: Any = self.table.cells(sort=False)._asdict()
         facts, done = np.array(json.dumps(self.facts)), np.packbits(self.done)
-
-        def fill(part: Path) -> None:
-            with part.open("wb") as file:
-                np.savez(file, facts=facts, done=done, **arrays)
-
-        try:
-            replace_file(self.path, fill)
-        except OSError as error:
-            raise FormatError(f"{str(self.path)!r} cannot be written: {error.strerror or error}") from error
+        cells = self.table.cells(sort=False)._asdict()
+        save_arrays(self.path, {"facts": facts, "done": done, **cells}, compress=False)
         self.written = time.monotonic()
 
     def _read(self, path: Path) -> None:
-        try:
-            with path.open("rb") as file, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # NumPy's, about headers that are damaged and refused
-                with np.load(file, allow_pickle=False) as stored:
-                    facts = json.loads(str(stored["facts"]))
-                    self._refuse_other(facts)
-                    done: NDArray[np.bool_] = np.unpackbits(stored["done"], count=len(self.done)).astype(bool)
-                    self.table.merge(Cells(**{name: stored[name] for name in Cells._fields}))
-        except ChainruleError:
-            raise
-        except Exception as error:  # what NumPy and zipfile raise for damaged files is not documented
-            what = " ".join(str(error).split())[:200]
-            raise FormatError(
-                f"{str(path)!r} is no checkpoint of a workspace, or it is damaged: {type(error).__name__}: {what}"
-            ) from error
-        self.done = done
+        with reading(path, "a checkpoint of a workspace"):
+            stored = load_arrays(path, ("facts", "done", *Cells._fields))
+            self._refuse_other(json.loads(str(stored["facts"])))
+            done = np.unpackbits(stored["done"], count=len(self.done)).astype(bool)
+            self.table.merge(Cells(**{name: stored[name] for name in Cells._fields}))
+            self.done = done
 
     def _refuse_other(self, facts: Any) -> None:
         for name, mine in self.facts.items():

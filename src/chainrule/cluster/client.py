@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import whole_number
 from chainrule.cluster.versions import own_versions, refuse_other_versions
-from chainrule.errors import ClusterError, MissingPackageError, ShapeError, short_repr
+from chainrule.errors import ClusterError, ShapeError, import_optional, short_repr
 
 if TYPE_CHECKING:
     from distributed import Client, Security
@@ -79,11 +79,7 @@ def connect(
 
 def import_distributed() -> Any:
     """The package `distributed`."""
-    try:
-        import distributed
-    except ImportError:
-        raise MissingPackageError("a cluster needs Dask: pip install 'chainrule[dask]'") from None
-    return distributed
+    return import_optional("distributed", "a cluster")
 
 
 def _start(distributed: Any, stack: contextlib.ExitStack, workers: Any, threads: Any, memory: str | None) -> Any:

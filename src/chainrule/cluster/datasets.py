@@ -21,11 +21,11 @@ from chainrule.cluster.pieces import Finished, Piece, RobotOf, RowReader, Work
 from chainrule.cluster.products import ColumnFunction, Results, Summary
 from chainrule.cluster.reading import Reading, read_columns
 from chainrule.cluster.result_columns import Computation
-from chainrule.cluster.statistics import Statistics
 from chainrule.cluster.stream import Outcome, run_tasks
 from chainrule.cluster.targets import Solving, TargetReading
 from chainrule.errors import FormatError, MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
 from chainrule.robot.robot import Robot
+from chainrule.statistics.statistics import Statistics
 
 ASIDE = "_set_aside.json"
 """A file in a folder of results, which says what is missing and why."""
@@ -166,7 +166,7 @@ class Dataset:
         robot
             The robot; or a function of a file's partitions that gives it, such as lambda p: arms[p["subject"]].
         function
-            The name of a function of the robot, as in `robot.kernel`.
+            The name of a function of the robot, as in `robot.compiled.kernel`.
         folder
             Where results go: a path, or an address of fsspec.
         cluster

@@ -11,9 +11,10 @@ import numpy as np
 from chainrule.arguments import Array, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters
+from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import integrate
-from chainrule.model.parameters import KINDS, find_parameters
+from chainrule.model.parameters import find_parameters, is_parameter, parameter_length
 from chainrule.simulation.torque_rows import join_torque, split_torque
 
 Draw = Callable[[np.random.Generator, int], Mapping[str, Any]] | Mapping[str, Any]
@@ -70,15 +71,15 @@ class Drawing:
         torque = self._torque(drawn)
         others = {name: value for name, value in drawn.items() if name not in ARGUMENTS}
         if self.controller is not None:
-            others = {name: value for name, value in others.items() if _is_parameter(name)}
+            others = {name: value for name, value in others.items() if is_parameter(name)}
         if "q0" not in drawn:
             raise ShapeError(
                 f"monte_carlo: draw gives no q0, the starts ({count}, {robot.nq}); it gives {sorted(drawn)}"
             )
-        q0 = self._rows(robot.read_one("monte_carlo", "q0", drawn["q0"]), count, "q0", robot.nq)
+        q0 = self._rows(read_argument(robot, "monte_carlo", "q0", drawn["q0"]), count, "q0", robot.nq)
         qd0 = drawn.get("qd0")
         if qd0 is not None:
-            qd0 = self._rows(robot.read_one("monte_carlo", "qd0", qd0), count, "qd0", robot.nv)
+            qd0 = self._rows(read_argument(robot, "monte_carlo", "qd0", qd0), count, "qd0", robot.nv)
         numbers = read_parameters(robot.model, "monte_carlo", others or None).as_dict()
         for name, array in numbers.items():
             if array.ndim > 1:
@@ -98,11 +99,12 @@ class Drawing:
 
     def _draw(self, generator: np.random.Generator, count: int) -> Mapping[str, Any]:
         if isinstance(self.draw, Mapping):
-            return {name: draw_from(self.robot, name, of, generator, count) for name, of in self.draw.items()}
+            robot, each = self.robot, self.draw.items()
+            return {name: _flat(robot, name, draw_from(robot, name, of, generator, count), count) for name, of in each}
         drawn = self.draw(generator, count)
         if not isinstance(drawn, Mapping):
             raise ShapeError(
-                "monte_carlo: draw must return a dictionary such as {'q0': starts, 'payload:hand': numbers}, got "
+                "monte_carlo: draw must return a dictionary such as {'q0': starts, 'hand.payload.mass': masses}, got "
                 f"{short_repr(drawn)}"
             )
         return drawn
@@ -152,16 +154,17 @@ def draw_from(robot: Mechanism, name: str, of: Any, generator: np.random.Generat
         raise ShapeError(f"monte_carlo: {name} cannot be drawn from {short_repr(of)}: {error}") from None
 
 
-def _is_parameter(name: str) -> bool:
-    """Whether a name is that of numbers of a robot."""
-    return name.partition(":")[0] in KINDS
+def _flat(robot: Mechanism, name: str, value: Any, count: int) -> Any:
+    """What was drawn (count, 1) for one number as (count,)."""
+    is_one = is_parameter(name) and parameter_length(robot.model, name) == 1
+    return value[:, 0] if is_one and np.shape(value) == (count, 1) else value
 
 
 def _width(robot: Mechanism, name: str) -> int:
     """How many numbers a name has in a run; of a payload, its mass alone, unless more are given."""
     if name in ARGUMENTS:
         return robot.nq if name == "q0" else robot.nv
-    if not _is_parameter(name):
+    if not is_parameter(name):
         return 1
     (parameter,) = find_parameters(robot.model, (name,))
-    return 1 if parameter.kind.form.startswith("payload") else len(parameter.labels)
+    return 1 if parameter.kind.form == "LINK.payload" and parameter.which is None else len(parameter.labels)

@@ -14,7 +14,7 @@ from typing import IO, Any
 from urllib.parse import unquote
 
 from chainrule.arguments import as_list
-from chainrule.errors import ChainruleError, FormatError, MissingPackageError, ShapeError, quoted, short_repr
+from chainrule.errors import ChainruleError, FormatError, ShapeError, import_optional, quoted, short_repr
 
 SUFFIXES = (".parquet", ".pq")
 FACTS = "_chainrule.json"
@@ -48,11 +48,7 @@ class DataFile:
 
 def import_fsspec() -> Any:
     """The package that opens files wherever they are."""
-    try:
-        import fsspec
-    except ImportError:
-        raise MissingPackageError("data sets need fsspec and pyarrow: pip install 'chainrule[dask]'") from None
-    return fsspec
+    return import_optional("fsspec", "a data set")
 
 
 def find_files(

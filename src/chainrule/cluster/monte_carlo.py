@@ -19,12 +19,20 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array, names, one_of, real_array, whole_number
 from chainrule.cluster.client import connect
 from chainrule.cluster.draws import Draw, Drawing, Runs
-from chainrule.cluster.statistics import Statistics
 from chainrule.cluster.stream import run_tasks
 from chainrule.control.laws.controller import Controller
+from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.tables import import_optional
-from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
+from chainrule.core.parameters import OpenNumbers
+from chainrule.errors import (
+    ChainruleError,
+    ShapeError,
+    SimulationError,
+    SimulationWarning,
+    import_optional,
+    short_repr,
+    warn_user,
+)
 from chainrule.simulation.columns import COLUMNS, WORKS
 from chainrule.simulation.dask_batches import sample_times, with_rows_of_whole
 from chainrule.simulation.guards import max_kinetic_energy
@@ -33,12 +41,13 @@ from chainrule.simulation.simulate import simulate
 from chainrule.simulation.steppers import record_size
 from chainrule.simulation.torque_rows import mixes_rows
 from chainrule.simulation.trajectory import Trajectory
+from chainrule.statistics.statistics import Statistics
 
 BLOCK = 1000
 """Runs that are drawn and simulated together."""
 
 SAMPLES = 200
-"""About how many samples of a run are recorded, unless `record_every` says otherwise."""
+"""About how many samples of a run are recorded, unless `record` says otherwise."""
 
 INSTANTS = 26
 """Times at which there are statistics over all runs."""
@@ -76,7 +85,7 @@ def monte_carlo(
     measure: Measure | None = None,
     quantities: Sequence[str] = QUANTITIES,
     block: int = BLOCK,
-    record_every: int | None = None,
+    record: int | None = None,
     cluster: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
@@ -94,7 +103,7 @@ def monte_carlo(
     draw
         A function of a NumPy generator and a number of runs that returns a dictionary: "q0" (runs, nq), "qd0"
         (runs, nv), "torque" (whatever `simulate` takes, a controller with gains for each run among it), and parameters
-        of the robot such as "payload:hand" (runs, 1); or a dictionary with a distribution for each name: ("normal",
+        of the robot such as "hand.payload.mass" (runs,); or a dictionary with a distribution for each name: ("normal",
         mean, std), ("uniform", low, high), ("lognormal", mean, sigma), ("choice", values), a frozen distribution of
         SciPy, or numbers that are the same in all runs.
     runs
@@ -114,7 +123,7 @@ def monte_carlo(
         "kinetic_energy", "potential_energy".
     block
         Runs that are drawn and simulated together. Another number gives other random numbers.
-    record_every
+    record
         Every how many steps a sample is kept, of which the statistics are; about 200 samples a run unless given.
     cluster, workers
         The address, Client or Cluster of Dask, or a number of processes on this machine; in this process with
@@ -122,7 +131,7 @@ def monte_carlo(
     progress
         Show a progress bar; None for on a terminal only.
     **options
-        Others of `simulate`: method, dt, integrator, tip_wrench, wrenches, prescribed, stops, limits...
+        Others of `simulate`: integrator, dt, tip_wrench, external, prescribed, stops, limits...
 
     Examples
     --------
@@ -136,7 +145,7 @@ def monte_carlo(
     """
     plan = _read_plan(
         robot, draw, runs, duration, torque, seed=seed, controller=controller, measure=measure,
-        quantities=quantities, block=block, record_every=record_every, options=options,
+        quantities=quantities, block=block, record=record, options=options,
     )  # fmt: skip
     total, warned = BlockResult({}, {}, {}), 0
     with connect(cluster, workers) as client:
@@ -249,10 +258,9 @@ class Plan:
 
     def simulate(self, runs: Runs, diverged: str) -> Trajectory:
         """The motions of some runs."""
-        return simulate(
-            self.robot, runs.q0, runs.qd0, self.duration, runs.torque, parameters=runs.parameters,
-            diverged=diverged, progress=False, **self.options,
-        )  # fmt: skip
+        robot = bind(self.robot, OpenNumbers.of(runs.parameters))
+        options = {"diverged": diverged, "progress": False, **self.options}
+        return simulate(robot, runs.q0, runs.qd0, self.duration, runs.torque, **options)
 
 
 def _read_plan(
@@ -267,7 +275,7 @@ def _read_plan(
     measure: Any,
     quantities: Sequence[str],
     block: int,
-    record_every: int | None,
+    record: int | None,
     options: Mapping[str, Any],
 ) -> Plan:
     """A Monte Carlo, checked by drawing its first block."""
@@ -297,18 +305,20 @@ def _read_plan(
         quantities=wanted,
         options=dict(options),
     )
-    return _with_times(plan, record_every)
+    return _with_times(plan, record)
 
 
-def _with_times(plan: Plan, record_every: int | None) -> Plan:
+def _with_times(plan: Plan, record: int | None) -> Plan:
     """A plan with the times of samples, checked by drawing the first block."""
     first = plan.draw(0)
     own = {"duration": plan.duration, "progress": False, "events": None, "diverged": "keep"}
     given = {**_simulate_options(), **plan.options, **own}
-    if record_every is not None:
-        given["record_every"] = record_every
-    request, _ = read_request(plan.robot, first.q0, first.qd0, first.torque, first.parameters, None, **given)
-    if record_every is None:
+    if record is not None:
+        given["record"] = record
+    request, _ = read_request(
+        plan.robot, first.q0, first.qd0, first.torque, OpenNumbers.of(first.parameters), None, **given
+    )
+    if record is None:
         every = max(1, round(request.duration / request.integrator.dt / SAMPLES))
         request = replace(request, record_every=every)
     times = sample_times(request)
@@ -316,10 +326,10 @@ def _with_times(plan: Plan, record_every: int | None) -> Plan:
     if size > MAX_BLOCK_BYTES:
         raise ShapeError(
             f"monte_carlo: a block of {plan.block} runs with {len(times)} samples takes {size / 2**30:.3g} GiB; take a "
-            "larger record_every, or a smaller block"
+            "larger record=..., or a smaller block"
         )
     places = np.unique(np.linspace(0, len(times) - 1, INSTANTS).round().astype(int))
-    kept = {**plan.options, "record_every": request.record_every}
+    kept = {**plan.options, "record": request.record_every}
     return replace(plan, options=kept, samples=len(times), places=tuple(places.tolist()), t=times[places])
 
 

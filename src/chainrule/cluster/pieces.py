@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 import chainrule
 from chainrule.cluster.files import DataFile, Folder, open_file
-from chainrule.cluster.statistics import Statistics
+from chainrule.core.derived import fingerprint
 from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
 from chainrule.motion.findings import Findings
 from chainrule.robot.robot import Robot
 from chainrule.simulation.files import import_parquet
+from chainrule.statistics.statistics import Statistics
 
 FORMAT = "chainrule results 1"
 
@@ -121,7 +122,7 @@ class Work:
     def describe(self) -> dict[str, Any]:
         """Everything that shapes results, in plain values."""
         robot = self.robot
-        named = {"name": robot.name, "digest": robot.fingerprint} if isinstance(robot, Robot) else "by partition"
+        named = {"name": robot.name, "digest": fingerprint(robot)} if isinstance(robot, Robot) else "by partition"
         facts = {
             "format": FORMAT,
             "chainrule": chainrule.__version__,
@@ -139,7 +140,7 @@ class Work:
     def _finish_one(self, piece: Piece) -> Finished:
         try:
             robot = self.robot_for(piece.file)
-            facts = self.describe() | {"digest": robot.fingerprint, "file": piece.file.name}
+            facts = self.describe() | {"digest": fingerprint(robot), "file": piece.file.name}
             facts |= {"size": piece.file.size, "stamp": piece.file.stamp, "groups": [piece.first, piece.last]}
             key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
             found = None if self.folder is None else self.product.find(self.folder, piece, key)

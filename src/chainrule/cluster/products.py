@@ -14,10 +14,11 @@ from chainrule.cluster.files import Folder
 from chainrule.cluster.pieces import Finished, Piece
 from chainrule.cluster.reading import States
 from chainrule.cluster.result_columns import MEASURED, measure
-from chainrule.cluster.statistics import Statistics
+from chainrule.core.evaluation import require
 from chainrule.errors import FormatError
 from chainrule.robot.robot import Robot
 from chainrule.simulation.files import import_parquet
+from chainrule.statistics.statistics import Statistics
 
 MARK = b"chainrule"
 """Where a Parquet file of results has the facts that shaped it."""
@@ -111,7 +112,7 @@ class Summary:
 
     def check(self, robot: Robot) -> None:
         """Refuse robots without masses."""
-        robot.require("inverse_dynamics")
+        require(robot, "inverse_dynamics")
 
     def find(self, folder: Folder, piece: Piece, key: str) -> Finished | None:
         """The statistics of a piece that is finished."""
@@ -131,12 +132,12 @@ class Summary:
 
     def make(self, piece: Piece, robot: Robot, states: Iterator[States], folder: Folder | None, facts: str) -> Finished:
         """Collect the statistics, and write them."""
-        names = {"angle": robot.layout.coordinate_names}
+        names = {"angle": robot.model.layout.coordinate_names}
         collected: dict[str, Statistics] = {}
         rows = 0
         for part in states:
             for kind, values in measure(robot, part).items():
-                own = names.get(kind, robot.layout.velocity_names)
+                own = names.get(kind, robot.model.layout.velocity_names)
                 new = Statistics.of(values, rows, label=piece.name, names=own)
                 collected[kind] = collected[kind].merge(new) if kind in collected else new
             rows += len(part.q)

@@ -5,7 +5,7 @@ Postures are counted in cells where they are computed; of targets one bit comes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -19,13 +19,16 @@ from chainrule.cluster.checkpoint import Checkpoint
 from chainrule.cluster.client import connect
 from chainrule.cluster.stream import run_tasks
 from chainrule.compile.load.threads import run_all, threads
+from chainrule.core.derived import fingerprint
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.inverse_kinematics.reachability import BLOCK_TARGETS, Reachability, Solver, read_volume, solve_blocks
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.cell_table import Cells, CellTable, bytes_per_cell, refuse_too_many_cells
-from chainrule.kinematics.reach import positive_integer, read_side
+from chainrule.kinematics.reach import positive_integer
 from chainrule.kinematics.samples import BLOCK_POSTURES, block_of_postures, measure_postures
+from chainrule.kinematics.voxels import read_side
 from chainrule.kinematics.workspace_map import WorkspaceMap
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class Sampling:
 
     robot: Mechanism
     link: str
-    part: str | None
+    task: str | None
     samples: int
     seed: int
     cell: float
@@ -79,8 +82,8 @@ class Sampling:
     def describe(self) -> dict[str, Any]:
         """Everything that shapes the map, in plain values."""
         return {
-            "chainrule": chainrule.__version__, "robot": self.robot.name, "digest": self.robot.fingerprint,
-            "link": self.link, "part": self.part, "samples": self.samples, "seed": self.seed, "cell": self.cell,
+            "chainrule": chainrule.__version__, "robot": self.robot.name, "digest": fingerprint(self.robot),
+            "link": self.link, "task": self.task, "samples": self.samples, "seed": self.seed, "cell": self.cell,
             "block": BLOCK_POSTURES,
         }  # fmt: skip
 
@@ -96,7 +99,7 @@ def map_workspace(
     samples: int,
     link: str | None = None,
     *,
-    part: str | None = None,
+    task: str | None = None,
     seed: int = 0,
     cell: float,
     cluster: Any = None,
@@ -107,8 +110,8 @@ def map_workspace(
     """The map of the workspace; the arguments are those of `robot.workspace`."""
     sampling = Sampling(
         robot,
-        robot.link(link),
-        part,
+        find_link(robot, link),
+        task,
         positive_integer(samples, "workspace: samples"),
         whole_number(seed, "workspace: rng"),
         read_side(cell),
@@ -134,7 +137,7 @@ def map_workspace(
 def _expected_cells(sampling: Sampling) -> float:
     """How many cells there will be, at most about, judged by some blocks; too many are refused."""
     first = [sampling.postures(block) for block in range(min(PILOT_BLOCKS, sampling.blocks))]
-    measured = [measure_postures(sampling.robot, q, sampling.link, sampling.part) for q in first]
+    measured = [measure_postures(sampling.robot, q, sampling.link, sampling.task) for q in first]
     positions = np.concatenate([part.position for part in measured], axis=1)
     return refuse_too_many_cells(positions, sampling.cell, sampling.robot.nq)
 
@@ -169,11 +172,11 @@ def count_blocks(sampling: Sampling, blocks: range, *, most_tables: int = 1) -> 
 def _count(sampling: Sampling, blocks: Sequence[int], table: CellTable) -> None:
     for block in blocks:
         q = sampling.postures(block)
-        measured = measure_postures(sampling.robot, q, sampling.link, sampling.part)
+        measured = measure_postures(sampling.robot, q, sampling.link, sampling.task)
         table.add(measured, q, block * BLOCK_POSTURES)
 
 
-def map_reachability(
+def reachability(
     robot: Mechanism,
     low: Any,
     high: Any,
@@ -185,16 +188,42 @@ def map_reachability(
     cluster: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
-    options: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Reachability:
-    """The map of a box; the arguments are those of `robot.reachability`."""
+    """The places of a box that a link or frame reaches with given orientations, such as a hand with a cup upright.
+
+    The inverse kinematics is solved for the center of each cell with each orientation. Of a target one bit is kept,
+    so that a billion of them fit. The result does not depend on processes and machines.
+
+    Parameters
+    ----------
+    low, high
+        The corners of the box (x, y, z), in m; a plane or a line where they have equal numbers.
+    cell
+        The side of cells, in m.
+    orientations
+        Rotation matrices (3, 3) or (K, 3, 3), or Rotations of SciPy; None if only the position counts.
+    link
+        The link or frame; the end-effector unless one is named.
+    task
+        As in `inverse_kinematics`: "pose" unless given, or "axis", the direction of one axis of the frame alone.
+    cluster, workers, progress
+        As in `workspace`.
+    options
+        Of `inverse_kinematics`: tolerance, axis, limits, weights, posture, method, max_iterations, seed, and
+        restarts, 20 unless given: of targets that cannot be reached, all of them are tried.
+
+    >>> import chainrule as cr
+    >>> cr.load("planar_2r").ik.reachability([0, 0, 0], [2, 2, 0], 0.25)
+    <Reachability of 'planar_2r': 8 x 8 x 1 cells of 0.25 m, 1 orientations, 81.2% reached>
+    """
     volume = read_volume(low, high, cell, orientations)
-    chosen = dict(options or {})
+    chosen = dict(options)
     for name in chosen:
         if name not in OPTIONS:
             raise UnknownNameError.of("option", name, OPTIONS, "reachability")
     chosen["task"] = task or ("position" if volume.rotations is None else "pose")
-    solver = Solver(robot, robot.link(link), {"restarts": DEFAULT_RESTARTS} | chosen)
+    solver = Solver(robot, find_link(robot, link), {"restarts": DEFAULT_RESTARTS} | chosen)
     inverse_kinematics(robot, volume.block(0)[:1], link=solver.link, **{**solver.options, "restarts": 0})  # or refused
     blocks = -(-volume.targets // BLOCK_TARGETS)
     tasks = [range(start, min(start + TARGET_TASK_BLOCKS, blocks)) for start in range(0, blocks, TARGET_TASK_BLOCKS)]

@@ -77,13 +77,13 @@ class Reading:
         schema = file.schema_arrow
         wanted = (*self.keep, self.motion, *self.columns.values())
         self._refuse_missing([name for name in wanted if name is not None], schema.names)
-        given = None if self.derivatives == "computed" else self._find_states(robot.layout, schema)
+        given = None if self.derivatives == "computed" else self._find_states(robot.model.layout, schema)
         if given is not None:
-            yield from self._read_states(robot.layout, file, groups, given, notes)
+            yield from self._read_states(robot.model.layout, file, groups, given, notes)
         elif self.derivatives == "given":
             raise FormatError(
                 f"there are no columns of positions, velocities and accelerations for all joints of {robot.name!r}; "
-                f"there are {quoted(schema.names)}. Say which, with columns={{'q.{robot.layout.coordinate_names[0]}': "
+                f"there are {quoted(schema.names)}. Say which, with columns={{'q.{robot.coordinate_names[0]}': "
                 "'..', ...}, or have velocities computed, with derivatives='computed'"
             )
         elif groups != range(file.num_row_groups):
@@ -93,7 +93,7 @@ class Reading:
 
     def holds_states(self, robot: Mechanism, schema: Any) -> bool:
         """Whether a file with this schema is read row by row."""
-        return self.derivatives != "computed" and self._find_states(robot.layout, schema) is not None
+        return self.derivatives != "computed" and self._find_states(robot.model.layout, schema) is not None
 
     # Whole states
 
@@ -169,13 +169,13 @@ class Reading:
         whole = file.read(use_threads=False)
         columns = _numbers(whole)
         vector = self.columns.get("q", "q")
-        named = self._coordinates(robot.layout)
+        named = self._coordinates(robot.model.layout)
         if vector in columns and columns[vector].ndim == 2:
             positions = columns[vector]
             if positions.shape[1] != robot.nq:
                 raise FormatError(f"lists in column {vector!r} have {positions.shape[1]} numbers, and q has {robot.nq}")
-            columns |= {f"q.{name}": positions[:, k] for k, name in enumerate(robot.layout.coordinate_names)}
-            named |= {name: f"q.{name}" for name in robot.layout.coordinate_names}
+            columns |= {f"q.{name}": positions[:, k] for k, name in enumerate(robot.model.layout.coordinate_names)}
+            named |= {name: f"q.{name}" for name in robot.model.layout.coordinate_names}
         flat = {name: column for name, column in columns.items() if column.ndim == 1 and name != self.motion}
         for label, rows in self._motions(whole):
             table: Table = read_table({name: column[rows] for name, column in flat.items()})

@@ -11,7 +11,9 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.cluster.reading import States
+from chainrule.core.evaluation import evaluate, options_of, require
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_wrenches
 from chainrule.dynamics.dynamics import inverse_dynamics, joint_wrenches, torque_terms
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions.table import FUNCTIONS
@@ -34,7 +36,7 @@ class Computation:
     def check(self, robot: Mechanism) -> None:
         """Refuse what cannot be computed for a robot, before anything is read."""
         if self.name in COMPUTATIONS:
-            robot.require("inverse_dynamics")
+            require(robot, "inverse_dynamics")
             return
         if self.name not in FUNCTIONS:
             raise UnknownNameError.of("function", self.name, [*COMPUTATIONS, *FUNCTIONS], "a robot")
@@ -43,8 +45,8 @@ class Computation:
             raise ShapeError(
                 f"{self.name} needs {others[0]}, and a data set of motions has q, qd and qdd; take a function of these"
             )
-        robot.require(self.name)
-        robot.options(self.name, self.options)
+        require(robot, self.name)
+        options_of(robot, self.name, self.options)
 
     def columns(self, robot: Mechanism, states: States) -> Columns:
         """The results for some states."""
@@ -52,7 +54,7 @@ class Computation:
 
     def _of_function(self, robot: Mechanism, states: States) -> Columns:
         arguments = {name: getattr(states, name) for name in FUNCTIONS[self.name].arguments}
-        values = robot.evaluate(self.name, robot.loads(self.name, None, None), **arguments, **self.options)
+        values = evaluate(robot, self.name, read_wrenches(robot, self.name, None, None), **arguments, **self.options)
         places = [".".join(map(str, place)) for place in product(*map(range, values.shape[1:]))]
         names = [f"{self.name}.{place}" if place else self.name for place in places]
         return dict(zip(names, values.reshape(len(values), len(names)).T, strict=True))
@@ -60,12 +62,12 @@ class Computation:
 
 def _torques(robot: Mechanism, states: States) -> Columns:
     tau = inverse_dynamics(robot, *states[:3])
-    return {f"tau.{name}": tau[:, k] for k, name in enumerate(robot.layout.velocity_names)}
+    return {f"tau.{name}": tau[:, k] for k, name in enumerate(robot.model.layout.velocity_names)}
 
 
 def _terms(robot: Mechanism, states: States) -> Columns:
     terms = torque_terms(robot, *states[:3])
-    names = robot.layout.velocity_names
+    names = robot.model.layout.velocity_names
     return {f"{term}.{name}": values[:, k] for term, values in terms.items() for k, name in enumerate(names)}
 
 

@@ -7,11 +7,10 @@ machine code; interpreted, the same text runs on NumPy arrays, a scalar being th
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.util import find_spec
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -19,9 +18,9 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.compile import memory
-from chainrule.compile.load import numpy_abi, settings
-from chainrule.compile.program import Outliner, split, tape_of_text
+from chainrule.compile.load import settings
 from chainrule.compile.steps import COST, signature
+from chainrule.errors import MissingPackageError, warn_user
 from chainrule.functions import reference
 from chainrule.functions.reference import scalars_of
 from chainrule.functions.table import FUNCTIONS
@@ -196,20 +195,27 @@ def is_enabled() -> bool:
 
 @cache
 def _has_compiler() -> bool:
-    """Whether there is LLVM, as everywhere but where somebody has installed the library without what it depends on."""
-    if find_spec("llvmlite") is not None:
-        return True
-    warnings.warn(
-        "llvmlite is not installed: functions on the CPU are interpreted, as with CHAINRULE_KERNELS=off, which is "
-        "slower and gives the same numbers",
-        stacklevel=2,
-    )
-    return False
+    """Whether there is LLVM, as everywhere but on platforms for which llvmlite has no wheel; a warning, once."""
+    try:
+        import_module("chainrule.compile.load.engine")
+    except MissingPackageError as error:
+        warn_user(
+            "everything is interpreted, which gives the same numbers and is slower, single calls and simulations about "
+            "a thousand times, large batches about thirty times: llvmlite, which makes machine code, cannot be "
+            f"imported ({error.__cause__}). CHAINRULE_KERNELS=off asks for this without a warning",
+            UserWarning,
+        )
+        return False
+    return True
 
 
 def active(backend: Backend) -> Backend:
     """The backend that evaluates where this one is wanted: INTERPRETED wherever compiled code cannot be used."""
-    return COMPILED if backend.compiles and is_enabled() and numpy_abi.ufuncs_possible() else INTERPRETED
+    if not (backend.compiles and is_enabled()):
+        return INTERPRETED
+    from chainrule.compile.load import numpy_abi
+
+    return COMPILED if numpy_abi.ufuncs_possible() else INTERPRETED
 
 
 class Interpreted:
@@ -392,6 +398,7 @@ class Compiled:
 
         def build() -> np.ufunc:
             from chainrule.compile.batch import batch_function
+            from chainrule.compile.program import tape_of_text
 
             return batch_function(tape_of_text(text, lengths), name, label)
 
@@ -400,6 +407,8 @@ class Compiled:
 
     def caller(self, key: Hashable, label: str) -> Caller:
         """Calls of generalized ufuncs, one for each function."""
+        from chainrule.compile.program import split
+
         made: dict[tuple[str, tuple[int, ...]], Callable[..., Array]] = {}
 
         def call(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
@@ -433,6 +442,7 @@ class Compiled:
 
         def build() -> Rollout:
             from chainrule.compile.load import engine
+            from chainrule.compile.program import Outliner
             from chainrule.compile.rollout import Rollout
 
             lanes = 1 if one_row else engine.vector_bits() // 64
@@ -452,6 +462,7 @@ class Compiled:
 
         def build() -> Until:
             from chainrule.compile.load import engine
+            from chainrule.compile.program import Outliner
             from chainrule.compile.until import Until
 
             outliner = Outliner((shape.parameters, shape.state, 0))

@@ -33,7 +33,7 @@ class CudaKernel:
     the library's current stream. Code is made at the first call with a type, and kept on disk.
 
     >>> import chainrule as cr
-    >>> kernel = cr.load("planar_2r").kernel("mass_matrix", target="cuda")
+    >>> kernel = cr.load("planar_2r").compiled.kernel("mass_matrix", target="cuda")
     >>> kernel.signature, "__global__" in kernel.source(32)
     ('(2)->(2,2)', True)
     """

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from chainrule.compile.replay import ARITHMETIC, replay
-from chainrule.compile.tape import OPERATIONS, Instruction, Tape, Value, with_shared_reciprocals
+from chainrule.compile.symbol_array import Symbol
+from chainrule.compile.tape import CONDITIONS, OPERATIONS, Instruction, Tape, Value, with_shared_reciprocals
 from chainrule.spatial.scalar import Functions, register
 
 Operand = Any
 """A node or a number."""
 
 
-class Node:
+class Node(Symbol):
     """A value of a graph: an operation on values before it, or an entry of an input.
 
     `place` is the order in which nodes were made: the operands of a node come before it. A constant is a node where
@@ -45,6 +46,8 @@ class Node:
             return self - other.a
         if self.operation == "neg":
             return other - self.a
+        if self.operation in CONDITIONS and other.operation in CONDITIONS:
+            raise TypeError("the sum of two conditions is `or` to NumPy and a count to Python: write a | b")
         for x, y in ((self, other), (other, self)):
             if x.operation == "sub" and x.b is y:
                 return x.a
@@ -164,12 +167,10 @@ class Node:
             if constant is None:
                 return NotImplemented
             number = constant.number
-            if number == int(number) and 0 <= number <= MAX_WHOLE_POWER:
-                return _whole_power(self, int(number))
-            if number == 0.5:
-                return self.sqrt()
-            if number == -1:
-                return 1 / self
+            if abs(number) <= MAX_WHOLE_POWER and 2 * number == int(2 * number):
+                base, whole = (self, number) if number == int(number) else (self.sqrt(), 2 * number)
+                power = _whole_power(base, abs(int(whole)))
+                return power if number >= 0 else 1 / power
             exponent = constant
         return self.graph.binary("pow", self, exponent)
 
@@ -211,15 +212,15 @@ class Node:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise TypeError("a symbol has no truth value; use chainrule.spatial.scalar.where in place of if")
+        raise TypeError("a symbol has no truth value; np.where chooses in place of if, np.maximum in place of max")
 
     def __float__(self) -> float:
-        raise TypeError("a symbol has no number; write plain arithmetic, without float(..)")
+        raise TypeError("a symbol has no number; write plain arithmetic, without float(..) and the module math")
 
     def __repr__(self) -> str:
         return f"<Node {self.place}: {self.operation}>"
 
-    # --- functions, by the names under which NumPy asks an object for them ---
+    # --- functions ---
 
     def sqrt(self) -> Node:
         """The square root."""
@@ -248,12 +249,16 @@ _places = itertools.count()
 """Places of nodes, of all graphs: two values are never confused."""
 
 MAX_WHOLE_POWER = 8
-"""Exponent up to which a power is a product."""
+"""Exponent, a multiple of 1/2, up to which a power is a product."""
 
-NUMPY_NAMES = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "fabs": "abs", "absolute": "abs", "logical_not": "not",
-}  # fmt: skip
+NUMPY_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 """Names of functions in NumPy, and those of a tape where they differ."""
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
+    "abs": abs, "pow": operator.pow,
+}  # fmt: skip
+"""Operations that Python has, which fold where it does them."""
 
 
 def _whole_power(x: Node, exponent: int) -> Operand:
@@ -420,12 +425,6 @@ def _atan2(y: Operand, x: Operand) -> Node:
     return (y if type(y) is Node else x).graph.compare("atan2", y, x)
 
 
-def _call_casadi(function: Any, arguments: Sequence[Sequence[Operand]]) -> list[Operand]:
-    from chainrule.compile.casadi_tape import tape_of
-
-    return replay(tape_of(function, tuple(map(len, arguments))), arguments)
-
-
 register(
     Node,
     Functions(
@@ -435,6 +434,5 @@ register(
         atan2=_atan2,
         where=lambda condition, a, b: condition.graph.choose(condition, a, b),
         exp=lambda x: x.graph.unary("exp", x),
-        call=_call_casadi,
     ),
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile.replay import walk
-from chainrule.compile.tape import Tape
+from chainrule.compile.tape import CONDITIONS, Tape
 
 NAMES = {
     "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative", "lt": "less",
@@ -18,25 +17,26 @@ NAMES = {
 }  # fmt: skip
 """Names of a tape's operations in NumPy and in libraries like it, where they differ."""
 
-LOGIC = ("lt", "le", "eq", "ne", "and", "or", "not")
-"""Operations that give 1 or 0."""
+
+def performer(library: Any, kind: Any) -> Callable[[str, list[Any]], Any]:
+    """The operations of a tape by a library like NumPy, on numbers of one type."""
+
+    def perform(operation: str, operands: list[Any]) -> Any:
+        if operation == "choose":
+            return library.where(operands[0] != 0, operands[1], library.zeros((), dtype=kind))
+        value = getattr(library, NAMES.get(operation, operation))(*operands)
+        return library.asarray(value, dtype=kind) if operation in CONDITIONS else value
+
+    return perform
 
 
 def perform(tape: Tape, arrays: Sequence[Any], library: Any) -> list[Any]:
     """The outputs of a tape for arrays (..., length), each (...) or a number, by a library like NumPy."""
     kind = arrays[0].dtype
-
-    def carry_out(operation: str, operands: list[Any]) -> Any:
-        if operation == "choose":
-            return library.where(operands[0] != 0, operands[1], library.zeros((), dtype=kind))
-        value = getattr(library, NAMES.get(operation, operation))(*operands)
-        return value.astype(kind) if operation in LOGIC else value
-
-    return walk(
-        tape,
+    return tape.walk(
         lambda argument, entry: arrays[argument][..., entry],
         lambda x: library.asarray(x, dtype=kind),
-        carry_out,
+        performer(library, kind),
     )
 
 

@@ -44,7 +44,7 @@ class Kernel:
     Call it like any NumPy ufunc, with `out=`, `dtype=` and broadcasting; large batches are spread over threads.
 
     >>> import chainrule as cr
-    >>> kernel = cr.load("planar_2r").kernel("mass_matrix")
+    >>> kernel = cr.load("planar_2r").compiled.kernel("mass_matrix")
     >>> kernel.signature, kernel([0.0, 0.0]).tolist()
     ('(2)->(2,2)', [[5.0, 2.0], [2.0, 1.0]])
     """
@@ -174,7 +174,9 @@ class Kernel:
         """A builtin with the signature of `fallback` for one state, and for what its records say."""
         code = self._double
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(gufunc.setup_table()))
-        return gufunc.python_function(code.address("call"), fallback, self.name, doc, self._double_ufunc, learn)
+        return gufunc.python_function(
+            code.address("call"), fallback, self.name.rpartition(".")[2], doc, self._double_ufunc, learn
+        )
 
     @property
     def target(self) -> Target:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Value = int
 """The index of an instruction."""
@@ -24,6 +25,9 @@ OPERATIONS = {
 Comparisons and logic give 1 or 0; any number but 0 is true. `choose` gives its second operand where the first is true,
 else 0. Besides these there are `input`, an entry of an argument, and `constant`.
 """
+
+CONDITIONS = frozenset({"lt", "le", "eq", "ne", "and", "or", "not"})
+"""Operations that give 1 or 0."""
 
 ARITHMETIC = ("add", "sub", "mul", "neg", "div", "sqrt")
 """Operations that count as one flop each."""
@@ -54,6 +58,23 @@ class Tape:
     outputs: tuple[Value, ...]
     meanings: tuple[str, ...] = ()
     """Each argument and then the result in words, where somebody has given them: for people who read exported code."""
+
+    def walk(
+        self,
+        entry: Callable[[int, int], Any],
+        constant: Callable[[float], Any],
+        perform: Callable[[str, list[Any]], Any],
+    ) -> list[Any]:
+        """The results, value by value: entries of arguments, constants, and operations on values before them."""
+        values: list[Any] = []
+        for instruction in self.instructions:
+            if instruction.operation == "input":
+                values.append(entry(instruction.argument, instruction.entry))
+            elif instruction.operation == "constant":
+                values.append(constant(instruction.constant))
+            else:
+                values.append(perform(instruction.operation, [values[v] for v in instruction.operands]))
+        return [values[v] for v in self.outputs]
 
     def counts(self) -> Counter[str]:
         """The number of times that each operation occurs."""

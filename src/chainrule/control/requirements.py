@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from chainrule.arguments import Array, flag, real_array, refuse_nonfinite
+from chainrule.core.derived import driven_velocities, has_moving_mass, massless_joints
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_velocities
 from chainrule.errors import ModelError, ModelWarning, ShapeError, quoted, short_repr
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def known_robot(
     if not robot.nv:
         raise ModelError(f"{what}: robot {robot.name!r} has no degrees of freedom, so there is nothing to move")
     needs_masses = flag(masses, f"{what}: gravity")
-    if needs_masses and not robot.has_mass:
+    if needs_masses and not has_moving_mass(robot):
         raise ModelError(
             f"{what}: robot {robot.name!r} has no masses, so its dynamics is not known; give its links masses and "
             "inertias"
@@ -58,15 +60,15 @@ def known_robot(
             f"{what}: robot {robot.name!r} has closed loops, and this law knows of none; GravityCompensation, PD, PID "
             "and ComputedTorque do"
         )
-    if inverse and robot.idle_joints:
+    if inverse and massless_joints(robot):
         raise ModelError(
-            f"{what}: the mass matrix of robot {robot.name!r} is singular, because {quoted(robot.idle_joints)} moves "
-            "no mass; give its link an inertia, or the joint a rotor, or lock it"
+            f"{what}: the mass matrix of robot {robot.name!r} is singular, because {quoted(massless_joints(robot))} "
+            "moves no mass; give its link an inertia, or the joint a rotor, or lock it"
         )
     return robot
 
 
-def driven_velocities(robot: Mechanism, actuated: Actuated, what: str) -> tuple[int, ...]:
+def actuated_velocities(robot: Mechanism, actuated: Actuated, what: str) -> tuple[int, ...]:
     """The places in qd of the velocities that have a motor; a warning where others are left out unasked."""
     if actuated is True:
         return tuple(range(robot.nv))
@@ -79,14 +81,14 @@ def driven_velocities(robot: Mechanism, actuated: Actuated, what: str) -> tuple[
         raise ShapeError(
             f"{what}: actuated must be a list of joints' names, True for all, or None, got {short_repr(actuated)}"
         )
-    return robot.find_velocities(what, [str(name) for name in names])
+    return find_velocities(robot, what, [str(name) for name in names])
 
 
 def _with_motors(robot: Mechanism, what: str) -> tuple[int, ...]:
     """All velocities but those of free joints, and those whose effort limit is zero."""
-    free = {places.joint.name for places in robot.layout.joints if places.joint.kind.name == "free"}
-    driven = set(robot.actuated)
-    left_out = {velocity.joint for velocity in robot.layout.velocities if velocity.index not in driven} | free
+    free = {places.joint.name for places in robot.model.layout.joints if places.joint.kind.name == "free"}
+    driven = set(driven_velocities(robot))
+    left_out = {velocity.joint for velocity in robot.model.layout.velocities if velocity.index not in driven} | free
     if left_out and not robot.model.constraints:  # joints of closed loops are moved by the others
         names = [name for name in robot.joint_names if name in left_out]
         warnings.warn(
@@ -96,4 +98,4 @@ def _with_motors(robot: Mechanism, what: str) -> tuple[int, ...]:
             ModelWarning,
             stacklevel=5,  # the call of the law's class
         )
-    return tuple(i for i in robot.actuated if robot.layout.velocities[i].joint not in free)
+    return tuple(i for i in driven_velocities(robot) if robot.model.layout.velocities[i].joint not in free)

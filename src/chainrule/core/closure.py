@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
+from chainrule.core.derived import remember
+from chainrule.core.evaluation import evaluate
 from chainrule.core.rank import independent_rows, motions
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.model import Constraint, Model
+
+if TYPE_CHECKING:
+    from chainrule.core.mechanism import Mechanism
 
 CLOSED_GAP = 1e-8
 """A loop counts as closed when its gap is at most this, in m, and its angle at most this, in rad."""
@@ -36,6 +42,11 @@ Booleans = NDArray[np.bool_]
 Evaluate = Callable[..., Array]
 
 
+def closure_of(robot: Mechanism) -> Closure:
+    """The closing of a robot's loops."""
+    return remember(robot, "closure", lambda: Closure(robot.model, partial(evaluate, robot)))
+
+
 class Closure:
     """The loops of one robot: `evaluate(function, **arguments)` evaluates its functions."""
 
@@ -45,7 +56,7 @@ class Closure:
 
     def gaps(self, q: Array) -> tuple[Array, Array]:
         """The gap of each constraint, in m and in rad: (..., constraints) each."""
-        return gaps(self.model.constraints, self._evaluate("constraint_poses", q=q))
+        return gaps(self.model.constraints, self._evaluate("loops.poses", q=q))
 
     def is_closed(self, q: Array, tolerance: float = CLOSED_GAP) -> Booleans:
         """Whether every loop is closed: (...)."""
@@ -82,7 +93,7 @@ class Closure:
     def _descend(self, q: Array, free: Booleans) -> Array:
         """Levenberg and Marquardt's steps: Newton's where it is near, shorter where the residual would not fall."""
         q = np.array(q, dtype=float)
-        phi = self._evaluate("constraint_residual", q=q)
+        phi = self._evaluate("loops.residual", q=q)
         damping = np.full(len(q), 1e-6)
         for _ in range(MAX_NEWTON_STEPS):
             with np.errstate(invalid="ignore"):
@@ -90,10 +101,10 @@ class Closure:
             if not len(going):
                 break
             step = np.zeros((len(going), len(free)))
-            G = self._evaluate("constraint_jacobian", q=q[going])[..., free]
+            G = self._evaluate("loops.jacobian", q=q[going])[..., free]
             step[:, free] = _damped_step(G, phi[going], damping[going])
             attempt = self._integrate(q[going], step)
-            there = self._evaluate("constraint_residual", q=attempt)
+            there = self._evaluate("loops.residual", q=attempt)
             better = np.linalg.norm(there, axis=-1) < np.linalg.norm(phi[going], axis=-1)
             q[going[better]], phi[going[better]] = attempt[better], there[better]
             damping[going] = np.where(better, damping[going] * 0.1, np.maximum(damping[going], 1e-12) * 30)
@@ -135,7 +146,7 @@ class Closure:
             return ()
         neutral = np.array(self.model.layout.neutral, dtype=float)
         random = random_configurations(self.model.layout, np.random.default_rng(0), (ROW_SAMPLES,))
-        G = self._evaluate("constraint_jacobian", q=np.concatenate([neutral[None], random]))
+        G = self._evaluate("loops.jacobian", q=np.concatenate([neutral[None], random]))
         return independent_rows(np.concatenate(list(G), axis=1))
 
     @cached_property
@@ -154,25 +165,25 @@ class Closure:
         if found < len(self.rows):
             random = random_configurations(self.model.layout, np.random.default_rng(1), (RANK_SAMPLES,))
             states, good = self.close(random)
-            G = self._evaluate("constraint_jacobian", q=states[good])
+            G = self._evaluate("loops.jacobian", q=states[good])
             found = max([found, *(len(independent_rows(here)) for here in G)])
         return found
 
     def rank_near(self, q: Array) -> int:
         """The number of independent equations near the closed configurations (N, nq), the largest of them."""
-        G = self._evaluate("constraint_jacobian", q=q[1:])
+        G = self._evaluate("loops.jacobian", q=q[1:])
         return max([len(self.rows_near(q[0])), *(len(independent_rows(here)) for here in G)])
 
     def rows_near(self, q: Array) -> tuple[int, ...]:
         """Independent equations at a closed configuration, or near it where it is a singular one."""
         rng = np.random.default_rng(0)
-        best, rows = q, independent_rows(self._evaluate("constraint_jacobian", q=q))
+        best, rows = q, independent_rows(self._evaluate("loops.jacobian", q=q))
         for _ in range(WALK_STEPS):
-            Z = motions(self._evaluate("constraint_jacobian", q=best))
+            Z = motions(self._evaluate("loops.jacobian", q=best))
             away = rng.normal(size=(8, Z.shape[1])) * 0.05 @ Z.T
             states, good = self.close(self._integrate(np.broadcast_to(best, (8, len(best))), away))
             for state in states[good]:
-                here = independent_rows(self._evaluate("constraint_jacobian", q=state))
+                here = independent_rows(self._evaluate("loops.jacobian", q=state))
                 if len(here) > len(rows):
                     best, rows = state, here
         return rows

@@ -32,6 +32,7 @@ from chainrule.arguments import (
 )
 from chainrule.compile.load.threads import one_thread
 from chainrule.core.names import joint_dimension
+from chainrule.core.reading import read_joints
 from chainrule.errors import ShapeError
 from chainrule.functions.table import ARGUMENTS
 from chainrule.model import Quantity
@@ -208,7 +209,8 @@ class _Arguments:
     ) -> None:
         bound = signature(function).bind(robot, *arguments, **options)
         self.function, self.robot, self.given, self._own = function, robot, bound.arguments, dimensions
-        self.caller = function.__name__
+        bare = bound.arguments.get("function")  # of `robot.at`, which calls it
+        self.caller = bare.__name__ if callable(bare) else function.__name__
         for name in NOT_LAZY:
             if self.given.get(name):
                 raise ShapeError(
@@ -260,7 +262,7 @@ class _Arguments:
             return self._template(key if name in LISTS and key in JOINT_ARGUMENTS else name, value, label, key)
         value = value.data if _is_lazy_table(value) else value
         numbers = value if is_lazy(value) else self._numbers("", value, label)
-        places = self.robot.layout.by_joint.get(key)
+        places = self.robot.model.layout.by_joint.get(key)
         own = 1 if places is not None and places.joint.kind.nv > 1 else 0
         return value if numbers is None else self._place(value, numbers, own, label)
 
@@ -281,7 +283,7 @@ class _Arguments:
         if not isinstance(getattr(value, "shape", None), tuple):
             return None
         if name in JOINT_ARGUMENTS:
-            return cast(Array, self.robot.read_joints(value, JOINT_ARGUMENTS[name], what))
+            return read_joints(self.robot, value, JOINT_ARGUMENTS[name], what)
         return real_array(value, what)
 
     def _table(self, name: str, value: Any, label: str) -> Any:
@@ -326,8 +328,7 @@ class _Arguments:
         leaves = tuple(_leaves(sample))
         if not leaves:
             raise ShapeError(
-                f"{self.caller}: the result has no arrays that could be lazy, as with units=True; call .compute() of "
-                "the Dask arrays first"
+                f"{self.caller}: the result has no arrays that could be lazy; call .compute() of the Dask arrays first"
             )
         try:
             arrays = self._blockwise(replace(call, robot=self.robot, leaves=leaves, unknown=self._find_unknown_sizes()))

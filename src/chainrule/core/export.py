@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 
 from chainrule.arguments import file_path, flag, names, word
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import options_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.functions.meaning import describe_arguments, describe_result
@@ -39,7 +41,7 @@ def export(
     place = targets.file_of(chosen, file_path(path))
     tapes = {}
     for name in functions:
-        model, options = robot.model if entry_of(name).whole else robot.merged, robot.options(name, {})
+        model, options = robot.model if entry_of(name).whole else merged_model(robot), options_of(robot, name, {})
         meanings = (*describe_arguments(name, model, options), describe_result(name, model, options))
         tapes[name] = replace(trace(model, name, **options), meanings=meanings)
     return targets.write(chosen, place, tapes, overwrite=flag(overwrite, "overwrite"))

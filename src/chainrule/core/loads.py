@@ -13,7 +13,7 @@ from chainrule.model import Model
 
 
 class Loads(NamedTuple):
-    """Wrenches (moment, force) that the world applies to links or frames, each in that frame."""
+    """Wrenches (moment, force) that the world applies to links or frames."""
 
     links: tuple[str, ...] = ()
     wrenches: tuple[Array, ...] = ()
@@ -24,25 +24,25 @@ class Loads(NamedTuple):
 NO_LOADS = Loads()
 
 
-def read_loads(model: Model, caller: str, tip_wrench: Any = None, wrenches: Mapping[str, Any] | None = None) -> Loads:
+def read_loads(model: Model, caller: str, tip_wrench: Any = None, external: Mapping[str, Any] | None = None) -> Loads:
     """The loads of a call.
 
     `tip_wrench` is what the end-effector applies to its surroundings, so that it counts with the opposite sign;
-    `wrenches[link]` is what the world applies to that link.
+    `external[link]` is what the world applies to that link.
     """
-    if tip_wrench is None and wrenches is None:
+    if tip_wrench is None and external is None:
         return NO_LOADS
-    if wrenches is not None and not isinstance(wrenches, Mapping):
+    if external is not None and not isinstance(external, Mapping):
         raise ShapeError(
-            f"{caller}: wrenches must be a dictionary of link names and wrenches, got {short_repr(wrenches)}"
+            f"{caller}: external must be a dictionary of link names and wrenches, got {short_repr(external)}"
         )
     links: list[str] = []
     arrays: list[Array] = []
     labels: list[str] = []
-    for name, wrench in (wrenches or {}).items():
+    for name, wrench in (external or {}).items():
         model.locate(name)
         links.append(name)
-        labels.append(f"wrenches[{name!r}]")
+        labels.append(f"external[{name!r}]")
         arrays.append(_six(wrench, f"{caller}: {labels[-1]}"))
     if tip_wrench is not None:
         links.append(model.tip)

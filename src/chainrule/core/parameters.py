@@ -1,4 +1,4 @@
-"""Numbers for the parameters of a robot, as users give them: `parameters={"payload:hand": (..., 10)}`."""
+"""Numbers for the parameters of a robot, as users give them: `robot.at({"hand.payload.mass": m})`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array, real_array
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.model import Model
-from chainrule.model.parameters import BODY, Parameter, find_parameters, put_parameters
+from chainrule.model.parameters import (
+    BODY,
+    Parameter,
+    find_parameters,
+    is_parameter,
+    parameter_length,
+    put_parameters,
+)
 from chainrule.spatial import Symmetric, Vector
 from chainrule.spatial.physical import objection
 
@@ -27,10 +34,15 @@ class OpenNumbers(NamedTuple):
     names: tuple[str, ...] = ()
     arrays: tuple[Array, ...] = ()
 
+    @classmethod
+    def of(cls, numbers: Mapping[str, Array] | None) -> OpenNumbers:
+        """Arrays (..., count) by name, which have been read before."""
+        return cls(tuple(numbers or {}), tuple((numbers or {}).values()))
+
     @property
     def labels(self) -> tuple[str, ...]:
         """Names for messages."""
-        return tuple(f"parameters[{name!r}]" for name in self.names)
+        return tuple(f"{name!r}" for name in self.names)
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -45,6 +57,12 @@ class OpenNumbers(NamedTuple):
 NOTHING_OPEN = OpenNumbers()
 
 
+def numbers_of(robot: Any) -> OpenNumbers:
+    """The numbers that are bound to a robot by `robot.at`."""
+    numbers: OpenNumbers = robot.__dict__.get("_numbers", NOTHING_OPEN)
+    return numbers
+
+
 def read_parameters(model: Model, caller: str, given: Any) -> OpenNumbers:
     """The parameters of a call, with numbers that a robot can have."""
     if given is None:
@@ -53,15 +71,21 @@ def read_parameters(model: Model, caller: str, given: Any) -> OpenNumbers:
         return given
     if not isinstance(given, Mapping):
         raise ShapeError(
-            f"{caller}: parameters must be a dictionary of names and numbers, such as {{'payload:hand': numbers}}, got "
-            f"{short_repr(given)}"
+            f"{caller}: parameters must be a dictionary of names and numbers, such as {{'hand.payload.mass': 2.0}}, "
+            f"got {short_repr(given)}"
         )
     names = tuple(given)
     found = find_parameters(model, names)
     numbers = OpenNumbers(names, tuple(_read(parameter, given[parameter.text], caller) for parameter in found))
-    if any(name.startswith(("static", "coulomb")) for name in names):
+    if any(parameter.kind.form in ("JOINT.static", "JOINT.coulomb") for parameter in found):
         _refuse_weak_hold(model, numbers, caller)
     return numbers
+
+
+def dimensions_of_numbers(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:
+    """The dimensions of one state in the vector of this name, for `takes_dask`: none in a parameter of one number."""
+    is_one = isinstance(key, str) and is_parameter(key) and parameter_length(given["robot"].model, key) == 1
+    return 0 if is_one else 1
 
 
 def refuse_moving(model: Model, numbers: OpenNumbers, caller: str) -> None:
@@ -72,27 +96,26 @@ def refuse_moving(model: Model, numbers: OpenNumbers, caller: str) -> None:
         if parameter.kind.moves:
             raise ModelError(
                 f"{caller}: parameter {parameter.text!r} moves a joint or frame of robot {model.name!r}, whose closed "
-                "loops it would open; make a robot of each place, with robot.with_joint(...) or robot.with_link(...)"
+                "loops it would open; make a robot of each place, with robot.edit(...)"
             )
 
 
 def _read(parameter: Parameter, value: Any, caller: str) -> Array:
-    what, labels = f"{caller}: parameters[{parameter.text!r}]", parameter.labels
-    is_payload = parameter.kind.form.startswith("payload")
+    what, labels = f"{caller}: {parameter.text!r}", parameter.labels
+    is_payload = parameter.kind.form == "LINK.payload" and parameter.which is None
     if value is None and is_payload:
         return np.zeros(len(labels))
     count = _last_length(value) if is_payload else len(labels)
     units = labels[:count] if count in SHORT_BODIES else labels
     array = real_array(value, what, labels[0][1] if len(units) == 1 else units).astype(float)
-    if array.ndim == 0 and (len(labels) == 1 or is_payload):
-        array = array[None]
+    if len(labels) == 1 or (array.ndim == 0 and is_payload):
+        array = array[..., None]
     if is_payload and array.shape[-1] in SHORT_BODIES:
         array = np.concatenate([array, np.zeros((*array.shape[:-1], len(labels) - array.shape[-1]))], axis=-1)
     if array.ndim == 0 or array.shape[-1] != len(labels):
         wanted = ", ".join(f"{name} ({unit})" for name, unit in labels)
-        hint = "; for one number in each row of a batch, numbers[..., None]" if len(labels) == 1 else ""
         raise ShapeError(
-            f"{what} must have {len(labels)} numbers in its last dimension ({wanted}), got shape {array.shape}{hint}"
+            f"{what} must have {len(labels)} numbers in its last dimension ({wanted}), got shape {array.shape}"
         )
     _refuse_impossible(parameter, array, what)
     return array
@@ -112,6 +135,8 @@ def _refuse_impossible(parameter: Parameter, array: Array, what: str) -> None:
     """Raise where numbers are not finite, or such that no robot has them, with the first of them."""
     _refuse(~np.isfinite(array), array, parameter, what, "finite")
     check = parameter.kind.check
+    if check == "body" and parameter.which is not None:  # one number of a body
+        check = "not negative" if parameter.labels[0][0] == "mass" else None
     if check == "positive":
         _refuse(~(array > 0), array, parameter, what, check)
     elif check == "not negative":

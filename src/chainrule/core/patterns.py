@@ -13,7 +13,8 @@ from chainrule.model import Model
 FIXED_TYPES = (str, bool, type(None))
 """Types of arguments that compiled code compares: what is the same now is the same for ever."""
 
-WRENCH = "tip_wrench"
+TIP_WRENCH, APPLIED_WRENCH = "tip_wrench", "wrench"
+"""Wrenches: a load on the robot, and what its link applies."""
 
 
 class PlainCall(NamedTuple):
@@ -30,8 +31,9 @@ class CallPatterns:
     def __init__(self, method: Callable[..., Any], name: str, model: Model) -> None:
         self.model = model
         self.parameters = dict(list(inspect.signature(method).parameters.items())[1:])
-        self.candidates = {f: entry for f, entry in FUNCTIONS.items() if (entry.method or f) == name}
+        self.candidates = {f: entry for f, entry in FUNCTIONS.items() if (entry.variant_of or f) == name}
         self.seen: set[Any] = set()
+        self.wrench = APPLIED_WRENCH if any(entry.acts for entry in self.candidates.values()) else TIP_WRENCH
 
     @property
     def is_plain(self) -> bool:
@@ -47,7 +49,7 @@ class CallPatterns:
         self.seen.add(kind)
         names = (*list(self.parameters)[: len(arguments)], *keywords)
         given = dict(zip(names, values, strict=True))
-        arrays = {name for name, x in given.items() if x is not None and (name in ARGUMENTS or name == WRENCH)}
+        arrays = {name for name, x in given.items() if x is not None and (name in ARGUMENTS or name == self.wrench)}
         if any(type(x) not in FIXED_TYPES for name, x in given.items() if name not in arrays):
             return None
         for function, entry in self.candidates.items():
@@ -58,8 +60,12 @@ class CallPatterns:
 
     def _options(self, entry: Function, arrays: set[str], given: Mapping[str, Any]) -> dict[str, Any] | None:
         """The options of a function that a call chooses, or None where the call means another one, or does more."""
-        is_loaded = WRENCH in arrays
-        if arrays - {WRENCH} != set(entry.arguments) or is_loaded > entry.loaded or not entry.is_direct(self.model):
+        is_loaded = self.wrench in arrays
+        if (
+            arrays - {self.wrench} != set(entry.arguments)
+            or is_loaded > entry.loaded
+            or not entry.is_direct(self.model)
+        ):
             return None
         fixed = {name: x for name, x in given.items() if name not in arrays}
         if any(fixed.get(name, self.parameters[name].default) is not x for name, x in entry.when.items()):
@@ -82,5 +88,5 @@ class CallPatterns:
         self, entry: Function, given: Mapping[str, Any], arrays: set[str], keywords: tuple[str, ...]
     ) -> Pattern:
         places = {name: Input(k) for k, name in enumerate(entry.arguments)}
-        places[WRENCH] = Input(len(entry.arguments), negative=not entry.acts)
+        places[self.wrench] = Input(len(entry.arguments), negative=not entry.acts)
         return Pattern(tuple(places[name] if name in arrays else Fixed(x) for name, x in given.items()), keywords)

@@ -15,6 +15,8 @@ from collections import OrderedDict
 from typing import Any
 from weakref import WeakValueDictionary
 
+from chainrule.core.derived import backend_of, remember
+
 MAX_KEPT_ROBOTS = 16
 """Robots that came by pickle and stay at hand although nobody holds them: those that came last."""
 
@@ -38,7 +40,7 @@ class Packed:
 
 def pack_model(robot: Any) -> Packed | None:
     """The model of a robot as bytes; None where only the pickler that asks may know how, as of a local function."""
-    model: Packed | None = robot.remember("packed", lambda: _pack(robot))
+    model: Packed | None = remember(robot, "packed", lambda: _pack(robot))
     return model
 
 
@@ -52,7 +54,7 @@ def _pack(robot: Any) -> Packed | None:
 def reduce_robot(robot: Any) -> tuple[Any, ...] | None:
     """The function and arguments that `pickle` writes for a robot, or None where its model cannot be packed."""
     model = pack_model(robot)
-    return None if model is None else (restore_robot, (type(robot), robot.backend.compiles, model.content))
+    return None if model is None else (restore_robot, (type(robot), backend_of(robot).compiles, model.content))
 
 
 def restore_robot(kind: type, compiles: bool, content: bytes) -> Any:
@@ -63,7 +65,7 @@ def restore_robot(kind: type, compiles: bool, content: bytes) -> Any:
     if found is None:
         robot: Any = object.__new__(kind)
         robot.__setstate__({"model": pickle.loads(zlib.decompress(content)), "compiled": compiles})
-        robot.remember("packed", lambda: model)  # so that it travels on as the same
+        remember(robot, "packed", lambda: model)  # so that it travels on as the same
     with _lock:
         found = _robots.setdefault(key, robot) if found is None else found
         _latest[key] = found

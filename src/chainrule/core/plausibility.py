@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelWarning, warn_user
 from chainrule.model import Layout
@@ -51,8 +52,8 @@ def _largest_angles(layout: Layout) -> Array:
 
 def warn_of_degrees(robot: Mechanism, q: Array, caller: str) -> None:
     """A warning where configurations look like degrees."""
-    if not (np.abs(q) > robot.remember("angles like degrees", lambda: _largest_angles(robot.layout))).any():
+    if not (np.abs(q) > remember(robot, "angles like degrees", lambda: _largest_angles(robot.model.layout))).any():
         return
-    hint = degrees_hint(robot.layout, q)
+    hint = degrees_hint(robot.model.layout, q)
     if hint:
         warn_user(f"{caller}: {hint}", ModelWarning)

@@ -10,16 +10,20 @@ from chainrule.arguments import WRENCH_UNITS, Array, flag, names, real_array, ro
 from chainrule.compile.backend import Call, active
 from chainrule.compile.steps import Product, tangent_lengths
 from chainrule.core.dask import takes_dask
+from chainrule.core.derived import backend_of
+from chainrule.core.evaluation import call_of
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.parameters import dimensions_of_numbers
+from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
-from chainrule.model.parameters import KINDS, parameter_length
+from chainrule.model.parameters import FORMS, is_parameter, parameter_length
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-TIP_WRENCH = "tip_wrench"
-WRENCH = "wrench:"
+TIP_WRENCH, APPLIED_WRENCH = "tip_wrench", "wrench"
+WRENCH = "external."
 """The name of a wrench on a link begins so."""
 
 Vectors = Mapping[str, Any] | Sequence[Any]
@@ -43,18 +47,18 @@ def inputs_of(robot: Mechanism, caller: str, function: str, given: Sequence[str]
     if missing:
         raise ShapeError(f"{caller}: {function} takes {quoted(entry.arguments)}; {quoted(missing)} is not given")
     further = [name for name in given if name not in entry.arguments]
-    wrenches = [name for name in further if name == TIP_WRENCH or name.startswith(WRENCH)]
+    own = APPLIED_WRENCH if entry.acts else TIP_WRENCH
+    wrenches = [name for name in further if name == own or name.startswith(WRENCH)]
     parameters = tuple(sorted(name for name in further if name not in wrenches))
     if wrenches and not entry.loaded:
         raise UnknownNameError(f"{caller}: {function} takes no wrenches, got {quoted(wrenches)}")
     for name in parameters:
-        if name.partition(":")[0] not in KINDS:
-            forms = [kind.form for kind in KINDS.values()]
-            known = [*entry.arguments, *([TIP_WRENCH, f"{WRENCH}LINK"] if entry.loaded else ()), *forms]
+        if not is_parameter(name):
+            known = [*entry.arguments, *([own, f"{WRENCH}LINK"] if entry.loaded else ()), *FORMS]
             raise UnknownNameError.of("argument", name, known, f"{caller}: {function}")
-    loads = tuple(robot.link(None) if name == TIP_WRENCH else name.removeprefix(WRENCH) for name in wrenches)
+    loads = tuple(find_link(robot) if name == own else name.removeprefix(WRENCH) for name in wrenches)
     tip_sign = 1 if entry.acts else -1
-    signs = [tip_sign if name == TIP_WRENCH else 1 for name in wrenches]
+    signs = [tip_sign if name == own else 1 for name in wrenches]
     order = (*entry.arguments, *wrenches, *parameters)
     return Inputs(order, (*(1 for _ in entry.takes), *signs, *(1 for _ in parameters)), loads, parameters)
 
@@ -64,7 +68,7 @@ def call_for(
 ) -> Call:
     """The call of a function, or of its products, with these inputs."""
     chosen = {**options, "loads": inputs.loads} if entry_of(function).loaded and inputs.loads else options
-    return robot.call(function, chosen, parameters=inputs.parameters, products=products)
+    return call_of(robot, function, chosen, parameters=inputs.parameters, products=products)
 
 
 class _Request:
@@ -100,10 +104,16 @@ class _Request:
         what = f"{self.caller}: {name}"
         place = self.inputs.names.index(name)
         if place < len(self.entry.takes):
-            return self.robot.read_one(self.caller, name, value)
+            return read_argument(self.robot, self.caller, name, value)
         if place < len(self.entry.takes) + len(self.inputs.loads):
             return self.inputs.signs[place] * rows_of(value, WRENCH_LENGTH, what, "moment and force", WRENCH_UNITS)
-        return rows_of(value, parameter_length(self.call.model, name), what, "the numbers of this parameter")
+        return self._numbers(name, value, what)
+
+    def _numbers(self, name: str, value: Any, what: str) -> Array:
+        """Numbers of the robot, or their rates; one number has no dimension of its own."""
+        length = parameter_length(self.call.model, name)
+        array = real_array(value, what)
+        return array[..., None] if length == 1 else rows_of(array, length, what, "the numbers of this parameter")
 
     def places(self, chosen: Sequence[str], what: str) -> tuple[int, ...]:
         """The places of arguments by name, in the kernel's order."""
@@ -125,7 +135,10 @@ class _Request:
             name = self.inputs.names[place]
             of = "those of a velocity" if self._varies_by_velocity(place) else f"as {name}"
             what = f"{self.caller}: tangent of {name}"
-            arrays[f"tangent of {name}"] = self.inputs.signs[place] * rows_of(given[name], size, what, of)
+            if name in self.inputs.parameters:
+                arrays[f"tangent of {name}"] = self._numbers(name, given[name], what)
+            else:
+                arrays[f"tangent of {name}"] = self.inputs.signs[place] * rows_of(given[name], size, what, of)
         return places, arrays
 
     def _varies_by_velocity(self, place: int) -> bool:
@@ -150,7 +163,7 @@ class _Request:
     def evaluate(self, products: Sequence[Product], further: Mapping[str, Array]) -> Array:
         """The product, on the arguments and what it takes besides."""
         call = call_for(self.robot, self.function, self.inputs, self.options, products)
-        return active(self.robot.backend).evaluate(call, together({**self.arrays, **further}, self.caller))
+        return active(backend_of(self.robot)).evaluate(call, together({**self.arrays, **further}, self.caller))
 
     def by_argument(self, gradient: Array, places: Sequence[int]) -> dict[str, Array]:
         """The parts of a gradient, by the names of arguments."""
@@ -158,7 +171,9 @@ class _Request:
         start = 0
         for place, size in zip(places, self.sizes(places), strict=True):
             part = gradient[..., start : start + size]
-            parts[self.inputs.names[place]] = part if self.inputs.signs[place] > 0 else -part
+            name = self.inputs.names[place]
+            part = part[..., 0] if name in self.inputs.parameters and size == 1 else part
+            parts[name] = part if self.inputs.signs[place] > 0 else -part
             start += size
         return parts
 
@@ -166,13 +181,13 @@ class _Request:
 def _result_dimensions(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:
     """The dimensions of a function's result for one state, which a cotangent has too."""
     entry_of(given["function"])
-    call: Call = given["robot"].call(given["function"], given.get("options", {}))
+    call: Call = call_of(given["robot"], given["function"], given.get("options", {}))
     return len(call.signature[1])
 
 
-@takes_dask()
+@takes_dask(arguments=dimensions_of_numbers, tangents=dimensions_of_numbers)
 def jvp(
-    robot: Mechanism, function: str, arguments: Vectors, tangents: Vectors, *, raw: bool = False, **options: Any
+    robot: Mechanism, /, function: str, arguments: Vectors, tangents: Vectors, *, raw: bool = False, **options: Any
 ) -> Array:
     """The rate of a function's result when its arguments change at given rates: the Jacobian times a vector.
 
@@ -183,8 +198,8 @@ def jvp(
     function
         Its name, as of the method: "inverse_dynamics", "pose", ...
     arguments
-        By name, {"q": q, "qd": qd}, or a list in the function's order. Besides: "tip_wrench" and "wrench:LINK", where
-        the function takes wrenches, and numbers of the robot as of `kernel`: "gravity", "link:NAME", ...
+        By name, {"q": q, "qd": qd}, or a list in the function's order. Besides: "tip_wrench" and "external.LINK", where
+        the function takes wrenches, and numbers of the robot as of `robot.at`: "gravity", "LINK.mass", ...
     tangents
         The rates of arguments, in the same form; those left out, or None, do not change. The rate of a configuration is
         a velocity (..., nv), so that a quaternion turns by an angular velocity.
@@ -198,7 +213,7 @@ def jvp(
     --------
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> arm.jvp("gravity_torque", {"q": [0.5, 0.2]}, {"q": [1.0, 0.0]}).round(3).tolist()
+    >>> arm.derivatives.jvp("gravity_torque", {"q": [0.5, 0.2]}, {"q": [1.0, 0.0]}).round(3).tolist()
     [-15.726, -6.32]
     """
     request = _Request(robot, "jvp", function, arguments, raw, options)
@@ -206,9 +221,10 @@ def jvp(
     return request.evaluate([Product("jvp", places, request.by_velocities)], rates)
 
 
-@takes_dask(cotangent=_result_dimensions)
+@takes_dask(arguments=dimensions_of_numbers, cotangent=_result_dimensions)
 def vjp(
     robot: Mechanism,
+    /,
     function: str,
     arguments: Vectors,
     cotangent: ArrayLike,
@@ -237,7 +253,8 @@ def vjp(
     --------
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> arm.vjp("kinetic_energy", {"q": [0.5, 0.2], "qd": [1.0, 2.0]}, 1.0, wrt=["qd"])["qd"].round(3).tolist()
+    >>> gradient = arm.derivatives.vjp("kinetic_energy", {"q": [0.5, 0.2], "qd": [1.0, 2.0]}, 1.0, wrt=["qd"])
+    >>> gradient["qd"].round(3).tolist()
     [8.92, 3.98]
     """
     request = _Request(robot, "vjp", function, arguments, raw, options)
@@ -248,9 +265,10 @@ def vjp(
     return request.by_argument(gradient, places)
 
 
-@takes_dask(cotangent=_result_dimensions)
+@takes_dask(arguments=dimensions_of_numbers, cotangent=_result_dimensions, tangents=dimensions_of_numbers)
 def hvp(
     robot: Mechanism,
+    /,
     function: str,
     arguments: Vectors,
     cotangent: ArrayLike,
@@ -275,7 +293,7 @@ def hvp(
     --------
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> arm.hvp("potential_energy", {"q": [0.5, 0.2]}, 1.0, {"q": [1.0, 0.0]})["q"].round(3).tolist()
+    >>> arm.derivatives.hvp("potential_energy", {"q": [0.5, 0.2]}, 1.0, {"q": [1.0, 0.0]})["q"].round(3).tolist()
     [-15.726, -6.32]
     """
     request = _Request(robot, "hvp", function, arguments, raw, options)

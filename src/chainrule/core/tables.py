@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from chainrule.arguments import Array
-from chainrule.errors import ChainruleError
-
-
-def import_optional(package: str, what: str) -> Any:
-    """A package that is not a dependency, or an error that says what to install."""
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise ChainruleError(
-            f"{what} needs the package {package}, which is not installed: pip install {package}"
-        ) from error
+from chainrule.errors import import_optional
 
 
 def data_frame(

@@ -1,81 +1,77 @@
-"""Results with units: quantities of pint, where a user asks for them."""
+"""Results with units: quantities of pint, made from what the declaration of a function says of its result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, refuse_lazy
+from chainrule.arguments import Array, refuse_lazy
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import names_and_values
-from chainrule.core.tables import import_optional
+from chainrule.errors import import_optional
+from chainrule.functions.table import Axis, Function
 from chainrule.model import Quantity
-
-JOINT_RESULTS: dict[str, Quantity] = {
-    "neutral": "position",
-    "home": "position",
-    "q": "position",
-    "random_state": "position",
-    "qd": "velocity",
-    "resolved_rate": "velocity",
-    "resolved_acceleration": "acceleration",
-    "forward_dynamics": "acceleration",
-    "tau": "effort",
-    "inverse_dynamics": "effort",
-    "gravity_torque": "effort",
-    "friction_torque": "effort",
-    "spring_torque": "effort",
-    "bias": "effort",
-    "static_torque": "effort",
-}
-"""Functions with a number for each joint, and what it is."""
-
-UNIFORM_RESULTS = {"kinetic_energy": "J", "potential_energy": "J", "center_of_mass": "m"}
-"""Functions whose numbers all have one unit."""
-
-WITH_UNITS = (*JOINT_RESULTS, *UNIFORM_RESULTS, "velocity")
-"""Functions whose results can have units."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def quantities_on_request(function: Callable[P, R]) -> Callable[P, R]:
-    """A function of a robot whose option `units=True` makes its result a quantity, or several by name."""
-
-    @wraps(function)
-    def call(robot: Any, /, *arguments: Any, units: bool = False, **options: Any) -> Any:
-        value = cast(Any, function)(robot, *arguments, **options)
-        return add_units(robot, function.__name__, value) if flag(units, "units") else value
-
-    return cast(Callable[P, R], call)
-
-
-def add_units(robot: Mechanism, function: str, value: Array) -> Any:
-    """The result of a function as a quantity.
-
-    Results with a number for each joint are one quantity where all joints turn, or all slide; otherwise a dictionary
-    of quantities by the names of joints. `velocity` gives the angular and the linear part by name.
-    """
-    refuse_lazy(value, f"the result of {function}")
-    if function in UNIFORM_RESULTS:
-        return quantity(value, UNIFORM_RESULTS[function])
-    if function == "velocity":
-        return {"angular": quantity(value[..., :3], "rad/s"), "linear": quantity(value[..., 3:], "m/s")}
-    return _by_joint(robot, value, JOINT_RESULTS[function])
 
 
 def quantity(value: Any, unit: str) -> Any:
     """A quantity of pint, in the registry that the application uses."""
     registry = import_optional("pint", "results with units").get_application_registry()
-    return registry.Quantity(value, "" if unit == "1" else unit)
+    return registry.Quantity(value, "" if unit in ("", "1") else unit)
 
 
-def _by_joint(robot: Mechanism, value: Array, what: Quantity) -> Any:
-    layout = robot.layout
+def add_units(robot: Mechanism, entry: Function, value: Any, options: Mapping[str, Any]) -> Any:
+    """The result of a function as a quantity, or as several by name where units differ.
+
+    A named tuple keeps its names, and so does a dictionary. Numbers of joints that turn and slide are by the names of
+    joints; twists and wrenches have an angular and a linear part; rows and columns of a matrix are by their names.
+    """
+    if isinstance(value, dict):
+        return {name: _of_array(robot, part, entry.dimensions(options)[1:], entry) for name, part in value.items()}
+    if entry.named is not None:
+        return value
+    return _of_array(robot, value, entry.dimensions(options), entry)
+
+
+def _of_array(robot: Mechanism, value: Any, dimensions: Sequence[Any], entry: Function) -> Any:
+    refuse_lazy(value, f"the result of {entry.name}")
+    array = np.asarray(value)
+    if entry.parts:
+        return {name: quantity(array[index], unit) for name, (index, unit) in entry.parts.items()}
+    axes = [(k - len(dimensions), axis) for k, axis in enumerate(dimensions) if isinstance(axis, Axis)]
+    if len(axes) == 1 and axes[0][1].quantity is not None and not entry.unit:
+        return joint_quantity(robot, array, axes[0][1].quantity)
+    return _split(robot, array, axes, entry.unit)
+
+
+def _split(robot: Mechanism, value: Array, axes: Sequence[tuple[int, Axis]], unit: str) -> Any:
+    """A quantity; where units differ along a dimension, a dictionary of them by its names."""
+    if not axes:
+        return quantity(value, unit)
+    (k, axis), *rest = axes  # dimensions count from the last one, so that those behind keep their index
+    units = axis.units(robot.model)
+    if len(set(units)) <= 1:
+        return _split(robot, value, rest, _product(unit, *units[:1]))
+    if axis.parts:
+        parts = {
+            name: (np.moveaxis(np.moveaxis(value, k, 0)[part], 0, k), units[part][0])
+            for name, part in axis.parts.items()
+        }
+    else:
+        layout = robot.model.layout
+        names = layout.velocity_names if len(units) == robot.nv else layout.coordinate_names
+        parts = {name: (np.moveaxis(value, k, 0)[i], units[i]) for i, name in enumerate(names)}
+    return {name: _split(robot, part, rest, _product(unit, own)) for name, (part, own) in parts.items()}
+
+
+def _product(*units: str) -> str:
+    return " * ".join(f"({unit})" for unit in units if unit not in ("", "1"))
+
+
+def joint_quantity(robot: Mechanism, value: Array, what: Quantity) -> Any:
+    """Numbers of the joints as one quantity where all joints turn, or all slide; else by the names of joints."""
+    layout = robot.model.layout
     units = layout.units_of(what)
     if len(set(units)) == 1:
         return quantity(value, units[0])

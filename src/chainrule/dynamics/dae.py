@@ -19,7 +19,11 @@ from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outwar
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.algorithms.parent_child import equations_in_rates
 from chainrule.arguments import Array, one_of
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_state, read_wrenches
 from chainrule.errors import ShapeError
 from chainrule.model import Model
 from chainrule.spatial import Force
@@ -158,10 +162,10 @@ def dae(
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> DAE:
     """The equations of motion of one state with nothing eliminated: links, joints and constraints in one system.
 
@@ -169,19 +173,21 @@ def dae(
     lead to M and h. Wrenches are as in forward_dynamics.
 
     >>> import chainrule as cr
-    >>> system = cr.load("planar_2r").dae([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> system = cr.load("planar_2r").textbook.dae([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
     >>> system.solve().qdd.round(3).tolist()
     [-9.81, 9.81]
     """
-    arrays = robot.read("dae", q=q, qd=qd, tau=tau)
-    robot.require("forward_dynamics")
+    arrays = read_state(robot, "dae", q=q, qd=qd, tau=tau)
+    require(robot, "forward_dynamics")
     if arrays[0].ndim != 1:
         raise ShapeError(f"dae takes one state, got a batch of shape {arrays[0].shape[:-1]}")
-    loads = robot.loads("dae", tip_wrench, wrenches)
-    axes = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
+    loads = read_wrenches(robot, "dae", tip_wrench, external)
+    axes = one_of(WRENCH_FRAMES, frame, "frame")
     state, rates, torques = (array.tolist() for array in arrays)
-    wrenches_on_links = on_links(robot.merged, loads.links, [wrench.tolist() for wrench in loads.wrenches], state, axes)
-    return assemble(robot.merged, state, rates, torques, wrenches_on_links, robot.independent_rows)
+    wrenches_on_links = on_links(
+        merged_model(robot), loads.links, [wrench.tolist() for wrench in loads.wrenches], state, axes
+    )
+    return assemble(merged_model(robot), state, rates, torques, wrenches_on_links, closure_of(robot).independent_rows)
 
 
 def assemble(

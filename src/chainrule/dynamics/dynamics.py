@@ -7,197 +7,235 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.algorithms import springs
+from chainrule.algorithms import aba, coriolis, crba, friction, rnea, springs, sticking, terms
 from chainrule.arguments import Array, flag, result_array
 from chainrule.core.dask import takes_dask
-from chainrule.core.loads import load_on
+from chainrule.core.declaration import BY_ALGORITHM, function, rates_or_zeros, variant
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.units import quantities_on_request
-from chainrule.errors import ModelError
-from chainrule.functions import reference
-from chainrule.functions.table import terms_by_name
-from chainrule.loops.forces import loop_torques
+from chainrule.core.options import DRIVEN, FRAME, HALF, JOINTS, LOADED, LOADS, ONE_LOAD, SOLVED
+from chainrule.core.reading import read_state, read_wrenches
+from chainrule.functions import adapters, reference
+from chainrule.functions.adapters import lower_triangle, with_named_wrenches
+from chainrule.functions.table import (
+    ACCELERATIONS,
+    EFFORTS,
+    PER_ACCELERATION,
+    PER_VELOCITY,
+    QD,
+    QDD,
+    TAU,
+    TERMS,
+    TRIANGLE,
+    WRENCH,
+    Needs,
+    Q,
+    X,
+    per_body,
+    per_pair,
+    without_loops,
+)
+from chainrule.loops.forces import torques as loop_torques
+from chainrule.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@takes_dask()
-@quantities_on_request
+def _per_sticking_pass(model: Model) -> float:
+    """Visits of bodies that take about as long as the passes which find the joints that stick."""
+    k = len(sticking.joints_with_dry_friction(model))
+    return len(model.bodies) + sticking.sticking_passes(k) * k**3 / 60
+
+
+def _chosen_joints(model: Model, options: Mapping[str, Sequence[str]]) -> int:
+    """The number of joints that the option `joints` names."""
+    return len(options["joints"])
+
+
+@function(  # the vector form: fewer operations than the twist-wrench recursion of `rnea`
+    with_named_wrenches(adapters.inverse_dynamics),
+    takes=(Q, QD, QDD),
+    gives=(EFFORTS,),
+    options=LOADED,
+    loaded=True,
+    loops=DRIVEN,
+    is_direct=without_loops,
+    on_any_frames=True,
+    answer="torques or forces of {torques}",
+)
 def inverse_dynamics(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    qd: ArrayLike = 0,
+    qdd: ArrayLike = 0,
     *,
-    wrench_frame: str = "body",
-    parameters: Mapping[str, ArrayLike] | None = None,
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
     out: Array | None = None,
-    units: bool = False,
 ) -> Array:
-    """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip, (..., n).
+    """Torques that produce the accelerations qdd: tau = M qdd + h + J^T F_tip - sum J^T W, (..., nv).
 
     The recursive Newton-Euler algorithm, with rotors, springs and friction; its vector form is evaluated
     (`algorithms/vector_form.py`), which takes fewer operations than the twists and wrenches of
-    `algorithms/rnea.py` and equals them to rounding.
+    `algorithms/rnea.py` and equals them to rounding. With closed loops, the torques are those of the driven joints, as
+    in `robot.loops.torques`.
 
     Parameters
     ----------
     q, qd, qdd
-        Configurations (..., nq), velocities and accelerations (..., n).
+        Configurations (..., nq), velocities and accelerations (..., nv); rates that are left out are zero.
     tip_wrench
-        (..., 6): the wrench that the end-effector applies to its surroundings.
-    wrenches
-        wrenches[link] (..., 6): the wrench that the world applies to a link or frame. Wrenches are (moment, force), in
-        N m and N, and the moment is about the origin of that link or frame.
-    wrench_frame
-        The axes of moment and force: "body", those of the link or frame itself; "world", those of the base.
-    parameters
-        Numbers of the robot in place of its own, for all states or for each: {"payload:hand": (..., 10)}, named as in
-        `kernel`. One compiled function serves them all.
+        F_tip, (..., 6): the wrench that the end-effector applies to the world. `tip_wrench=F` equals
+        `external={tip: -F}`.
+    external
+        external[link] (..., 6): the wrench W that the world applies to a link or frame. Wrenches are (moment, force),
+        in N m and N.
+    frame
+        Of these wrenches: "world", in base axes, the moment about the origin of that link or frame; "body", in the axes
+        of that link or frame; "space", in base axes, the moment about the origin of the base.
     out
         An array that the result is written into, as in mass_matrix.
-    units
-        Whether the result is a quantity of pint, or several by name where units differ.
-
-    With closed loops, the torques are those of the actuated joints, as in loop_torques.
 
     >>> import chainrule as cr
-    >>> arm = cr.load("planar_2r").with_gravity((0.0, 0.0, 0.0))
-    >>> at_rest = [0.0, 0.0]
-    >>> arm.inverse_dynamics([0.5, 0.0], at_rest, at_rest, [0, 0, 0, 0, 1, 0]).tolist()
-    [2.0, 1.0]
-    >>> arm.inverse_dynamics([0.5, 0.0], at_rest, at_rest, [0, 0, 0, 0, 1, 0], wrench_frame="world").round(4).tolist()
+    >>> arm = cr.load("planar_2r").edit(gravity=(0.0, 0.0, 0.0))
+    >>> arm.inverse_dynamics([0.5, 0.0], tip_wrench=[0, 0, 0, 0, 1, 0]).round(4).tolist()
     [1.7552, 0.8776]
+    >>> arm.inverse_dynamics([0.5, 0.0], tip_wrench=[0, 0, 0, 0, 1, 0], frame="body").tolist()
+    [2.0, 1.0]
     """
-    if robot.model.constraints:
-        if parameters is not None:
-            raise ModelError(
-                f"inverse_dynamics: robot {robot.name!r} has closed loops, whose torques are not computed with "
-                "parameters; edit the robot: robot.with_payload(...), robot.with_link(...)"
-            )
-        tau = loop_torques(robot, q, qd, qdd, None, tip_wrench, wrenches, wrench_frame=wrench_frame).tau
-        if out is None:
-            return tau
-        result_array(out, tau.shape, [tau], "inverse_dynamics")[...] = tau
-        return out
-    loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
-    return robot.evaluate(
-        "inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, parameters=parameters, out=out
-    )
+    if not robot.model.constraints:
+        return BY_ALGORITHM
+    qd, qdd = rates_or_zeros(robot, QD, qd), rates_or_zeros(robot, QDD, qdd)
+    tau = loop_torques(robot, q, qd, qdd, tip_wrench=tip_wrench, external=external, frame=frame).tau
+    if out is None:
+        return tau
+    result_array(out, tau.shape, [tau], "inverse_dynamics")[...] = tau
+    return out
 
 
-@takes_dask()
-@quantities_on_request
+variant(
+    with_named_wrenches(adapters.sticking_dynamics),
+    "sticking_dynamics",
+    of="forward_dynamics",
+    when={"stick": True},
+    takes=(Q, QD, TAU),
+    gives=(ACCELERATIONS,),
+    options=LOADED,
+    needs=Needs.INVERTIBLE_MASS,
+    cost=_per_sticking_pass,
+    loaded=True,
+    loops=SOLVED,
+    on_any_frames=True,
+    answer="accelerations of {accelerations}, with joints at rest held by dry friction",
+)
+
+
+@function(
+    with_named_wrenches(adapters.forward_dynamics),
+    takes=(Q, QD, TAU),
+    gives=(ACCELERATIONS,),
+    options=LOADED,
+    needs=Needs.INVERTIBLE_MASS,
+    loaded=True,
+    loops=SOLVED,
+    on_any_frames=True,
+    answer="accelerations of {accelerations}",
+)
 def forward_dynamics(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    tau: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    qd: ArrayLike = 0,
+    tau: ArrayLike = 0,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
     stick: bool = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
-    units: bool = False,
 ) -> Array:
-    """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip), (..., n).
+    """Accelerations that the torques tau produce: qdd = M^-1 (tau - h - J^T F_tip + sum J^T W), (..., nv).
 
-    The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches in the same wrench_frame.
+    The articulated-body algorithm; the inverse of inverse_dynamics, with the same wrenches in the same frame.
     With closed loops, M qdd + h = tau + G^T lambda and G qdd + gamma = 0 are solved together.
 
     Parameters
     ----------
     q, qd, tau
-        Configurations (..., nq), velocities and torques (..., n).
-    tip_wrench, wrenches, wrench_frame
+        Configurations (..., nq), velocities and torques (..., nv); what is left out is zero.
+    tip_wrench, external, frame
         As in inverse_dynamics.
     stick
         Whether dry friction holds joints at rest. Without it, dry friction counts as zero at a speed of exactly zero,
         as in inverse_dynamics. With stick=True, joints whose speed is exactly zero stay at rest as long as their dry
         friction, up to its break-away level, can hold them: the accelerations with which `simulate` starts.
-    parameters
-        Numbers of the robot in place of its own, as in inverse_dynamics.
     out
         An array that the result is written into, as in mass_matrix.
-    units
-        Whether the result is a quantity of pint, or several by name where units differ.
 
     >>> import chainrule as cr
-    >>> arm = cr.load("planar_2r").with_friction(coulomb=30.0)
+    >>> arm = cr.load("planar_2r").edit(joints={"*": {"coulomb": 30.0}})
     >>> rest = [0.0, 0.0]
     >>> arm.forward_dynamics(rest, rest, rest).round(2).tolist()
     [-9.81, 9.81]
     >>> arm.forward_dynamics(rest, rest, rest, stick=True).round(2).tolist()
     [0.0, 0.0]
     """
-    loads = robot.loads("forward_dynamics", tip_wrench, wrenches)
-    if flag(stick, "forward_dynamics: stick"):
-        return robot.evaluate(
-            "sticking_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, parameters=parameters, out=out
-        )
-    return robot.evaluate(
-        "forward_dynamics", loads, q=q, qd=qd, tau=tau, wrench_frame=wrench_frame, parameters=parameters, out=out
-    )
+    if not flag(stick, "forward_dynamics: stick"):
+        return BY_ALGORITHM
+    loads = read_wrenches(robot, "forward_dynamics", tip_wrench, external)
+    qd, tau = rates_or_zeros(robot, QD, qd), rates_or_zeros(robot, TAU, tau)
+    return evaluate(robot, "sticking_dynamics", loads, q=q, qd=qd, tau=tau, frame=frame, out=out)
 
 
-@takes_dask()
-@quantities_on_request
+@function(
+    with_named_wrenches(adapters.bias),
+    takes=(Q, QD),
+    gives=(EFFORTS,),
+    options=LOADED,
+    loaded=True,
+    on_any_frames=True,
+    answer="torques or forces without those of accelerations, of {torques}",
+)
 def bias(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    qd: ArrayLike = 0,
     *,
-    wrench_frame: str = "body",
-    parameters: Mapping[str, ArrayLike] | None = None,
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
     out: Array | None = None,
-    units: bool = False,
 ) -> Array:
-    """h(q, qd): everything but M qdd, friction and springs included: (..., n).
+    """h(q, qd): everything but M qdd, friction and springs included: (..., nv).
 
     Parameters
     ----------
     q, qd
-        Configurations (..., nq) and velocities (..., n).
-    tip_wrench, wrenches, wrench_frame, parameters
+        Configurations (..., nq) and velocities (..., nv), zero if left out.
+    tip_wrench, external, frame
         As in inverse_dynamics.
     out
         An array that the result is written into, as in mass_matrix.
-    units
-        Whether the result is a quantity of pint, or several by name where units differ.
     """
-    return robot.evaluate(
-        "bias",
-        robot.loads("bias", tip_wrench, wrenches),
-        q=q,
-        qd=qd,
-        wrench_frame=wrench_frame,
-        parameters=parameters,
-        out=out,
-    )
 
 
-@takes_dask()
-def mass_matrix(
-    robot: Mechanism,
-    q: ArrayLike,
-    *,
-    half: bool = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-) -> Array:
-    """M(q), symmetric and positive definite, rotors included: (..., n, n).
+@function(
+    lambda m, q, *, half=False: lower_triangle(crba.mass_matrix(m, q)) if half else crba.mass_matrix(m, q),
+    takes=(Q,),
+    gives=(EFFORTS, PER_ACCELERATION),
+    options={"half": HALF},
+    cost=per_pair(),
+    gives_half=(TRIANGLE,),
+    on_any_frames=True,
+    answer="mass matrix in kg, m and rad: rows and columns {columns}{half}",
+)
+def mass_matrix(robot: Mechanism, q: ArrayLike, *, half: bool = False, out: Array | None = None) -> Array:
+    """M(q), symmetric and positive definite, rotors included: (..., nv, nv).
 
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
-
-    half=True gives the entries on and below the diagonal only, row by row: (..., n (n + 1) / 2), in the order of
-    `np.tril_indices(n)`. Large batches then take little more than half the memory and time.
+    half=True gives the entries on and below the diagonal only, row by row: (..., nv (nv + 1) / 2), in the order of
+    `np.tril_indices(nv)`. Large batches then take little more than half the memory and time.
 
     out: an array of the result's shape, which the result is written into and which is returned. Memory that is used
     again costs less than new memory (docs/kernels.md).
@@ -207,106 +245,82 @@ def mass_matrix(
     >>> arm.mass_matrix([0.0, 0.0]).tolist(), arm.mass_matrix([0.0, 0.0], half=True).tolist()
     ([[5.0, 2.0], [2.0, 1.0]], [5.0, 2.0, 1.0])
     """
-    return robot.evaluate("mass_matrix", q=q, half=half, parameters=parameters, out=out)
 
 
-@takes_dask()
-def mass_matrix_derivative(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """dM_ij/dq_k, the change of the mass matrix along velocity k: (..., n, n, n), indices i, j, k.
-
-    >>> import numpy as np
-    >>> import chainrule as cr
-    >>> arm, q, qd = cr.load("planar_2r"), [0.3, 0.5], np.array([1.0, 2.0])
-    >>> dM, C = arm.mass_matrix_derivative(q), arm.coriolis_matrix(q, qd)
-    >>> bool(abs(dM @ qd - C - C.T).max() < 1e-12)  # dM/dt = C + C^T
-    True
-    """
-    return robot.evaluate("mass_matrix_derivative", q=q, out=out)
-
-
-@takes_dask()
+@function(
+    aba.apply_inverse_mass,
+    subject="analysis",
+    takes=(Q, X),
+    gives=(ACCELERATIONS,),
+    needs=Needs.INVERTIBLE_MASS,
+    on_any_frames=True,
+    answer="accelerations of {accelerations}",
+)
 def apply_inverse_mass(robot: Mechanism, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
-    """M(q)^-1 x, without forming M: (..., n)."""
-    return robot.evaluate("apply_inverse_mass", q=q, x=x, out=out)
+    """M(q)^-1 x, without forming M: (..., nv)."""
 
 
-@takes_dask()
-def coriolis_matrix(
-    robot: Mechanism,
-    q: ArrayLike,
-    qd: ArrayLike,
-    *,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-) -> Array:
-    """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., n, n).
-
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
-    """
-    return robot.evaluate("coriolis_matrix", q=q, qd=qd, parameters=parameters, out=out)
+@function(
+    coriolis.coriolis_matrix,
+    takes=(Q, QD),
+    gives=(EFFORTS, PER_VELOCITY),
+    cost=per_pair(3),
+    on_any_frames=True,
+    answer="Coriolis matrix in kg, m, s and rad: rows and columns {columns}",
+)
+def coriolis_matrix(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
+    """C(q, qd) with dM/dt - 2 C skew-symmetric, and C qd the centrifugal and Coriolis torques: (..., nv, nv)."""
 
 
-@takes_dask()
-@quantities_on_request
-def gravity_torque(
-    robot: Mechanism,
-    q: ArrayLike,
-    *,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    units: bool = False,
-) -> Array:
-    """g(q): torques that hold the robot still against gravity: (..., n).
-
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
-
-    units=True makes the result a quantity of pint, or several by name where units differ.
-    """
-    return robot.evaluate("gravity_torque", q=q, parameters=parameters, out=out)
+@function(
+    rnea.gravity_torque,
+    takes=(Q,),
+    gives=(EFFORTS,),
+    on_any_frames=True,
+    answer="torques or forces against gravity of {torques}",
+)
+def gravity_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """g(q): torques that hold the robot still against gravity: (..., nv)."""
 
 
-@takes_dask()
-def gravity_torque_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """dg_i/dq_k, the change of the torques against gravity along velocity k: (..., n, n).
+variant(
+    lambda m, qd, q: friction.friction_torque(m, q, qd),
+    "friction_torque_at",
+    of="friction_torque",
+    takes=(QD, Q),
+    gives=(EFFORTS,),
+    needs=Needs.NOTHING,
+    answer="torques or forces that overcome friction of {torques}",
+)
 
-    The stiffness that gravity gives the robot: symmetric where joints have no quaternions, positive definite where it
-    hangs in a stable equilibrium.
-    """
-    return robot.evaluate("gravity_torque_jacobian", q=q, out=out)
 
-
-@takes_dask()
-@quantities_on_request
-def friction_torque(
-    robot: Mechanism,
-    qd: ArrayLike,
-    q: ArrayLike | None = None,
-    *,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    units: bool = False,
-) -> Array:
-    """Torques that overcome friction; dry friction counts as zero at rest: (..., n).
-
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
+@function(
+    lambda m, qd: friction.friction_torque(m, None, qd),
+    takes=(QD,),
+    gives=(EFFORTS,),
+    needs=Needs.NOTHING,
+    answer="torques or forces that overcome friction of {torques}",
+)
+def friction_torque(robot: Mechanism, qd: ArrayLike, q: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+    """Torques that overcome friction; dry friction counts as zero at rest: (..., nv).
 
     q is needed where friction depends on the position: with a ripple, or a function of the user's own.
-
-    units=True makes the result a quantity of pint, or several by name where units differ.
     """
-    if q is not None:
-        return robot.evaluate("friction_torque_at", qd=qd, q=q, parameters=parameters, out=out)
-    return robot.evaluate("friction_torque", qd=qd, parameters=parameters, out=out)
+    if q is None:
+        return BY_ALGORITHM
+    return evaluate(robot, "friction_torque_at", qd=qd, q=q, out=out)
 
 
-@takes_dask()
-@quantities_on_request
-def spring_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None, units: bool = False) -> Array:
-    """Torques that hold the springs at joints and between links: (..., n).
-
-    units=True makes the result a quantity of pint, or several by name where units differ.
-    """
-    return robot.evaluate("spring_torque", q=q, out=out)
+@function(
+    terms.spring_torque,
+    takes=(Q,),
+    gives=(EFFORTS,),
+    needs=Needs.NOTHING,
+    on_any_frames=True,
+    answer="torques or forces that hold springs of {torques}",
+)
+def spring_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Torques that hold the springs at joints and between links: (..., nv)."""
 
 
 @takes_dask()
@@ -317,115 +331,118 @@ def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
 
     >>> import chainrule as cr
     >>> arm = cr.load("pendulum").with_spring("base", "rod", (0, 0.5, 0), (0, -0.5, 0), stiffness=10, rest_length=0.4)
-    >>> arm.spring_forces([0.0], [0.0]).tolist()
+    >>> arm.analysis.spring_forces([0.0], [0.0]).tolist()
     [6.0]
     """
-    state, rates = robot.read("spring_forces", q=q, qd=qd)
+    state, rates = read_state(robot, "spring_forces", q=q, qd=qd)
     with np.errstate(all="ignore"):
-        forces = springs.spring_forces(robot.merged, reference.scalars_of(state), reference.scalars_of(rates))
+        forces = springs.spring_forces(merged_model(robot), reference.scalars_of(state), reference.scalars_of(rates))
     return reference.stack(forces, state.shape[:-1], (len(forces),))
 
 
-@takes_dask()
+@function(
+    adapters.torque_terms,
+    takes=(Q, QD, QDD),
+    gives=(TERMS, EFFORTS),
+    options=LOADED,
+    loaded=True,
+    cost=per_body(6),
+    loops=DRIVEN,
+    by_name=adapters.terms_by_name,
+    on_any_frames=True,
+    answer="terms {terms}, each of {torques}",
+)
 def torque_terms(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    qd: ArrayLike = 0,
+    qdd: ArrayLike = 0,
     *,
-    wrench_frame: str = "body",
-    parameters: Mapping[str, ArrayLike] | None = None,
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> dict[str, Array]:
     """The torque by its causes: inertial, centrifugal, coriolis, gravity, friction, spring, and their total.
-
-    parameters: numbers of the robot in place of its own, as in inverse_dynamics.
 
     Centrifugal terms go with squares of a joint's own speed, Coriolis terms with products of two speeds. Wrenches, as
     in inverse_dynamics, add the term "external", J^T F_tip - J^T W; closed loops the term "loop".
 
     >>> import chainrule as cr
-    >>> arm, at_rest = cr.load("planar_2r"), [0.0, 0.0]
-    >>> terms = arm.torque_terms([0.0, 0.0], at_rest, at_rest, tip_wrench=[0, 0, 0, 0, 1, 0])
+    >>> terms = cr.load("planar_2r").torque_terms([0.0, 0.0], tip_wrench=[0, 0, 0, 0, 1, 0])
     >>> terms["external"].tolist(), terms["total"].round(2).tolist()
     ([2.0, 1.0], [31.43, 10.81])
     """
-    loads = robot.loads("torque_terms", tip_wrench, wrenches)
-    values = robot.evaluate(
-        "torque_terms", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, parameters=parameters
-    )
-    by_term: dict[str, Array] = terms_by_name(robot.model, {"loads": loads.links})(values)
-    return by_term
 
 
-@takes_dask()
+@function(
+    adapters.joint_wrenches,
+    takes=(Q, QD, QDD),
+    gives=(_chosen_joints, WRENCH),
+    options={"loads": LOADS, "joints": JOINTS, "frame": FRAME},
+    loaded=True,
+    whole=True,
+    loops=DRIVEN,
+    answer="wrenches (moment, force) from parent to child at {joints}, at the origin of each child (N m, N), {axes}",
+)
 def joint_wrenches(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    qd: ArrayLike = 0,
+    qdd: ArrayLike = 0,
     *,
     joints: Sequence[str] | None = None,
-    wrench_frame: str = "body",
-    parameters: Mapping[str, ArrayLike] | None = None,
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
     out: Array | None = None,
 ) -> Array:
     """The whole wrench (moment, force) that each joint's structure carries, not only its motor: (..., joints, 6).
 
-    From parent to child, in the child link's frame.
+    From parent to child, N m and N, the moment about the origin of the child link.
 
     Parameters
     ----------
     q, qd, qdd
-        Configurations (..., nq), velocities and accelerations (..., n).
-    tip_wrench, wrenches, wrench_frame, parameters
-        As in inverse_dynamics.
+        Configurations (..., nq), velocities and accelerations (..., nv); rates that are left out are zero.
     joints
         Names of joints, fixed and mimic ones too; those of joint_names unless given.
+    tip_wrench, external
+        As in inverse_dynamics.
+    frame
+        Of all wrenches, in and out: "world", base axes; "body", the axes of the child link, or of the link that is
+        loaded; "space", base axes, moments about the origin of the base.
     out
         An array that the result is written into, as in mass_matrix.
     """
-    loads = robot.loads("joint_wrenches", tip_wrench, wrenches)
-    return robot.evaluate(
-        "joint_wrenches",
-        loads,
-        q=q,
-        qd=qd,
-        qdd=qdd,
-        joints=joints,
-        wrench_frame=wrench_frame,
-        parameters=parameters,
-        out=out,
-    )
 
 
-@takes_dask()
-@quantities_on_request
+@function(
+    adapters.static_torque,
+    takes=(Q,),
+    gives=(EFFORTS,),
+    options={"loads": ONE_LOAD, "frame": FRAME},
+    needs=Needs.NOTHING,
+    loaded=True,
+    loops=DRIVEN,
+    acts=True,
+    answer="torques or forces of {torques}",
+)
 def static_torque(
     robot: Mechanism,
     q: ArrayLike,
-    tip_wrench: ArrayLike,
+    wrench: ArrayLike,
     link: str | None = None,
-    frame: str = "body",
     *,
+    frame: str = "world",
     out: Array | None = None,
-    units: bool = False,
 ) -> Array:
-    """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., n).
+    """J^T F: torques that let a link or frame apply a wrench to its surroundings at rest, without gravity: (..., nv).
 
-    frame: the axes of the wrench (moment, force): "body", those of that link or frame, or "world", those of the base,
-    with the moment about its origin; "space", those of the base, with the moment about the origin of the base. The
-    Jacobian of the same frame is the one of J^T F.
-
-    units=True makes the result a quantity of pint, or several by name where units differ.
+    wrench: F, (moment, force) in N m and N. frame: "world", in base axes, the moment about the origin of that link or
+    frame; "body", in its own axes; "space", in base axes, the moment about the origin of the base. The Jacobian of the
+    same frame is the one of J^T F.
 
     >>> import chainrule as cr
-    >>> cr.load("planar_2r").static_torque([0.0, 0.0], [0, 0, 0, 0, 1, 0], frame="world").tolist()
+    >>> cr.load("planar_2r").static_torque([0.0, 0.0], [0, 0, 0, 0, 1, 0]).tolist()
     [2.0, 1.0]
     """
-    return robot.evaluate(
-        "static_torque", load_on(robot.link(link), tip_wrench, "static_torque"), q=q, frame=frame, out=out
-    )

@@ -9,6 +9,7 @@ import numpy as np
 from chainrule.arguments import Array, number
 from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_state
 from chainrule.dynamics.derivatives import forward_dynamics_derivatives
 from chainrule.dynamics.dynamics import forward_dynamics
 from chainrule.errors import ShapeError
@@ -50,7 +51,7 @@ def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt:
     >>> [round(float(x), 2) for x in sorted(np.linalg.eigvals(up.A).real)]
     [-5.79, -2.4, 2.4, 5.79]
     """
-    at, rates, torques = robot.read("linearize", q=q, qd=qd, tau=tau)
+    at, rates, torques = read_state(robot, "linearize", q=q, qd=qd, tau=tau)
     n, batch = robot.nv, at.shape[:-1]
     derivatives = forward_dynamics_derivatives(robot, at, rates, torques)
     A, B, f = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n)), np.zeros((*batch, 2 * n))
@@ -70,7 +71,7 @@ def _brackets(robot: Mechanism, qd: Array) -> Array:
     """The matrix ad_qd (..., n, n): brackets of velocities of joints whose configuration is a quaternion."""
     n = robot.nv
     ad = np.zeros((*qd.shape[:-1], n, n))
-    for place in robot.layout.by_joint.values():
+    for place in robot.model.layout.by_joint.values():
         size, start = place.joint.kind.nv, place.v.start
         if place.joint.kind.nq == size:
             continue

@@ -18,17 +18,49 @@ from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of, together
 from chainrule.compile.backend import INTERPRETED, Scalars, active
 from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import variant
+from chainrule.core.derived import backend_of, merged_fingerprint, merged_model
+from chainrule.core.evaluation import evaluate, require
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.options import DRIVEN, LOADED
+from chainrule.core.reading import read_state, read_wrenches
 from chainrule.core.results import MatrixForm
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ShapeError
-from chainrule.functions import reference
+from chainrule.functions import adapters, reference
+from chainrule.functions.table import BODIES, QD, QDD, Q, never
 from chainrule.model import Model
 from chainrule.spatial import Motion
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+variant(
+    adapters.newton_euler,
+    "textbook.newton_euler",
+    of="textbook.newton_euler_table",
+    takes=(Q, QD, QDD),
+    gives=(BODIES, len(vector_form.UNITS), 3),
+    options=LOADED,
+    loaded=True,
+    loops=DRIVEN,
+    is_direct=never,
+    answer="omega, omega_dot, v_dot, v_dot_com, F, N, f, n of {bodies}, each in its own frame (rad, m, s, N)",
+)
+variant(
+    adapters.recursion,
+    "textbook.recursion",
+    of="textbook.rnea_table",
+    takes=(Q, QD, QDD),
+    gives=(BODIES, len(rnea.UNITS), 6),
+    options=LOADED,
+    loaded=True,
+    loops=DRIVEN,
+    is_direct=never,
+    answer="V, V_dot, F of {bodies}, angular part first, each in its own frame (rad, m, s, N)",
+)
 
 
 @takes_dask()
@@ -37,19 +69,19 @@ def newton_euler_table(
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> NewtonEulerTable:
     """The vector form (Craig): omega, omega-dot, v-dot, v-dot of the mass center, F, N, f, n of each link.
 
     Wrenches are as in inverse_dynamics; they are in f and n, and so in tau.
     """
-    loads = robot.loads("newton_euler_table", tip_wrench, wrenches)
-    values = robot.evaluate("newton_euler", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    loads = read_wrenches(robot, "newton_euler_table", tip_wrench, external)
+    values = evaluate(robot, "textbook.newton_euler", loads, q=q, qd=qd, qdd=qdd, frame=frame)
     columns = {column: values[..., i, :] for i, column in enumerate(vector_form.UNITS)}
-    tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench, wrenches, wrench_frame=wrench_frame)
+    tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench=tip_wrench, external=external, frame=frame)
     return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau)
 
 
@@ -59,10 +91,10 @@ def rnea_table(
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> RneaTable:
     """The recursion in twists and wrenches (Lynch & Park): V_i, dV_i/dt, F_i and tau_i of each link, in its frame.
 
@@ -70,19 +102,19 @@ def rnea_table(
     merged first; closed loops and free joints are taken along.
 
     >>> import chainrule as cr
-    >>> table = cr.load("planar_2r").rnea_table([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
+    >>> table = cr.load("planar_2r").textbook.rnea_table([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
     >>> table.V_dot_0.tolist()
     [0.0, 0.0, 0.0, 0.0, 9.81, 0.0]
     >>> table.F.round(2).tolist(), table.tau.round(2).tolist()
     ([[0.0, 0.0, 29.43, -3.0, 19.62, 0.0], [0.0, 0.0, 9.81, -2.0, 9.81, 0.0]], [29.43, 9.81])
     """
-    loads = robot.loads("rnea_table", tip_wrench, wrenches)
-    values = robot.evaluate("recursion", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame)
+    loads = read_wrenches(robot, "rnea_table", tip_wrench, external)
+    values = evaluate(robot, "textbook.recursion", loads, q=q, qd=qd, qdd=qdd, frame=frame)
     columns = {column: values[..., i, :] for i, column in enumerate(rnea.UNITS)}
-    tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench, wrenches, wrench_frame=wrench_frame)
-    state = robot.read("rnea_table", q=q, qd=qd, qdd=qdd)
+    tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench=tip_wrench, external=external, frame=frame)
+    state = read_state(robot, "rnea_table", q=q, qd=qd, qdd=qdd)
     batch, scalars = values.shape[:-3], [reference.scalars_of(a) for a in state]
-    bodies = robot.merged.at(scalars[0])
+    bodies = merged_model(robot).at(scalars[0])
     screws: list[Motion] = [Motion.zero()] * robot.nv
     for body in bodies:
         for i, S in body.S if body.body.joint.mimic is None else ():
@@ -92,10 +124,10 @@ def rnea_table(
         rnea.UNITS,
         **columns,
         tau=tau,
-        drives=reference.stack(drive_torque(robot.merged, *scalars), batch, (robot.nv,)),
+        drives=reference.stack(drive_torque(merged_model(robot), *scalars), batch, (robot.nv,)),
         T=reference.stack([body.T.inverse().rows() for body in bodies], batch, (len(bodies), 4, 4)),
         A=reference.stack([list(S) for S in screws], batch, (robot.nv, 6)),
-        V_dot_0=np.array(list(gravity_as_base_acceleration(robot.merged)), dtype=float) + 0.0,
+        V_dot_0=np.array(list(gravity_as_base_acceleration(merged_model(robot))), dtype=float) + 0.0,
     )
 
 
@@ -105,10 +137,10 @@ def matrix_form(
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike | None = None,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> MatrixForm:
     """The closed matrix form: S, A, L = (1 - A)^-1, J = L S, the block inertia, M = J^T I J, C and g, and stacked V.
 
@@ -122,32 +154,32 @@ def matrix_form(
         Configurations (..., nq) and velocities (..., n).
     qdd
         Accelerations (..., n); with them come the stacked V_dot and W, and tau = S^T W with the rotors.
-    tip_wrench, wrenches, wrench_frame
+    tip_wrench, external, frame
         As in inverse_dynamics; they are in W and tau, and need qdd.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> form = arm.matrix_form([0.0, 0.5], [1.0, 2.0], [0.0, 1.0])
+    >>> form = arm.textbook.matrix_form([0.0, 0.5], [1.0, 2.0], [0.0, 1.0])
     >>> form.W.shape, bool(abs(form.tau - arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.0, 1.0])).max() < 1e-12)
     ((12,), True)
     """
-    loads = robot.loads("matrix_form", tip_wrench, wrenches)
-    frame = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
+    loads = read_wrenches(robot, "matrix_form", tip_wrench, external)
+    frame = one_of(WRENCH_FRAMES, frame, "frame")
     if qdd is None and loads.links:
         raise ShapeError("matrix_form: wrenches are in W and tau, which need qdd; give qdd as well")
     state = {"q": q, "qd": qd} if qdd is None else {"q": q, "qd": qd, "qdd": qdd}
-    robot.require("mass_matrix")
-    vectors = dict(zip(state, robot.read("matrix_form", **state), strict=True))
+    require(robot, "mass_matrix")
+    vectors = dict(zip(state, read_state(robot, "matrix_form", **state), strict=True))
     arrays = together(vectors | dict(zip(loads.labels, loads.wrenches, strict=True)), "matrix_form")
-    text = _MatrixFormText(robot.merged, loads.links, frame, moves=qdd is not None)
-    backend = active(robot.backend) if robot.nv else INTERPRETED
+    text = _MatrixFormText(merged_model(robot), loads.links, frame, moves=qdd is not None)
+    backend = active(backend_of(robot)) if robot.nv else INTERPRETED
     evaluate = backend.function(
         text,
         [array.shape[-1] for array in arrays],
-        ("matrix_form", robot.merged_fingerprint, loads.links, frame, text.moves),
+        ("matrix_form", merged_fingerprint(robot), loads.links, frame, text.moves),
         robot.name,
         name="matrix_form",
-        cost=6 * len(robot.merged.bodies) ** 2,
+        cost=6 * len(merged_model(robot).bodies) ** 2,
     )
     return MatrixForm(_moving_links(robot), **text.parts(evaluate(*arrays)))
 
@@ -189,4 +221,4 @@ class _MatrixFormText:
 
 
 def _moving_links(robot: Mechanism) -> tuple[str, ...]:
-    return tuple(link.name for link in robot.merged.links[1:])
+    return tuple(link.name for link in merged_model(robot).links[1:])

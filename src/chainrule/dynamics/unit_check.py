@@ -10,6 +10,8 @@ import numpy as np
 
 from chainrule.algorithms import centroidal, crba, energy, kinematics, terms
 from chainrule.algorithms.configuration import integrate
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.unit_report import UnitReport, UnitRow
 from chainrule.model import Model, edits
@@ -29,7 +31,7 @@ def check_units(robot: Mechanism) -> UnitReport:
     functions of the user's own, whose numbers have units that nobody knows, are left out and told as such.
 
     >>> import chainrule as cr
-    >>> report = cr.load("planar_rp").check_units()
+    >>> report = cr.load("planar_rp").textbook.check_units()
     >>> report.ok
     True
     >>> print("\\n".join(repr(report).splitlines()[:5]))
@@ -39,8 +41,8 @@ def check_units(robot: Mechanism) -> UnitReport:
     centrifugal         joint1          N m     yes
     centrifugal         joint2          N       yes
     """
-    robot.require("mass_matrix")
-    whole = robot.merged
+    require(robot, "mass_matrix")
+    whole = merged_model(robot)
     plain = edits.map_dofs(replace(whole, constraints=()), lambda dof: replace(dof, friction_function=None))
     model = plain.map(lambda x, text: x if text == "1" or is_zero(x) or x == 0 else Measured(x, text))
     rows = _Rows(whole, *_state(plain))

@@ -16,9 +16,6 @@ ROUNDING_STEPS = 4
 MIN_AXIS_LENGTH = 1e-100
 """Length below which, and above whose inverse, the direction of an axis is not trusted."""
 
-MAX_ORDINARY = 1e60
-"""Size up to which a number is squared as it is; the products of four such numbers do not overflow."""
-
 
 def snap(R: Rotation) -> Rotation:
     """The rotation with its entries near 0 and 1 made exact, so that they fold away later."""
@@ -49,19 +46,6 @@ def without_rounding(x: float, size: float = 0.0) -> float:
 def has_direction(axis: Vector) -> bool:
     """Whether an axis has a direction: it is neither zero nor so short or long that its square is lost."""
     return MIN_AXIS_LENGTH < axis.norm() < 1 / MIN_AXIS_LENGTH
-
-
-def scale_down(numbers: Sequence[float]) -> list[float]:
-    """Numbers of one vector, divided by a power of two if they are so large that their squares would overflow.
-
-    >>> scale_down([3.0, 0.0, 4.0]), max(scale_down([3e200, 0.0, 4e200])) < 1
-    ([3.0, 0.0, 4.0], True)
-    """
-    largest = max(map(abs, numbers), default=0.0)
-    if largest < MAX_ORDINARY:
-        return list(numbers)
-    _, exponent = math.frexp(largest)
-    return [math.ldexp(x, -exponent) for x in numbers]
 
 
 def pose(xyz: Sequence[float], rpy: Sequence[float]) -> Transform:

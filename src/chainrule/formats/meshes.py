@@ -1,8 +1,7 @@
-"""Triangle meshes: readers of STL, OBJ and MSH files, and the inertia of a mesh."""
+"""Triangle meshes for pictures: readers of STL, OBJ and MSH files."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,13 +12,9 @@ from numpy.typing import NDArray
 
 from chainrule.errors import FormatError
 from chainrule.formats.source import read
-from chainrule.spatial import Inertia, Symmetric, Vector
 
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int64]
-
-MAX_DISTANCE = 1e30
-"""Distance (m) of vertices up to which floats hold the inertia of a mesh, which grows with the fifth power."""
 
 MAX_INDEX_DIGITS = 18
 """Digits of the largest number of a vertex: with more it would not fit into 64 bits."""
@@ -142,62 +137,3 @@ def _numbers(rows: list[list[bytes]], source: str) -> Points:
         return np.array([[float(x) for x in row] for row in rows], dtype=np.float64).reshape(len(rows), 3)
     except ValueError:
         raise FormatError(f"{source} has a vertex that is not three numbers") from None
-
-
-def mesh_inertia(mesh: Mesh, mode: str) -> Inertia:
-    """The inertia of a mesh of density one, about the origin of its vertices, by one of MuJoCo's four rules.
-
-    "exact": the solid that a closed surface bounds. "convex": the solid hull. "shell": the surface alone, with unit
-    mass for each unit of area. "legacy": the solid cones over the triangles, all counted as positive, so that those
-    of a mesh that is not convex overlap; MuJoCo's default.
-    """
-    if not (np.abs(mesh.points) < MAX_DISTANCE).all():
-        raise FormatError(f"has a vertex that is not finite, or farther than {MAX_DISTANCE:g} m away")
-    if mode == "convex" or not len(mesh.triangles):
-        mesh = mesh.hull()
-    if mode == "exact":
-        _refuse_open(mesh)
-    corners = mesh.points[mesh.triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2
-    areas = np.linalg.norm(normals, axis=1)
-    middles = corners.mean(axis=1)
-    if not areas.sum() > 0:
-        raise FormatError("has no surface")
-    centre = areas @ middles / areas.sum()
-
-    def weights(apex: Points) -> Points:
-        """The mass of each triangle, or of the cone over it with its tip at the apex."""
-        if mode == "shell":
-            return areas
-        volumes: Points = np.einsum("ij,ij->i", middles - apex, normals) / 3
-        signed: Points = np.absolute(volumes) if mode == "legacy" else volumes
-        return signed
-
-    if mode != "shell":
-        first = weights(centre)
-        _refuse_volume(float(first.sum()))
-        centre = first @ (middles * 0.75 + centre * 0.25) / first.sum()
-    w = weights(centre)
-    _refuse_volume(float(w.sum()))
-    arms = corners - centre
-    sums = arms.sum(axis=1)
-    second = np.einsum("k,kci,kcj->ij", w, arms, arms) + np.einsum("k,ki,kj->ij", w, sums, sums)
-    second /= 12 if mode == "shell" else 20
-    about = np.trace(second) * np.eye(3) - second
-    com = Vector(*(float(x) for x in centre))
-    return Inertia.from_com(float(w.sum()), com, Symmetric.of(about.tolist()))
-
-
-def _refuse_open(mesh: Mesh) -> None:
-    """Refuse a mesh unless its triangles use every edge once in each direction."""
-    edges = Counter((int(t[a]), int(t[b])) for t in mesh.triangles for a, b in ((0, 1), (1, 2), (2, 0)))
-    if any(count > 1 or edges[b, a] != 1 for (a, b), count in list(edges.items())):
-        raise FormatError("is not closed, or its triangles are not all oriented outwards, as inertia='exact' needs")
-
-
-def _refuse_volume(volume: float) -> None:
-    if not volume > 1e-14:
-        raise FormatError(
-            f"encloses a volume of {volume:.3g} m^3, which must be positive: its triangles should be counter-clockwise "
-            "seen from outside, or are flat; inertia='shell' weighs a surface"
-        )

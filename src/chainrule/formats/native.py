@@ -8,13 +8,12 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats.dh import CONVENTIONS
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import FilePath, folder_of, path_of, read, write
 from chainrule.model import (
@@ -30,11 +29,9 @@ from chainrule.model import (
     Joint,
     Kind,
     Link,
-    Mesh,
     Mimic,
     Model,
     Moved,
-    Plane,
     Screw,
     Spherical,
     Spring,
@@ -42,6 +39,11 @@ from chainrule.model import (
 from chainrule.model.geometry import ROLES, SHAPES, Color, Shape, objection
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Record = TypeVar("Record", bound="DataclassInstance")
 
 FORMAT = "chainrule 1"
 GEOMETRY: dict[str, tuple[str, ...]] = {
@@ -190,14 +192,14 @@ def model_of(document: Mapping[str, Any], source: str, folder: str | None = None
         table.text("name"),
         [_link(entry) for entry in table.tables("link")],
         [_joint(entry) for entry in table.tables("joint")],
-        [_frame(entry) for entry in table.tables("frame")],
+        _records(table, "frame", Frame),
         table.vector("gravity", GRAVITY),
         table.text("end_effector") if "end_effector" in document else None,
         notes,
-        [_constraint(entry) for entry in table.tables("constraint")],
+        _records(table, "constraint", Constraint),
         [_geometry(entry, folder) for entry in table.tables("geometry")],
         [_configuration(entry) for entry in table.tables("configuration")],
-        [_spring(entry) for entry in table.tables("spring")],
+        _records(table, "spring", Spring),
     )
 
 
@@ -285,36 +287,26 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1 << 1023)
 
 
-def _frame(table: _Table) -> Frame:
-    table.only("name", "link", "origin")
-    return Frame(table.text("name"), table.text("link"), table.transform("origin"))
+READERS: dict[str, Callable[[_Table, str], Any]] = {
+    "str": _Table.text, "Scalar": _Table.number, "Vector": _Table.vector, "Transform": _Table.transform,
+}  # fmt: skip
+"""How the fields of a record are read, by their types."""
 
 
-def _constraint(table: _Table) -> Constraint:
-    table.only("name", "kind", "link_a", "link_b", "origin_a", "origin_b", "distance")
-    return Constraint(
-        table.text("name"),
-        table.text("kind"),
-        table.text("link_a"),
-        table.text("link_b"),
-        table.transform("origin_a"),
-        table.transform("origin_b"),
-        table.number("distance") if "distance" in table.entries else None,
-    )
+def _record(kind: type[Record], table: _Table, **known: Any) -> Record:
+    """A record whose fields are keys of a table; those that have a default may be left out."""
+    for field in fields(kind):
+        if field.name not in known and (field.name in table.entries or field.default is MISSING):
+            known[field.name] = READERS[str(field.type).removesuffix(" | None")](table, field.name)
+    return kind(**known)
 
 
-def _spring(table: _Table) -> Spring:
-    numbers = ("stiffness", "rest_length", "damping", "force")
-    table.only("name", "link_a", "link_b", "point_a", "point_b", *numbers)
-    zero = Vector(0.0, 0.0, 0.0)
-    return Spring(
-        table.text("name"),
-        table.text("link_a"),
-        table.text("link_b"),
-        table.vector("point_a", zero),
-        table.vector("point_b", zero),
-        *(table.number(key, 0.0) for key in numbers),
-    )
+def _records(table: _Table, key: str, kind: type[Record]) -> list[Record]:
+    """The records of a list of tables."""
+    entries = table.tables(key)
+    for entry in entries:
+        entry.only(*(field.name for field in fields(kind)))
+    return [_record(kind, entry) for entry in entries]
 
 
 def _geometry(table: _Table, folder: str | None) -> Geometry:
@@ -326,7 +318,8 @@ def _geometry(table: _Table, folder: str | None) -> Geometry:
     role = table.text("role") if "role" in table.entries else "visual"
     if role not in ROLES:
         raise UnknownNameError.of("role", role, ROLES, f"{table.where}: the format")
-    shape = _shape(table, type_, keys, folder)
+    start = {"folder": folder} if type_ == "mesh" and "folder" not in table.entries else {}
+    shape: Shape = _record(SHAPES[type_], table, **start)
     wrong = objection(shape)
     if wrong:
         raise table.error(wrong)
@@ -336,16 +329,6 @@ def _geometry(table: _Table, folder: str | None) -> Geometry:
         color = (red, green, blue, opacity)
     name = table.text("name") if "name" in table.entries else None
     return Geometry(table.text("link"), shape, table.transform("origin"), role, color, name)
-
-
-def _shape(table: _Table, type_: str, keys: Sequence[str], folder: str | None) -> Shape:
-    if type_ == "mesh":
-        start = table.text("folder") if "folder" in table.entries else folder
-        return Mesh(table.text("path"), table.vector("scale", Vector(1.0, 1.0, 1.0)), start)
-    if type_ == "plane":
-        return Plane(*(table.number(key, math.inf) for key in keys))
-    vectors = type_ in ("box", "ellipsoid")
-    return SHAPES[type_](*(table.vector(key) if vectors else table.number(key) for key in keys))  # type: ignore[arg-type]
 
 
 def _configuration(table: _Table) -> Configuration:
@@ -371,8 +354,7 @@ def _joint(table: _Table) -> Joint:
     kind = _kind(table)
     mimic = None
     if "mimic" in table.entries:
-        entry = table.table("mimic", "joint", "multiplier", "offset")
-        mimic = Mimic(entry.text("joint"), entry.number("multiplier", 1.0), entry.number("offset", 0.0))
+        mimic = _record(Mimic, table.table("mimic", "joint", "multiplier", "offset"))
     own = [key for key in (*DOF_KEYS, PASSIVE) if key in table.entries]
     tables = table.tables("dof")
     if own and (tables or kind.nv != 1):
@@ -390,6 +372,8 @@ def _convention(table: _Table) -> str | None:
     """The convention of the Denavit-Hartenberg table that a joint is a row of, if it is one."""
     if "dh" not in table.entries:
         return None
+    from chainrule.formats.dh import CONVENTIONS
+
     convention = table.text("dh")
     if convention not in CONVENTIONS:
         raise UnknownNameError.of("convention", convention, CONVENTIONS, f"{table.where}, dh: the format")
@@ -487,9 +471,9 @@ def document_of(model: Model) -> dict[str, Any]:
         document["notes"] = list(model.notes)
     document["link"] = [_link_entry(link) for link in model.links]
     document["joint"] = [_joint_entry(joint) for joint in model.joints]
-    document["frame"] = [{"name": f.name, "link": f.link, **_origin_entry("origin", f.origin)} for f in model.frames]
-    document["constraint"] = [_constraint_entry(constraint) for constraint in model.constraints]
-    document["spring"] = [_spring_entry(spring) for spring in model.springs]
+    document["frame"] = [_entry(frame) for frame in model.frames]
+    document["constraint"] = [_entry(constraint) for constraint in model.constraints]
+    document["spring"] = [_entry(spring) for spring in model.springs]
     document["geometry"] = [_geometry_entry(geometry) for geometry in model.geometries]
     document["configuration"] = [{"name": c.name, "positions": dict(c.positions)} for c in model.configurations]
     return {key: value for key, value in document.items() if value != []}
@@ -521,31 +505,27 @@ def _origin_entry(key: str, T: Transform) -> dict[str, Any]:
     return {key: entry}
 
 
-def _constraint_entry(constraint: Constraint) -> dict[str, Any]:
-    entry: dict[str, Any] = {key: getattr(constraint, key) for key in ("name", "kind", "link_a", "link_b")}
-    entry |= _origin_entry("origin_a", constraint.origin_a) | _origin_entry("origin_b", constraint.origin_b)
-    return entry if constraint.distance is None else {**entry, "distance": float(constraint.distance)}
-
-
-def _spring_entry(spring: Spring) -> dict[str, Any]:
-    entry: dict[str, Any] = {key: getattr(spring, key) for key in ("name", "link_a", "link_b")}
-    entry |= {key: _floats(getattr(spring, key)) for key in ("point_a", "point_b") if any(getattr(spring, key))}
-    numbers = ("stiffness", "rest_length", "damping", "force")
-    return entry | {key: float(getattr(spring, key)) for key in numbers if getattr(spring, key)}
+def _entry(record: Any, *, defaults: bool = False) -> dict[str, Any]:
+    """The fields of a record; those that have their default are left out unless they are wanted."""
+    entry: dict[str, Any] = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if value is None or value == math.inf or (value == field.default and not defaults):
+            continue
+        if isinstance(value, Transform):
+            entry |= _origin_entry(field.name, value)
+        elif isinstance(value, Vector):
+            entry[field.name] = _floats(value)
+        else:
+            entry[field.name] = value if isinstance(value, str) else float(value)
+    return entry
 
 
 def _geometry_entry(geometry: Geometry) -> dict[str, Any]:
     shape = geometry.shape
     entry: dict[str, Any] = {} if geometry.name is None else {"name": geometry.name}
     entry |= {"link": geometry.link, "role": geometry.role, "shape": type(shape).__name__.lower()}
-    for field in fields(shape):
-        value = getattr(shape, field.name)
-        if isinstance(value, str):
-            entry[field.name] = value
-        elif isinstance(value, Vector):
-            entry[field.name] = _floats(value)
-        elif value is not None and math.isfinite(value):
-            entry[field.name] = float(value)
+    entry |= _entry(shape, defaults=True)
     entry |= _origin_entry("origin", geometry.origin)
     return entry if geometry.color is None else {**entry, "color": _floats(geometry.color)}
 
@@ -561,14 +541,11 @@ def _joint_entry(joint: Joint) -> dict[str, Any]:
         entry["dh"] = joint.dh
     entry |= _axes_entry(kind)
     if joint.mimic:
-        mimic = joint.mimic
-        entry["mimic"] = {
-            "joint": mimic.joint, "multiplier": float(mimic.multiplier), "offset": float(mimic.offset)
-        }  # fmt: skip
+        entry["mimic"] = _entry(joint.mimic, defaults=True)
     if any(dof.friction_function for dof in joint.dofs):
         raise FormatError(
             f"joint {joint.name!r} has a friction function of its own, which cannot be written to a file: it is Python "
-            "code. Save robot.without_friction(), and call with_friction(function=...) again after loading"
+            "code. Save robot.without_friction(), and give it again after loading, by robot.edit(joints=...)"
         )
     dofs = [_dof_entry(dof) for dof in joint.dofs]
     if any(dofs):

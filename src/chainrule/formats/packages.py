@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from chainrule.errors import FormatError, ShapeError, short_repr
-from chainrule.formats.source import may_read, path_of
+from chainrule.formats.source import is_there, may_read, path_of
 
 SCHEMES = ("package://", "model://", "file://")
 """Beginnings of the addresses that are resolved here."""
@@ -153,7 +153,4 @@ def _folder_of(near: Path) -> Path:
 
 
 def _existing(path: Path) -> Path | None:
-    try:
-        return path if may_read(path) and path.exists() else None
-    except (OSError, ValueError):
-        return None
+    return path if is_there(path) else None

@@ -1,4 +1,4 @@
-"""Models of Pinocchio as robots: what Robot.from_pinocchio reads.
+"""Models of Pinocchio as robots: what cr.load reads.
 
 q and qd mean what they mean to Pinocchio, but for these conventions of this library: a joint that turns without end has
 its angle as coordinate, not its cosine and sine; a planar joint has x, y and the angle, and their rates as velocities;

@@ -67,7 +67,7 @@ SUFFIXES: dict[str, tuple[str, str]] = {
     ".mat": ("a MATLAB data file", "write URDF with MATLAB's exportrobot"),
     ".mjb": (
         "a model compiled by MuJoCo",
-        "load it with mujoco.MjModel.from_binary_path, and pass that to Robot.from_mujoco",
+        "load it with mujoco.MjModel.from_binary_path, and pass that to cr.load",
     ),
     ".srdf": ("an SRDF file, which adds groups and postures to a URDF", "load the URDF, with srdf=PATH"),
     ".zip": ("a zip archive", "unpack it, and load the robot file or the folder inside"),

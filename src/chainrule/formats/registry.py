@@ -23,7 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from chainrule.errors import FormatError, UnknownNameError
+from chainrule.errors import FormatError
 from chainrule.formats import source
 from chainrule.formats.recognition import refuse_foreign
 from chainrule.formats.source import Content, FilePath
@@ -228,29 +228,10 @@ def _write_urdf(model: Model, path: WrittenPath) -> None:
     source.write(path, to_urdf(model))
 
 
-COMPILERS = ("mujoco",)
-"""Programs that can read a file in place of chainrule's own reader."""
+def _read_mjcf(path: FilePath) -> Model:
+    from chainrule.formats.mjcf import from_mjcf
 
-
-def _is_compiled(compiler: str | None) -> bool:
-    if compiler is not None and compiler not in COMPILERS:
-        raise UnknownNameError.of("compiler", compiler, COMPILERS, "chainrule")
-    return compiler is not None
-
-
-def _read_mjcf(path: FilePath, compiler: str | None = None) -> Model:
-    if _is_compiled(compiler):
-        from chainrule.formats.mujoco import compile_file
-
-        return compile_file(path)
-    from chainrule.formats.mjcf.reader import from_mjcf
-
-    try:
-        return from_mjcf(path)
-    except FormatError as error:
-        if re.search(r"not supported|not computed here|is not a mesh that can be read", str(error)):
-            raise FormatError(f'{error}; or load(..., compiler="mujoco") reads it with MuJoCo itself') from error
-        raise
+    return from_mjcf(path)
 
 
 def _is_mjcf(content: bytes, name: str) -> bool:
@@ -311,11 +292,7 @@ register(
         without_inexpressible=_without_urdf_losses,
     )
 )  # fmt: skip
-register(
-    Format(
-        "mjcf", (".xml",), _read_mjcf, sniff=_is_mjcf, roots=("mujoco",), reads_with=("compiler",), base_is_world=True
-    )
-)
+register(Format("mjcf", (".xml",), _read_mjcf, sniff=_is_mjcf, roots=("mujoco",), base_is_world=True))
 register(
     Format("native", (".toml", ".json"), _read_native, _write_native, sniff=_is_native, has_notes=False, is_exact=True)
 )

@@ -100,6 +100,14 @@ def may_read(path: Path) -> bool:
         return False
 
 
+def is_there(path: Path) -> bool:
+    """Whether a path leads to a file or folder, and may be read."""
+    try:
+        return may_read(path) and path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def is_fenced() -> bool:
     """Whether this is inside a block of `only_within`."""
     return _FENCE.get() is not None

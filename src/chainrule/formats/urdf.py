@@ -298,7 +298,7 @@ def to_urdf(model: Model) -> str:
         raise FormatError(
             f"robot {model.name!r} has springs between links ({quoted(spring.name for spring in model.springs)}), "
             "which URDF cannot express; save it in chainrule's own format, or take them off with "
-            "robot.without_springs()"
+            "robot.without_spring()"
         )
     if model.gravity != GRAVITY:
         g = ", ".join(f"{x:g}" for x in model.gravity)

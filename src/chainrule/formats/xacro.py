@@ -1,4 +1,4 @@
-"""Xacro files, expanded by the package xacro of ROS, which must be installed: `pip install xacro`.
+"""Xacro files, expanded by the package xacro of ROS, of the extra `xacro`.
 
 A xacro file is a program. It evaluates Python expressions (${...} and $(eval ...)), whose sandbox can be left, reads
 the files that it includes or names (xacro:include, load_yaml), and sees environment variables ($(env ...)): load only
@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from chainrule.errors import FormatError, ShapeError, quoted, short_repr
+from chainrule.errors import FormatError, ShapeError, import_optional, quoted, short_repr
 from chainrule.formats import packages
 from chainrule.formats.source import Content, FilePath, content_of, is_fenced
 from chainrule.formats.xml import parse, root_tag
@@ -87,13 +87,8 @@ def expand(
 
 
 def _import_xacro(name: str) -> Any:
-    try:
-        return import_module("xacro")
-    except ImportError as error:
-        raise FormatError(
-            f"{name} is a xacro file, from which URDF is yet to be made by the package xacro, which is not installed: "
-            "`pip install xacro`, or run the program xacro on the file first"
-        ) from error
+    otherwise = ", or run the program xacro on the file first"
+    return import_optional("xacro", f"{name} is a xacro file, from which URDF is yet to be made: this", otherwise)
 
 
 class _Arguments(dict[str, str]):

@@ -7,32 +7,29 @@ recursion that takes fewer operations than CasADi's differentiation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import casadi
 import numpy as np
 
 from chainrule.arguments import names
 from chainrule.compile.backend import Call
-from chainrule.compile.replay import walk
 from chainrule.compile.tape import Tape
+from chainrule.compile.traced_function import casadi_operation
+from chainrule.core.derived import remember
 from chainrule.core.products import TIP_WRENCH, WRENCH
-from chainrule.errors import ShapeError, short_repr
+from chainrule.errors import ShapeError, import_optional, short_repr
 from chainrule.frameworks.functions import Functions, Plan
 from chainrule.frameworks.operators import Operator
 from chainrule.functions.table import FUNCTIONS, entry_of
 
+if TYPE_CHECKING:
+    import casadi
+else:
+    casadi = import_optional("casadi", "robot.casadi")
+
 DERIVATIVES = "_derivatives"
 """The name of the function that gives the derivatives of a function for all its arguments ends so."""
-
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-    "neg": lambda a: -a, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b, "and": casadi.logic_and, "or": casadi.logic_or, "not": casadi.logic_not,
-    "choose": lambda condition, x: casadi.if_else(condition, x, 0), "abs": casadi.fabs, "pow": lambda a, b: a**b,
-}  # fmt: skip
-"""Operations of a tape in CasADi; the others have the same names there."""
 
 
 class CasadiFunctions(Functions):
@@ -72,7 +69,7 @@ class CasadiFunctions(Functions):
         name: str,
         *,
         tip_wrench: bool = False,
-        wrenches: Sequence[str] = (),
+        external: Sequence[str] = (),
         parameters: Sequence[str] = (),
         **options: Any,
     ) -> casadi.Function:
@@ -87,25 +84,25 @@ class CasadiFunctions(Functions):
             As of the method: "inverse_dynamics", "pose", ...
         tip_wrench
             Whether it takes the wrench that the end-effector applies, as a further input.
-        wrenches
+        external
             Links or frames on each of which it takes a wrench, as further inputs.
         parameters
-            Numbers of the robot that it takes as further inputs, as of `robot.kernel`.
+            Numbers of the robot that it takes as further inputs, as of `robot.at`.
         options
             Those of the function, as link and frame.
         """
         entry = entry_of(name)
-        further = [f"{WRENCH}{link}" for link in names(wrenches, "casadi: wrenches")]
+        further = [f"{WRENCH}{link}" for link in names(external, "casadi: external")]
         further += [TIP_WRENCH] if tip_wrench or entry.acts else []
         given = (*entry.arguments, *further, *names(parameters, "casadi: parameters"))
         return self._function(self.plan(name, given, tuple(options.items())))
 
     def _function(self, plan: Plan, inlined: bool = False) -> casadi.Function:
-        return self.robot.remember(("casadi", plan, inlined), lambda: self._make(plan, inlined))
+        return remember(self.robot, ("casadi", plan, inlined), lambda: self._make(plan, inlined))
 
     def _make(self, plan: Plan, inlined: bool) -> casadi.Function:
         operator = Operator.find(plan.key)
-        name, own = operator.call.function, FUNCTIONS[operator.call.function].arguments
+        name, own = _label(operator.call.function), FUNCTIONS[operator.call.function].arguments
         inputs = [casadi.SX.sym(f"x{k}", length) for k, length in enumerate(plan.lengths)]
         labels = [*own, *(f"input{k}" for k in range(len(own), len(inputs)))]
         jacobian = None if inlined else self._jacobian(operator, inputs, labels)
@@ -118,10 +115,13 @@ class CasadiFunctions(Functions):
 
     def _jacobian(self, operator: Operator, inputs: Sequence[Any], labels: Sequence[str]) -> casadi.Function | None:
         """The Jacobian by each input, where the table has it; None elsewhere."""
-        call, derivatives = operator.call, operator.call.function + DERIVATIVES
-        if derivatives not in FUNCTIONS or FUNCTIONS[derivatives].takes != FUNCTIONS[call.function].takes:
+        call, name = operator.call, _label(operator.call.function)
+        takes = FUNCTIONS[call.function].takes
+        ways = (f"{call.function}{DERIVATIVES}", f"derivatives.{name}{DERIVATIVES}")
+        derivatives = next((way for way in ways if way in FUNCTIONS and FUNCTIONS[way].takes == takes), None)
+        if derivatives is None:
             return None
-        is_plain = len(inputs) == len(FUNCTIONS[call.function].takes)  # neither wrenches nor numbers of the robot
+        is_plain = len(inputs) == len(takes)  # neither wrenches nor numbers of the robot
         if not is_plain or call.model.constraints or call.model.quaternions:  # with these, q varies by velocities
             return None
         options = {name: x for name, x in call.options if name in FUNCTIONS[derivatives].options}
@@ -129,23 +129,20 @@ class CasadiFunctions(Functions):
         if whole.shape != (len(inputs), *operator.shape, call.model.nv):
             return None
         blocks = casadi.vertsplit(_matrix(expression(whole.tape, inputs), whole.shape), max(operator.size, 1))
-        outputs = [f"jac_{call.function}_{label}" for label in labels]
+        outputs = [f"jac_{name}_{label}" for label in labels]
         result = casadi.SX.sym("result", operator.size)
-        return casadi.Function(
-            f"jac_{call.function}", [*inputs, result], blocks, [*labels, f"out_{call.function}"], outputs
-        )
+        return casadi.Function(f"jac_{name}", [*inputs, result], blocks, [*labels, f"out_{name}"], outputs)
+
+
+def _label(function: str) -> str:
+    """The name of a function, without dots: CasADi takes none."""
+    return function.replace(".", "_")
 
 
 def expression(tape: Tape, inputs: Sequence[Any]) -> Any:
     """The outputs of a tape as a column of SX, for columns of SX."""
     entries = [casadi.vertsplit(x) if x.numel() else [] for x in inputs]
-    results = walk(
-        tape,
-        lambda argument, entry: entries[argument][entry],
-        casadi.SX,
-        lambda operation, operands: (OPERATIONS.get(operation) or getattr(casadi, operation))(*operands),
-    )
-    return casadi.vertcat(*results)
+    return casadi.vertcat(*tape.walk(lambda k, entry: entries[k][entry], casadi.SX, casadi_operation))
 
 
 def _matrix(column: Any, shape: tuple[int, ...]) -> Any:

@@ -4,37 +4,35 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from functools import partial
 from inspect import Parameter, Signature
+from types import MethodType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from chainrule.arguments import names
+from chainrule.core.derived import backend_of, remember
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.products import TIP_WRENCH, WRENCH, call_for, inputs_of
-from chainrule.errors import MissingPackageError, ShapeError, short_repr
+from chainrule.core.products import APPLIED_WRENCH, TIP_WRENCH, WRENCH, call_for, inputs_of
+from chainrule.errors import ShapeError, short_repr
 from chainrule.frameworks.operators import Operator
 from chainrule.functions.table import FUNCTIONS, Function
-
-
-def import_framework(package: str, name: str, extra: str) -> Any:
-    """A package that users install themselves, imported now."""
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise MissingPackageError(f"robot.{extra} needs {name}: pip install 'chainrule[{extra}]'") from error
+from chainrule.model.parameters import parameter_length
 
 
 def signature_of(entry: Function) -> Signature:
     """The parameters of a function's method: its vectors, wrenches, options, and numbers of the robot."""
     plain, keyword = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
     vectors = [Parameter(name, plain) for name in entry.arguments]
-    options = [Parameter(name, plain, default=None) for name, option in entry.options.items() if option.is_public]
+    public = [name for name, option in entry.options.items() if option.is_public]
     if entry.acts:
-        vectors.append(Parameter(TIP_WRENCH, plain))
-        options.insert(0, Parameter("link", plain, default=None))
-    elif entry.loaded:
-        vectors += [Parameter(name, plain, default=None) for name in (TIP_WRENCH, "wrenches")]
-    return Signature([*vectors, *options, Parameter("parameters", keyword, default=None)])
+        vectors.append(Parameter(APPLIED_WRENCH, plain))
+    if entry.acts or "link" in public:
+        vectors.append(Parameter("link", plain, default=None))
+    options = [TIP_WRENCH, "external"] if entry.loaded and not entry.acts else []
+    options += [*(name for name in public if name != "link"), "parameters"]
+    return Signature([*vectors, *(Parameter(name, keyword, default=None) for name in options)])
 
 
 class Plan(NamedTuple):
@@ -50,8 +48,8 @@ class Plan(NamedTuple):
 class Functions(ABC):
     """Functions of a robot in a framework: each takes and gives that framework's arrays.
 
-    The arguments are those of the Robot's methods of the same names. parameters={"link:forearm": numbers} besides gives
-    numbers of the robot, as of `robot.kernel`, so that there are derivatives with respect to them.
+    The arguments are those of the Robot's methods of the same names. parameters={"forearm.mass": m} besides gives
+    numbers of the robot, as of `robot.at`, so that there are derivatives with respect to them.
     """
 
     framework: str
@@ -62,6 +60,16 @@ class Functions(ABC):
 
     def __repr__(self) -> str:
         return f"<functions of robot {self.robot.name!r} for {self.framework}: {', '.join(FUNCTIONS)}>"
+
+    def parameter(self, name: str, value: Any) -> Any:
+        """Numbers of the robot with their count in the last dimension."""
+        if not self._is_one(name):
+            return value
+        value = np.asarray(value, dtype=float) if isinstance(value, (int, float, list, tuple)) else value
+        return value[..., None] if hasattr(value, "ndim") else value
+
+    def _is_one(self, name: str) -> bool:
+        return parameter_length(self.robot.model, name) == 1
 
     @abstractmethod
     def vectors(self, given: Mapping[str, Any], lengths: Sequence[int]) -> list[Any]:
@@ -81,11 +89,11 @@ class Functions(ABC):
 
         def make() -> Plan:
             inputs = inputs_of(self.robot, f"{self.framework}.{function}", function, given)
-            operator = Operator.of(call_for(self.robot, function, inputs, dict(options)), self.robot.backend)
+            operator = Operator.of(call_for(self.robot, function, inputs, dict(options)), backend_of(self.robot))
             return Plan(operator.key, inputs.names, inputs.signs, operator.lengths, operator.shape)
 
         try:
-            return self.robot.remember(("plan", self.framework, function, given, options), make)
+            return remember(self.robot, ("plan", self.framework, function, given, options), make)
         except TypeError:  # an option that cannot be a key, as a dictionary
             return make()
 
@@ -103,6 +111,23 @@ def _hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+class SubjectFunctions:
+    """Functions of one subject, such as `robot.torch.loops`."""
+
+    def __init__(self, functions: Functions, subject: str) -> None:
+        self._functions, self._subject = functions, subject
+
+    def __dir__(self) -> list[str]:
+        start = f"{self._subject}."
+        return sorted({*super().__dir__(), *(name.removeprefix(start) for name in METHODS if name.startswith(start))})
+
+    def __getattr__(self, name: str) -> Any:
+        found = METHODS.get(f"{self._subject}.{name}")
+        if found is None:
+            raise AttributeError(f"robot.{self._functions.framework}.{self._subject} has no function {name!r}")
+        return MethodType(found, self._functions)
+
+
 def _method(name: str, entry: Function) -> Callable[..., Any]:
     signature = signature_of(entry)
 
@@ -112,18 +137,20 @@ def _method(name: str, entry: Function) -> Callable[..., Any]:
             chosen = dict(signature.bind(*arguments, **options).arguments)
         except TypeError as error:
             raise ShapeError(f"{caller}{signature}: {error}") from None
-        given = {k: chosen.pop(k) for k in (*entry.arguments, TIP_WRENCH, "wrenches", "parameters") if k in chosen}
-        parameters = _mapping(given.pop("parameters", None), f"{caller}: parameters", "{'link:NAME': numbers}")
-        wrenches = _mapping(given.pop("wrenches", None), f"{caller}: wrenches", "{'LINK': wrench}")
+        own = (*entry.arguments, TIP_WRENCH, APPLIED_WRENCH, "external", "parameters")
+        given = {k: chosen.pop(k) for k in own if k in chosen}
+        parameters = _mapping(given.pop("parameters", None), f"{caller}: parameters", "{'LINK.mass': numbers}")
+        wrenches = _mapping(given.pop("external", None), f"{caller}: external", "{'LINK': wrench}")
         given |= {f"{WRENCH}{link}": wrench for link, wrench in wrenches.items()}
         link = chosen.pop("link", None) if entry.acts else None
         if link is not None:
-            given[f"{WRENCH}{link}"] = given.pop(TIP_WRENCH)
+            given[f"{WRENCH}{link}"] = given.pop(APPLIED_WRENCH)
         given = {k: value for k, value in given.items() if value is not None}
-        return self.evaluate(name, {**given, **parameters}, {k: x for k, x in chosen.items() if x is not None})
+        given |= {k: self.parameter(k, value) for k, value in parameters.items()}
+        return self.evaluate(name, given, {k: x for k, x in chosen.items() if x is not None})
 
-    method.__name__, method.__qualname__ = name, f"Functions.{name}"
-    method.__doc__ = f"As `robot.{entry.method or name}`, on arrays of the framework, for one state or a batch."
+    method.__name__, method.__qualname__ = name.rpartition(".")[2], f"Functions.{name}"
+    method.__doc__ = f"As `robot.{entry.variant_of or name}`, on arrays of the framework, for one state or a batch."
     own = Parameter("self", Parameter.POSITIONAL_ONLY)
     parameters = [own, *signature.parameters.values()]
     method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -138,11 +165,16 @@ def _mapping(value: Any, what: str, example: str) -> Mapping[str, Any]:
     return value or {}
 
 
-for _name, _entry in FUNCTIONS.items():
-    setattr(Functions, _name, _method(_name, _entry))
-
-
 def refuse_length(shape: Sequence[int], length: int, what: str) -> None:
     """Raise where the last dimension of an array has another length."""
     if not shape or shape[-1] != length:
         raise ShapeError(f"{what} must have {length} numbers in its last dimension, got shape {tuple(shape)}")
+
+
+METHODS = {name: _method(name, entry) for name, entry in FUNCTIONS.items()}
+"""The methods of all functions; those of subjects have dotted names."""
+for _name, _function in METHODS.items():
+    if "." not in _name:
+        setattr(Functions, _name, _function)
+for _subject in {name.partition(".")[0] for name in METHODS if "." in name}:
+    setattr(Functions, _subject, property(partial(lambda subject, self: SubjectFunctions(self, subject), _subject)))

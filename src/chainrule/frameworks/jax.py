@@ -20,16 +20,16 @@ import numpy as np
 
 from chainrule.compile.emit.xla_call import API_MAJOR, API_MINOR
 from chainrule.compile.interpret import perform
-from chainrule.errors import ShapeError
-from chainrule.frameworks.functions import Functions, Plan, import_framework, refuse_length
+from chainrule.errors import ShapeError, import_optional
+from chainrule.frameworks.functions import Functions, Plan, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
 
-jax = import_framework("jax", "JAX", "jax")
-jnp = import_framework("jax.numpy", "JAX", "jax")
-ad = import_framework("jax.interpreters.ad", "JAX", "jax")
-batching = import_framework("jax.interpreters.batching", "JAX", "jax")
-mlir = import_framework("jax.interpreters.mlir", "JAX", "jax")
-core = import_framework("jax.extend.core", "JAX", "jax")
+jax = import_optional("jax", "robot.jax")
+jnp = import_optional("jax.numpy", "robot.jax")
+ad = import_optional("jax.interpreters.ad", "robot.jax")
+batching = import_optional("jax.interpreters.batching", "robot.jax")
+mlir = import_optional("jax.interpreters.mlir", "robot.jax")
+core = import_optional("jax.extend.core", "robot.jax")
 
 MAX_STATES = 2**31 - 4096
 """States that a kernel of Pallas can count."""

@@ -13,15 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.compile.pieces import pieces_of
-from chainrule.compile.replay import walk
 from chainrule.compile.tape import Tape
-from chainrule.frameworks.functions import import_framework
+from chainrule.errors import import_optional
 
-jax = import_framework("jax", "JAX", "jax")
-jnp = import_framework("jax.numpy", "JAX", "jax")
-lax = import_framework("jax.lax", "JAX", "jax")
-pallas = import_framework("jax.experimental.pallas", "JAX", "jax")
-triton = import_framework("jax.experimental.pallas.triton", "JAX", "jax")
+jax = import_optional("jax", "robot.jax")
+jnp = import_optional("jax.numpy", "robot.jax")
+lax = import_optional("jax.lax", "robot.jax")
+pallas = import_optional("jax.experimental.pallas", "robot.jax")
+triton = import_optional("jax.experimental.pallas.triton", "robot.jax")
 
 BLOCK = 128
 """States of one program of a kernel."""
@@ -126,7 +125,7 @@ def _compute(tape: Tape, arguments: dict[int, Table], out: Table, states: int) -
     def entry(argument: int, place: int) -> Any:
         return triton.load(arguments[argument].at(state, place), mask=inside, other=None if inside is None else 0.0)
 
-    values = walk(tape, entry, lambda x: lax.full((BLOCK,), x, kind), _perform)
+    values = tape.walk(entry, lambda x: lax.full((BLOCK,), x, kind), _perform)
     for place, value in enumerate(values):
         triton.store(out.at(state, place), value, mask=inside)
 

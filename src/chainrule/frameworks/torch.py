@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from chainrule.compile.load.device_arrays import read
-from chainrule.errors import ShapeError
-from chainrule.frameworks.functions import Functions, Plan, import_framework, refuse_length
+from chainrule.errors import ShapeError, import_optional
+from chainrule.frameworks.functions import Functions, Plan, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
 
-torch = import_framework("torch", "PyTorch", "torch")
+torch = import_optional("torch", "robot.torch")
 
 PRECISIONS = (torch.float32, torch.float64)
 DEVICES = ("cpu", "cuda", "meta")

@@ -19,24 +19,29 @@ FRAME_WORDS = {
     "body": "in its own axes, the linear part that of its origin",
     "space": "in base axes, the linear part at the origin of the base",
 }
-"""The frames of Jacobians, velocities, accelerations and wrenches, in words."""
+"""The frames of Jacobians, velocities and accelerations, in words."""
 
 AXES_WORDS = {"world": "in base axes", "body": "in its own axes", "space": "in base axes"}
-WRENCH_FRAME_WORDS = {"world": "in base axes, about its origin", "body": "in its own axes, about its origin"}
+WRENCH_WORDS = {
+    "world": "in base axes, about its origin",
+    "body": "in its own axes, about its origin",
+    "space": "in base axes, about the origin of the base",
+}
 
 
 def describe_arguments(function: str, model: Model, options: Mapping[str, Any]) -> list[str]:
     """A sentence for each argument, wrenches included.
 
     >>> import chainrule as cr
+    >>> from chainrule.core.evaluation import options_of
     >>> arm = cr.load("planar_2r")
-    >>> describe_arguments("inverse_dynamics", arm.model, arm.options("inverse_dynamics", {}))[1]
+    >>> describe_arguments("inverse_dynamics", arm.model, options_of(arm, "inverse_dynamics", {}))[1]
     'qd: velocities of joint1, joint2 (rad/s)'
     """
     entry = entry_of(function)
     lines = [_describe_argument(argument, model) for argument in entry.takes]
-    frame = WRENCH_FRAME_WORDS[options.get("wrench_frame") or options.get("frame") or "body"] if entry.loaded else ""
-    who = "that {} applies to its surroundings" if "frame" in options else "that the world applies to {}"
+    frame = WRENCH_WORDS[options.get("frame") or "world"] if entry.loaded else ""
+    who = "that {} applies to its surroundings" if entry.acts else "that the world applies to {}"
     for link in options.get("loads", ()):
         lines.append(f"wrench: (moment, force) {who.format(link)}, {frame} (N m, N)")
     return lines
@@ -46,8 +51,9 @@ def describe_result(function: str, model: Model, options: Mapping[str, Any]) -> 
     """A sentence for the result: what it is, its order, unit and frame.
 
     >>> import chainrule as cr
+    >>> from chainrule.core.evaluation import options_of
     >>> arm = cr.load("planar_2r")
-    >>> describe_result("inverse_dynamics", arm.model, arm.options("inverse_dynamics", {}))
+    >>> describe_result("inverse_dynamics", arm.model, options_of(arm, "inverse_dynamics", {}))
     'torques or forces of joint1, joint2 (N m)'
     """
     entry = entry_of(function)

@@ -10,10 +10,11 @@ import numpy as np
 
 from chainrule.algorithms.regressor import LINK_NUMBERS, PARTS, SPRING, Axis, Parameter, axes, parameters
 from chainrule.arguments import Array, flag, number, real_array, refuse_nonfinite
+from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.options import chosen_parts
 from chainrule.core.validation import RESISTANCES, refuse_numbers
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.functions.table import chosen_parts
 from chainrule.model import Dof, Link, Model, Spring
 from chainrule.spatial import Inertia, Symmetric, Vector
 from chainrule.spatial.physical import objection
@@ -28,44 +29,44 @@ Numbers = Mapping[str, float]
 
 def parameter_table(robot: Mechanism) -> tuple[Parameter, ...]:
     """The parameters of a robot, each with its part, owner, number, unit and value, in the order of the regressor."""
-    return robot.remember("parameters", lambda: tuple(parameters(robot.model)))
+    return remember(robot, "parameters", lambda: tuple(parameters(robot.model)))
 
 
-def parameter_values(robot: Mechanism) -> Array:
-    """The parameters p of the robot, with tau = Y(q, qd, qdd) p and Y = `robot.regressor`: (p,).
+def values(robot: Mechanism) -> Array:
+    """The parameters p of the robot, with tau = Y(q, qd, qdd) p and Y = `robot.parameters.regressor`: (p,).
 
     Of each link that a joint moves: mass (kg), mass times center of mass (kg m), inertia about the origin of the
     link's frame (xx, yy, zz, xy, xz, yz; kg m^2). Then of each degree of freedom: the armature gear^2 J of its rotor;
     viscous and Coulomb friction; stiffness and preload -stiffness rest of its spring, where it has one. Then of springs
-    between links. `robot.parameter_names` names them.
+    between links. `robot.parameters.names` names them.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> dict(zip(arm.parameter_names, arm.parameters.tolist()))["link2.mcx"]
+    >>> dict(zip(arm.parameters.names, arm.parameters.values.tolist()))["link2.mcx"]
     1.0
     """
     return np.array([parameter.value for parameter in parameter_table(robot)], dtype=float)
 
 
-def parameter_names(robot: Mechanism) -> tuple[str, ...]:
+def names(robot: Mechanism) -> tuple[str, ...]:
     """The name of each parameter: "forearm.mass", "forearm.mcx", "forearm.Ixx", "elbow.armature", "elbow.viscous"."""
     return tuple(parameter.name for parameter in parameter_table(robot))
 
 
-def parameter_places(robot: Mechanism, parts: Sequence[str] | None = None) -> tuple[int, ...]:
-    """The places in `robot.parameters` of the parameters of some parts: "links", "rotors", "friction", "springs".
+def indices(robot: Mechanism, parts: Sequence[str] | None = None) -> tuple[int, ...]:
+    """The indices in `robot.parameters.values` of some parts: "links", "rotors", "friction", "springs".
 
-    `robot.regressor` with the same parts has these columns.
+    `robot.parameters.regressor` with the same parts has these columns.
 
     >>> import chainrule as cr
-    >>> cr.load("planar_2r").parameter_places(["rotors"])
+    >>> cr.load("planar_2r").parameters.indices(["rotors"])
     (20, 21)
     """
     chosen = PARTS if parts is None else chosen_parts(parts)
     return tuple(i for i, parameter in enumerate(parameter_table(robot)) if parameter.part in chosen)
 
 
-def with_parameters(
+def with_values(
     robot: R,
     values: ArrayLike | Mapping[str, float],
     *,
@@ -77,10 +78,10 @@ def with_parameters(
     Parameters
     ----------
     values
-        All parameters (p,), in the order of `robot.parameter_names`, or some of them by name. The others stay as they
+        All parameters (p,), in the order of `robot.parameters.names`, or some of them by name. The others stay as they
         are: a new mass alone leaves mass times center of mass, and so moves the center of mass.
     parts
-        The parts that `values` has the parameters of, as of `robot.parameter_places`; all unless given.
+        The parts that `values` has the parameters of, as of `robot.parameters.indices`; all unless given.
     check
         False accepts masses, inertias and friction that no robot has, as a fit of noisy data may give.
 
@@ -89,27 +90,27 @@ def with_parameters(
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> shifted = arm.with_parameters({"link2.mass": 2.0, "joint2.viscous": 0.1})
+    >>> shifted = arm.parameters.with_values({"link2.mass": 2.0, "joint2.viscous": 0.1})
     >>> shifted.links["link2"].mass, shifted.links["link2"].com.tolist()
     (2.0, [0.5, 0.0, 0.0])
     """
-    strict = flag(check, "with_parameters: check")
-    table, chosen = parameter_table(robot), parameter_places(robot, parts)
+    strict = flag(check, "with_values: check")
+    table, chosen = parameter_table(robot), indices(robot, parts)
     new = np.array([parameter.value for parameter in table], dtype=float)
     if isinstance(values, Mapping):
         places = {parameter.name: i for i, parameter in enumerate(table)}
         for name, value in values.items():
             if name not in places:
                 raise UnknownNameError.of("parameter", name, places, f"robot {robot.name!r}")
-            new[places[name]] = number(value, f"with_parameters: {name!r}")
+            new[places[name]] = number(value, f"with_values: {name!r}")
     else:
-        array = real_array(values, "with_parameters: values")
+        array = real_array(values, "with_values: values")
         if array.shape != (len(chosen),):
             raise ShapeError(
-                f"with_parameters: values must have shape ({len(chosen)},), one number for each of "
-                f"robot.parameter_names, got {array.shape}"
+                f"with_values: values must have shape ({len(chosen)},), one number for each of "
+                f"robot.parameters.names, got {array.shape}"
             )
-        refuse_nonfinite(array, "with_parameters: values")
+        refuse_nonfinite(array, "with_values: values")
         new[list(chosen)] = array
     changed: dict[tuple[bool, str], dict[str, float]] = {}
     for parameter, value in zip(table, new.tolist(), strict=True):
@@ -118,7 +119,7 @@ def with_parameters(
     model, wrong = _with_numbers(robot.model, changed)
     if strict and wrong:
         raise ModelError(
-            f"with_parameters: robot {robot.name!r}: {'; '.join(wrong)}. Correct these numbers, or accept them with "
+            f"with_values: robot {robot.name!r}: {'; '.join(wrong)}. Correct these numbers, or accept them with "
             "check=False"
         )
     return type(robot)(model if not strict else refuse_numbers(model))
@@ -145,7 +146,7 @@ def _link(link: Link, new: Numbers, wrong: list[str]) -> Link:
     moment, inertia = Vector(*rest[:3]), Symmetric(*rest[3:])
     if mass == 0 and any(moment):
         raise ModelError(
-            f"with_parameters: link {link.name!r} has no mass, but mass times center of mass {tuple(moment)} kg m; "
+            f"with_values: link {link.name!r} has no mass, but mass times center of mass {tuple(moment)} kg m; "
             "give it a mass"
         )
     built = Link.from_inertia(link.name, Inertia(mass, moment, inertia))
@@ -160,20 +161,20 @@ def _dof(axis: Axis, new: Numbers, wrong: list[str]) -> Dof:
     wanted: dict[str, Any] = {key: value for key, value in new.items() if not key.startswith(SPRING)}
     if wanted.pop("friction_function", 1) != 1:
         raise ModelError(
-            f"with_parameters: '{name}.friction_function' must stay 1: a friction function has no numbers to change; "
-            "give another one with robot.with_friction(function=...)"
+            f"with_values: '{name}.friction_function' must stay 1: a friction function has no numbers to change; "
+            "give another one with robot.edit(joints=...)"
         )
     negative = [key for key in (*RESISTANCES, "armature") if wanted.get(key, 0) < 0]
     wrong += [f"'{name}.{key}' is negative, {wanted[key]:g}" for key in negative]
     if "armature" in wanted:
         if dof.gear == 0:
-            raise ModelError(f"with_parameters: '{name}.armature': the gear of joint {axis.body.joint.name!r} is 0")
+            raise ModelError(f"with_values: '{name}.armature': the gear of joint {axis.body.joint.name!r} is 0")
         wanted["rotor"] = wanted.pop("armature") / float(dof.gear * dof.gear)
     if axis.has_coordinate and not wanted.keys().isdisjoint(("stiffness", "preload")):
         preload = wanted.pop("preload", -dof.stiffness * dof.rest)
         stiffness = wanted.get("stiffness", dof.stiffness)
         if stiffness == 0 and preload:
-            raise ModelError(f"with_parameters: '{name}.preload' is {preload:g}, but the spring has no stiffness")
+            raise ModelError(f"with_values: '{name}.preload' is {preload:g}, but the spring has no stiffness")
         wanted["rest"] = -preload / stiffness if stiffness else 0.0
     return replace(dof, **wanted) if wanted else dof
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chainrule.algorithms import regressor as algorithm
 from chainrule.arguments import Array, real_array
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import BY_ALGORITHM, function
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.options import DRIVEN, PARTS, chosen_parts
 from chainrule.errors import ShapeError
-from chainrule.functions.table import chosen_parts
-from chainrule.identification.parameters import parameter_names, parameter_places, parameter_values
+from chainrule.functions import adapters
+from chainrule.functions.table import QD, QDD, Needs, Q, per_pair, without_loops
+from chainrule.identification import parameters as vector
 from chainrule.kinematics.configurations import random_state
 from chainrule.loops.motion import consistent_acceleration, consistent_velocity
+from chainrule.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,33 +28,49 @@ RANK_TOLERANCE = 1e-8
 """What is left of a column of length one, if it is a combination of others up to rounding."""
 
 
-@takes_dask()
+def _count(model: Model, options: Mapping[str, Sequence[str]]) -> int:
+    """The number of parameters of the parts that the option `parts` names."""
+    return len(algorithm.parameters(model, options["parts"]))
+
+
+@function(
+    adapters.regressor,
+    subject="parameters",
+    takes=(Q, QD, QDD),
+    gives=(lambda model, options: model.nv, _count),
+    options={"parts": PARTS},
+    needs=Needs.NOTHING,
+    cost=per_pair(10),
+    whole=True,
+    loops=DRIVEN,
+    is_direct=without_loops,
+    answer="torques or forces for a unit of each parameter: rows {torques}; columns {parameters}",
+)
 def regressor(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
+    qd: ArrayLike = 0,
+    qdd: ArrayLike = 0,
     *,
     parts: Sequence[str] | None = None,
     out: Array | None = None,
 ) -> Array:
-    """Y with Y @ robot.parameters == robot.inverse_dynamics(q, qd, qdd): (..., n, p).
+    """Y with Y @ robot.parameters.values == robot.inverse_dynamics(q, qd, qdd): (..., nv, p).
 
-    Every link that a joint moves has its own ten columns, those on fixed joints too; `robot.base_parameters()` tells
+    Every link that a joint moves has its own ten columns, those on fixed joints too; `robot.parameters.base()` tells
     which of them a motion can tell apart.
 
     parts: "links", "rotors", "friction", "springs"; all unless given. Y then has the columns of
-    `robot.parameter_places(parts)`.
+    `robot.parameters.indices(parts)`.
 
     >>> import numpy as np
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> Y = arm.regressor([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
-    >>> np.allclose(Y @ arm.parameters, arm.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
+    >>> Y = arm.parameters.regressor([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    >>> np.allclose(Y @ arm.parameters.values, arm.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     True
     """
-    chosen = None if parts is None else chosen_parts(parts)
-    return robot.evaluate("regressor", q=q, qd=qd, qdd=qdd, parts=chosen, out=out)
+    return BY_ALGORITHM
 
 
 @dataclass(frozen=True)
@@ -74,8 +94,8 @@ class BaseParameters:
     def parameters(self, values: ArrayLike) -> Array:
         """The parameters p nearest to the robot's own that have these base parameters: (p,).
 
-        `robot.with_parameters(p, parts=.., check=False)` is a robot that has them. Motions say nothing about the rest,
-        so that single masses and inertias in p need not be those of real links.
+        `robot.parameters.with_values(p, parts=.., check=False)` is a robot that has them. Motions say nothing about the
+        rest, so that single masses and inertias in p need not be those of real links.
         """
         wanted = real_array(values, "values")
         if wanted.shape != self.values.shape:
@@ -83,25 +103,25 @@ class BaseParameters:
         return np.asarray(self.nominal + np.linalg.pinv(self.matrix) @ (wanted - self.values))
 
 
-def base_parameters(robot: Mechanism, *, parts: Sequence[str] | None = None) -> BaseParameters:
+def base(robot: Mechanism, *, parts: Sequence[str] | None = None) -> BaseParameters:
     """The base parameters of a robot, found from the rank of its regressor over random states.
 
     Going through the parameters in order, one whose column is a combination of those before it is grouped with them; so
     links farther out are grouped with those nearer to the base, as textbooks do. Columns that are zero are left out.
 
-    parts: as of `robot.regressor`.
+    parts: as of `regressor`.
 
     >>> import chainrule as cr
-    >>> base = cr.load("planar_2r").base_parameters(parts=["links"])
+    >>> base = cr.load("planar_2r").parameters.base(parts=["links"])
     >>> base.names
     ('link1.mcx + link2.mass', 'link1.mcy', 'link1.Izz + link2.mass', 'link2.mcx', 'link2.mcy', 'link2.Izz')
     """
     chosen = None if parts is None else chosen_parts(parts)
-    places = list(parameter_places(robot, chosen))
+    places = list(vector.indices(robot, chosen))
     Y = regressor(robot, *_random_motions(robot, len(places)), parts=chosen)
     columns, matrix = _independent_columns(Y.reshape(len(Y) * robot.nv, len(places)))
-    nominal = parameter_values(robot)[places]
-    labels = [parameter_names(robot)[i] for i in places]
+    nominal = vector.values(robot)[places]
+    labels = [vector.names(robot)[i] for i in places]
     names = tuple(_sum(row, labels) for row in matrix)
     return BaseParameters(columns, matrix, matrix @ nominal, names, nominal)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chainrule import lazy
 from chainrule.arguments import Array
 from chainrule.display import tables as display
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from chainrule.plots import inverse_kinematics as plots
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +55,7 @@ class History:
         """A table of the iterates: errors, size of the step that follows, configuration."""
         return display.heading(f"{len(self)} steps of {self.method}") + display.table(self.header, self.rows())
 
-    def plot(
-        self, path: str | PathLike[str] | None = None, *, ax: Any = None, size: Sequence[float] | None = None
-    ) -> Figure:
-        """Draw errors, steps and configurations over the iterations; written to a file if a path is given.
-
-        path: a .png, .pdf or .svg file. ax: three axes to draw on. size: width and height of the figure in inches.
-        """
-        from chainrule.plots.inverse_kinematics import figure
-
-        return figure(self, path, ax=ax, size=size)
+    if TYPE_CHECKING:
+        plot = plots.plot
+    else:
+        plot = lazy.method("chainrule.plots.inverse_kinematics", "plot")

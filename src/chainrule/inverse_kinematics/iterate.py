@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.compile.backend import Caller, LoopShape, UntilLoop, active
+from chainrule.core.derived import backend_of
 from chainrule.inverse_kinematics.methods import (
     SUMMARY_SIZE,
     UNKNOWN_COST,
@@ -72,7 +73,7 @@ def iterations(problem: Problem, text: Text, state: int, parameters: int, name: 
     def repeat(_: Caller, given: Scalars, before: Scalars, __: Scalars) -> list[Scalar]:
         return text(before, given)
 
-    backend = active(robot.backend)
+    backend = active(backend_of(robot))
     key = (problem.key(robot), name) if backend.compiles else None
     shape = LoopShape(parameters, state)
     return backend.loop(repeat, shape, key, problem.model.name, name=name, cost=iteration_cost(problem))
@@ -84,7 +85,7 @@ def solver(problem: Problem, robot: Mechanism) -> UntilLoop:
     def repeat(_: Caller, parameters: Scalars, state: Scalars, __: Scalars) -> list[Scalar]:
         return checked_iteration(problem, state, parameters)
 
-    backend = active(robot.backend)
+    backend = active(backend_of(robot))
     key = (problem.key(robot), problem.method) if backend.compiles else None
     shape = LoopShape(problem.parameter_size, problem.state_size + len(Progress._fields))
     name, cost = problem.method, iteration_cost(problem)

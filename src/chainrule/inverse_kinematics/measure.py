@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.algorithms.kinematics import pose
 from chainrule.arguments import Array
 from chainrule.compile.backend import Caller, Loop, LoopShape, active
+from chainrule.core.derived import backend_of
 from chainrule.inverse_kinematics.goals import goal_errors, goal_numbers
 from chainrule.inverse_kinematics.methods import Problem
 from chainrule.inverse_kinematics.result import Truths
@@ -43,7 +44,7 @@ class Measure:
         self.problem = problem
         self.nq, self.goals = problem.model.nq, len(problem.goals)
         self.size = self.nq + 2 * self.goals + 1 + problem.goal_size
-        backend = active(robot.backend)
+        backend = active(backend_of(robot))
         key = (problem.key(robot), "measure") if backend.compiles else None
         shape = LoopShape(problem.parameter_size, self.size)
         self.loop: Loop = backend.loop(self._text, shape, key, problem.model.name, name="measure")

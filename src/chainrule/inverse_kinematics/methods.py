@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainrule.core.closure import CLOSED_GAP
+from chainrule.core.derived import fingerprint, merged_fingerprint
 from chainrule.functions.table import FUNCTIONS
 from chainrule.inverse_kinematics.goals import Goal, goal_residual, loop_residual
 from chainrule.lazy import cached_property
 from chainrule.model import Model
-from chainrule.model.parameters import family, parameter_length
+from chainrule.model.parameters import parameter_length, with_open_numbers
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot, transpose
 from chainrule.spatial.scalar import maximum, sqrt, where
@@ -98,11 +99,11 @@ class Problem:
         for count in self.opened_counts:
             values.append(parameters[at : at + count])
             at += count
-        return replace(self, model=family(self.whole, self.opened, values, merged=True))
+        return replace(self, model=with_open_numbers(self.whole, self.opened, values, merged=True))
 
     def key(self, robot: Mechanism) -> Hashable:
         """A key of the arithmetic of the problem, but for its method."""
-        own = (robot.fingerprint, self.opened) if self.opened else robot.merged_fingerprint
+        own = (fingerprint(robot), self.opened) if self.opened else merged_fingerprint(robot)
         return own, self.goals
 
     @cached_property

@@ -10,6 +10,8 @@ import numpy as np
 
 from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, real_array, refuse_nonfinite, rows_of
 from chainrule.compile.backend import Caller, LoopShape, active
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.errors import ShapeError, quoted
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.iterate import iteration_cost
@@ -21,8 +23,8 @@ from chainrule.inverse_kinematics.search import iteration_parameters
 from chainrule.inverse_kinematics.solve import solve
 from chainrule.kinematics.configurations import difference
 from chainrule.kinematics.differential import resolved_acceleration, resolved_rate
-from chainrule.kinematics.poses import jacobian_derivative
-from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, rows_of_part
+from chainrule.kinematics.poses import jacobian_dot
+from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, rows_of_task
 from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
 
@@ -176,7 +178,7 @@ def follow(
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> motion = cr.plan_pose(arm.pose([[0.3, 0.9], [0.8, 1.2]]), times=1.0)
-    >>> path = arm.follow(motion, [0.3, 0.9], times=[0.0, 0.5, 1.0], task="position")
+    >>> path = arm.ik.follow(motion, [0.3, 0.9], times=[0.0, 0.5, 1.0], task="position")
     >>> path.q.shape, path.qd.shape, path.qdd.shape
     ((3, 2), (3, 2), (3, 2))
     """
@@ -213,19 +215,19 @@ def follow(
     error = errors[:, 0]
     success = (error <= tolerances).all(axis=-1) & inside
     if robot.model.constraints:
-        success &= robot.closure.is_closed(flat)
+        success &= closure_of(robot).is_closed(flat)
     q = q.reshape((*batch, count, nq))
     steps = difference(robot, q[..., :-1, :], q[..., 1:, :])
     shape = (*batch, count)
     rates = _read_rates(velocities, accelerations, when, shape)
     return FollowedPath(
         q, success.reshape(shape), error.reshape((*shape, 2)), steps, when, robot.limits.velocity,
-        robot.layout.velocity_names, None if rates is None else _resolve(robot, request.problem.goals[0], q, *rates),
+        robot.velocity_names, None if rates is None else _resolve(robot, request.problem.goals[0], q, *rates),
     )  # fmt: skip
 
 
-PARTS_OF_TASKS = {"pose": "all", "position": "translational", "orientation": "rotational"}
-"""The part of the link's motion that a task prescribes; other tasks prescribe less than a part."""
+PRESCRIBING = ("pose", "position", "orientation")
+"""Tasks that prescribe whole rows of the Jacobian; others prescribe less."""
 
 
 def _sample_motion(motion: Callable[..., Any], times: Any, velocities: Any, accelerations: Any) -> tuple[Any, Any, Any]:
@@ -270,20 +272,19 @@ def _resolve(robot: Mechanism, goal: Goal, q: Array, V: Array, A: Array) -> tupl
     The velocities are J^+ V, and the accelerations their rates: besides J^+ (A - dJ/dt qd), in the null space
     (dJ/dt)^T (J^+)^T qd, from the rate of J^+.
     """
-    if goal.task not in PARTS_OF_TASKS or not all(goal.weights):
+    if goal.task not in PRESCRIBING or not all(goal.weights):
         raise ShapeError(
             "follow: velocities of the link tell those of the joints for the tasks 'pose', 'position' and "
             "'orientation' without weights of zero; give poses alone, motion(t)[0], for others"
         )
-    part = PARTS_OF_TASKS[goal.task]
-    rows = list(rows_of_part(part))
-    qd = resolved_rate(robot, q, V[..., rows], goal.link, part=part)
+    rows = list(rows_of_task(goal.task))
+    qd = resolved_rate(robot, q, V[..., rows], goal.link, task=goal.task)
     if robot.model.constraints:
-        return qd, resolved_acceleration(robot, q, qd, A[..., rows], goal.link, part=part)
-    J = jacobian_rows(robot, q, goal.link, part)
-    Jd = jacobian_derivative(robot, q, qd, goal.link)[..., rows, :]
+        return qd, resolved_acceleration(robot, q, qd, A[..., rows], goal.link, task=goal.task)
+    J = jacobian_rows(robot, q, goal.link, goal.task)
+    Jd = jacobian_dot(robot, q, qd, goal.link)[..., rows, :]
     z = np.swapaxes(Jd, -1, -2) @ (np.swapaxes(pseudo_inverse(J), -1, -2) @ qd[..., None])
-    return qd, resolved_acceleration(robot, q, qd, A[..., rows], goal.link, part=part, null_acceleration=z[..., 0])
+    return qd, resolved_acceleration(robot, q, qd, A[..., rows], goal.link, task=goal.task, null_acceleration=z[..., 0])
 
 
 def _read_times(times: ArrayLike | None, count: int) -> Array | None:
@@ -324,8 +325,8 @@ def path_loop(problem: Problem, robot: Mechanism) -> Track:
         after = next_configuration(problem, iterate, q)
         return [*after, *after]
 
-    backend = active(robot.backend)
-    key = (robot.merged_fingerprint, problem.goals, "path") if backend.compiles else None
+    backend = active(backend_of(robot))
+    key = (merged_fingerprint(robot), problem.goals, "path") if backend.compiles else None
     shape, cost = LoopShape(own, nq, problem.target_size, nq), iteration_cost(problem)
     loop = backend.loop(text, shape, key, problem.model.name, name="path", cost=cost)
 

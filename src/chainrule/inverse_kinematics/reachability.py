@@ -25,7 +25,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.tables import data_frame
 from chainrule.errors import ShapeError, short_repr
 from chainrule.inverse_kinematics.solve import inverse_kinematics
-from chainrule.kinematics.reach import read_side
+from chainrule.kinematics.voxels import Box, Indices, read_side
 
 BLOCK_TARGETS = 1 << 13
 """Targets that are solved together; a multiple of eight, whose bits are whole bytes."""
@@ -35,8 +35,6 @@ MAX_TARGETS = 8_000_000_000
 
 CELLS_AT_A_TIME = 1 << 20
 """Cells whose bits are spread out together; a multiple of eight."""
-
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,10 @@ class Volume:
         n = self.shape[axis]
         return np.asarray(self.middle[axis] + (np.arange(n) - (n - 1) / 2) * self.cell)
 
-    def centers(self, cells: Counts) -> Array:
+    def centers(self, cells: Indices) -> Array:
         """The centers of cells by their numbers: (..., 3)."""
-        places = np.unravel_index(cells, self.shape)
-        return np.stack([self.coordinates(k)[place] for k, place in enumerate(places)], axis=-1)
+        places = Box(np.zeros(3, dtype=np.int64), self.shape).places(cells)
+        return np.stack([self.coordinates(k)[places[..., k]] for k in range(3)], axis=-1)
 
     def block(self, first: int) -> Array:
         """The targets of the block that begins with this one: points (n, 3) or poses (n, 4, 4)."""

@@ -20,7 +20,10 @@ from chainrule.arguments import (
     rows_of,
     whole_number,
 )
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import merged_model, remember
 from chainrule.core.plausibility import warn_of_degrees
+from chainrule.core.reading import find_link, read_argument, read_joints
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.functions.reference import stack
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -110,7 +113,7 @@ class Request:
         options = (
             link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed, opened,
         )  # fmt: skip
-        known: dict[Any, Request] = robot.remember("requests of inverse kinematics", dict)
+        known: dict[Any, Request] = remember(robot, "requests of inverse kinematics", dict)
         key = None if isinstance(target, Mapping) else _key(options)
         if key in known:
             request = known[key]
@@ -146,7 +149,7 @@ def _read(
     opened: tuple[str, ...],
 ) -> tuple[Request, Array]:  # fmt: skip
     """A request that is not known yet, and its targets."""
-    model = robot.merged
+    model = merged_model(robot)
     one_of(METHODS, method, "method", caller)
     by_link = _targets_by_link(robot, caller, target, link)
     _refuse_other_links(by_link, {"task": task, "weights": weights}, caller)
@@ -160,7 +163,7 @@ def _read(
     batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
     targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
     whole = robot.model if opened else None
-    problem = Problem(model, _normalize_weights(goals), method, robot.loop_rows, whole, opened)
+    problem = Problem(model, _normalize_weights(goals), method, closure_of(robot).rows, whole, opened)
     _refuse_immobile(problem, caller)
     bounds = Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq)
     rank = task_rank(robot, problem)
@@ -185,7 +188,7 @@ def _read(
 
 def read_starts(robot: Mechanism, q0: ArrayLike, caller: str) -> Array:
     """The configurations (..., nq) to start from."""
-    starts = robot.read_one(caller, "q0", q0)
+    starts = read_argument(robot, caller, "q0", q0)
     warn_of_degrees(robot, starts, caller)
     return starts.astype(float)
 
@@ -199,7 +202,7 @@ def _targets_by_link(robot: Mechanism, caller: str, target: Any, link: Any) -> d
         for name in target:
             robot.model.locate(name)
         return dict(target)
-    return {robot.link(link): target}
+    return {find_link(robot, link): target}
 
 
 def _refuse_other_links(by_link: Mapping[str, Any], options: dict[str, Any], caller: str) -> None:
@@ -370,7 +373,7 @@ def _posture(robot: Mechanism, posture: Any, caller: str) -> Array | None:
         if posture != "center":
             raise ShapeError(f"{caller}: posture must be 'center' or a configuration, got {posture!r}")
         return Bounds.of_limits(robot).center
-    array = robot.read_joints(posture, "position", f"{caller}: posture").astype(float)
+    array = read_joints(robot, posture, "position", f"{caller}: posture").astype(float)
     if array.shape != (robot.model.nq,):
         raise ShapeError(f"{caller}: posture must have {robot.model.nq} numbers, got shape {array.shape}")
     return array

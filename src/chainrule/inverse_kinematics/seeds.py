@@ -16,6 +16,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile import memory
 from chainrule.compile.backend import active
+from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.sampling import random_configurations
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.measure import Measure
@@ -152,10 +153,10 @@ def seeds_of(robot: Mechanism, problem: Problem, seed: int) -> Seeds:
         anything = np.zeros((1, measure.problem.parameter_size))
         return Seeds(
             problem.goals,
-            lambda rng, count: random_configurations(robot.layout, rng, (count,)),  # loops are closed on the way
+            lambda rng, count: random_configurations(robot.model.layout, rng, (count,)),  # loops are closed on the way
             lambda q: measure(q, np.broadcast_to(anything, (len(q), anything.shape[1]))).numbers,
             seed,
         )
 
-    compiles = active(robot.backend).compiles
-    return memory.keep((robot.merged_fingerprint, problem.goals, "seeds", seed, compiles), seeds)
+    compiles = active(backend_of(robot)).compiles
+    return memory.keep((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)

@@ -12,7 +12,10 @@ import numpy as np
 from chainrule.arguments import Array, flag, together
 from chainrule.compile.backend import active
 from chainrule.compile.load.device_arrays import device_number
+from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.closure import closure_of
 from chainrule.core.dask import takes_dask
+from chainrule.core.derived import backend_of
 from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers, read_parameters, refuse_moving
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -38,14 +41,15 @@ RESTARTS_WITHOUT_LIMITS = 4
 """Restarts without limits, to find out whether the limits keep a target from being reached."""
 
 
+@takes_numbers
 @takes_dask(by_reference=True, target=pose_dimensions)
 def inverse_kinematics(
     robot: Mechanism,
     target: ArrayLike | Mapping[str, ArrayLike],
     q0: ArrayLike | None = None,
     link: str | None = None,
-    method: str = "lm",
     *,
+    method: str = "lm",
     limits: bool = True,
     task: str | Mapping[str, str] = "pose",
     axis: ArrayLike = (0.0, 0.0, 1.0),
@@ -56,7 +60,6 @@ def inverse_kinematics(
     max_iterations: int = 60,
     seed: int = 0,
     history: bool = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
     device: str | None = None,
 ) -> InverseKinematics:
     """Configurations that bring a link or frame to targets, with closed loops closed.
@@ -103,12 +106,12 @@ def inverse_kinematics(
     history
         Whether every iterate is recorded, for one target: the result's `history` has configurations, errors and steps,
         and draws them. There are no restarts then, so that what is recorded is all that was done.
-    parameters
-        Places of joints and frames in place of the robot's own, for all targets or for each: {"origin:elbow":
-        (..., 3), "length:forearm": (..., 1)}, named as in `kernel`. Their batch broadcasts with that of the targets.
     device
         "cuda" or "cuda:1" for a search on a graphics processor, for millions of targets, by the method "lm". Arrays of
         CuPy, PyTorch or JAX stay on the device, in float32 or float64; arrays of NumPy are copied there and back.
+
+    Numbers that are bound by `robot.at({...})` are lengths, and places of joints and frames: "elbow.origin",
+    "forearm.length". Their batch broadcasts with that of the targets.
 
     Returns
     -------
@@ -127,9 +130,14 @@ def inverse_kinematics(
     (6, [1.5714, 1.2481, 1.1011, 0.435, 0.048, 0.0012, 0.0])
     """
     caller = "inverse_kinematics"
+    robot, parameters = unbind(robot)
     number = device_number(device, caller)
     if number is not None:
-        only_cpu = {"history": history, "parameters": parameters}
+        if parameters is not None:
+            raise ShapeError(
+                f"{caller}: numbers bound by robot.at(...) are for searches on the CPU; leave out device=..."
+            )
+        only_cpu = {"history": history}
         request = _device_request(
             robot, caller, target, link, method, only_cpu, limits=limits, task=task, axis=axis, weights=weights,
             tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
@@ -332,10 +340,10 @@ def _search_rows(
 
 def _close_loops(robot: Mechanism, bounds: Bounds, q: Array) -> Truths:
     """Move configurations (rows, nq) to closed ones where that is possible, and say which are closed."""
-    closed = robot.closure.is_closed(q)
+    closed = closure_of(robot).is_closed(q)
     left = np.flatnonzero(~closed)
     if len(left):
-        states, good = robot.closure.close(q[left])
+        states, good = closure_of(robot).close(q[left])
         good &= bounds.contain(states)
         q[left[good]], closed[left[good]] = states[good], True
     return closed
@@ -368,7 +376,7 @@ def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets
 
 def search_of(robot: Mechanism, request: Request) -> Search:
     """The search for the configurations of a request."""
-    compiles = active(robot.backend).compiles
+    compiles = active(backend_of(robot)).compiles
     if compiles not in request.kept:
         request.kept[compiles] = _new_search(robot, request)
     search: Search = request.kept[compiles]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import remember
 from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.goals import goal_residual, loop_residual
 from chainrule.inverse_kinematics.methods import Problem
@@ -39,7 +41,7 @@ class TaskRank(NamedTuple):
 
 def task_rank(robot: Mechanism, problem: Problem) -> TaskRank:
     """The rank of the Jacobian of all goals, the largest in some configurations."""
-    return robot.remember(("rank of goals", problem.goals), lambda: _measure(robot.reference, problem))
+    return remember(robot, ("rank of goals", problem.goals), lambda: _measure(robot.reference, problem))
 
 
 def _measure(robot: Mechanism, problem: Problem) -> TaskRank:
@@ -65,10 +67,10 @@ def _configurations(robot: Mechanism) -> Array:
     if not robot.model.constraints:
         return integrate(robot, neutral(robot), away)
     try:
-        states, good = robot.closure.close(integrate(robot, robot.closure.neutral, away))
+        states, good = closure_of(robot).close(integrate(robot, closure_of(robot).neutral, away))
     except ModelError:  # no closed configuration was found: the equations of open ones are all there is
         return integrate(robot, neutral(robot), away)
-    return states[good] if good.any() else robot.closure.neutral[None]
+    return states[good] if good.any() else closure_of(robot).neutral[None]
 
 
 def _matrix(rows: list[list[Scalar]], problem: Problem, count: int) -> Array:

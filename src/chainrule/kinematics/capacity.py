@@ -5,16 +5,21 @@ The robot is at rest: tau = g(q) + J^T F, |tau_i| <= effort_i. Friction is no he
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chainrule.arguments import WRENCH_UNITS, Array, flag, rows_of, unit_vectors, vector
 from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import composition
+from chainrule.core.derived import has_moving_mass
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, ShapeError
+from chainrule.functions.table import WRENCH
 from chainrule.kinematics.poses import pose
-from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, refuse_loops, rows_of_part
+from chainrule.kinematics.tasks import jacobian_rows, pseudo_inverse, refuse_loops, rows_of_task
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,32 +28,25 @@ TORQUE_ROUNDING = 1e-12
 """A torque that is at most this part of the largest is rounding: the structure carries the wrench."""
 
 
-class Balance(NamedTuple):
-    """The wrench (moment, force) that torques let a frame apply, and the torques that are left unbalanced."""
-
-    wrench: Array
-    residual: Array
-
-
-@takes_dask()
+@composition((WRENCH,))
 def balanced_wrench(
     robot: Mechanism,
     q: ArrayLike,
     tau: ArrayLike,
     link: str | None = None,
-    frame: str = "world",
     *,
+    frame: str = "world",
     gravity: bool = True,
-    part: str = "all",
-) -> Balance:
-    """The wrench on its surroundings with which torques leave the robot at rest: J^T F = tau - g(q).
+    task: str = "pose",
+) -> Array:
+    """The wrench that a link or frame applies to the world with torques that leave the robot at rest: (..., 6).
 
-    The smallest F (..., 6) that comes nearest, and the torques tau - g - J^T F (..., n) that it leaves: zero for
-    six independent joints, else what sets the robot in motion. frame: as of the Jacobian. The world pushes back
-    with -F.
+    F with J^T F = tau - g(q), the inverse of static_torque: the smallest that comes nearest. What it leaves unbalanced,
+    tau - g(q) - static_torque(q, F), is zero for six independent joints, and else sets the robot in motion. frame: as
+    of static_torque. The world pushes back with -F.
 
-    part: "all" for moment and force; "translational" for a force alone, as a point that touches can apply, or
-    "rotational" for a moment alone, the rest of F being zero. Of "all", the smallest F depends on the unit of length,
+    task: "pose" for moment and force; "position" for a force alone, as a point that touches can apply, or
+    "orientation" for a moment alone, the rest of F being zero. Of "pose", the smallest F depends on the unit of length,
     and a moment may take the place of a force.
 
     Towards a singularity the force of a given torque grows without bound, like 1/b on an arm that is bent by b:
@@ -56,35 +54,35 @@ def balanced_wrench(
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> bent = [[0.0, 0.1], [0.0, 0.01], [0.0, 0.001]]
-    >>> arm.balanced_wrench(bent, [1.0, 0.0], part="translational", gravity=False).wrench[:, 3].round(1).tolist()
+    >>> arm.balanced_wrench(bent, [1.0, 0.0], task="position", gravity=False)[:, 3].round(1).tolist()
     [10.0, 100.0, 1000.0]
     """
     refuse_loops(robot, "balanced_wrench")
     with_gravity = flag(gravity, "balanced_wrench: gravity")
-    q, tau = robot.read("balanced_wrench", q=q, tau=tau)
-    rows = rows_of_part(part)
-    if frame == "space" and part != "all":
+    q, tau = read_state(robot, "balanced_wrench", q=q, tau=tau)
+    rows = rows_of_task(task)
+    if frame == "space" and task != "pose":
         raise ShapeError(
             "balanced_wrench: a force or a moment alone acts at the frame's origin, and the moment of frame='space' "
             "is about the origin of the base; take frame='world' or 'body'"
         )
-    across = np.swapaxes(jacobian_rows(robot, q, link, "all", frame), -1, -2)
+    across = np.swapaxes(jacobian_rows(robot, q, link, "pose", frame), -1, -2)
     spare = tau - _holding_torque(robot, q) if with_gravity else tau
     chosen = across[..., rows]
     applied = (pseudo_inverse(chosen) @ spare[..., None])[..., 0]
     F = np.zeros((*applied.shape[:-1], 6))
     F[..., rows] = applied
-    return Balance(F, spare - (across @ F[..., None])[..., 0])
+    return F
 
 
-@takes_dask()
+@composition()
 def wrench_capacity(
     robot: Mechanism,
     q: ArrayLike,
     wrench: ArrayLike,
     link: str | None = None,
-    frame: str = "world",
     *,
+    frame: str = "world",
     gravity: bool = True,
 ) -> Array:
     """The largest f with which a frame can apply f times a wrench (..., 6) to its surroundings at rest: (...).
@@ -92,14 +90,14 @@ def wrench_capacity(
     Each joint allows -effort <= g + f J^T F <= effort. Infinite where no motor feels the wrench, the structure
     carrying it; nan where no f >= 0 will do, the robot being too weak to hold itself. frame: as of the Jacobian.
     """
-    (q,) = robot.read("wrench_capacity", q=q)
+    (q,) = read_state(robot, "wrench_capacity", q=q)
     F = rows_of(wrench, 6, "wrench_capacity: wrench", "moment and force", WRENCH_UNITS)
     least, most = _multiples(robot, q, F, link, frame, flag(gravity, "wrench_capacity: gravity"))
     return np.where((least <= most) & (most >= 0), most, np.nan)
 
 
-@takes_dask()
-def push_capacity(
+@composition((), unit="N")
+def push(
     robot: Mechanism, q: ArrayLike, direction: ArrayLike, link: str | None = None, *, gravity: bool = True
 ) -> Array:
     """The largest force, in N, with which a frame can push in a direction (..., 3), in base axes, at rest: (...).
@@ -107,35 +105,33 @@ def push_capacity(
     f = min_i (+-effort_i - g_i) / (J^T d)_i; it grows without bound towards singularities in which d is lost.
 
     >>> import chainrule as cr
-    >>> arm = cr.load("planar_2r").with_joint_properties(effort=10.0)
-    >>> arm.push_capacity([[0.0, 1.0], [0.0, 0.1]], [1, 0, 0], gravity=False).round(2).tolist()
+    >>> arm = cr.load("planar_2r").edit(joints={"*": {"effort": 10.0}})
+    >>> arm.analysis.push([[0.0, 1.0], [0.0, 0.1]], [1, 0, 0], gravity=False).round(2).tolist()
     [11.88, 100.17]
     """
-    d = unit_vectors(direction, 3, "push_capacity: direction", "x, y, z")
+    d = unit_vectors(direction, 3, "push: direction", "x, y, z")
     unit = np.concatenate([np.zeros_like(d), d], axis=-1)
     return wrench_capacity(robot, q, unit, link, gravity=gravity)
 
 
 @takes_dask()
-def payload_capacity(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, *, com: ArrayLike = (0.0, 0.0, 0.0)
-) -> Array:
+def payload(robot: Mechanism, q: ArrayLike, link: str | None = None, *, com: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """The largest mass, in kg, that a frame can hold at rest within the effort limits: (...).
 
     com: where its centre of mass is, in the frame, in m. Zero where the robot can not even hold itself, infinite
     where no motor feels the weight.
 
     >>> import chainrule as cr
-    >>> arm = cr.load("planar_2r").with_joint_properties(effort=[60.0, 30.0])
-    >>> arm.payload_capacity([0.0, 0.0]).round(4).tolist()
+    >>> arm = cr.load("planar_2r").edit(joints={"*": {"effort": [60.0, 30.0]}})
+    >>> arm.analysis.payload([0.0, 0.0]).round(4).tolist()
     1.5581
     """
-    (q,) = robot.read("payload_capacity", q=q)
+    (q,) = read_state(robot, "payload", q=q)
     g = np.array([float(x) for x in robot.model.gravity])
     if not g.any():
-        raise ModelError(f"payload_capacity: robot {robot.name!r} feels no gravity; set robot.with_gravity(...)")
+        raise ModelError(f"payload: robot {robot.name!r} feels no gravity; set robot.edit(gravity=...)")
     R = pose(robot, q, link)[..., :3, :3]
-    arm = R @ np.array(list(vector(com, "payload_capacity: com", "m")), dtype=float)
+    arm = R @ np.array(list(vector(com, "payload: com", "m")), dtype=float)
     weight = np.concatenate([np.cross(arm, -g), np.broadcast_to(-g, arm.shape)], axis=-1)
     least, most = _multiples(robot, q, weight, link, "world", True)
     return np.where(np.isnan(most), np.nan, np.where(least <= 0, np.maximum(most, 0.0), 0.0))
@@ -150,9 +146,9 @@ def _multiples(
     if not np.isfinite(effort).any():
         raise ModelError(
             f"robot {robot.name!r} has no effort limits, so nothing bounds its forces; give them with "
-            "robot.with_joint_properties(effort=...)"
+            "robot.edit(joints={'*': {'effort': ...}})"
         )
-    J = jacobian_rows(robot, q, link, "all", frame)
+    J = jacobian_rows(robot, q, link, "pose", frame)
     try:
         a = (F[..., None, :] @ J)[..., 0, :]
     except ValueError:
@@ -171,6 +167,6 @@ def _multiples(
 
 def _holding_torque(robot: Mechanism, q: Array) -> Array:
     """Torques that hold the robot against gravity and its springs."""
-    if not robot.has_mass:
-        return robot.evaluate("spring_torque", q=q)
-    return robot.evaluate("bias", q=q, qd=np.zeros(robot.nv))
+    if not has_moving_mass(robot):
+        return evaluate(robot, "spring_torque", q=q)
+    return evaluate(robot, "bias", q=q, qd=np.zeros(robot.nv))

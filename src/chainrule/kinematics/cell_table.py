@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.errors import ModelError, ShapeError
-from chainrule.kinematics.reach import FLATNESS
-from chainrule.kinematics.samples import PATCHES, Indices, Measured, approach_patches
+from chainrule.kinematics.samples import Measured
+from chainrule.kinematics.voxels import FLATNESS, MASK_BYTES, PATCHES, Box, Indices, approach_patches
 
 MAX_TABLE_BYTES = 400_000_000
 """Memory that the cells of one table may take."""
 
 MAX_BOX_CELLS = 1 << 26
 """Cells of the box around all points, occupied or not: each takes four bytes."""
-
-MASK_BYTES = PATCHES // 8
-"""Bytes of the bits that say which patches of approach directions were found."""
 
 POINTS_PER_CELL = 30
 """Points in each of the coarse cells by which the number of fine ones is estimated, if the points filled their box."""
@@ -175,7 +172,7 @@ class CellTable:
             fresh = fresh[self._slots[fresh] == new]
             added = self._extend(len(fresh))
             self._slots[fresh] = np.arange(added.start, added.stop)
-            self._places[added] = np.stack(np.unravel_index(fresh, tuple(self._shape)), axis=-1) + self._low
+            self._places[added] = Box(self._low, tuple(self._shape)).places(fresh)
             slots = self._slots.take(keys)
         return slots.astype(np.int64)
 

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from chainrule.algorithms import configuration
 from chainrule.arguments import Array, batch_shape, refuse_beyond_memory
-from chainrule.core.dask import takes_dask
+from chainrule.core.closure import closure_of
+from chainrule.core.declaration import function
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.functions.table import DISPLACEMENTS, POSITIONS, Q0, Q1, RATES, Needs, Q, V
 from chainrule.model.configurations import home_positions
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ FAR_ATTEMPTS = 4
 
 def neutral(robot: Mechanism) -> Array:
     """The configuration of all zeros, and of unit quaternions: (nq,)."""
-    return np.array(robot.layout.neutral, dtype=float)
+    return np.array(robot.model.layout.neutral, dtype=float)
 
 
 def home(robot: Mechanism) -> Array:
@@ -41,16 +44,16 @@ def home(robot: Mechanism) -> Array:
     >>> cr.load("pendulum").home().tolist()
     [0.0]
     """
-    q = np.array([*home_positions(robot.layout, robot.model.configurations).values()], dtype=float)
-    if not robot.model.constraints or robot.closure.is_closed(q):
+    q = np.array([*home_positions(robot.model.layout, robot.model.configurations).values()], dtype=float)
+    if not robot.model.constraints or closure_of(robot).is_closed(q):
         return q
-    states, good = robot.closure.close(q[None])
+    states, good = closure_of(robot).close(q[None])
     if good.all() and within_limits(robot, states).all():
         return np.asarray(states[0])
     try:
         return random_state(robot, np.random.default_rng(0))
     except ModelError:
-        return np.array(robot.closure.neutral)
+        return np.array(closure_of(robot).neutral)
 
 
 def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:
@@ -68,7 +71,7 @@ def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape
     refuse_beyond_memory(2.0 * math.prod(batch) * robot.nq, f"random_state: a batch of shape {batch}")
     if robot.model.constraints:
         return _random_closed(robot, rng, batch)
-    return random_configurations(robot.layout, rng, batch)
+    return random_configurations(robot.model.layout, rng, batch)
 
 
 def _random_closed(robot: Mechanism, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
@@ -79,38 +82,54 @@ def _random_closed(robot: Mechanism, rng: np.random.Generator, batch: tuple[int,
     for k in range(RANDOM_ATTEMPTS):
         if not len(open_):
             return q.reshape(*batch, robot.nq)
-        drawn = random_configurations(robot.layout, rng, (len(open_),))
+        drawn = random_configurations(robot.model.layout, rng, (len(open_),))
         if k >= FAR_ATTEMPTS:  # a mechanism of many loops seldom closes from afar: start ever nearer to a closed one
             away = rng.normal(size=(len(open_), robot.nv)) / (k - 3)
-            drawn = integrate(robot, robot.closure.neutral, away)
-        states, good = robot.closure.close(drawn)
+            drawn = integrate(robot, closure_of(robot).neutral, away)
+        states, good = closure_of(robot).close(drawn)
         good &= within_limits(robot, states)
         q[open_[good]] = states[good]
         open_ = open_[~good]
     raise ModelError(
         f"robot {robot.name!r}: no closed configuration within the limits was found at random; close one that "
-        "you know, with robot.close(q)"
+        "you know, with robot.loops.close(q)"
     )
 
 
 def within_limits(robot: Mechanism, q: Array) -> NDArray[np.bool_]:
     """Whether configurations (..., nq) keep the limits of the joints that have coordinates to be limited: (...)."""
-    return np.asarray(((q >= robot.layout.lower) & (q <= robot.layout.upper)).all(axis=-1))
+    return np.asarray(((q >= robot.model.layout.lower) & (q <= robot.model.layout.upper)).all(axis=-1))
 
 
-@takes_dask()
+@function(
+    configuration.integrate,
+    takes=(Q, V),
+    gives=(POSITIONS,),
+    needs=Needs.NOTHING,
+    answer="positions of {coordinates}",
+)
 def integrate(robot: Mechanism, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """The configuration reached from q by the velocity v in unit time, on the configuration manifold: (..., nq)."""
-    return robot.evaluate("integrate", q=q, v=v, out=out)
 
 
-@takes_dask()
+@function(
+    configuration.coordinate_rates,
+    subject="states",
+    takes=(Q, V),
+    gives=(RATES,),
+    needs=Needs.NOTHING,
+    answer="rates of the coordinates, per second, of {coordinates}",
+)
 def coordinate_rates(robot: Mechanism, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """dq/dt at the velocity v: v itself, but for joints with quaternions: (..., nq)."""
-    return robot.evaluate("coordinate_rates", q=q, v=v, out=out)
 
 
-@takes_dask()
+@function(
+    configuration.difference,
+    takes=(Q0, Q1),
+    gives=(DISPLACEMENTS,),
+    needs=Needs.NOTHING,
+    answer="displacements from q0 to q1 of {displacements}",
+)
 def difference(robot: Mechanism, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-    """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1: (..., n)."""
-    return robot.evaluate("difference", q0=q0, q1=q1, out=out)
+    """The velocity v that leads from q0 to q1 in unit time: integrate(q0, difference(q0, q1)) is q1: (..., nv)."""

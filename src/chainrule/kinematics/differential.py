@@ -1,4 +1,4 @@
-"""Velocities and accelerations of a frame, and the joint velocities and accelerations that make given ones.
+"""Joint velocities and accelerations that make given ones of a frame.
 
 Closed loops count: only motions that keep them closed are taken into account.
 """
@@ -10,95 +10,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, number, rows_of, together
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import composition
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.units import quantities_on_request
+from chainrule.core.reading import read_joints, read_state
 from chainrule.errors import ShapeError
-from chainrule.kinematics.poses import jacobian_derivative, pose
-from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_part
+from chainrule.functions.table import ACCELERATIONS, VELOCITIES
+from chainrule.kinematics.poses import jacobian_dot
+from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_task
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@takes_dask()
-@quantities_on_request
-def velocity(
-    robot: Mechanism, q: ArrayLike, qd: ArrayLike, link: str | None = None, frame: str = "world", *, units: bool = False
-) -> Array:
-    """The twist (omega, v) = J qd of a link or frame: (..., 6), rad/s and m/s. frame: as of the Jacobian.
-
-    units=True makes the result a quantity of pint, or several by name where units differ.
-
-    >>> import chainrule as cr
-    >>> cr.load("planar_2r").velocity([0.0, 0.0], [1.0, 0.0]).tolist()
-    [0.0, 0.0, 1.0, 0.0, 2.0, 0.0]
-    """
-    q, qd = robot.read("velocity", q=q, qd=qd)
-    return (jacobian_rows(robot, q, link, "all", frame) @ qd[..., None])[..., 0]
-
-
-@takes_dask()
-def acceleration(
-    robot: Mechanism,
-    q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    link: str | None = None,
-    frame: str = "world",
-    point: ArrayLike | None = None,
-    *,
-    gravity: bool = False,
-) -> Array:
-    """The angular acceleration of a link or frame and the acceleration of its origin: (..., 6), rad/s^2 and m/s^2.
-
-    The second is the classical one, the second derivative of the origin's position. In base axes it is
-    J qdd + dJ/dt qd, with J and dJ/dt in the frame "world".
-
-    Parameters
-    ----------
-    q, qd, qdd
-        Configurations (..., nq), velocities and accelerations (..., n).
-    link
-        A link or frame, the end-effector unless one is named.
-    frame
-        The axes of both parts: "world", those of the base; "body", the link's own.
-    point
-        (..., 3): a point fixed on the link, in the link's frame, in m, instead of its origin.
-    gravity
-        False, the acceleration alone; True, minus g, which is what an accelerometer there reads.
-
-    >>> import chainrule as cr
-    >>> arm = cr.load("planar_2r")
-    >>> arm.acceleration([0.0, 0.0], [3.0, 0.0], [0.0, 0.0])[3:].tolist()
-    [-18.0, 0.0, 0.0]
-    """
-    A = robot.evaluate("acceleration", q=q, qd=qd, qdd=qdd, link=link, frame=frame, gravity=gravity)
-    if point is None:
-        return A
-    r = rows_of(point, 3, "acceleration: point", "x, y, z in the frame of the link")
-    q, qd = robot.read("acceleration", q=q, qd=qd)
-    omega = velocity(robot, q, qd, link, frame)[..., :3]
-    together({"q": A, "point": r}, "acceleration")  # refuses batches that do not fit
-    if frame != "body":
-        r = (pose(robot, q, link)[..., :3, :3] @ r[..., None])[..., 0]
-    linear = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(omega, np.cross(omega, r))
-    return np.concatenate([np.broadcast_to(A[..., :3], linear.shape), linear], axis=-1)
-
-
-@takes_dask()
-@quantities_on_request
+@composition((VELOCITIES,))
 def resolved_rate(
     robot: Mechanism,
     q: ArrayLike,
     twist: ArrayLike,
     link: str | None = None,
-    frame: str = "world",
     *,
-    part: str = "all",
+    frame: str = "world",
+    task: str = "pose",
     damping: float = 0.0,
     null_velocity: ArrayLike | None = None,
-    units: bool = False,
 ) -> Array:
     """The joint velocities that come nearest to a twist: qd = J^T (J J^T + damping^2)^-1 V + N z, (..., n).
 
@@ -112,41 +47,37 @@ def resolved_rate(
         A link or frame, the end-effector unless one is named.
     frame
         The frame of V, as of the Jacobian.
-    part
-        "all"; or "translational" or "rotational", where V has three numbers and the rest of the motion is free.
+    task
+        "pose"; or "position" or "orientation", where V has three numbers and the rest of the motion is free.
     damping
         In units of J. Without it, the smallest qd among the best ones, which grows without bound towards
         singularities and is finite again in them. With it, |J qd - V|^2 + damping^2 |qd|^2 is least, and |qd| is at
         most |V| / (2 damping).
     null_velocity
         z, (..., n): the motion besides, N being the null space's projector.
-    units
-        Whether the result is a quantity of pint, or several by name where units differ.
     """
     caller = "resolved_rate"
-    (q,) = robot.read(caller, q=q)
-    V = _read_motion(twist, part, f"{caller}: twist", "angular and linear velocity", TWIST_UNITS)
-    z = None if null_velocity is None else robot.read_joints(null_velocity, "velocity", f"{caller}: null_velocity")
+    (q,) = read_state(robot, caller, q=q)
+    V = _read_motion(twist, task, f"{caller}: twist", "angular and linear velocity", TWIST_UNITS)
+    z = None if null_velocity is None else read_joints(robot, null_velocity, "velocity", f"{caller}: null_velocity")
     given = {"q": q, "twist": V} | ({} if z is None else {"null_velocity": z})
     together(given, caller)  # refuses batches that do not fit
-    J = loop_jacobian(robot, q, link, part, frame)
+    J = loop_jacobian(robot, q, link, task, frame)
     return _smallest(robot, q, J, V, _read_damping(damping, caller), z)
 
 
-@takes_dask()
-@quantities_on_request
+@composition((ACCELERATIONS,))
 def resolved_acceleration(
     robot: Mechanism,
     q: ArrayLike,
     qd: ArrayLike,
     acceleration: ArrayLike,
     link: str | None = None,
-    frame: str = "world",
     *,
-    part: str = "all",
+    frame: str = "world",
+    task: str = "pose",
     damping: float = 0.0,
     null_acceleration: ArrayLike | None = None,
-    units: bool = False,
 ) -> Array:
     """The joint accelerations that come nearest to an acceleration: qdd = J^+ (A - dJ/dt qd) + N z, (..., n).
 
@@ -162,39 +93,37 @@ def resolved_acceleration(
         A link or frame, the end-effector unless one is named.
     frame
         The frame of A: "world" or "body", as of `acceleration`; "space", the rate of the twist at the base's origin.
-    part
-        "all"; or "translational" or "rotational", where A has three numbers and the rest of the motion is free.
+    task
+        "pose"; or "position" or "orientation", where A has three numbers and the rest of the motion is free.
     damping
         In units of J, as of `resolved_rate`.
     null_acceleration
         z, (..., n): the acceleration besides, N being the null space's projector.
-    units
-        Whether the result is a quantity of pint, or several by name where units differ.
 
     Examples
     --------
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> q, qd = [0.3, 0.9], [1.0, -2.0]
-    >>> qdd = arm.resolved_acceleration(q, qd, [0.5, 2.0, 0.0], part="translational")
+    >>> qdd = arm.analysis.resolved_acceleration(q, qd, [0.5, 2.0, 0.0], task="position")
     >>> arm.acceleration(q, qd, qdd)[3:].round(9).tolist()
     [0.5, 2.0, 0.0]
     """
     caller = "resolved_acceleration"
-    q, qd = robot.read(caller, q=q, qd=qd)
+    q, qd = read_state(robot, caller, q=q, qd=qd)
     of = "angular acceleration and acceleration of the origin"
-    A = _read_motion(acceleration, part, f"{caller}: acceleration", of, ACCELERATION_UNITS)
+    A = _read_motion(acceleration, task, f"{caller}: acceleration", of, ACCELERATION_UNITS)
     what = f"{caller}: null_acceleration"
-    z = None if null_acceleration is None else robot.read_joints(null_acceleration, "acceleration", what)
+    z = None if null_acceleration is None else read_joints(robot, null_acceleration, "acceleration", what)
     given = {"q": q, "qd": qd, "acceleration": A} | ({} if z is None else {"null_acceleration": z})
     together(given, caller)  # refuses batches that do not fit
     strength = _read_damping(damping, caller)
-    J = jacobian_rows(robot, q, link, part, frame)
-    A = A - velocity_acceleration(robot, q, qd, link, frame)[..., rows_of_part(part)]
+    J = jacobian_rows(robot, q, link, task, frame)
+    A = A - velocity_acceleration(robot, q, qd, link, frame)[..., rows_of_task(task)]
     if not robot.model.constraints:
         return _smallest(robot, q, J, A, strength, z)
-    G = robot.evaluate("constraint_jacobian", q=q)
-    gamma = robot.evaluate("constraint_velocity_terms", q=q, qd=qd)  # of the loops: G qdd + gamma = 0
+    G = evaluate(robot, "loops.jacobian", q=q)
+    gamma = evaluate(robot, "loops.velocity_terms", q=q, qd=qd)  # of the loops: G qdd + gamma = 0
     closing = -(pseudo_inverse(G) @ gamma[..., None])
     J_closed = J @ loop_projector(robot, q)
     return closing[..., 0] + _smallest(robot, q, J_closed, A - (J @ closing)[..., 0], strength, z)
@@ -203,14 +132,14 @@ def resolved_acceleration(
 def velocity_acceleration(robot: Mechanism, q: Array, qd: Array, link: str | None, frame: str) -> Array:
     """dJ/dt qd: the acceleration of a link or frame at qdd = 0, in a frame of `resolved_acceleration`: (..., 6)."""
     if frame == "space":
-        return (jacobian_derivative(robot, q, qd, link, frame) @ qd[..., None])[..., 0]
-    return robot.evaluate("acceleration", q=q, qd=qd, qdd=np.zeros(robot.nv), link=link, frame=frame)
+        return (jacobian_dot(robot, q, qd, link, frame=frame) @ qd[..., None])[..., 0]
+    return evaluate(robot, "acceleration", q=q, qd=qd, qdd=np.zeros(robot.nv), link=link, frame=frame)
 
 
-def _read_motion(value: ArrayLike, part: str, what: str, of: str, units: tuple[tuple[str, str], ...]) -> Array:
+def _read_motion(value: ArrayLike, task: str, what: str, of: str, units: tuple[tuple[str, str], ...]) -> Array:
     """The numbers of a part of a motion (..., k), in the given units."""
-    rows = rows_of_part(part)
-    return rows_of(value, len(rows), what, of if part == "all" else part, [units[i] for i in rows])
+    rows = rows_of_task(task)
+    return rows_of(value, len(rows), what, of if task == "pose" else task, [units[i] for i in rows])
 
 
 def _read_damping(damping: float, caller: str) -> float:
@@ -226,11 +155,11 @@ def _smallest(robot: Mechanism, q: Array, J: Array, wanted: Array, damping: floa
     return x if z is None else x + (_null_projector(robot, q, J) @ z[..., None])[..., 0]
 
 
-@takes_dask()
-def null_space(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str = "all") -> Array:
+@composition()
+def null_space(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str = "pose") -> Array:
     """The projector N = 1 - J^+ J onto joint velocities that do not move the frame: (..., n, n)."""
-    (q,) = robot.read("null_space", q=q)
-    return _null_projector(robot, q, loop_jacobian(robot, q, link, part))
+    (q,) = read_state(robot, "null_space", q=q)
+    return _null_projector(robot, q, loop_jacobian(robot, q, link, task))
 
 
 def _null_projector(robot: Mechanism, q: Array, J: Array) -> Array:

@@ -26,7 +26,7 @@ class Ellipsoid:
     """
 
     kind: str
-    part: str
+    task: str
     axes: Array
     lengths: Array
 
@@ -44,7 +44,7 @@ class Ellipsoid:
         """The ellipsoid of one posture of a list, or of several."""
         if self.lengths.ndim < 2:
             raise TypeError("this is the ellipsoid of one posture; pass a list of postures for several")
-        return Ellipsoid(self.kind, self.part, self.axes[index], self.lengths[index])
+        return Ellipsoid(self.kind, self.task, self.axes[index], self.lengths[index])
 
     def along(self, direction: Array) -> Array:
         """The distance from the centre to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""

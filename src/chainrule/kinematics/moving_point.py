@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.algorithms import moving_point as algorithm
-from chainrule.algorithms.kinematics import ACCELERATION_FRAMES
 from chainrule.arguments import Array, one_of, rows_of, together
 from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link, read_state
 from chainrule.core.term_tables import AccelerationTerms, VelocityTerms
 from chainrule.errors import ModelError, ShapeError
 from chainrule.functions import reference
-from chainrule.kinematics.differential import acceleration, velocity
 from chainrule.kinematics.poses import pose
+from chainrule.kinematics.velocities import acceleration, velocity
 from chainrule.spatial import Rotation, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+AXES = ("world", "body")
+"""Axes of a point's velocity and acceleration: the base's, or those of the frame in which it moves."""
 
 
 @takes_dask()
@@ -39,16 +42,16 @@ def velocity_terms(
     Arguments are as in acceleration_terms.
 
     >>> import chainrule as cr
-    >>> terms = cr.load("planar_2r").velocity_terms([0.0, 0.0], [1.0, 2.0], link="link1", point="tip")
+    >>> terms = cr.load("planar_2r").textbook.velocity_terms([0.0, 0.0], [1.0, 2.0], link="link1", point="tip")
     >>> terms.relative.tolist(), terms.rotation.tolist(), terms.total.tolist()
     ([0.0, 2.0, 0.0], [0.0, 2.0, 0.0], [0.0, 4.0, 0.0])
     """
-    axes, name = one_of(ACCELERATION_FRAMES, frame, "frame of a velocity"), robot.link(link)
-    q, qd = state = robot.read("velocity_terms", q=q, qd=qd)
+    axes, name = one_of(AXES, frame, "frame of a velocity"), find_link(robot, link)
+    q, qd = state = read_state(robot, "velocity_terms", q=q, qd=qd)
     P, V, _ = _motion_of_point(
         robot, "velocity_terms", name, point, (*state, np.zeros_like(qd)), {"point_velocity": point_velocity}
     )
-    twist = velocity(robot, q, qd, name, axes)
+    twist = velocity(robot, q, qd, name, frame=axes)
     vectors = {"q": twist[..., :3], "origin": twist[..., 3:], "point": P, "point_velocity": V}
     R = _orientation(robot, q, name, axes)
     terms = _evaluate("velocity_terms", algorithm.velocity_terms, R, vectors)
@@ -92,7 +95,7 @@ def acceleration_terms(
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> print(arm.acceleration_terms([0.0, 0.0], [1.0, 2.0], [0.0, 0.0], link="link1", point="tip"))
+    >>> print(arm.textbook.acceleration_terms([0.0, 0.0], [1.0, 2.0], [0.0, 0.0], link="link1", point="tip"))
     acceleration of the origin of tip in the frame of link1 in base axes, m/s^2
       origin       V_BORG_dot                   0.000000     0.000000     0.000000
       relative     R V_Q_dot                   -4.000000     0.000000     0.000000
@@ -101,12 +104,12 @@ def acceleration_terms(
       centripetal  Omega x (Omega x R P_Q)     -2.000000     0.000000     0.000000
       total                                   -10.000000     0.000000     0.000000
     """
-    axes, name = one_of(ACCELERATION_FRAMES, frame, "frame of an acceleration"), robot.link(link)
-    q, qd, qdd = state = robot.read("acceleration_terms", q=q, qd=qd, qdd=qdd)
+    axes, name = one_of(AXES, frame, "frame of an acceleration"), find_link(robot, link)
+    q, qd, qdd = state = read_state(robot, "acceleration_terms", q=q, qd=qd, qdd=qdd)
     given = {"point_velocity": point_velocity, "point_acceleration": point_acceleration}
     P, V, V_dot = _motion_of_point(robot, "acceleration_terms", name, point, state, given)
-    A = acceleration(robot, q, qd, qdd, name, axes, gravity=gravity)
-    omega = velocity(robot, q, qd, name, axes)[..., :3]
+    A = acceleration(robot, q, qd, qdd, name, frame=axes, gravity=gravity)
+    omega = velocity(robot, q, qd, name, frame=axes)[..., :3]
     moving = {"point": P, "point_velocity": V, "point_acceleration": V_dot}
     vectors = {"q": omega, "qdd": A[..., :3], "origin": A[..., 3:], **moving}
     R = _orientation(robot, q, name, axes)
@@ -138,7 +141,7 @@ def _motion_of_point(
             f"{caller}: the point {point!r} moves as the joints do; leave out {' and '.join(moves)}, or give the point "
             "by three numbers"
         )
-    name = robot.link(point)
+    name = find_link(robot, point)
     if not algorithm.carries(robot.model, link, name):
         raise ModelError(
             f"{caller}: {link!r} does not carry {name!r}; name a link or frame further out, or give the point and its "

@@ -12,8 +12,9 @@ from chainrule.arguments import Array, is_lazy, real_array
 from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import array_by_name, names_and_values, numbers_by_name
-from chainrule.core.tables import batch_dimensions, import_optional
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.core.reading import read_joints, refuse_zero_quaternions
+from chainrule.core.tables import batch_dimensions
+from chainrule.errors import ShapeError, UnknownNameError, import_optional
 from chainrule.kinematics.configurations import home, neutral
 from chainrule.model import Quantity
 from chainrule.model.configurations import HOME
@@ -49,7 +50,7 @@ def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
             state = _configuration(robot, entry)
             continue
         state = _with_changes(robot, state, entry, "position", "q")
-    robot.refuse_zero_quaternions(state, "q")
+    refuse_zero_quaternions(robot, state, "q")
     return state
 
 
@@ -76,7 +77,7 @@ def _with_changes(robot: Mechanism, state: Array, entry: Any, quantity: Quantity
     """Numbers of the joints with those that an entry names changed, or all of them where it has no names."""
     named = numbers_by_name(entry, quantity, what)
     if named is None:
-        return robot.read_joints(entry, quantity, what).astype(float)
+        return read_joints(robot, entry, quantity, what).astype(float)
     return array_by_name(robot.model, named, quantity, what, state)
 
 
@@ -96,15 +97,15 @@ def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
     coordinates. `robot.q(by_name(q))` is q again.
 
     >>> import chainrule as cr
-    >>> cr.load("planar_2r").by_name([0.1, 0.2])
+    >>> cr.load("planar_2r").states.by_name([0.1, 0.2])
     {'joint1': 0.1, 'joint2': 0.2}
     """
     if numbers_by_name(values, "position", "by_name") is not None:
-        return names_and_values(robot.layout, robot.read_joints(values, "position", "by_name"), is_position=True)
-    array = real_array(values, "by_name", robot.layout.labelled_units["position"])
+        return names_and_values(robot.model.layout, read_joints(robot, values, "position", "by_name"), is_position=True)
+    array = real_array(values, "by_name", robot.model.layout.labelled_units["position"])
     is_position = array.shape[-1:] != (robot.nv,) or robot.nq == robot.nv
-    array = robot.read_joints(array, "position" if is_position else "velocity", "by_name")
-    return names_and_values(robot.layout, array, is_position)
+    array = read_joints(robot, array, "position" if is_position else "velocity", "by_name")
+    return names_and_values(robot.model.layout, array, is_position)
 
 
 def to_pandas(robot: Mechanism, values: ArrayLike | Mapping[str, ArrayLike]) -> Any:

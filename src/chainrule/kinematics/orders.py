@@ -24,6 +24,7 @@ import numpy as np
 from chainrule.arguments import Array, one_of, rows_of, together
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names
+from chainrule.core.reading import read_state, refuse_zero_quaternions
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Free, Joint, Spherical
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector
@@ -84,7 +85,7 @@ class Order:
     the other's as well. Batches as everywhere: (..., numbers). Made by `robot.order_of` and `robot.reorder`.
 
     >>> import chainrule as cr
-    >>> order = cr.load("planar_2r").floating().order_of("mujoco")
+    >>> order = cr.load("planar_2r").floating().states.order_of("mujoco")
     >>> order.q_to([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.2]).tolist()
     [1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.1, 0.2]
     """
@@ -118,7 +119,7 @@ class Order:
 
     def q_to(self, q: ArrayLike) -> Array:
         """The other's configuration (..., order.nq)."""
-        (own,) = self.robot.read("q_to", q=q)
+        (own,) = read_state(self.robot, "q_to", q=q)
         out = np.zeros((*own.shape[:-1], self.nq))
         for joint, slot in self.pairs:
             out[..., slot.q] = np.stack(self._position_to(joint, slot, own), axis=-1)
@@ -127,19 +128,19 @@ class Order:
     def q_from(self, q: ArrayLike) -> Array:
         """The configuration (..., nq) of one of the other's."""
         theirs = self._read_theirs(q, self.nq, "q_from: q")
-        out = np.tile(np.array(self.robot.layout.neutral, dtype=float), (*theirs.shape[:-1], 1))
+        out = np.tile(np.array(self.robot.model.layout.neutral, dtype=float), (*theirs.shape[:-1], 1))
         for joint, slot in self._independent():
             columns = self._position_from(joint, slot, theirs)
-            out[..., self.robot.layout.by_joint[joint.name].q] = np.stack(columns, axis=-1)
+            out[..., self.robot.model.layout.by_joint[joint.name].q] = np.stack(columns, axis=-1)
         self._check_followers(out, theirs)
-        self.robot.refuse_zero_quaternions(out, "q_from: q")
+        refuse_zero_quaternions(self.robot, out, "q_from: q")
         return out
 
     def _position_to(self, joint: Joint, slot: Slot, q: Array) -> Columns:
         if joint.mimic is not None:
-            at = self.robot.layout.by_joint[joint.mimic.joint].q.start
+            at = self.robot.model.layout.by_joint[joint.mimic.joint].q.start
             return _on_circle(joint.mimic.multiplier * q[..., at] + joint.mimic.offset, slot)
-        own = _columns(q, self.robot.layout.by_joint[joint.name].q)
+        own = _columns(q, self.robot.model.layout.by_joint[joint.name].q)
         if len(own) == 1:
             return _on_circle(own[0], slot)
         if isinstance(joint.kind, Spherical):
@@ -179,7 +180,7 @@ class Order:
 
     def v_to(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The other's velocity (..., order.nv) at the configuration q and the velocity v of this library."""
-        own_q, own_v = self.robot.read("v_to", q=q, qd=v)
+        own_q, own_v = read_state(self.robot, "v_to", q=q, qd=v)
         return self._rates_to(own_q, own_v, self._twist_to)
 
     def v_from(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -189,10 +190,10 @@ class Order:
 
     def a_to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The other's acceleration, the rate of its velocity: (..., order.nv)."""
-        own_q, own_v, own_a = self.robot.read("a_to", q=q, qd=v, qdd=a)
+        own_q, own_v, own_a = read_state(self.robot, "a_to", q=q, qd=v, qdd=a)
 
         def convert(R: Rotation, acceleration: Columns, joint: Joint) -> Columns:
-            w, u = _parts(own_v, self.robot.layout.by_joint[joint.name].v)
+            w, u = _parts(own_v, self.robot.model.layout.by_joint[joint.name].v)
             turned = Vector(*acceleration[3:]) + w.cross(u) if self.convention.linear_in_world else None
             return self._twist_to(R, [*acceleration[:3], *(acceleration[3:] if turned is None else turned)], joint)
 
@@ -207,14 +208,14 @@ class Order:
             own = self._twist_from(R, acceleration, joint)
             if not self.convention.linear_in_world:
                 return own
-            w, u = _parts(own_v, self.robot.layout.by_joint[joint.name].v)
+            w, u = _parts(own_v, self.robot.model.layout.by_joint[joint.name].v)
             return [*own[:3], *(Vector(*own[3:]) - w.cross(u))]
 
         return self._rates_from(own_q, theirs, convert)
 
     def tau_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """The other's efforts (..., order.nv): those that do the same work. Mimic joints get none of their own."""
-        own_q, own = self.robot.read("tau_to", q=q, tau=tau)
+        own_q, own = read_state(self.robot, "tau_to", q=q, tau=tau)
         out = self._rates_to(own_q, own, self._twist_to)
         for joint, slot in self.pairs:
             if joint.mimic is not None:
@@ -227,7 +228,7 @@ class Order:
         out = self._rates_from(own_q, theirs, self._twist_from)
         for joint, slot in self.pairs:
             if joint.mimic is not None:
-                leader = self.robot.layout.by_joint[joint.mimic.joint].v.start
+                leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
                 out[..., leader] += joint.mimic.multiplier * theirs[..., slot.v.start]
         return out
 
@@ -235,10 +236,10 @@ class Order:
         out = np.zeros((*rates.shape[:-1], self.nv))
         for joint, slot in self.pairs:
             if joint.mimic is not None:
-                leader = self.robot.layout.by_joint[joint.mimic.joint].v.start
+                leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
                 out[..., slot.v.start] = joint.mimic.multiplier * rates[..., leader]
                 continue
-            own = _columns(rates, self.robot.layout.by_joint[joint.name].v)
+            own = _columns(rates, self.robot.model.layout.by_joint[joint.name].v)
             if isinstance(joint.kind, Free):
                 own = convert(self._orientation(joint, slot, q), own, joint)
             out[..., slot.v] = np.stack(own, axis=-1)
@@ -250,12 +251,12 @@ class Order:
             theirs = _columns(rates, slot.v)
             if isinstance(joint.kind, Free):
                 theirs = convert(self._orientation(joint, slot, q), theirs, joint)
-            out[..., self.robot.layout.by_joint[joint.name].v] = np.stack(theirs, axis=-1)
+            out[..., self.robot.model.layout.by_joint[joint.name].v] = np.stack(theirs, axis=-1)
         return out
 
     def _orientation(self, joint: Joint, slot: Slot, q: Array) -> Rotation:
         """The orientation of a free body in the other's world."""
-        own = _columns(q, self.robot.layout.by_joint[joint.name].q)
+        own = _columns(q, self.robot.model.layout.by_joint[joint.name].q)
         return (slot.placement.inv * joint.origin).rotation @ Quaternion(*own[3:]).rotation()
 
     def _twist_to(self, R: Rotation, own: Columns, joint: Joint) -> Columns:
@@ -289,7 +290,7 @@ class Order:
         for joint, slot in self.pairs:
             if joint.mimic is None or slot.nq != 1:
                 continue
-            at = self.robot.layout.by_joint[joint.mimic.joint].q.start
+            at = self.robot.model.layout.by_joint[joint.mimic.joint].q.start
             apart = np.abs(joint.mimic.multiplier * q[..., at] + joint.mimic.offset - theirs[..., slot.q.start])
             if (apart > MIMIC_TOLERANCE).any():
                 raise ShapeError(
@@ -321,7 +322,7 @@ def reorder(robot: Mechanism, names: Sequence[str]) -> Order:
     Every joint with coordinates of its own is named once; mimic joints may be named too.
 
     >>> import chainrule as cr
-    >>> order = cr.load("planar_2r").reorder(["joint2", "joint1"])
+    >>> order = cr.load("planar_2r").states.reorder(["joint2", "joint1"])
     >>> order.q_from([0.2, 0.1]).tolist()
     [0.1, 0.2]
     """
@@ -354,7 +355,7 @@ def order_of(robot: Mechanism, program: Any) -> Order:
     Examples
     --------
     >>> import chainrule as cr
-    >>> cr.load("planar_2r").floating().order_of("drake").v_to([0, 0, 0, 0, 0, 0, 1, 0, 0], range(8)).tolist()
+    >>> cr.load("planar_2r").floating().states.order_of("drake").v_to([0, 0, 0, 0, 0, 0, 1, 0, 0], range(8)).tolist()
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     """
     package = type(program).__module__.partition(".")[0]

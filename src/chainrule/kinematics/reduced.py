@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, names
-from chainrule.core.closure import CLOSED_GAP
-from chainrule.core.dask import takes_dask
+from chainrule.core.closure import CLOSED_GAP, closure_of
+from chainrule.core.declaration import composition
+from chainrule.core.derived import driven_velocities
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import motions
+from chainrule.core.reading import find_velocities, read_state
 from chainrule.errors import ModelError, quoted
 from chainrule.kinematics.tasks import Task, jacobian_rows, moving_task
 
@@ -45,7 +48,7 @@ class ReducedJacobian:
     """V = J qd_a and qd_a = inverse V: the platform's twist and the actuated joints' velocities, in both directions.
 
     `J` (..., k, a), `inverse` (..., a, k), `motion` (..., n, a) with qd = motion qd_a for all joints. Rows k are
-    (omega, v), or the part of them that `part` names. By virtual work, torques tau_a = J^T F let the platform apply the
+    (omega, v), or the part of them that `task` names. By virtual work, torques tau_a = J^T F let the platform apply the
     wrench F.
 
     `type_1` and `type_2` (...) are singular values, lengths in units of the robot's size, that go to zero at
@@ -55,7 +58,7 @@ class ReducedJacobian:
     """
 
     link: str
-    part: str
+    task: str
     frame: str
     actuated: tuple[str, ...]
     dof: int
@@ -73,7 +76,7 @@ class ReducedJacobian:
 
     def __str__(self) -> str:
         freedom = f"{self.dof} degree{'s' if self.dof != 1 else ''} of freedom"
-        lines = [f"{self.link} ({self.part}) from {', '.join(self.actuated)}: {freedom}"]
+        lines = [f"{self.link} ({self.task}) from {', '.join(self.actuated)}: {freedom}"]
         if self.redundant:
             lines.append(f"over-actuated: {self.redundant} more joints than degrees of freedom")
         if self.J.ndim > 2:
@@ -85,13 +88,13 @@ class ReducedJacobian:
         return "\n".join(lines)
 
 
-@takes_dask()
+@composition()
 def reduced_jacobian(
     robot: Mechanism,
     q: ArrayLike,
     link: str | None = None,
     *,
-    part: str | None = None,
+    task: str | None = None,
     actuated: Sequence[str] | None = None,
     frame: str = "world",
 ) -> ReducedJacobian:
@@ -103,8 +106,8 @@ def reduced_jacobian(
         Closed configurations (..., nq).
     link
         The platform: a link or frame, the end-effector unless one is named.
-    part
-        As of `robot.task`: "all", "translational" or "rotational"; the robot's own task unless given.
+    task
+        As of `manipulability`: "pose", "position" or "orientation"; the robot's own task unless given.
     actuated
         The joints that are driven, by name; those whose effort limit is not zero unless given. Fewer than the degrees
         of freedom are refused.
@@ -113,28 +116,28 @@ def reduced_jacobian(
 
     >>> import chainrule as cr
     >>> bar = cr.load("five_bar")
-    >>> reduced = bar.reduced_jacobian(bar.home())
+    >>> reduced = bar.analysis.reduced_jacobian(bar.home())
     >>> reduced.J.round(4).tolist()
     [[-0.1, -0.1], [-0.0417, 0.0417], [0.0, 0.0]]
     >>> print(reduced)
-    tool (translational) from left_crank, right_crank: 2 degrees of freedom
+    tool (position) from left_crank, right_crank: 2 degrees of freedom
     not singular
     measures: type 1 0.1411, type 2 0.4789
     """
-    (state,) = robot.read("reduced_jacobian", q=q)
+    (state,) = read_state(robot, "reduced_jacobian", q=q)
     _refuse_open(robot, state)
-    task = moving_task(robot, link, part=part)
-    driven = robot.actuated
+    chosen = moving_task(robot, link, task=task)
+    driven = driven_velocities(robot)
     if actuated is not None:
-        driven = robot.find_velocities("reduced_jacobian", names(actuated, "reduced_jacobian: actuated"))
-    dof = robot.nv - len(robot.independent_rows)
+        driven = find_velocities(robot, "reduced_jacobian", names(actuated, "reduced_jacobian: actuated"))
+    dof = robot.nv - len(closure_of(robot).independent_rows)
     _refuse_too_few(robot, driven, dof)
-    J = jacobian_rows(robot, state, task.link, task.part, frame)
-    G = robot.evaluate("constraint_jacobian", q=state)
-    size, units = _size(robot), np.array([velocity.unit != "rad" for velocity in robot.layout.velocities])
+    J = jacobian_rows(robot, state, chosen.link, chosen.task, frame)
+    G = evaluate(robot, "loops.jacobian", q=state)
+    size, units = _size(robot), np.array([velocity.unit != "rad" for velocity in robot.model.layout.velocities])
     batch, scale = state.shape[:-1], np.where(units, size, 1.0)
-    parts = [_reduce_one(J[row], G[row], scale, size, driven, dof, task) for row in np.ndindex(batch)]
-    unknown: tuple[Any, ...] = _reduce_one(np.full(J.shape[-2:], np.nan), G[:0], scale, size, driven, dof, task)
+    parts = [_reduce_one(J[row], G[row], scale, size, driven, dof, chosen) for row in np.ndindex(batch)]
+    unknown: tuple[Any, ...] = _reduce_one(np.full(J.shape[-2:], np.nan), G[:0], scale, size, driven, dof, chosen)
     columns = [
         np.array([part[k] for part in parts], KIND_TYPE if isinstance(one, str) else float).reshape(
             (*batch, *np.shape(one))
@@ -142,7 +145,7 @@ def reduced_jacobian(
         for k, one in enumerate(unknown)
     ]
     actuated_names = tuple(robot.velocity_names[i] for i in driven)
-    return ReducedJacobian(task.link, task.part, frame, actuated_names, dof, *columns)
+    return ReducedJacobian(chosen.link, chosen.task, frame, actuated_names, dof, *columns)
 
 
 def _reduce_one(
@@ -156,8 +159,8 @@ def _reduce_one(
     if not (np.isfinite(J).all() and np.isfinite(G).all()):
         return np.full((k, a), np.nan), np.full((a, k), np.nan), np.full((len(scale), a), np.nan), np.nan, np.nan, ""
     Z = scale[:, None] * motions(G * scale)
-    rows = np.array([1.0] * 3 + [size] * 3) if task.part == "all" else np.full(3, size)
-    rows = np.ones(3) if task.part == "rotational" else rows
+    rows = np.array([1.0] * 3 + [size] * 3) if task.task == "pose" else np.full(3, size)
+    rows = np.ones(3) if task.task == "orientation" else rows
     moved, turned = (J @ Z) / rows[:, None], (Z / scale[:, None])[list(driven)]
     s_1, s_2 = (np.linalg.svd(matrix, compute_uv=False) for matrix in (moved, turned))
     type_1 = float(s_1[task.rank - 1]) if len(s_1) >= task.rank else 0.0
@@ -186,11 +189,11 @@ def _refuse_open(robot: Mechanism, q: Array) -> None:
     if not robot.model.constraints:
         return
     flat = q.reshape(-1, robot.nq)
-    bad = np.flatnonzero(~robot.closure.is_closed(flat, 1e3 * CLOSED_GAP) & np.isfinite(flat).all(axis=-1))
+    bad = np.flatnonzero(~closure_of(robot).is_closed(flat, 1e3 * CLOSED_GAP) & np.isfinite(flat).all(axis=-1))
     if len(bad):
         raise ModelError(
-            f"reduced_jacobian: the configuration is not closed: {robot.closure.describe_gap(flat[bad[0]])}; close it "
-            "with robot.close"
+            f"reduced_jacobian: the configuration is not closed: {closure_of(robot).describe_gap(flat[bad[0]])}; close "
+            "it with robot.loops.close"
         )
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chainrule.algorithms.kinematics import pose as pose_of
 from chainrule.algorithms.manipulability import manipulability as manipulability_of
 from chainrule.arguments import Array
 from chainrule.compile.backend import active
+from chainrule.core.derived import backend_of, fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.functions.table import FUNCTIONS
 from chainrule.kinematics.configurations import random_state
@@ -21,16 +21,8 @@ from chainrule.kinematics.tasks import Task, moving_task
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 
-Indices = NDArray[np.int64]
-
 BLOCK_POSTURES = 1 << 14
 """Postures of a block, which has a random generator of its own and is measured at once."""
-
-BANDS = 6
-"""Bands of equal area into which approach directions are sorted; each band has twice as many sectors."""
-
-PATCHES = 2 * BANDS * BANDS
-"""Patches of equal area on the sphere of approach directions."""
 
 
 class Measured(NamedTuple):
@@ -47,18 +39,18 @@ def block_of_postures(robot: Mechanism, seed: int, block: int, count: int = BLOC
     return random_state(robot, generator, (count,))
 
 
-def measure_postures(robot: Mechanism, q: Array, link: str, part: str | None = None) -> Measured:
+def measure_postures(robot: Mechanism, q: Array, link: str, task: str | None = None) -> Measured:
     """Position, approach and manipulability in postures (N, nq), by one kernel where manipulability is a volume."""
-    task = moving_task(robot, link, part=part)
-    if not task.is_spanned:
+    chosen = moving_task(robot, link, task=task)
+    if not chosen.is_spanned:
         T = pose(robot, q, link)
-        w = manipulability(robot, q, link, part=part)
+        w = manipulability(robot, q, link, task=task)
         return Measured(np.ascontiguousarray(T[:, :3, 3].T), np.ascontiguousarray(T[:, :3, 2].T), w)
-    text = _PostureText(robot.model, task)
-    measure = active(robot.backend).function(
+    text = _PostureText(robot.model, chosen)
+    measure = active(backend_of(robot)).function(
         text,
         [robot.nq],
-        ("workspace", robot.fingerprint, task.link, task.rows, task.by_columns),
+        ("workspace", fingerprint(robot), chosen.link, chosen.rows, chosen.by_columns),
         robot.name,
         name="workspace",
         cost=FUNCTIONS["manipulability"].visits(robot.model),
@@ -79,14 +71,3 @@ class _PostureText:
         T = pose_of(self.model, q, task.link).rows()
         w = manipulability_of(self.model, q, task.link, task.rows, task.by_columns)
         return [*(row[3] for row in T[:3]), *(row[2] for row in T[:3]), w]
-
-
-def approach_patches(approach: Array) -> Indices:
-    """The patch of each approach direction, (3, N): a number from 0 to 71."""
-    sectors = 2 * BANDS
-    band = np.minimum(((approach[2] + 1) / 2 * BANDS).astype(np.int64), BANDS - 1)
-    turn = np.arctan2(approach[1], approach[0])
-    turn /= 2 * np.pi
-    turn += 0.5
-    turn *= sectors
-    return np.asarray(band * sectors + np.minimum(turn.astype(np.int64), sectors - 1))

@@ -1,6 +1,7 @@
 """Singular configurations: singular values, the motion that is lost, and the joints that have lined up.
 
-`part` of a frame's motion: as of `robot.task`. Closed loops count: only motions that keep them closed do.
+`task` says which part of its pose a frame is meant to move: "pose", "position" or "orientation". Closed loops count:
+only motions that keep them closed do.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, number, refuse_undefined_rows
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import composition
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_state
 from chainrule.errors import ShapeError, short_repr
-from chainrule.kinematics.poses import jacobian_derivative
-from chainrule.kinematics.tasks import PARTS, loop_jacobian, moving_task, refuse_loops, svd, task
+from chainrule.kinematics.poses import jacobian_dot
+from chainrule.kinematics.tasks import TASKS, loop_jacobian, moving_task, refuse_loops, svd, task_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,7 +40,7 @@ class Singularity:
     """
 
     singular: bool
-    part: str
+    task: str
     rank: int
     full_rank: int
     singular_values: Array
@@ -60,25 +62,25 @@ class Singularity:
         )
 
 
-@takes_dask()
-def singular_values(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
+@composition()
+def singular_values(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None) -> Array:
     """Singular values of the Jacobian, largest first: (..., k), k the smaller number of its rows and columns."""
-    (q,) = robot.read("singular_values", q=q)
-    return svd(loop_jacobian(robot, q, link, task(robot, link, part=part).part))[1]
+    (q,) = read_state(robot, "singular_values", q=q)
+    return svd(loop_jacobian(robot, q, link, task_of(robot, link, task=task).task))[1]
 
 
-@takes_dask()
-def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None) -> Array:
+@composition()
+def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None) -> Array:
     """The largest singular value over the smallest of those the task has: (...); infinite where it is singular."""
-    chosen = moving_task(robot, link, part=part)
-    s = singular_values(robot, q, chosen.link, part=chosen.part)
+    chosen = moving_task(robot, link, task=task)
+    s = singular_values(robot, q, chosen.link, task=chosen.task)
     with np.errstate(all="ignore"):
         return np.abs(s[..., 0] / s[..., chosen.rank - 1])  # LAPACK has zeros of either sign
 
 
-@takes_dask()
+@composition()
 def is_singular(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None, tolerance: float = 1e-6
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, tolerance: float = 1e-6
 ) -> NDArray[np.bool_]:
     """Whether the frame has lost a direction of motion that it has elsewhere: (...), booleans.
 
@@ -90,44 +92,44 @@ def is_singular(
     [True, False, True]
     """
     small = _relative(tolerance)
-    (q,) = robot.read("is_singular", q=q)
-    chosen = moving_task(robot, link, part=part)
-    s = singular_values(robot, q, chosen.link, part=chosen.part)
+    (q,) = read_state(robot, "is_singular", q=q)
+    chosen = moving_task(robot, link, task=task)
+    s = singular_values(robot, q, chosen.link, task=chosen.task)
     refuse_undefined_rows(~np.isfinite(q).all(axis=-1) | np.isnan(s[..., 0]), "is_singular")
     return np.asarray(s[..., chosen.rank - 1] <= small * s[..., 0])
 
 
 def singularity(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, *, part: str | None = None, tolerance: float = 1e-6
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, tolerance: float = 1e-6
 ) -> Singularity:
     """The motion that one configuration has lost: its twists, and the joints that have lined up.
 
     >>> import chainrule as cr
-    >>> print(cr.load("planar_2r").singularity([0.0, 0.0]))
+    >>> print(cr.load("planar_2r").analysis.singularity([0.0, 0.0]))
     singular: rank 1 instead of 2
     lost twist (omega, v): (0, 0, 0, 1, 0, 0)
     joints that have lined up: joint1, joint2
     no motion at qd = (-0.5, 1)
     """
     refuse_loops(robot, "singularity")
-    (q,) = robot.read("singularity", q=q)
+    (q,) = read_state(robot, "singularity", q=q)
     if q.ndim != 1 or not np.isfinite(q).all():
         raise ShapeError(f"singularity takes one configuration of finite numbers, got shape {q.shape}")
-    small, chosen = _relative(tolerance), moving_task(robot, link, part=part)
-    full, rows = chosen.rank, list(PARTS[chosen.part])
-    J = loop_jacobian(robot, q, link, chosen.part)
+    small, chosen = _relative(tolerance), moving_task(robot, link, task=task)
+    full, rows = chosen.rank, list(TASKS[chosen.task])
+    J = loop_jacobian(robot, q, link, chosen.task)
     s = svd(J)[1]
     rank = int((s > small * s[0]).sum())
     lost, motion = np.zeros((0, 6)), np.zeros(robot.nv)
     joints: tuple[str, ...] = ()
     if rank < full:
         v = np.random.default_rng(0).normal(size=robot.nv)
-        rate = jacobian_derivative(robot, q, v, chosen.link, "world")[rows]
+        rate = jacobian_dot(robot, q, v, chosen.link)[rows]
         lost = np.zeros((full - rank, 6))
         lost[:, rows] = lost_directions(J, rate, rank, full - rank)
         columns, motion = dependent_columns(J, small)
         joints = tuple(robot.velocity_names[i] for i in columns)
-    return Singularity(rank < full, chosen.part, rank, full, s, lost, joints, motion)
+    return Singularity(rank < full, chosen.task, rank, full, s, lost, joints, motion)
 
 
 def _relative(value: Any) -> float:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, one_of
+from chainrule.core.derived import remember
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.errors import ModelError, quoted
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.poses import jacobian
@@ -16,7 +19,7 @@ from chainrule.kinematics.poses import jacobian
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-PARTS = {"all": (0, 1, 2, 3, 4, 5), "rotational": (0, 1, 2), "translational": (3, 4, 5)}
+TASKS = {"pose": (0, 1, 2, 3, 4, 5), "orientation": (0, 1, 2), "position": (3, 4, 5)}
 """The rows of a world Jacobian, (omega, v), that each part of a motion has."""
 
 RANK_TOLERANCE = 1e-9
@@ -36,7 +39,7 @@ class Task:
 
     robot: str
     link: str
-    part: str
+    task: str
     rank: int
     rows: tuple[int, ...]
     n: int
@@ -62,62 +65,62 @@ class Task:
         return self
 
 
-def task(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> Task:
+def task_of(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> Task:
     """The task of a link or frame, the end-effector unless one is named.
 
-    part: "all", six rows (omega, v) of its motion; "translational" or "rotational", three. Where it is left out, the
+    task: "pose", six rows (omega, v) of its motion; "position" or "orientation", three. Where it is left out, the
     robot's own task is meant: the translation, if that tells all joint velocities of a robot with fewer than six
     degrees of freedom, as for a planar 2R arm; else all.
     """
-    name = robot.link(link)
-    if part is not None:
-        rows_of_part(part)
-        return robot.remember(("task", name, part), lambda: _measure_task(robot, name, part))
-    whole, moved = task(robot, name, part="all"), task(robot, name, part="translational")
+    name = find_link(robot, link)
+    if task is not None:
+        rows_of_task(task)
+        return remember(robot, ("task", name, task), lambda: _measure_task(robot, name, task))
+    whole, moved = task_of(robot, name, task="pose"), task_of(robot, name, task="position")
     return moved if moved.rank == whole.rank < 6 else whole
 
 
-def _measure_task(robot: Mechanism, link: str, part: str) -> Task:
+def _measure_task(robot: Mechanism, link: str, task: str) -> Task:
     q = random_state(robot, np.random.default_rng(0), (RANK_SAMPLES,))
-    J = loop_jacobian(robot, q, link, part)
+    J = loop_jacobian(robot, q, link, task)
     size = np.abs(J).max(axis=(0, 2), initial=0.0)
-    rows = tuple(row for row, x in zip(PARTS[part], size, strict=True) if x > RANK_TOLERANCE * size.max())
+    rows = tuple(row for row, x in zip(TASKS[task], size, strict=True) if x > RANK_TOLERANCE * size.max())
     rank = int(rank_of(J).max()) if robot.nv else 0
-    if part == "all" and not rank:
+    if task == "pose" and not rank:
         raise ModelError(f"no joint of robot {robot.name!r} moves {link!r}; name another link")
-    return Task(robot.name, link, part, rank, rows, robot.nv, bool(robot.model.constraints))
+    return Task(robot.name, link, task, rank, rows, robot.nv, bool(robot.model.constraints))
 
 
-def moving_task(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> Task:
+def moving_task(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> Task:
     """The task of a link or frame, refused where no joint moves it: a volume of no directions means nothing."""
-    chosen = task(robot, link, part=part)
+    chosen = task_of(robot, link, task=task)
     if not chosen.rank:
         raise ModelError(
-            f"no joint of robot {robot.name!r} gives {chosen.link!r} a {chosen.part} motion; take another part of it"
+            f"no joint of robot {robot.name!r} gives {chosen.link!r} a {chosen.task} motion; take another task"
         )
     return chosen
 
 
-def task_rank(robot: Mechanism, link: str | None = None, *, part: str | None = None) -> int:
+def task_rank(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> int:
     """In how many independent directions a frame can move, in nearly every configuration."""
-    return task(robot, link, part=part).rank
+    return task_of(robot, link, task=task).rank
 
 
-def rows_of_part(part: str) -> tuple[int, ...]:
-    """The rows of a part, by its name."""
-    return PARTS[one_of(PARTS, part, "part of a motion")]
+def rows_of_task(task: str) -> tuple[int, ...]:
+    """The rows of a task, by its name."""
+    return TASKS[one_of(TASKS, task, "task")]
 
 
-def jacobian_rows(robot: Mechanism, q: ArrayLike, link: str | None, part: str, frame: str = "world") -> Array:
+def jacobian_rows(robot: Mechanism, q: ArrayLike, link: str | None, task: str, frame: str = "world") -> Array:
     """The rows of a Jacobian that belong to a part of the motion: (..., k, n)."""
-    rows = rows_of_part(part)
-    J = jacobian(robot, q, link, frame)
-    return J if part == "all" else J[..., rows, :]
+    rows = rows_of_task(task)
+    J = jacobian(robot, q, link, frame=frame)
+    return J if task == "pose" else J[..., rows, :]
 
 
-def loop_jacobian(robot: Mechanism, q: Array, link: str | None, part: str, frame: str = "world") -> Array:
+def loop_jacobian(robot: Mechanism, q: Array, link: str | None, task: str, frame: str = "world") -> Array:
     """The rows of a Jacobian for velocities that keep loops closed: (..., k, n)."""
-    J = jacobian_rows(robot, q, link, part, frame)
+    J = jacobian_rows(robot, q, link, task, frame)
     return J @ loop_projector(robot, q) if robot.model.constraints else J
 
 
@@ -126,7 +129,7 @@ def loop_projector(robot: Mechanism, q: Array) -> Array:
     identity = np.eye(robot.nv)
     if not robot.model.constraints:
         return identity
-    G = robot.evaluate("constraint_jacobian", q=q)
+    G = evaluate(robot, "loops.jacobian", q=q)
     return identity - pseudo_inverse(G) @ G
 
 
@@ -134,7 +137,7 @@ def refuse_loops(robot: Mechanism, function: str) -> None:
     """Raise where a robot has closed loops and a function is for trees."""
     if robot.model.constraints:
         raise ModelError(
-            f"{function}: robot {robot.name!r} has closed loops ({quoted(robot.constraint_names)}); this is for "
+            f"{function}: robot {robot.name!r} has closed loops ({quoted(robot.model.constraint_names)}); this is for "
             "trees, so open them with robot.without_constraint(...)"
         )
 
@@ -146,7 +149,7 @@ def finite_limits(robot: Mechanism, which: str) -> Array:
     if without:
         raise ModelError(
             f"robot {robot.name!r} has no {which} limit on {quoted(without)}; give them with "
-            f"robot.with_joint_properties({which}=...)"
+            f"robot.edit(joints={{'*': {{{which!r}: ...}}}})"
         )
     return limits
 

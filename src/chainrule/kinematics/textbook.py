@@ -12,9 +12,10 @@ from chainrule.core.dask import takes_dask
 from chainrule.core.exponential_table import ExponentialTable
 from chainrule.core.link_tables import VelocityTable
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_state
 from chainrule.functions import reference
-from chainrule.kinematics.differential import velocity
-from chainrule.kinematics.poses import pose, poses, twists
+from chainrule.kinematics.poses import pose, poses
+from chainrule.kinematics.velocities import velocities, velocity
 from chainrule.model import Model
 
 if TYPE_CHECKING:
@@ -32,16 +33,16 @@ def velocity_table(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> VelocityTab
     frame.
 
     >>> import chainrule as cr
-    >>> table = cr.load("planar_2r").velocity_table([0.0, 0.0], [1.0, 2.0])
+    >>> table = cr.load("planar_2r").textbook.velocity_table([0.0, 0.0], [1.0, 2.0])
     >>> table.links, table.v[:, 1].tolist()
     (('link1', 'link2', 'tip'), [0.0, 1.0, 4.0])
     """
-    q, qd = robot.read("velocity_table", q=q, qd=qd)
+    q, qd = read_state(robot, "velocity_table", q=q, qd=qd)
     names, parents = _rows(robot.model)
-    V, T = twists(robot, q, qd), poses(robot, q)
+    V, T = velocities(robot, q, qd, frame="body"), poses(robot, q)
     if len(names) > len(robot.link_names) - 1:  # the end-effector is a frame
         tip = names[-1]
-        V = np.concatenate([V, velocity(robot, q, qd, tip, "body")[..., None, :]], axis=-2)
+        V = np.concatenate([V, velocity(robot, q, qd, tip, frame="body")[..., None, :]], axis=-2)
         T = np.concatenate([T, pose(robot, q, tip)[..., None, :, :]], axis=-3)
     own, turn, origins = V[..., 1:, :], T[..., 1:, :3, :3], T[..., :3, 3]
     in_base = (turn[..., None, :, :] @ own.reshape(*own.shape[:-1], 2, 3, 1))[..., 0]
@@ -59,11 +60,11 @@ def exponential_table(robot: Mechanism, q: ArrayLike) -> ExponentialTable:
     link. Joints whose coordinates are quaternions are refused.
 
     >>> import chainrule as cr
-    >>> table = cr.load("planar_2r").exponential_table([0.0, 0.5])
+    >>> table = cr.load("planar_2r").textbook.exponential_table([0.0, 0.5])
     >>> table.S[1].tolist(), table.columns[1].tolist()
     ([0.0, 0.0, 1.0, 0.0, -1.0, 0.0], [0.0, 0.0, 1.0, 0.0, -1.0, 0.0])
     """
-    (q,) = robot.read("exponential_table", q=q)
+    (q,) = read_state(robot, "exponential_table", q=q)
     model = robot.model
     with np.errstate(all="ignore"):
         found = algorithm.exponentials(model, reference.scalars_of(q))

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chainrule.arguments import Array, npz_path
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.core.tables import data_frame
 from chainrule.core.validation import refuse_numbers
-from chainrule.errors import ChainruleError, FormatError, ShapeError, short_repr
+from chainrule.errors import FormatError, ShapeError, short_repr
+from chainrule.formats.arrays import load_arrays, reading, save_arrays
 from chainrule.formats.native import model_of, to_json
-from chainrule.formats.source import replace_file
-from chainrule.kinematics.cell_table import EXTREMES, MASK_BYTES, Cells
-from chainrule.kinematics.reach import (
-    Dexterity,
-    Reach,
-    farthest_from,
-    is_flat,
-    positive_integer,
-    read_direction,
-    read_side,
-    read_slab,
-)
-from chainrule.kinematics.samples import PATCHES, Indices
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
+from chainrule.kinematics.cell_table import EXTREMES, Cells
+from chainrule.kinematics.reach import Reached, positive_integer
+from chainrule.kinematics.voxels import MASK_BYTES, Dexterity, Voxels, is_flat, read_side
 
 FORMAT = "chainrule workspace map 1"
 NPZ_RULE = "a workspace map is kept in .npz"
@@ -45,7 +30,7 @@ MULTIPLE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class WorkspaceMap:
+class WorkspaceMap(Reached, Voxels):
     """Cells that a link or frame reaches, in the base frame: cubes of side `cell`, in m, that hold a sampled point.
 
     `places` (cells, 3) are the cells as multiples of their side, sorted by x, y and z; `counts` (cells) the postures in
@@ -54,31 +39,25 @@ class WorkspaceMap:
     postures, exactly, as in a cloud; of a part of the map, bounds and radii are those of its cells.
     """
 
-    robot: Mechanism
-    link: str
-    cell: float
-    places: NDArray[np.int32]
-    counts: Indices
     manipulability: Array
     q: Array
-    directions: NDArray[np.uint8]
     bounds: Array
     """The lowest and the highest x, y and z: (2, 3), in m."""
     radii: tuple[float, float]
     """The least and the largest distance from the base's origin, in m."""
     extreme_q: Array
 
+    WHOLE, ROW = "map", "cells"
+    ARRAYS = ("places", "counts", "manipulability", "q", "directions")
+
     @classmethod
     def of(cls, robot: Mechanism, link: str, side: float, cells: Cells) -> WorkspaceMap:
         """The map of a table's cells."""
         near, far = np.sqrt(cells.extremes[6:])
         return cls(
-            robot, link, side, cells.places, cells.counts, cells.manipulability, cells.q, cells.directions,
-            cells.extremes[:6].reshape(2, 3), (float(near), float(far)), cells.extreme_q,
+            robot, link, cells.manipulability, cells.q, cells.extremes[:6].reshape(2, 3), (float(near), float(far)),
+            cells.extreme_q, cell=side, places=cells.places, counts=cells.counts, directions=cells.directions,
         )  # fmt: skip
-
-    def __len__(self) -> int:
-        return len(self.places)
 
     def __repr__(self) -> str:
         return (
@@ -92,16 +71,6 @@ class WorkspaceMap:
         return int(self.counts.sum())
 
     @property
-    def position(self) -> Array:
-        """The centers of the cells: (cells, 3), in m."""
-        return np.asarray((self.places + 0.5) * self.cell)
-
-    @property
-    def share(self) -> Array:
-        """The share of approach directions from which each cell was reached: (cells,)."""
-        return np.asarray(np.bitwise_count(self.directions).sum(axis=1) / PATCHES)
-
-    @property
     def extremes(self) -> dict[str, Array]:
         """The postures on the bounds ("x low", .. "z high"), and the "nearest" to the base and the "farthest"."""
         return dict(zip(EXTREMES, self.extreme_q, strict=True))
@@ -113,34 +82,18 @@ class WorkspaceMap:
         columns |= {"count": self.counts, "share": self.share, "manipulability": self.manipulability}
         names = [f"q.{name}" for name in self.robot.coordinate_names]
         columns |= dict(zip(names, self.q.T, strict=True))
-        return data_frame(columns, units | dict(zip(names, self.robot.layout.units_of("position"), strict=True)))
+        return data_frame(columns, units | dict(zip(names, self.robot.model.layout.units_of("position"), strict=True)))
 
-    def reach(self, direction: Any, *, starts: int = 8) -> Reach:
-        """The farthest point of the frame along a direction (3), measured as p . d from the base's origin, in m.
-
-        From the best postures of the farthest cells, p . d is maximised within the joint limits, as by a cloud. With
-        quaternions or closed loops, it is the farthest of the postures that are kept.
-        """
-        unit = read_direction(direction)
-        count = positive_integer(starts, "reach: starts")
-        self._refuse_empty()
-        best = np.argsort(self.position @ unit, kind="stable")[-count:]
-        return farthest_from(self.robot, self.link, [*self.q[best], *self.extreme_q], unit)
-
-    def slice(self, axis: str, at: float = 0.0, thickness: float = 0.05) -> WorkspaceMap:
-        """The cells that a slab across an axis, "x", "y" or "z", cuts: centered at a place on it, both in m."""
-        slab = read_slab(axis, at, thickness)
-        return self[np.abs(self.position[:, slab.axis] - slab.at) <= (slab.thickness + self.cell) / 2]
-
-    def __getitem__(self, chosen: Any) -> WorkspaceMap:
+    def __getitem__(self, chosen: Any) -> Self:
         """The cells that an index, a slice or a mask of (cells) chooses."""
-        try:
-            index = np.atleast_1d(np.arange(len(self))[chosen])
-        except Exception as error:
-            raise ShapeError(f"a map of {len(self)} cells has no {short_repr(chosen)}: {error}") from None
-        names = ("places", "counts", "manipulability", "q", "directions")
-        part = replace(self, **{name: getattr(self, name)[index] for name in names})
+        part = super().__getitem__(chosen)
         return replace(part, bounds=part._bounds_of_cells(), radii=part._radii_of_cells()) if len(part) else part
+
+    def _depth(self) -> float:
+        return self.cell
+
+    def _extreme_postures(self) -> Array:
+        return self.extreme_q
 
     def _bounds_of_cells(self) -> Array:
         """The bounds of the cells, within those of the map that they are a part of."""
@@ -187,7 +140,7 @@ class WorkspaceMap:
         return replace(
             self,
             cell=self.cell * times,
-            places=places,
+            places=places.astype(np.int32),
             counts=np.add.reduceat(self.counts[order], starts),
             manipulability=self.manipulability[best],
             q=self.q[best],
@@ -203,75 +156,18 @@ class WorkspaceMap:
             raise ShapeError(f"cell must be a whole multiple of the map's own, {self.cell:g} m, got {short_repr(cell)}")
         return self.coarser(round(times))
 
-    def _refuse_empty(self) -> None:
-        if not len(self):
-            raise ShapeError("this map has no cells: the slice lies outside of it")
-
-    def plot(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        color: str = "manipulability",
-        points: int = 60_000,
-        colour: str | None = None,
-        ax: Any = None,
-        limits: ArrayLike | None = None,
-        view: str | Sequence[float] | None = None,
-        size: Sequence[float] | None = None,
-    ) -> Figure:
-        """Draw the centers of cells, and sections; in a notebook, with plt.show(), or to a file.
-
-        Parameters
-        ----------
-        path
-            A .png, .pdf or .svg file to write.
-        color
-            "manipulability", the largest in the cell; "payload" (kg) in that posture; or "dexterity"; `colour` is the
-            same.
-        points
-            Cells that are drawn, at most.
-        ax
-            Axes to draw on: the cells alone on those with projection="3d", the vertical section on plain ones.
-        limits, view, size
-            Fixed limits (low, high) in m for x, y and z; elevation and azimuth in degrees; inches of the figure.
-        """
-        from chainrule.plots.workspace import figure
-
-        chosen = color if colour is None else colour
-        return figure(self, path, chosen, points, ax=ax, limits=limits, view=view, size=size)
-
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to an .npz file, the robot included."""
-        place = npz_path(path, NPZ_RULE)
         facts = {"format": FORMAT, "link": self.link, "cell": self.cell, "robot": json.loads(to_json(self.robot.model))}
-        arrays: Any = {name: getattr(self, name) for name in _array_shapes(self.robot.nq)}
-
-        def write(part: Path) -> None:
-            with part.open("wb") as file:
-                np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
-
-        try:
-            replace_file(place, write)
-        except OSError as error:
-            raise FormatError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+        arrays = {name: getattr(self, name) for name in _array_shapes(self.robot.nq)}
+        save_arrays(npz_path(path, NPZ_RULE), {"facts": np.array(json.dumps(facts)), **arrays})
 
     @staticmethod
     def load(path: str | PathLike[str], robot: Mechanism | None = None) -> WorkspaceMap:
         """The map in a file that `save` wrote; its robot is the one it was saved with, unless another is given."""
         place = npz_path(path, NPZ_RULE)
-        if not place.is_file():
-            raise FormatError(f"there is no file {str(path)!r}")
-        try:
+        with reading(path, "a map"):
             return _read(place, robot)
-        except ChainruleError:
-            raise
-        except (MemoryError, RecursionError) as error:
-            raise FormatError(f"{str(path)!r} announces more than fits into memory") from error
-        except Exception as error:  # what NumPy and zipfile raise for damaged files is not documented
-            what = " ".join(str(error).split())[:200]
-            raise FormatError(
-                f"{str(path)!r} is no map that chainrule wrote, or it is damaged: {type(error).__name__}: {what}"
-            ) from error
 
 
 def _array_shapes(nq: int) -> dict[str, tuple[type, tuple[int, ...]]]:
@@ -286,16 +182,14 @@ def _array_shapes(nq: int) -> dict[str, tuple[type, tuple[int, ...]]]:
 def _read(path: Path, robot: Mechanism | None) -> WorkspaceMap:
     from chainrule.robot.robot import Robot
 
-    with path.open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy's, about headers that are damaged and refused
-        with np.load(file, allow_pickle=False) as stored:
-            facts = json.loads(str(stored["facts"]))
-            if facts["format"] != FORMAT:
-                raise FormatError(f"the file should say format {FORMAT!r}, and says {short_repr(facts['format'])}")
-            if robot is None:
-                robot = Robot(refuse_numbers(model_of(facts["robot"], "the map's robot")))
-            shapes = _array_shapes(robot.nq)
-            arrays: dict[str, Any] = {name: stored[name] for name in shapes}
+    stored = load_arrays(path, ("facts", *_array_shapes(0)))
+    facts = json.loads(str(stored["facts"]))
+    if facts["format"] != FORMAT:
+        raise FormatError(f"the file should say format {FORMAT!r}, and says {short_repr(facts['format'])}")
+    if robot is None:
+        robot = Robot(refuse_numbers(model_of(facts["robot"], "the map's robot")))
+    shapes = _array_shapes(robot.nq)
+    arrays: dict[str, Any] = {name: stored[name] for name in shapes}
     count = len(arrays["counts"])
     for name, (type_, shape) in shapes.items():
         expected = tuple(count if n < 0 else n for n in shape)
@@ -305,4 +199,6 @@ def _read(path: Path, robot: Mechanism | None) -> WorkspaceMap:
                 f"{arrays[name].shape} of {arrays[name].dtype}; was it saved for another robot?"
             )
     near, far = arrays.pop("radii").tolist()
-    return WorkspaceMap(robot, robot.link(facts["link"]), read_side(facts["cell"]), radii=(near, far), **arrays)
+    return WorkspaceMap(
+        robot, find_link(robot, facts["link"]), cell=read_side(facts["cell"]), radii=(near, far), **arrays
+    )

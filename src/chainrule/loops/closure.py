@@ -7,37 +7,74 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chainrule.algorithms import loop_equations, loop_projection
 from chainrule.arguments import Array, names
+from chainrule.core.closure import closure_of
 from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import BY_ALGORITHM, function
+from chainrule.core.evaluation import zeros
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.options import PROJECTED
+from chainrule.core.reading import find_velocities, read_state
 from chainrule.errors import ModelError, quoted
+from chainrule.functions.table import CONSTRAINTS, DISPLACEMENTS, EQUATIONS, QD, Needs, Q
+from chainrule.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@takes_dask()
-def constraint_residual(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+def _nv(model: Model, options: object) -> int:
+    return model.nv
+
+
+@function(
+    loop_equations.residuals,
+    subject="loops",
+    takes=(Q,),
+    gives=(EQUATIONS,),
+    needs=Needs.NOTHING,
+    answer="residuals of the equations of {constraints} (m, or products of unit axes)",
+)
+def residual(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """phi(q), zero where every loop is closed: (..., rows), in m, and without unit for directions."""
-    return robot.evaluate("constraint_residual", q=q, out=out)
 
 
-@takes_dask()
-def constraint_jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """G with d phi/dt = G qd: (..., rows, n)."""
-    return robot.evaluate("constraint_jacobian", q=q, out=out)
+@function(
+    loop_equations.constraint_jacobian,
+    subject="loops",
+    takes=(Q,),
+    gives=(EQUATIONS, _nv),
+    needs=Needs.NOTHING,
+    answer="derivatives of the residuals of {constraints}; columns {columns}",
+)
+def jacobian(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """G with d phi/dt = G qd: (..., rows, nv)."""
 
 
-@takes_dask()
-def constraint_velocity_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
+@function(
+    loop_equations.velocity_terms,
+    subject="loops",
+    takes=(Q, QD),
+    gives=(EQUATIONS,),
+    needs=Needs.NOTHING,
+    answer="velocity terms of the second derivatives of the residuals of {constraints}",
+)
+def velocity_terms(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """gamma = dG/dt qd, so that d2 phi/dt2 = G qdd + gamma: (..., rows)."""
-    return robot.evaluate("constraint_velocity_terms", q=q, qd=qd, out=out)
 
 
-@takes_dask()
-def constraint_poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+@function(
+    lambda m, q: [X.rows() for X in loop_equations.constraint_poses(m, q)],
+    subject="loops",
+    takes=(Q,),
+    gives=(CONSTRAINTS, 4, 4),
+    parts={"rotation": (np.s_[..., :3, :3], ""), "translation": (np.s_[..., :3, 3], "m")},
+    needs=Needs.NOTHING,
+    answer="poses of the second frame of {constraints} in the first: homogeneous matrices, their translations in m",
+)
+def poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """The pose of each constraint's second origin in its first: (..., constraints, 4, 4)."""
-    return robot.evaluate("constraint_poses", q=q, out=out)
 
 
 @takes_dask()
@@ -49,30 +86,38 @@ def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
 
     >>> import chainrule as cr
     >>> bar = cr.load("four_bar")
-    >>> q = bar.close([1.0, 0.0, 0.0], hold=["crank"])
-    >>> bool(abs(bar.constraint_residual(q)).max() < 1e-12)
+    >>> q = bar.loops.close([1.0, 0.0, 0.0], hold=["crank"])
+    >>> bool(abs(bar.loops.residual(q)).max() < 1e-12)
     True
     """
-    (state,) = robot.read("close", q=q)
+    (state,) = read_state(robot, "close", q=q)
     if not robot.model.constraints:
         return np.array(state, dtype=float)
     flat = state.reshape(-1, robot.nq)
-    best, good = robot.closure.close(flat, robot.find_velocities("close", names(hold, "close: hold")))
+    best, good = closure_of(robot).close(flat, find_velocities(robot, "close", names(hold, "close: hold")))
     bad = np.flatnonzero(~good & np.isfinite(flat).all(axis=-1))
     if len(bad):
         details = f" with {quoted(hold)} held" if hold else ""
         details += f" ({len(bad)} of {len(flat)} states)" if len(flat) > 1 else ""
         advice = ", or hold fewer joints" if hold else ""
-        raise ModelError(robot.closure.refusal(best[bad[0]], details, advice))
+        raise ModelError(closure_of(robot).refusal(best[bad[0]], details, advice))
     return best.reshape(state.shape)
 
 
-@takes_dask()
-def closing_step(robot: Mechanism, q: ArrayLike) -> Array:
-    """One Newton step towards closed loops: integrate(q, closing_step(q)) has less residual: (..., n).
+@function(
+    loop_projection.closing_step,
+    subject="loops",
+    takes=(Q,),
+    gives=(DISPLACEMENTS,),
+    needs=Needs.INVERTIBLE_MASS,
+    loops=PROJECTED,
+    answer="displacements that close the loops, of {displacements}",
+)
+def closing_step(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """One Newton step towards closed loops: integrate(q, closing_step(q)) has less residual: (..., nv).
 
     The smallest such step in the metric of the mass matrix.
     """
     if not robot.model.constraints:
-        return np.zeros((*robot.read("closing_step", q=q)[0].shape[:-1], robot.nv))
-    return robot.evaluate("closing_step", q=q)
+        return zeros(robot, "closing_step", (robot.nv,), out, q=q)
+    return BY_ALGORITHM

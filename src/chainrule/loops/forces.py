@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, names
-from chainrule.core.dask import takes_dask
-from chainrule.core.loads import Loads
+from chainrule.core.closure import closure_of
+from chainrule.core.declaration import BY_ALGORITHM, composition, function
+from chainrule.core.derived import driven_velocities
+from chainrule.core.evaluation import evaluate, options_of, zeros
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.options import DRIVEN, LOADED, SOLVED
 from chainrule.core.rank import NEW_PART_TOLERANCE
+from chainrule.core.reading import find_velocities, read_state, read_wrenches
 from chainrule.errors import ModelError, quoted
-from chainrule.loops.closure import constraint_jacobian, constraint_velocity_terms
+from chainrule.functions import adapters
+from chainrule.functions.table import CONSTRAINTS, QD, QDD, TAU, WRENCH, Needs, Q
+from chainrule.loops.closure import jacobian, velocity_terms
 from chainrule.loops.motion import MAX_VIOLATION, refuse_violation
 
 if TYPE_CHECKING:
@@ -21,107 +27,146 @@ if TYPE_CHECKING:
 
 
 class LoopTorques(NamedTuple):
-    """Torques of a robot with closed loops, and the wrench of each constraint on its second link, in its frame."""
+    """Torques of a robot with closed loops, and the wrench of each constraint on its second link."""
 
     tau: Array
     forces: Array
 
 
-@takes_dask()
-def constraint_forces(
+@function(
+    adapters.constraint_forces,
+    subject="loops",
+    takes=(Q, QD, TAU),
+    gives=(CONSTRAINTS, WRENCH),
+    options=LOADED,
+    needs=Needs.INVERTIBLE_MASS,
+    loaded=True,
+    loops=SOLVED,
+    answer="wrenches (moment, force) of {constraints} on their second links, {axes} (N m, N)",
+)
+def forces(
     robot: Mechanism,
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
+    out: Array | None = None,
 ) -> Array:
-    """The wrench of each constraint on its second link, in that link's frame, under torques: (..., constraints, 6).
+    """The wrench of each constraint on its second link under torques: (..., constraints, 6), N m and N.
 
-    The first link feels the opposite. Where equations are redundant, the smallest such forces. wrench_frame: of the
-    wrenches that are given, as in inverse_dynamics.
+    The first link feels the opposite. Where equations are redundant, the smallest such forces. The moment is about the
+    origin of the second link.
+
+    Parameters
+    ----------
+    q, qd, tau
+        Configurations (..., nq), velocities and torques (..., nv).
+    tip_wrench, external
+        As in inverse_dynamics.
+    frame
+        Of all wrenches, in and out, as in inverse_dynamics.
+    out
+        An array that the result is written into.
     """
-    loads = robot.loads("constraint_forces", tip_wrench, wrenches)
-    return _forces(robot, "constraint_forces", loads, wrench_frame, q=q, qd=qd, tau=tau)
+    if robot.model.constraints:
+        return BY_ALGORITHM
+    read_wrenches(robot, "loops.forces", tip_wrench, external)
+    return _none(robot, "loops.forces", frame, out, q=q, qd=qd, tau=tau)
 
 
-@takes_dask()
-def loop_forces(
+@function(
+    adapters.motion_forces,
+    subject="loops",
+    takes=(Q, QD, QDD),
+    gives=(CONSTRAINTS, WRENCH),
+    options=LOADED,
+    loaded=True,
+    loops=DRIVEN,
+    answer="wrenches (moment, force) of {constraints} on their second links, {axes} (N m, N)",
+)
+def motion_forces(
     robot: Mechanism,
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
+    *,
     tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
-    *,
-    wrench_frame: str = "body",
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
+    out: Array | None = None,
 ) -> Array:
-    """The wrench of each constraint on its second link, in that link's frame, during a motion: (..., constraints, 6).
+    """The wrench of each constraint on its second link during a motion: (..., constraints, 6), N m and N.
 
-    wrench_frame: of the wrenches that are given, as in inverse_dynamics.
+    Parameters
+    ----------
+    q, qd, qdd
+        Configurations (..., nq), velocities and accelerations (..., nv).
+    tip_wrench, external, frame, out
+        As in `forces`.
     """
-    loads = robot.loads("loop_forces", tip_wrench, wrenches)
-    return _forces(robot, "loop_forces", loads, wrench_frame, q=q, qd=qd, qdd=qdd)
+    if robot.model.constraints:
+        return BY_ALGORITHM
+    read_wrenches(robot, "loops.motion_forces", tip_wrench, external)
+    return _none(robot, "loops.motion_forces", frame, out, q=q, qd=qd, qdd=qdd)
 
 
-def _forces(
-    robot: Mechanism,
-    function: str,
-    loads: Loads,
-    wrench_frame: str,
-    /,
-    *,
-    actuated: Sequence[int] | None = None,
-    **state: Any,
-) -> Array:
-    """Wrenches of the constraints, none where there are no constraints."""
-    if not robot.model.constraints:
-        robot.options(function, {"wrench_frame": wrench_frame})
-        return np.zeros((*robot.read(function, **state)[0].shape[:-1], 0, 6))
-    options = {} if actuated is None else {"actuated": actuated}
-    return robot.evaluate(function, loads, wrench_frame=wrench_frame, **state, **options)
+def _none(robot: Mechanism, function: str, frame: str, out: Array | None = None, /, **state: Any) -> Array:
+    """Wrenches of no constraints, for checked arguments."""
+    options_of(robot, function, {"frame": frame})
+    return zeros(robot, function, (0, 6), out, **state)
 
 
-@takes_dask()
-def loop_torques(
+@composition()
+def torques(
     robot: Mechanism,
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
+    *,
     actuated: Sequence[str] | None = None,
     tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
-    *,
-    wrench_frame: str = "body",
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> LoopTorques:
     """Torques of the actuated joints that produce qdd, zero elsewhere, and the forces of the constraints.
 
-    M qdd + h = tau + G^T lambda. `actuated` names joints; without it, they are those whose effort limit is not
-    zero. Of several torques that would do, the smallest. Wrenches are as in inverse_dynamics. Errors say when qdd does
-    not keep the loops closed, and when those joints cannot produce it.
+    M qdd + h = tau + G^T lambda. Of several torques that would do, the smallest. Errors say when qdd does not keep the
+    loops closed, and when those joints cannot produce it.
+
+    Parameters
+    ----------
+    q, qd, qdd
+        Configurations (..., nq), velocities and accelerations (..., nv).
+    actuated
+        The joints that are driven, by name; those whose effort limit is not zero unless given.
+    tip_wrench, external, frame
+        As in inverse_dynamics; frame is that of the constraints' wrenches too.
     """
-    driven = robot.actuated
+    driven = driven_velocities(robot)
     if actuated is not None:
-        driven = robot.find_velocities("loop_torques", names(actuated, "loop_torques: hold"))
-    options = {"actuated": driven} if robot.model.constraints else {}
-    loads = robot.loads("inverse_dynamics", tip_wrench, wrenches)
-    tau = robot.evaluate("inverse_dynamics", loads, q=q, qd=qd, qdd=qdd, wrench_frame=wrench_frame, **options)
-    forces = _forces(robot, "loop_forces", loads, wrench_frame, q=q, qd=qd, qdd=qdd, **options)
-    if robot.model.constraints:
-        state, rates, wanted = robot.read("loop_torques", q=q, qd=qd, qdd=qdd)
-        gamma = constraint_velocity_terms(robot, state, rates)
-        refuse_violation(robot, "inverse_dynamics", state, wanted, gamma, "with this qdd")
-        needed = robot.evaluate("bias", loads, q=q, qd=qd, wrench_frame=wrench_frame)
-        needed = needed + (robot.evaluate("mass_matrix", q=state) @ wanted[..., None])[..., 0]
-        _refuse_undriven(robot, state, needed, tau, driven)
-    return LoopTorques(tau, forces)
+        driven = find_velocities(robot, "torques", names(actuated, "torques: actuated"))
+    loads = read_wrenches(robot, "inverse_dynamics", tip_wrench, external)
+    state = {"q": q, "qd": qd, "qdd": qdd}
+    if not robot.model.constraints:
+        tau = evaluate(robot, "inverse_dynamics", loads, **state, frame=frame)
+        return LoopTorques(tau, _none(robot, "loops.motion_forces", frame, **state))
+    tau = evaluate(robot, "inverse_dynamics", loads, **state, frame=frame, actuated=driven)
+    on_links = evaluate(robot, "loops.motion_forces", loads, **state, frame=frame, actuated=driven)
+    places, rates, wanted = read_state(robot, "torques", q=q, qd=qd, qdd=qdd)
+    gamma = velocity_terms(robot, places, rates)
+    refuse_violation(robot, "inverse_dynamics", places, wanted, gamma, "with this qdd")
+    needed = evaluate(robot, "bias", loads, q=q, qd=qd, frame=frame)
+    needed = needed + (evaluate(robot, "mass_matrix", q=places) @ wanted[..., None])[..., 0]
+    _refuse_undriven(robot, places, needed, tau, driven)
+    return LoopTorques(tau, on_links)
 
 
 def _refuse_undriven(robot: Mechanism, q: Array, needed: Array, tau: Array, driven: Sequence[int]) -> None:
     """Raise where tau and the constraints together do not supply what the tree needs."""
-    across = np.swapaxes(constraint_jacobian(robot, q), -1, -2)
+    across = np.swapaxes(jacobian(robot, q), -1, -2)
     with np.errstate(all="ignore"):
         rest = needed - tau
         whole = np.asarray(np.isfinite(needed).all(axis=-1))
@@ -131,10 +176,10 @@ def _refuse_undriven(robot: Mechanism, q: Array, needed: Array, tau: Array, driv
         left = rest - (across @ (np.linalg.pinv(across, NEW_PART_TOLERANCE) @ rest[..., None]))[..., 0]
         scale = 1 + np.abs(np.where(whole[..., None], needed, 0.0)).max(axis=-1, initial=0.0)
     if (whole & (lost | (np.abs(left).max(axis=-1, initial=0.0) > MAX_VIOLATION * scale))).any():
-        free = robot.nv - len(robot.independent_rows)
-        joints = quoted(dict.fromkeys(robot.layout.velocities[i].joint for i in driven))
+        free = robot.nv - len(closure_of(robot).independent_rows)
+        joints = quoted(dict.fromkeys(robot.model.layout.velocities[i].joint for i in driven))
         raise ModelError(
             f"inverse_dynamics: the actuated joints ({joints}) cannot produce this motion of robot "
             f"{robot.name!r}, which has {free} degree{'s' if free != 1 else ''} of freedom; give other joints "
-            "an effort limit that is not zero, or name them: robot.loop_torques(q, qd, qdd, actuated=[...])"
+            "an effort limit that is not zero, or name them: robot.loops.torques(q, qd, qdd, actuated=[...])"
         )

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chainrule.arguments import Array
-from chainrule.core.closure import CLOSED_GAP
+from chainrule.core.closure import CLOSED_GAP, closure_of
+from chainrule.core.derived import driven_velocities
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import independent_rows, motions
+from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, ShapeError, quoted
-from chainrule.loops.closure import constraint_jacobian
+from chainrule.loops.closure import jacobian as constraint_jacobian
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,22 +50,23 @@ def mobility(robot: Mechanism, q: ArrayLike | None = None) -> Mobility:
     """Degrees of freedom, redundant equations and independent joints at a closed q, or near the neutral one.
 
     >>> import chainrule as cr
-    >>> print(cr.load("four_bar").mobility())
+    >>> print(cr.load("four_bar").loops.mobility())
     1 degree of freedom: the joints have 3, less 2 equations
     redundant equations: 1 of 'pin'
     independent joints: crank
     """
-    state = robot.closure.neutral if q is None else robot.read("mobility", q=q)[0]
+    state = closure_of(robot).neutral if q is None else read_state(robot, "mobility", q=q)[0]
     if state.ndim != 1:
         raise ShapeError(f"mobility takes one configuration of {robot.nq} numbers, got shape {state.shape}")
-    if robot.model.constraints and not robot.closure.is_closed(state, 1e3 * CLOSED_GAP):
+    if robot.model.constraints and not closure_of(robot).is_closed(state, 1e3 * CLOSED_GAP):
         raise ModelError(
-            f"mobility: the configuration is not closed: {robot.closure.describe_gap(state)}; close it with robot.close"
+            f"mobility: the configuration is not closed: {closure_of(robot).describe_gap(state)}; close it with "
+            "robot.loops.close"
         )
     G = constraint_jacobian(robot, state)
     rows = independent_rows(G)
     Z = motions(G[list(rows)])
-    preferred = list(robot.actuated)
+    preferred = list(driven_velocities(robot))
     others = [i for i in range(robot.nv) if i not in preferred]
     chosen = independent_rows(Z, [*preferred, *others]) if Z.shape[1] else ()
     owners = [constraint.name for constraint in robot.model.rows]
@@ -88,9 +91,9 @@ def leading_velocities(robot: Mechanism, q: Array, driven: Sequence[int], caller
 
 def refuse_immobile(robot: Mechanism) -> None:
     """Raise if the constraints leave no motion at all."""
-    if robot.model.constraints and robot.nv <= len(robot.independent_rows):
+    if robot.model.constraints and robot.nv <= len(closure_of(robot).independent_rows):
         raise ModelError(
-            f"robot {robot.name!r} cannot move: its constraints ({quoted(robot.constraint_names)}) leave none "
+            f"robot {robot.name!r} cannot move: its constraints ({quoted(robot.model.constraint_names)}) leave none "
             f"of its {robot.nv} degrees of freedom; remove one with robot.without_constraint(...), or choose "
             "one of a kind that allows more"
         )

@@ -74,7 +74,7 @@ class Layout:
     """The meaning of each number of q and qd.
 
     >>> import chainrule as cr
-    >>> cr.load("planar_2r").floating().layout.coordinate_names[:4]
+    >>> cr.load("planar_2r").floating().model.layout.coordinate_names[:4]
     ('floating_base.x', 'floating_base.y', 'floating_base.z', 'floating_base.qx')
     """
 

@@ -31,7 +31,7 @@ def link_length(model: Model, link: str, toward: str | None = None) -> Vector:
         if _is_zero(ways[toward]):
             raise ModelError(
                 f"link {link!r} has no length toward {toward!r}, which is where the link's own joint is; move it with "
-                "robot.with_joint(...)"
+                "robot.edit(joints=...)"
             )
         return ways[toward]
     joints = [joint.name for joint in model.joints if joint.parent == link]
@@ -41,7 +41,7 @@ def link_length(model: Model, link: str, toward: str | None = None) -> Vector:
     if not names:
         raise ModelError(
             f"link {link!r} of robot {model.name!r} has no length: the joints and frames that it carries are where its "
-            "own joint is, or it carries none; move them with robot.with_joint(..., origin=...) or with_frame"
+            "own joint is, or it carries none; move them with robot.edit(joints=...) or with_frame"
         )
     longest = max(names, key=lambda name: float(ways[name].norm()))
     apart = [name for name in names if _sine(ways[name], ways[longest]) > PARALLEL_TOLERANCE]

@@ -170,6 +170,11 @@ class Model:
             model.locate(end_effector)
         return model
 
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """The constraints that close loops, in order."""
+        return tuple(constraint.name for constraint in self.constraints)
+
     @cached_property
     def index_of(self) -> dict[str, int]:
         """Position of each link by name."""

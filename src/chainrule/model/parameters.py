@@ -1,8 +1,8 @@
-"""Parameters: numbers of a robot that stay open, so that one function serves a family of robots.
+"""Parameters: numbers of a robot that stay open, so that one function serves many robots.
 
-A parameter is named by its kind and what it belongs to: "gravity", "link:forearm", "viscous:elbow". It stands for a
-few numbers, in the order and the units of `KINDS`, which take the place of the model's own. The model with other
-numbers is the robot that the edit of the same effect makes (`robot.with_link`, `with_joint`, `with_payload`, ..).
+A parameter is named by what it belongs to and its kind: "gravity", "forearm.mass", "elbow.viscous". It stands for one
+number or a few, in the order and the units of `KINDS`, which take the place of the model's own. The model with other
+numbers is the robot that the edit of the same effect makes (`robot.edit`, `robot.with_payload`).
 
 How to add a kind: give it an entry in `KINDS`. Kinds are put into the model in the order of that table.
 """
@@ -26,11 +26,11 @@ Label = tuple[str, str]
 """The name and the SI unit of one number."""
 
 BODY: tuple[Label, ...] = (
-    ("mass", "kg"), *((f"com {x}", "m") for x in "xyz"),
-    *((f"inertia {x}", "kg m^2") for x in ("xx", "yy", "zz", "xy", "xz", "yz")),
+    ("mass", "kg"), *((f"com.{x}", "m") for x in "xyz"),
+    *((f"inertia.{x}", "kg m^2") for x in ("xx", "yy", "zz", "xy", "xz", "yz")),
 )  # fmt: skip
 PLACE: tuple[Label, ...] = (("x", "m"), ("y", "m"), ("z", "m"))
-MASS, SHAPE = "mass of link {!r}", "center of mass and inertia of link {!r}"
+MASS, COM, INERTIA = "mass of link {!r}", "center of mass of link {!r}", "inertia of link {!r}"
 ANGLES: tuple[Label, ...] = (("roll", "rad"), ("pitch", "rad"), ("yaw", "rad"))
 
 
@@ -39,7 +39,7 @@ class ParameterKind:
     """A kind of parameter: the numbers that it has for a name, and how they are put into a model."""
 
     form: str
-    """How it is written, for messages: "link:LINK"."""
+    """How it is written, for messages: "LINK.mass"."""
     labels: Callable[[Model, str], tuple[Label, ...]]
     """The numbers that it has for a name; an unknown name is refused."""
     put: Callable[[Model, str, Scalars], Model]
@@ -62,6 +62,8 @@ class Parameter(NamedTuple):
     kind: ParameterKind
     name: str
     labels: tuple[Label, ...]
+    which: int | None = None
+    """Which of the kind's numbers it is; None for all of them."""
 
 
 # --- bodies ---
@@ -90,10 +92,36 @@ def _put_link(model: Model, name: str, numbers: Scalars) -> Model:
 def _mass_labels(model: Model, name: str) -> tuple[Label, ...]:
     if is_zero(_link(model, name).mass):
         raise ModelError(
-            f"parameter 'mass:{name}': link {name!r} of robot {model.name!r} has no mass, whose shape another mass "
-            f"could have; use 'link:{name}', with center of mass and inertia, or 'payload:{name}'"
+            f"parameter '{name}.mass': link {name!r} of robot {model.name!r} has no mass, whose shape another mass "
+            f"could have; use '{name}.inertial', with center of mass and inertia, or '{name}.payload'"
         )
     return (("mass", "kg"),)
+
+
+def _com_labels(model: Model, name: str) -> tuple[Label, ...]:
+    _link(model, name)
+    return PLACE
+
+
+def _put_com(model: Model, name: str, numbers: Scalars) -> Model:
+    return _replace_link(model, replace(_link(model, name), com=Vector(*numbers)))
+
+
+def _own_com(model: Model, name: str) -> Scalars:
+    return [*_link(model, name).com]
+
+
+def _inertia_labels(model: Model, name: str) -> tuple[Label, ...]:
+    _link(model, name)
+    return tuple((label.removeprefix("inertia."), unit) for label, unit in BODY[4:])
+
+
+def _put_inertia(model: Model, name: str, numbers: Scalars) -> Model:
+    return _replace_link(model, replace(_link(model, name), inertia=Symmetric(*numbers)))
+
+
+def _own_inertia(model: Model, name: str) -> Scalars:
+    return [*_link(model, name).inertia.entries()]
 
 
 def _put_mass(model: Model, name: str, numbers: Scalars) -> Model:
@@ -132,8 +160,8 @@ def _length_labels(model: Model, name: str) -> tuple[Label, ...]:
     _link(model, name)
     if model.constraints:
         raise ModelError(
-            f"parameter 'length:{name}': robot {model.name!r} has closed loops, which another length would open; make "
-            "a robot of each length, with robot.with_link(..., length=...)"
+            f"parameter '{name}.length': robot {model.name!r} has closed loops, which another length would open; make "
+            "a robot of each length, with robot.edit(links=...)"
         )
     link_length(model, name)
     return (("length", "m"),)
@@ -149,7 +177,7 @@ def _own_length(model: Model, name: str) -> Scalars:
 
 
 def _length_parts(model: Model, name: str) -> Iterator[str]:
-    yield SHAPE.format(name)
+    yield from (COM.format(name), INERTIA.format(name))
     yield from (f"place of joint {joint.name!r}" for joint in model.joints if joint.parent == name)
     yield from (f"place of frame {frame.name!r}" for frame in model.frames if frame.link == name)
 
@@ -224,11 +252,9 @@ def _joint_kind(number: str, effort: str, check: str | None = "not negative") ->
             return tuple((v.name, _unit(effort, v.unit)) for v in model.layout.velocities)
         joint = edits.find_joint(model, name)
         if not joint.dofs:
-            raise ModelError(f"parameter '{number}:{name}': joint {name!r} of robot {model.name!r} is fixed")
+            raise ModelError(f"parameter '{name}.{number}': joint {name!r} of robot {model.name!r} is fixed")
         parts = joint.kind.velocity_names
-        return tuple(
-            (f"{number} {part}".strip(), _unit(effort, u)) for part, u in zip(parts, joint.kind.units, strict=True)
-        )
+        return tuple((part or number, _unit(effort, u)) for part, u in zip(parts, joint.kind.units, strict=True))
 
     def put(model: Model, name: str, numbers: Scalars) -> Model:
         left = iter(numbers)
@@ -246,7 +272,7 @@ def _joint_kind(number: str, effort: str, check: str | None = "not negative") ->
     def own(model: Model, name: str) -> Scalars:
         return [_number(dof, number) for joint in model.joints if is_meant(joint, name) for dof in joint.dofs]
 
-    return ParameterKind(f"{number}:JOINT", labels, put, parts, check, own=own)
+    return ParameterKind(f"JOINT.{number}", labels, put, parts, check, own=own)
 
 
 def _unit(text: str, unit: str) -> str:
@@ -285,14 +311,18 @@ KINDS: Mapping[str, ParameterKind] = {
         "gravity", _gravity_labels, _put_gravity, _words("gravity"), own=lambda m, _: [*m.gravity]
     ),
     "length": ParameterKind(
-        "length:LINK", _length_labels, _put_length, _length_parts, "positive", moves=True, own=_own_length
+        "LINK.length", _length_labels, _put_length, _length_parts, "positive", moves=True, own=_own_length
     ),
-    "origin": ParameterKind("origin:JOINT", _origin_labels, _put_place, _place_parts, moves=True, own=_own_origin),
-    "pose": ParameterKind("pose:JOINT", _pose_labels, _put_place, _place_parts, moves=True, own=_own_pose),
-    "link": ParameterKind("link:LINK", _body_labels, _put_link, _words(MASS, SHAPE), "body", own=_own_body),
-    "mass": ParameterKind("mass:LINK", _mass_labels, _put_mass, _words(MASS), "not negative", own=_own_mass),
+    "origin": ParameterKind("JOINT.origin", _origin_labels, _put_place, _place_parts, moves=True, own=_own_origin),
+    "pose": ParameterKind("JOINT.pose", _pose_labels, _put_place, _place_parts, moves=True, own=_own_pose),
+    "inertial": ParameterKind(
+        "LINK.inertial", _body_labels, _put_link, _words(MASS, COM, INERTIA), "body", own=_own_body
+    ),
+    "mass": ParameterKind("LINK.mass", _mass_labels, _put_mass, _words(MASS), "not negative", own=_own_mass),
+    "com": ParameterKind("LINK.com", _com_labels, _put_com, _words(COM), own=_own_com),
+    "inertia": ParameterKind("LINK.inertia", _inertia_labels, _put_inertia, _words(INERTIA), own=_own_inertia),
     "payload": ParameterKind(
-        "payload:LINK", _payload_labels, _put_payload, _words("payload of {!r}"), "body", own=_no_body
+        "LINK.payload", _payload_labels, _put_payload, _words("payload of {!r}"), "body", own=_no_body
     ),
     "viscous": _joint_kind("viscous", "{tau} s/{x}"),
     "coulomb": _joint_kind("coulomb", "{tau}"),
@@ -305,54 +335,84 @@ KINDS: Mapping[str, ParameterKind] = {
 """Kinds of parameters by name, in the order in which they are put into a model.
 
 - "gravity": the gravity vector, 3 numbers.
-- "length:LINK": the distance from a link's own joint to the one that it carries, 1 number, as `with_link(length=...)`.
-- "origin:JOINT": the place of a joint in its parent link, or of a frame in its link, 3 numbers; it keeps its axes.
-- "pose:JOINT": the same with roll, pitch and yaw about fixed axes, 6 numbers, as in a URDF.
-- "link:LINK": mass, center of mass (3) and inertia about it (xx, yy, zz, xy, xz, yz) of a link, 10 numbers.
-- "mass:LINK": the mass of a link alone, 1 number; its center of mass stays, and its inertia grows with the mass.
-- "payload:LINK": the same 10 numbers of a body welded to a link or frame, in its frame, besides what is there.
-- "viscous:JOINT", "coulomb:JOINT", "static:JOINT", "rotor:JOINT", "gear:JOINT", "stiffness:JOINT", "rest:JOINT": a
-  number for each degree of freedom of the joint, as in `Dof`; without ":JOINT", for each one of the robot.
+- "LINK.length": the distance from a link's own joint to the one that it carries, 1 number.
+- "JOINT.origin": the place of a joint in its parent link, or of a frame in its link, 3 numbers; it keeps its axes.
+- "JOINT.pose": the same with roll, pitch and yaw about fixed axes, 6 numbers, as in a URDF.
+- "LINK.inertial": mass, center of mass (3) and inertia about it (xx, yy, zz, xy, xz, yz) of a link, 10 numbers.
+- "LINK.mass": the mass of a link alone, 1 number; its center of mass stays, and its inertia grows with the mass.
+- "LINK.com", "LINK.inertia": the center of mass (3) or the inertia about it (6) alone.
+- "LINK.payload": the 10 numbers of a body welded to a link or frame, in its frame, besides what is there.
+- "JOINT.viscous", "JOINT.coulomb", "JOINT.static", "JOINT.rotor", "JOINT.gear", "JOINT.stiffness", "JOINT.rest": a
+  number for each degree of freedom of the joint, as in `Dof`; "*.viscous", for each one of the robot.
+
+One number of several has its own name behind a dot: "gravity.z", "LINK.com.x", "LINK.payload.mass", "JOINT.origin.z".
 """
 
-NAMELESS = ("gravity",)
-"""Kinds that belong to no part."""
-NAMED = ("length", "origin", "pose", "link", "mass", "payload")
-"""Kinds that belong to one part; the others may be of all joints together."""
+EVERY = "*"
+"""The name that stands for all joints with coordinates of their own."""
+OF_ALL = ("viscous", "coulomb", "static", "rotor", "gear", "stiffness", "rest")
+"""Kinds that may be of all joints together."""
+FORMS = tuple(kind.form for kind in KINDS.values())
+"""How parameters are written, for messages."""
 
 
 def find_parameters(model: Model, names: Sequence[str]) -> tuple[Parameter, ...]:
     """The parameters of these names; unknown ones, and two that change the same number, are refused."""
     found = tuple(_find(model, name) for name in names)
-    changes: dict[str, str] = {}
+    changes: dict[str, list[Parameter]] = {}
     for parameter in found:
         for part in parameter.kind.parts(model, parameter.name):
-            if part in changes:
-                raise ShapeError(
-                    f"parameters {changes[part]!r} and {parameter.text!r} both change the {part}; leave one out"
-                    if changes[part] != parameter.text
-                    else f"parameter {parameter.text!r} is named twice"
-                )
-            changes[part] = parameter.text
+            for other in changes.setdefault(part, []):
+                if other.text == parameter.text:
+                    raise ShapeError(f"parameter {parameter.text!r} is named twice")
+                whole = other.kind is not parameter.kind or None in (other.which, parameter.which)
+                if whole or other.which == parameter.which:
+                    raise ShapeError(
+                        f"parameters {other.text!r} and {parameter.text!r} both change the {part}; leave one out"
+                    )
+            changes[part].append(parameter)
     return found
 
 
 def _find(model: Model, text: str) -> Parameter:
-    kind, separator, name = text.partition(":") if isinstance(text, str) else ("", "", "")
-    entry = KINDS.get(kind)
-    if entry is None:
-        if not isinstance(text, str):
-            raise ShapeError(f"a parameter is named by a string, such as 'link:NAME', not by {short_repr(text)}")
-        raise UnknownNameError.of("kind of parameter", kind, [k.form for k in KINDS.values()], f"robot {model.name!r}")
-    if (separator and (kind in NAMELESS or not name)) or (not name and kind in NAMED):
-        raise ShapeError(f"a parameter of this kind is written {entry.form!r}, got {text!r}")
-    return Parameter(text, entry, name, entry.labels(model, name))
+    """The parameter "PART.KIND" or "PART.KIND.NUMBER"; names of parts may have dots themselves."""
+    if not isinstance(text, str):
+        raise ShapeError(f"a parameter is named by a string, such as 'forearm.mass', not by {short_repr(text)}")
+    words = text.split(".")
+    if words[0] == "gravity":
+        return _parameter(model, text, KINDS["gravity"], "", ".".join(words[1:]))
+    known = {*model.index_of, *(frame.name for frame in model.frames), *(j.name for j in model.joints), EVERY}
+    ways = [(".".join(words[:i]), words[i], ".".join(words[i + 1 :])) for i in range(1, len(words))]
+    ways = [way for way in ways if way[1] in KINDS and way[1] != "gravity"]
+    if not ways:
+        raise UnknownNameError.of("parameter", text, FORMS, f"robot {model.name!r}")
+    name, kind, number = next((way for way in ways if way[0] in known), ways[0])
+    if not name or (name == EVERY and kind not in OF_ALL):
+        raise ShapeError(f"a parameter of this kind is written {KINDS[kind].form!r}, got {text!r}")
+    return _parameter(model, text, KINDS[kind], "" if name == EVERY else name, number)
+
+
+def _parameter(model: Model, text: str, kind: ParameterKind, name: str, number: str) -> Parameter:
+    labels = kind.labels(model, name)
+    if not number:
+        return Parameter(text, kind, name, labels, None)
+    known = [label for label, _ in labels]
+    if number not in known:
+        raise UnknownNameError.of("number", number, known, f"parameter {text.removesuffix('.' + number)!r}")
+    index = known.index(number)
+    return Parameter(text, kind, name, (labels[index],), index)
+
+
+def is_parameter(name: str) -> bool:
+    """Whether a name is written as that of a parameter."""
+    return name.partition(".")[0] == "gravity" or any(word in KINDS for word in name.split(".")[1:])
 
 
 def own_numbers(model: Model, parameter: str) -> Scalars:
     """The numbers of a parameter that the model has: a payload's are zeros, since what is there belongs to the link."""
     found = _find(model, parameter)
-    return found.kind.own(model, found.name)
+    own = found.kind.own(model, found.name)
+    return own if found.which is None else [own[found.which]]
 
 
 def parameter_length(model: Model, parameter: str) -> int:
@@ -363,14 +423,20 @@ def parameter_length(model: Model, parameter: str) -> int:
 def put_parameters(model: Model, names: Sequence[str], values: Sequence[Scalars]) -> Model:
     """The model with the parameters' numbers in place, without geometry and named configurations."""
     order = list(KINDS.values())
-    given = zip(find_parameters(model, names), values, strict=True)
     model = edits.without_annotations(model)
-    for parameter, numbers in sorted(given, key=lambda pair: order.index(pair[0].kind)):
-        model = parameter.kind.put(model, parameter.name, numbers)
+    numbers: dict[tuple[int, str], list[Scalar]] = {}
+    for parameter, given in zip(find_parameters(model, names), values, strict=True):
+        key = (order.index(parameter.kind), parameter.name)
+        if parameter.which is None:
+            numbers[key] = list(given)
+        else:
+            numbers.setdefault(key, list(parameter.kind.own(model, parameter.name)))[parameter.which] = given[0]
+    for kind, name in sorted(numbers):
+        model = order[kind].put(model, name, numbers[kind, name])
     return model
 
 
-def family(model: Model, names: Sequence[str], values: Sequence[Scalars], *, merged: bool) -> Model:
+def with_open_numbers(model: Model, names: Sequence[str], values: Sequence[Scalars], *, merged: bool) -> Model:
     """The model with the parameters' numbers in place; merged, its fixed joints are welded after that."""
     if not names:
         return model

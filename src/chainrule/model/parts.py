@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from chainrule.errors import ModelError
-from chainrule.model.friction import FrictionFunction
+from chainrule.model.friction import FrictionLaw
 from chainrule.model.joints import Composite, Fixed, Kind, Moved, Screw
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
@@ -86,7 +86,7 @@ class Dof:
     gear: Scalar = 1
     stiffness: Scalar = 0
     rest: Scalar = 0
-    friction_function: FrictionFunction | None = None
+    friction_function: FrictionLaw | None = None
 
     @property
     def armature(self) -> Scalar:

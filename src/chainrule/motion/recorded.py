@@ -13,7 +13,9 @@ import numpy as np
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, number, one_of, positive, real_array, rows_of
+from chainrule.core.derived import has_moving_mass
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument, read_wrenches
 from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
 from chainrule.errors import MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
 from chainrule.motion.angles import in_radians, report_jumps, report_limits, unwrap
@@ -52,10 +54,50 @@ def from_samples(
     time_unit: str | None = None,
     sort: bool = False,
     tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
-    wrench_frame: str = "body",
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> Trajectory:
-    """The trajectory of recorded positions: q (..., T, nq) at times t (T,); see `Trajectory.from_samples`."""
+    """A recorded motion: positions, and from them velocities, accelerations, torques, power and work.
+
+    Positions are smoothed before they are differentiated, and `notes` says how. Repeated times, gaps, missing
+    numbers, wrapped angles, jumps and positions beyond limits are found; they are notes, and one MotionWarning.
+
+    Parameters
+    ----------
+    robot
+        Whose motion it is.
+    t
+        The time of each sample (T,), in s or as datetime64, at any steps; or the time between two samples.
+    q
+        Positions (T, nq), or a batch of such motions (..., T, nq); nan where one is missing.
+    degrees
+        Whether angles are in degrees. Left out, they are radians, unless the robot's limits contradict that.
+    smoothing
+        "spline", a quintic smoothing spline; "lowpass", a Butterworth filter run forth and back; None for
+        positions without noise. Neither has lag.
+    cutoff
+        The frequency in Hz above which motion counts as noise. Left out, the spline finds one for each
+        coordinate by generalized cross-validation.
+    noise
+        The standard deviation of positions, in rad or m, one number or (nq,), from which the spline finds it.
+    time_unit
+        "s", "ms", "us" or "ns".
+    sort
+        Whether samples may be out of order.
+    tip_wrench, wrenches
+        As of inverse_dynamics, one wrench (6,) or one for each sample (T, 6).
+    wrench_frame
+        The axes of these wrenches: "body", those of the link; "world", those of the base, as of a force plate.
+
+    >>> import numpy as np, chainrule as cr
+    >>> t = np.arange(0.0, 4.0, 0.01)
+    >>> noise = np.random.default_rng(0).normal(0.0, 0.002, (400, 1))
+    >>> motion = cr.Trajectory.from_samples(cr.load("pendulum"), t, np.sin(t)[:, None] + noise)
+    >>> bool(abs(motion.qdd[50:-50, 0] + np.sin(t[50:-50])).max() < 0.1)
+    True
+    """
+    if not isinstance(robot, Mechanism):
+        raise ShapeError(f"from_samples: robot must be a Robot, got {short_repr(robot)}")
     samples = _read_positions(robot, q)
     said = None if degrees is None else flag(degrees, "degrees")
     if is_quantity(q):
@@ -68,12 +110,12 @@ def from_samples(
         robot,
         clean_times(times, findings, sort=flag(sort, "sort")),
         samples,
-        {c.index: said for c in robot.layout.coordinates},
+        {c.index: said for c in robot.model.layout.coordinates},
         read_smoothing(robot, smoothing, cutoff, noise),
         findings,
         tip_wrench,
-        wrenches,
-        wrench_frame,
+        external,
+        frame,
     )
 
 
@@ -92,19 +134,19 @@ def from_table(
     time_unit: str | None = None,
     sort: bool = False,
     tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
-    wrench_frame: str = "body",
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> Trajectory:
     """The trajectory of a recorded table; see `Trajectory.load`."""
     findings = Findings()
     held = _read_constants(robot, constant)
     matched = match_columns(
-        table.columns, robot.layout, findings, columns=columns, time=time, units=table.units, constant=held
+        table.columns, robot.model.layout, findings, columns=columns, time=time, units=table.units, constant=held
     )
     samples = np.empty((len(table), robot.nq))
     stated: dict[int, bool | None] = {}
     general = table.degrees if degrees is None else flag(degrees, "degrees")
-    for c in robot.layout.coordinates:
+    for c in robot.model.layout.coordinates:
         if c.name in held:
             samples[:, c.index], stated[c.index] = held[c.name], False
             continue
@@ -133,8 +175,8 @@ def from_table(
         read_smoothing(robot, smoothing, cutoff, noise),
         findings,
         tip_wrench,
-        wrenches,
-        wrench_frame,
+        external,
+        frame,
     )
 
 
@@ -155,7 +197,7 @@ def read_smoothing(robot: Mechanism, method: Any, cutoff: Any, noise: Any) -> Sm
 
 def _read_positions(robot: Mechanism, q: Any) -> Array:
     """Positions (..., T, nq)."""
-    samples = robot.read_one("from_samples", "q", q).astype(float)
+    samples = read_argument(robot, "from_samples", "q", q).astype(float)
     if samples.ndim < 2:
         raise ShapeError(f"from_samples: q must have a row for each sample, (T, {robot.nq}), got shape {samples.shape}")
     return samples
@@ -186,10 +228,10 @@ def _read_constants(robot: Mechanism, constant: Mapping[str, float] | None) -> d
         return {}
     if not isinstance(constant, Mapping):
         raise ShapeError(f"constant must be a dictionary of coordinates and numbers, got {short_repr(constant)}")
-    units = dict(zip(robot.layout.coordinate_names, robot.layout.units_of("position"), strict=True))
+    units = dict(zip(robot.model.layout.coordinate_names, robot.model.layout.units_of("position"), strict=True))
     for name in constant:
-        if name not in robot.layout.coordinate_names:
-            raise UnknownNameError.of("coordinate", name, robot.layout.coordinate_names, f"robot {robot.name!r}")
+        if name not in robot.model.layout.coordinate_names:
+            raise UnknownNameError.of("coordinate", name, robot.model.layout.coordinate_names, f"robot {robot.name!r}")
     return {name: number(value, f"constant[{name!r}]", units[name]) for name, value in constant.items()}
 
 
@@ -224,8 +266,8 @@ def _build(
     smoothing: Smoothing,
     findings: Findings,
     tip_wrench: ArrayLike | None,
-    wrenches: Mapping[str, ArrayLike] | None,
-    wrench_frame: str,
+    external: Mapping[str, ArrayLike] | None,
+    frame: str,
 ) -> Trajectory:
     batch, count = samples.shape[:-2], samples.shape[-2]
     if len(times.t) < MIN_SAMPLES:
@@ -241,7 +283,7 @@ def _build(
             findings.assumed += [f"motion {i}: {remark}" for remark in own.assumed]
             findings.stated += [remark for remark in own.stated if remark not in findings.stated]
     q, qd, qdd = (np.stack(parts).reshape((*batch, len(times.t), -1)) for parts in zip(*motions, strict=True))
-    loads = _merge_loads(robot, times, count, tip_wrench, wrenches, wrench_frame)
+    loads = _merge_loads(robot, times, count, tip_wrench, external, frame)
     tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings)
     if findings.assumed:
         warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.assumed), MotionWarning)
@@ -260,7 +302,7 @@ def _smooth_motion(
     findings: Findings,
 ) -> tuple[Array, Array, Array]:
     """Positions, velocities and accelerations of one motion."""
-    layout = robot.layout
+    layout = robot.model.layout
     y = in_radians(samples[times.order], layout, degrees, findings)
     y = normalize(unwrap(y, layout, findings), layout)
     y = merge_samples(y, CleanTimes(times.t, np.arange(len(y)), times.groups))
@@ -300,9 +342,7 @@ class Loads(NamedTuple):
         return self.tip_wrench is not None or bool(self.wrenches)
 
 
-def _merge_loads(
-    robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, wrenches: Any, wrench_frame: str
-) -> Loads:
+def _merge_loads(robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, external: Any, frame: str) -> Loads:
     """Wrenches (6,), or one for each sample, which go with the samples where those were sorted or merged."""
 
     def merge(value: Any, what: str) -> Array:
@@ -315,24 +355,26 @@ def _merge_loads(
             )
         return array
 
-    robot.loads("from_samples", tip_wrench, wrenches)  # refuses links that do not exist
+    read_wrenches(robot, "from_samples", tip_wrench, external)  # refuses links that do not exist
     tip = None if tip_wrench is None else merge(tip_wrench, "tip_wrench")
-    on_links = None if wrenches is None else {k: merge(w, f"wrenches[{k!r}]") for k, w in wrenches.items()}
-    return Loads(tip, on_links, one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"))
+    on_links = None if external is None else {k: merge(w, f"external[{k!r}]") for k, w in external.items()}
+    return Loads(tip, on_links, one_of(WRENCH_FRAMES, frame, "frame"))
 
 
 def _torques(
     robot: Mechanism, t: Array, q: Array, qd: Array, qdd: Array, loads: Loads, findings: Findings
 ) -> tuple[Array, Array, Array]:
     """Torques that the motion takes, those that friction takes, and the work of both and of wrenches."""
-    if not robot.has_mass:
+    if not has_moving_mass(robot):
         findings.stated.append(f"robot {robot.name!r} has no masses: the torques are not known")
         unknown = np.full_like(qd, np.nan)
         return unknown, unknown, np.full((*qd.shape[:-1], 3), np.nan)
     tau = inverse_dynamics(robot, q, qd, qdd)
     bare = tau
     if loads:
-        tau = inverse_dynamics(robot, q, qd, qdd, loads.tip_wrench, loads.wrenches, wrench_frame=loads.frame)
+        tau = inverse_dynamics(
+            robot, q, qd, qdd, tip_wrench=loads.tip_wrench, external=loads.wrenches, frame=loads.frame
+        )
     friction = np.broadcast_to(
         friction_torque(robot, qd, q if robot.model.friction_depends_on_position else None), qd.shape
     )

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, file_path, flag, one_of, positive
-from chainrule.errors import ShapeError, visible
+from chainrule.core.reading import find_link
+from chainrule.errors import ShapeError, import_optional, visible
 from chainrule.kinematics.poses import pose, poses
 from chainrule.plots.bodies import STYLES, bodies
 from chainrule.plots.canvas import (
@@ -111,12 +112,11 @@ class Animation:
             target.write_text(page, encoding="utf-8")
 
     def _images(self, progress: bool | None, every: int = 1) -> Iterator[Any]:
-        from PIL import Image
-
+        image = import_optional("PIL.Image", "a GIF")
         for figure in self.frames(progress=progress, every=every):
             canvas: Any = figure.canvas
             canvas.draw()
-            yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+            yield image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
     def _save_mp4(self, path: str, progress: bool | None) -> None:
         from matplotlib.animation import FFMpegWriter
@@ -189,6 +189,13 @@ def animate(
         As of robot.plot; limits are those of the whole motion by default.
     progress
         Whether a bar is shown while files are written; by default, on a terminal after a second.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> arm = cr.load("pendulum")
+    >>> arm.animate(arm.simulate([1.0], None, 1.0), fps=10)
+    <Animation of 'pendulum': 11 frames, 1 s at 10 frames/s>
     """
     refuse_unwritable(None)
     one_of(STYLES, style, "style of bodies", "a picture")
@@ -211,8 +218,8 @@ def animate(
 def _trail(robot: Mechanism, trail: str | bool | None) -> str | None:
     if trail is None or isinstance(trail, (bool, np.bool_)):
         single = robot.model.end_effector is not None or len(robot.model.tips) == 1
-        return robot.link() if trail and single else None
-    return robot.link(trail)
+        return find_link(robot) if trail and single else None
+    return find_link(robot, trail)
 
 
 class _Scene:

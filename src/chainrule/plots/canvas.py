@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, file_path, real_array, refuse_nonfinite
-from chainrule.errors import ShapeError, short_repr, visible
+from chainrule.errors import ShapeError, import_optional, short_repr, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,11 +125,8 @@ def given_limits(limits: Any, caller: str, dimensions: int) -> Array | None:
 
 def refuse_unwritable(path: str | PathLike[str] | None) -> None:
     """Raise if Matplotlib is missing, or cannot write files of this kind."""
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError:
-        raise ShapeError("plots need Matplotlib: pip install 'chainrule[plot]'") from None
-    known = FigureCanvasBase.get_supported_filetypes()
+    bases = import_optional("matplotlib.backend_bases", "a picture")
+    known = bases.FigureCanvasBase.get_supported_filetypes()
     if path is not None and file_path(path).suffix.lower().removeprefix(".") not in known:
         raise ShapeError(f"a picture is written to .png, .pdf or .svg, got {str(path)!r}")
 

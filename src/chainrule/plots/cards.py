@@ -29,7 +29,7 @@ MAX_CURVES = 12
 def robot_card(robot: Mechanism) -> str:
     """A robot in HTML: its picture, its joints with limits, its links with masses, and its tree."""
     coordinates = "" if robot.nq == robot.nv else f" ({robot.nq} coordinates)"
-    size = f"{robot.n} degrees of freedom{coordinates}, {len(robot.link_names)} links, {robot.mass:.4g} kg"
+    size = f"{robot.nv} degrees of freedom{coordinates}, {len(robot.link_names)} links, {robot.mass:.4g} kg"
     parts = [display.heading(robot.name, size)]
     picture = _posture(robot)
     if picture:
@@ -122,7 +122,7 @@ def trajectory_card(trajectory: Trajectory) -> str:
 
 def _extremes(trajectory: Trajectory) -> str:
     """The range of each joint, and its largest speed and torque, with the share of their limits."""
-    layout, rows = trajectory.robot.layout, []
+    layout, rows = trajectory.robot.model.layout, []
     for place in layout.velocities:
         turning = place.unit == "rad"
         q = None if place.coordinate is None else trajectory.q[..., place.coordinate]

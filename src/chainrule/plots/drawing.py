@@ -6,6 +6,7 @@ The artists are made once and moved from posture to posture, which animations us
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import visible
-from chainrule.plots.bodies import Bodies, Part, bodies
+from chainrule.plots.bodies import Bodies, bodies, color_of
 from chainrule.plots.canvas import (
     AXIS_COLORS,
     BASE_COLOR,
@@ -26,13 +27,15 @@ from chainrule.plots.canvas import (
     limits_around,
     set_limits,
 )
-from chainrule.plots.skeleton import hull_2d
-from chainrule.plots.solids import quads, shade
+from chainrule.shapes.parts import Part
+from chainrule.shapes.skeleton import hull_2d
+from chainrule.shapes.surfaces import quads
 
 PLANES = {0: (1, 2), 1: (0, 2), 2: (0, 1)}
 """The axes to the right and upward of the picture of a planar robot, by the axis across its plane."""
 
-ORDER = {"base": 3, "foot": 3, "slide": 4, "rod": 4, "link": 5, "visual": 5, "joint": 7, "tie": 8}
+ORDER = {"base": 3, "foot": 3, "slide": 4, "rod": 4, "wheel": 6, "ring": 6, "joint": 7, "tie": 8}
+OTHERS = 5
 """Which parts lie on which in the picture of a planar robot."""
 
 NOTHING = np.zeros((1, 4, 3))
@@ -54,6 +57,25 @@ def is_flat(robot: Mechanism, body: Bodies, poses: Array) -> bool:
     return bool(np.ptp(across[np.isfinite(across)], axis=None) <= 1e-6 * body.skeleton.reach) if across.size else False
 
 
+@cache
+def light() -> Any:
+    """The direction from which the light comes: from above, in front and the left."""
+    toward = np.array([-0.45, -0.65, 1.0])
+    return toward / np.linalg.norm(toward)
+
+
+def shade(polygons: Array, color: Array) -> Array:
+    """The colors (m, 4) of polygons (m, k, 3), lighter where they face the light."""
+    normal = np.cross(polygons[:, 1] - polygons[:, 0], polygons[:, 2] - polygons[:, 0])
+    size = np.linalg.norm(normal, axis=1, keepdims=True)
+    facing = (normal / np.where(size > 0, size, 1.0)) @ light()
+    strength = 0.72 + 0.28 * facing
+    shaded = np.empty((len(polygons), 4))
+    shaded[:, :3] = np.clip(color[:3] * strength[:, None] + 0.10 * np.maximum(facing, 0)[:, None] ** 4, 0, 1)
+    shaded[:, 3] = color[3]
+    return shaded
+
+
 class Drawn:
     """One posture of a robot on axes: artists that `move` takes to another posture."""
 
@@ -72,7 +94,7 @@ def colors_of(part: Part, strength: float) -> Array:
     """The color of a part, paler for the earlier of several postures."""
     from matplotlib.colors import to_rgb
 
-    plain = np.array(to_rgb(part.color))
+    plain = np.array(to_rgb(color_of(part)))
     return np.array([*(1 - strength * (1 - plain)), 1.0])
 
 
@@ -107,10 +129,10 @@ class DrawnInSpace(Drawn):
         """Draw the posture in which all links have these poses: (links, 4, 4)."""
         polygons, colors, closed, shadows = [NOTHING], [np.zeros((1, 4))], [np.zeros(1, dtype=bool)], [NOTHING]
         for part in self.bodies.at(poses) if np.isfinite(poses).all() else ():
-            corners = part.solid.corners[part.solid.faces]
+            corners = part.surface.corners[part.surface.faces]
             polygons.append(corners)
             colors.append(shade(corners, colors_of(part, self.strength)))
-            closed.append(np.full(len(corners), part.solid.convex))
+            closed.append(np.full(len(corners), part.surface.convex))
             if self.ground is not None:
                 shadows.append(self._shadow(part))
         self.solid.set_faces(np.concatenate(polygons), np.concatenate(colors), np.concatenate(closed))
@@ -122,7 +144,7 @@ class DrawnInSpace(Drawn):
     def _shadow(self, part: Part) -> Array:
         """The shadow of a part on the ground, as polygons (m, 4, 3): one of a convex part, else that of each face."""
         flat = [k for k in range(3) if k != self.up]
-        solid = part.solid
+        solid = part.surface
         outline = quads(np.array(hull_2d(solid.corners[:, flat]))) if solid.convex else solid.faces
         cast = solid.corners[outline].copy()
         cast[..., self.up] = self.ground
@@ -148,7 +170,7 @@ class DrawnInPlane(Drawn):
         self.artists = []
         edge = tuple(1 - self.strength * (1 - np.array([0.2, 0.25, 0.36])))
         for k, part in enumerate(self.bodies.at(poses)):
-            seen = part.solid.corners[:, self.plane]
+            seen = part.surface.corners[:, self.plane]
             if not np.isfinite(seen).all():
                 continue
             if part.role == "foot":
@@ -158,12 +180,12 @@ class DrawnInPlane(Drawn):
             hatch = "//////" if part.role in ("base", "foot") else None
             style: dict[str, Any] = {
                 "facecolor": "white" if hatch else tuple(colors_of(part, self.strength)), "edgecolor": edge,
-                "linewidth": 0.8, "zorder": ORDER[part.role] + 0.001 * k - (6 if self.strength < 1 else 0),
+                "linewidth": 0.8, "zorder": ORDER.get(part.role, OTHERS) + 0.001 * k - (6 if self.strength < 1 else 0),
             }  # fmt: skip
-            if part.solid.convex:
+            if part.surface.convex:
                 outlines = [seen[hull_2d(seen)]]
             else:
-                outlines = list(seen[part.solid.faces])
+                outlines = list(seen[part.surface.faces])
                 style["linewidth"] = 0.0
             for outline in outlines:
                 patch = Polygon(outline, closed=True, hatch=hatch, **style)
@@ -325,5 +347,5 @@ def draw_path(axes: Any, points: Array, plane: Sequence[int] | None, **style: An
 
 def corners_of(parts: Iterable[Part]) -> Array:
     """The corners of all parts: (k, 3)."""
-    found = [part.solid.corners for part in parts]
+    found = [part.surface.corners for part in parts]
     return np.concatenate(found) if found else np.zeros((0, 3))

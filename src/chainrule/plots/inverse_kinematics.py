@@ -31,10 +31,13 @@ MAX_LEGEND_ENTRIES = 12
 """Curves beyond which a panel has no legend."""
 
 
-def figure(
+def plot(
     history: History, path: str | PathLike[str] | None = None, *, ax: Any = None, size: Sequence[float] | None = None
 ) -> Figure:
-    """Errors and sizes of the steps, both on logarithmic scales, and configurations, each over the iterations."""
+    """Draw errors and sizes of the steps, on logarithmic scales, and configurations over the iterations.
+
+    path: a .png, .pdf or .svg file. ax: three axes to draw on. size: width and height of the figure in inches.
+    """
     refuse_unwritable(path)
     if ax is None:
         drawn = new_figure(10.0, 3.4, path, size)

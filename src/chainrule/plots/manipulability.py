@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import real_array
+from chainrule.core.reading import read_joints
 from chainrule.errors import ShapeError
 from chainrule.kinematics.manipulability import manipulability
 from chainrule.kinematics.singularities import singular_values
@@ -44,11 +45,11 @@ def plot_manipulability(
     *,
     t: ArrayLike | None = None,
     link: str | None = None,
-    part: str | None = None,
+    task: str | None = None,
     ax: Any = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Plot of manipulability, singular values and condition number along postures.
+    """Draw manipulability, singular values and condition number along postures.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ def plot_manipulability(
         The time of each posture (k,), in s; without it, the plot is over their numbers.
     link
         The link or frame; the end-effector unless one is named.
-    part
-        The part of its motion: "all", "translational" or "rotational"; the robot's own task unless named.
+    task
+        The part of its motion: "pose", "position" or "orientation"; the robot's own task unless named.
     ax
         Three axes to draw on, for manipulability, singular values and condition number.
     size
@@ -72,7 +73,7 @@ def plot_manipulability(
     Figure
         A figure of Matplotlib.
     """
-    states = robot.read_joints(q, "position", "plot_manipulability: q")
+    states = read_joints(robot, q, "position", "plot_manipulability: q")
     if states.ndim != 2 or len(states) < 2:
         raise ShapeError(f"plot_manipulability: q must be postures in a row, (k, {robot.nq}), got shape {states.shape}")
     over = np.arange(len(states)) if t is None else real_array(t, "plot_manipulability: t", "s")
@@ -87,8 +88,8 @@ def plot_manipulability(
             raise ShapeError(f"plot_manipulability: ax must be three axes, got {len(rows)}")
         refuse_unwritable(path)
         figure = figure_of(rows[0])
-    w = manipulability(robot, states, link, part=part)
-    s = singular_values(robot, states, link, part=part)[:, : task_rank(robot, link, part=part)]
+    w = manipulability(robot, states, link, task=task)
+    s = singular_values(robot, states, link, task=task)[:, : task_rank(robot, link, task=task)]
     rows[0].plot(over, w, color=LINK_COLOR, linewidth=2)
     rows[0].fill_between(over, 0, w, color=LINK_COLOR, alpha=0.1)
     rows[0].set_ylabel("manipulability w")

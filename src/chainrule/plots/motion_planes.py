@@ -61,7 +61,7 @@ def plot_torque_terms(
     ax: Any = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Torques by their causes over time, stacked: a panel for each joint.
+    """Draw torques by their causes over time, stacked: a panel for each joint.
 
     Parts that push forward are stacked upward from zero, those that push backward downward; the line is their sum,
     the torque that the motion takes. A dashed line is the torque that was applied, where that differs.
@@ -121,7 +121,7 @@ def plot_torque_speed(
     ax: Any = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Torque over speed of each joint, within the envelope of its limits: does the motor suffice?
+    """Draw torque over speed of each joint within the envelope of its limits: does the motor suffice?
 
     The frame is the envelope: the largest speed and the largest torque of the joint, both ways. Samples at or beyond
     it are marked, and the share of it that the motion uses is written above.
@@ -183,7 +183,7 @@ def plot_phase(
     ax: Any = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Phase portrait: the velocity of each joint over its position, with its limits.
+    """Draw the phase portrait of each joint: its velocity over its position, with its limits.
 
     Of a robot with one degree of freedom, grey lines show where it would go from everywhere if no torque were
     applied. Joints with a quaternion have no such picture.
@@ -212,7 +212,7 @@ def plot_phase(
         _mark_ends(axis, q, qd, names)
         if one.robot.nv == 1 and not one.robot.model.constraints:
             _draw_field(axis, one, names)
-        coordinate = one.robot.layout.coordinates[place.coordinate]
+        coordinate = one.robot.model.layout.coordinates[place.coordinate]
         _draw_near(axis.axvline, axis.get_xlim(), (coordinate.lower, coordinate.upper), names)
         _draw_near(axis.axhline, axis.get_ylim(), (-place.dof.velocity, place.dof.velocity), names)
         turning = place.unit == "rad"
@@ -283,7 +283,7 @@ def _columns(count: int, wide: bool) -> int:
 
 
 def _places(one: Trajectory, joints: list[str] | None, with_coordinate: bool) -> Iterator[Velocity]:
-    for place in one.robot.layout.velocities:
+    for place in one.robot.model.layout.velocities:
         if (joints is None or place.joint in joints) and (place.coordinate is not None or not with_coordinate):
             yield place
 

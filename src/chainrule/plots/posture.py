@@ -12,10 +12,11 @@ import numpy as np
 
 from chainrule.arguments import Array, as_list, flag, number, one_of, positive
 from chainrule.core.plausibility import warn_of_degrees
+from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ChainruleError, ShapeError, short_repr
 from chainrule.kinematics.configurations import home
 from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
-from chainrule.kinematics.manipulability import manipulability_ellipsoid
+from chainrule.kinematics.manipulability import ellipsoid as ellipsoid_of
 from chainrule.kinematics.poses import pose, poses
 from chainrule.plots.bodies import STYLES, Bodies, bodies
 from chainrule.plots.canvas import (
@@ -49,7 +50,7 @@ from chainrule.plots.drawing import (
     seen_shape,
     upward,
 )
-from chainrule.plots.skeleton import at
+from chainrule.shapes.skeleton import at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +108,7 @@ def plot(
     view: str | Sequence[float] | None = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Plot of the robot in a posture, or in several, with its joints and their names.
+    """Draw the robot in a posture, or in several, with its joints and their names.
 
     A robot that moves in a plane is drawn in that plane, others in space. In a notebook the figure appears below the
     cell, and elsewhere with plt.show(); where a path is given it is written and not shown.
@@ -147,6 +148,11 @@ def plot(
     -------
     Figure
         A figure of Matplotlib.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> figure = cr.load("four_bar").plot(view="front", size=(4, 3))
     """
     refuse_unwritable(path)
     states = _states(robot, q)
@@ -190,7 +196,7 @@ def write_title(stage: Stage, name: str, *, own: bool) -> None:
 
 def _states(robot: Mechanism, q: ArrayLike | None) -> Array:
     given: Any = home(robot) if q is None else q
-    states = robot.read_one("plot", "q", given)
+    states = read_argument(robot, "plot", "q", given)
     if q is not None:
         warn_of_degrees(robot, states, "plot")
     if states.ndim > 2 or not states.size:
@@ -307,9 +313,9 @@ def view_angles(view: str | Sequence[float] | None) -> tuple[float, float] | Non
 def _tips(robot: Mechanism, link: str | None) -> list[str]:
     """The link that is named, or the end-effector, or all tips of a robot that has none."""
     if link is not None:
-        return [robot.link(link)]
+        return [find_link(robot, link)]
     try:
-        return [robot.link()]
+        return [find_link(robot)]
     except ChainruleError:
         return list(robot.model.tips)
 
@@ -387,7 +393,7 @@ def _ellipsoids(
 ) -> list[Egg]:
     """The ellipsoids of a kind, in all postures and at all tips, to one scale; infinite axes are left out."""
     found = [
-        (manipulability_ellipsoid(robot, q, kind, link=tip), pose(robot, q, tip)[:3, 3])
+        (ellipsoid_of(robot, q, tip, kind=kind), pose(robot, q, tip)[:3, 3])
         for q in states
         for tip in _tips(robot, link)
     ]
@@ -402,7 +408,7 @@ def _ellipsoids(
     label: str | None = f"{kind} for {given}: up to {longest:.3g} {unit}; 1 {unit} is drawn as {factor:g} m"
     eggs = []
     for (each, center), semi in zip(found, lengths, strict=True):
-        drawn = Ellipsoid(each.kind, each.part, each.axes, factor * semi)
+        drawn = Ellipsoid(each.kind, each.task, each.axes, factor * semi)
         eggs.append(Egg(kind, center, drawn.points(29, 15) + center, each.axes * (factor * semi), label))
         label = None
     return eggs

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.plots.trajectory import drawn_row
@@ -51,8 +52,8 @@ def _samples(robot: Mechanism, motion: Any, t: Any, row: Any, caller: str) -> tu
     if callable(motion):
         end = number(getattr(motion, "duration", np.nan), f"{caller}: the duration of the motion")
         when = np.linspace(0.0, max(end, 1e-9), max(2, min(5000, int(200 * end) + 1)))
-        return when, robot.read_one(caller, "q", motion(when)[0])
-    states = robot.read_one(caller, "q", motion)
+        return when, read_argument(robot, caller, "q", motion(when)[0])
+    states = read_argument(robot, caller, "q", motion)
     if states.ndim != 2 or not len(states):
         raise ShapeError(
             f"{caller}: motion must be a trajectory, or postures (k, {robot.nq}), got {short_repr(states.shape)}"

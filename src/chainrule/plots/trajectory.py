@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, as_list, flag, one_of, rows_of, whole_number
+from chainrule.core.reading import describe_coordinates
 from chainrule.errors import ShapeError, short_repr
 from chainrule.model.layout import Coordinate, Velocity
 from chainrule.plots.canvas import (
@@ -49,11 +50,11 @@ NEAR = 0.25
 """A limit is drawn where a joint comes nearer to it than this part of the way between its limits."""
 
 
-def figure(
+def plot(
     trajectory: Trajectory,
     path: str | PathLike[str] | None = None,
-    joints: Sequence[str] | None = None,
     *,
+    joints: Sequence[str] | None = None,
     quantities: Sequence[str] = ("q", "qd", "tau", "energy"),
     reference: Any = None,
     limits: bool = True,
@@ -61,12 +62,12 @@ def figure(
     ax: Any = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Positions, velocities, torques and energies over time, one panel each, with one legend for all.
+    """Draw positions, velocities, torques and energies over time, one panel each, with one legend for all.
 
     Parameters
     ----------
     path
-        A .png, .pdf or .svg file to write.
+        A .png, .pdf or .svg file to write. Without one the figure appears in a notebook, and with plt.show().
     joints
         Names of the joints that are drawn, all by default.
     quantities
@@ -209,7 +210,7 @@ class _Panel:
     def __init__(
         self, axis: Any, one: Trajectory, name: str, joints: list[str] | None, reference: dict[str, Any]
     ) -> None:
-        layout = one.robot.layout
+        layout = one.robot.model.layout
         everything: Sequence[Coordinate | Velocity] = layout.coordinates if name == "q" else layout.velocities
         self.places = [place for place in everything if joints is None or place.joint in joints]
         self.axis, self.one, self.name, self.reference = axis, one, name, reference
@@ -320,7 +321,7 @@ def _reference(one: Trajectory, reference: Any) -> dict[str, Array]:
             name: np.asarray(getattr(rows, name)) for name in ("t", "q", "qd", "qdd", "tau") if hasattr(rows, name)
         }
     else:
-        posture = rows_of(reference, robot.nq, "plot: reference", robot.describe_coordinates())
+        posture = rows_of(reference, robot.nq, "plot: reference", describe_coordinates(robot))
         if posture.ndim != 1:
             raise ShapeError(f"plot: reference must be a motion or one posture, got shape {posture.shape}")
         found = {"t": one.t[[0, -1]], "q": np.stack([posture, posture])}

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, one_of, whole_number
-from chainrule.kinematics.capacity import payload_capacity
+from chainrule.errors import ShapeError, short_repr
+from chainrule.kinematics.capacity import payload as payload_capacity
+from chainrule.kinematics.workspace import Workspace
 from chainrule.kinematics.workspace_map import WorkspaceMap
 from chainrule.plots.canvas import (
     LINK_COLOR,
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from chainrule.kinematics.workspace import Workspace
+    from chainrule.kinematics.reach import Reached
 
-    AnyWorkspace = Workspace | WorkspaceMap
-    """A cloud of points, or a map of cells."""
+AnyWorkspace = Workspace | WorkspaceMap
+"""A cloud of points, or a map of cells."""
 
 LABELS = {
     "manipulability": "manipulability w",
@@ -43,21 +45,39 @@ LABELS = {
 }
 
 
-def figure(
-    workspace: AnyWorkspace,
+def plot(
+    workspace: Reached,
     path: str | PathLike[str] | None = None,
+    *,
     color: str = "manipulability",
     points: int = 60_000,
-    *,
+    colour: str | None = None,
     ax: Any = None,
     limits: ArrayLike | None = None,
     view: str | Sequence[float] | None = None,
     size: Sequence[float] | None = None,
 ) -> Figure:
-    """Plot of the cloud from the front, half of it cut away, and of a vertical and a horizontal section.
+    """Draw the points or cells from the front, half of them cut away, a vertical and a horizontal section.
 
-    With `ax`, the cloud alone on 3-D axes, or the vertical section alone on plain ones.
+    In a notebook, with plt.show(), or to a file.
+
+    Parameters
+    ----------
+    path
+        A .png, .pdf or .svg file to write.
+    color
+        "manipulability", of a map the largest in the cell; "payload" (kg), of a map in that posture; or "dexterity";
+        `colour` is the same.
+    points
+        Points or cells that are drawn, at most.
+    ax
+        Axes to draw on: the cloud alone on those with projection="3d", the vertical section on plain ones.
+    limits, view, size
+        Fixed limits (low, high) in m for x, y and z; elevation and azimuth in degrees; inches of the figure.
     """
+    if not isinstance(workspace, AnyWorkspace):
+        raise ShapeError(f"a workspace to draw must be a Workspace or a WorkspaceMap, got {short_repr(workspace)}")
+    color = color if colour is None else colour
     refuse_unwritable(path)
     one_of(LABELS, color, "colour", "a workspace")
     count = whole_number(points, "points", 1)
@@ -184,10 +204,5 @@ def _values(workspace: AnyWorkspace, color: str, parts: list[AnyWorkspace]) -> l
     if isinstance(workspace, WorkspaceMap):
         return [part.share for part in parts if isinstance(part, WorkspaceMap)]
     cell = max(float(np.ptp(workspace.bounds, axis=0).max()) / 24, 1e-6)
-    shares = workspace.dexterity(cell)
-    known = {tuple(key): share for key, share in zip(_keys(shares.centers, cell), shares.share, strict=True)}
-    return [np.array([known[tuple(key)] for key in _keys(part.position, cell)]) for part in parts]
-
-
-def _keys(positions: Array, cell: float) -> Any:
-    return np.floor(positions / cell).astype(int).tolist()
+    voxels = workspace.voxels(cell)
+    return [voxels.share[voxels.find(part.position)] for part in parts]

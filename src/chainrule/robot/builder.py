@@ -200,8 +200,8 @@ class Builder:
             The same as a place (m) and roll, pitch, yaw about fixed axes (rad); with rpy alone it stays at the end of
             the parent.
         lower, upper, velocity, effort, viscous, coulomb, static, stribeck, rotor, gear, stiffness, rest
-            Limits, friction (these and the other numbers of `robot.with_friction`), rotor and spring, as of
-            `robot.with_joint`.
+            Limits, friction (these and the other numbers of `robot.edit`), rotor and spring, as of
+            `robot.edit`.
         follows, multiplier, offset
             The joint that this one follows: q = multiplier * (the other's) + offset.
         """

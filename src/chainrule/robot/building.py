@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.arguments import as_list, flag, placement, real_array, symmetric, vector, word
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check, check_mode
+from chainrule.core.reading import find_link
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, ModelError, ModelWarning, ShapeError, UnknownNameError, quoted, warn_user
 from chainrule.formats import packages, registry
@@ -55,7 +56,10 @@ def from_urdf(
 def from_mjcf(
     path_or_text: str | PathLike[str], *, floating_base: bool = False, check: Check = "warn", repair: bool = False
 ) -> Model:
-    """Load a MuJoCo XML file, or its text. Lengths, angles and defaults mean what they mean to MuJoCo."""
+    """Load a MuJoCo XML file, or its text: MuJoCo's own compiler reads it, which needs the package mujoco.
+
+    What is taken over is what `from_mujoco` takes over. Meshes that are missing weigh nothing, with a warning.
+    """
     from chainrule.formats import mjcf
 
     model, form = mjcf.from_mjcf(path_or_text), registry.format_by_name("mjcf")
@@ -375,14 +379,14 @@ def to_dh(robot: Mechanism, link: str | None = None, *, convention: str) -> DHTa
     """Denavit-Hartenberg parameters of the chain from the base to a link: the same poses at the same q."""
     from chainrule.formats.dh import to_dh
 
-    return to_dh(robot.model, robot.link(link), word(convention, "convention"))
+    return to_dh(robot.model, find_link(robot, link), word(convention, "convention"))
 
 
 def to_screws(robot: Mechanism, link: str | None = None, *, axes: str = "space") -> ScrewTable:
     """Home pose, screws, link frames and inertias of the chain from the base to a link."""
     from chainrule.formats.screws import to_screws
 
-    return to_screws(robot.model, robot.link(link), word(axes, "axes"))
+    return to_screws(robot.model, find_link(robot, link), word(axes, "axes"))
 
 
 def _read_options(check: Check, repair: bool) -> dict[str, Any]:

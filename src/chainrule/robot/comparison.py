@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, as_list, names, number, one_of, whole_number
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, ShapeError, short_repr, visible
 from chainrule.model import Constraint, Frame, Joint, Link, Model, Spring
@@ -160,7 +161,7 @@ def compare(
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> print(arm.compare(arm.with_link("link2", mass=1.2)))
+    >>> print(arm.compare(arm.edit(links={"link2": {"mass": 1.2}})))
     'planar_2r' and 'planar_2r' differ in 1 place
       where         what  first  second  apart
       link 'link2'  mass  1 kg   1.2 kg  0.2 kg
@@ -487,12 +488,12 @@ def _effect(robot: Mechanism, other: Mechanism, states: int) -> Effect:
     order_v = [robot.velocity_names.index(name) for name in other.velocity_names]
     torque = unit = joint = share = None
     try:
-        one = robot.evaluate("inverse_dynamics", q=q, qd=qd, qdd=qdd)[..., order_v]
-        two = other.evaluate("inverse_dynamics", q=q[..., order_q], qd=qd[..., order_v], qdd=qdd[..., order_v])
+        one = evaluate(robot, "inverse_dynamics", q=q, qd=qd, qdd=qdd)[..., order_v]
+        two = evaluate(other, "inverse_dynamics", q=q[..., order_q], qd=qd[..., order_v], qdd=qdd[..., order_v])
         gaps = np.abs(one - two).max(axis=0)
         k = int(np.argmax(gaps))
         torque, joint = float(gaps[k]), other.velocity_names[k]
-        unit = units_of(other.layout.velocities[k].unit)[0]
+        unit = units_of(other.model.layout.velocities[k].unit)[0]
         largest = max(float(np.abs(one[:, k]).max()), float(np.abs(two[:, k]).max()))
         share = torque / largest if largest else 0.0
     except ChainruleError:  # a robot without masses
@@ -502,8 +503,8 @@ def _effect(robot: Mechanism, other: Mechanism, states: int) -> Effect:
     common = next((tip for tip in tips if _has(robot.model, tip) and _has(other.model, tip)), None)
     if common or None not in tips:
         link = common or tips[0]
-        first = robot.evaluate("pose", q=q, link=common or tips[0])
-        second = other.evaluate("pose", q=q[..., order_q], link=common or tips[1])
+        first = evaluate(robot, "pose", q=q, link=common or tips[0])
+        second = evaluate(other, "pose", q=q[..., order_q], link=common or tips[1])
         distance, angle = _pose_difference(first, second)
     return Effect(states, torque, unit, joint, share, link, distance, angle)
 

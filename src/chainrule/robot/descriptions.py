@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from chainrule.errors import FormatError, UnknownNameError
+from chainrule.errors import FormatError, UnknownNameError, import_optional
 
-INSTALL = "pip install robot_descriptions"
 ENDINGS = ("_description", "_mj_description")
 
 
@@ -30,11 +29,7 @@ def find(name: str) -> Description | None:
     """The description of this name, or None for a name that cannot be one."""
     if not name.endswith(ENDINGS) or not name.isidentifier():
         return None
-    if find_spec("robot_descriptions") is None:
-        raise FormatError(
-            f"{name!r} is not bundled; it may be a name of the package robot_descriptions, which is not installed: "
-            f"`{INSTALL}`"
-        )
+    import_optional("robot_descriptions", f"{name!r} is not bundled, but may be a robot of another package: this")
     known = names()
     if name not in known:
         raise UnknownNameError.of("robot", name, known, "the package robot_descriptions")

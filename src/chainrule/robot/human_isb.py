@@ -17,6 +17,7 @@ import numpy as np
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import numbers_by_name
+from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def isb_angles(arm: Mechanism, q: ArrayLike) -> Array:
     [90.0, 60.0, -90.0, 0.0, 90.0, 0.0, 0.0]
     """
     places = _places(arm)
-    (q,) = arm.read("isb_angles", q=q)
+    (q,) = read_state(arm, "isb_angles", q=q)
     flexion, abduction, rotation, elbow, pronation, wrist, radial = (q[..., i] for i in places)
     R = _turn("y", -flexion) @ _turn("x", -abduction) @ _turn("z", rotation)
     plane, elevation, axial = _shoulder_to_isb(R)
@@ -82,7 +83,7 @@ def from_isb_angles(arm: Mechanism, angles: Any) -> Array:
     R = _turn("z", plane) @ _turn("x", -elevation) @ _turn("z", axial)
     shoulder = _shoulder_from_isb(R, arm.limits.lower[list(places[:3])], arm.limits.upper[list(places[:3])])
     own = np.stack([elbow, pronation - PRONATION_AT_REST, wrist, 0.0 - ulnar], axis=-1)
-    q = np.tile(np.array(arm.layout.neutral, dtype=float), (*given.shape[:-1], 1))
+    q = np.tile(np.array(arm.model.layout.neutral, dtype=float), (*given.shape[:-1], 1))
     q[..., list(places)] = np.concatenate([shoulder, own], axis=-1)
     return q
 
@@ -93,7 +94,7 @@ def _places(arm: Mechanism) -> tuple[int, ...]:
         raise ModelError(
             f"the first argument must be a human arm, such as chainrule.human_arm(), got {short_repr(arm)}"
         )
-    by_joint = arm.layout.by_joint
+    by_joint = arm.model.layout.by_joint
     missing = [joint for joint in ISB_ANGLES.values() if joint not in by_joint]
     if missing:
         raise ModelError(f"robot {arm.name!r} is no human arm: it has no joint {quoted(missing)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,7 +12,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
 from chainrule.errors import FormatError, UnknownNameError
-from chainrule.formats import mujoco, native, packages, pinocchio, registry, yourdfpy
+from chainrule.formats import native, packages, registry
 from chainrule.formats.recognition import refuse_thing
 from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
 from chainrule.model import Model
@@ -21,6 +21,15 @@ from chainrule.robot.building import from_file, refuse_unknown_options
 from chainrule.robot.robot import Robot
 
 _BUNDLED = files("chainrule").joinpath("robot", "models")
+
+_TAKEN_OVER: dict[tuple[str, str], Callable[..., Model]] = {
+    ("mujoco", "MjModel"): building.from_mujoco,
+    ("mujoco", "MjSpec"): building.from_mujoco,
+    ("pinocchio", "Model"): building.from_pinocchio,
+    ("pinocchio", "RobotWrapper"): building.from_pinocchio,
+    ("yourdfpy", "URDF"): building.from_yourdfpy,
+}
+"""Objects of other packages, by package and class, and what makes a model of each."""
 
 
 def robots() -> tuple[str, ...]:
@@ -65,10 +74,9 @@ def load(
     srdf
         The path of an SRDF file, or its text, whose group states become named configurations, as by `Robot.with_srdf`.
     options
-        Further options of a format: compiler="mujoco" reads MJCF with MuJoCo itself, model="name" chooses a model of an
-        SDF world.
+        Further options of a format: model="name" chooses a model of an SDF world.
 
-    >>> load("pendulum").n
+    >>> load("pendulum").nv
     1
     """
     chosen: dict[str, Any] = dict(options)
@@ -102,18 +110,15 @@ def _load(thing: object, chosen: dict[str, Any]) -> Robot:
 
 def _take_over(thing: object, options: dict[str, Any]) -> Model | None:
     """The model of an object of another package; None for other things."""
-    for test, take in (
-        (mujoco.is_compiled, building.from_mujoco),
-        (pinocchio.is_model, building.from_pinocchio),
-        (yourdfpy.is_urdf, building.from_yourdfpy),
-    ):
-        if test(thing):
-            given = {name: value for name, value in options.items() if name not in registry.SURROUNDINGS}
-            refused = [option for option in given if option not in registry.LOADING_OPTIONS]
-            if refused:
-                raise FormatError(f"{take.__name__} takes no option {refused[0]!r}: the robot is read already")
-            return take(thing, **given)
-    return None
+    kind = type(thing)
+    take = _TAKEN_OVER.get((kind.__module__.partition(".")[0], kind.__name__))
+    if take is None:
+        return None
+    given = {name: value for name, value in options.items() if name not in registry.SURROUNDINGS}
+    refused = [option for option in given if option not in registry.LOADING_OPTIONS]
+    if refused:
+        raise FormatError(f"{take.__name__} takes no option {refused[0]!r}: the robot is read already")
+    return take(thing, **given)
 
 
 def _find(thing: object, search_paths: tuple[Path, ...]) -> Content:

@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError, visible
 from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
@@ -220,8 +221,8 @@ def links(robot: Mechanism) -> Parts[LinkView]:
         return [link.name, link.parent or "", link.joint or "", *numbers]
 
     heading = ["link", "parent", "joint", "mass [kg]", "com [m]", "inertia xx, yy, zz [kg m^2]"]
-    return robot.remember(
-        "links", lambda: Parts("link", model, [LinkView(model, x) for x in model.links], heading, row)
+    return remember(
+        robot, "links", lambda: Parts("link", model, [LinkView(model, x) for x in model.links], heading, row)
     )
 
 
@@ -431,8 +432,8 @@ def joints(robot: Mechanism) -> Parts[JointView]:
         return [part.name, part.type + follows, part.parent, part.child, axis, *numbers]
 
     heading = ["joint", "type", "parent", "child", "axis", "limits", "velocity", "effort"]
-    return robot.remember(
-        "joints", lambda: Parts("joint", model, [JointView(model, x) for x in model.joints], heading, row)
+    return remember(
+        robot, "joints", lambda: Parts("joint", model, [JointView(model, x) for x in model.joints], heading, row)
     )
 
 
@@ -489,4 +490,4 @@ def frames(robot: Mechanism) -> Parts[FrameView]:
 
     heading = ["frame", "link", "xyz [m]", "rpy [deg]"]
     views = [FrameView(frame) for frame in model.frames]
-    return robot.remember("frames", lambda: Parts("frame", model, views, heading, row))
+    return remember(robot, "frames", lambda: Parts("frame", model, views, heading, row))

@@ -15,10 +15,11 @@ import numpy as np
 
 from chainrule.algorithms.sticking import ROUNDING, Slip
 from chainrule.arguments import Array
+from chainrule.core.derived import backend_of
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import SimulationError
 from chainrule.functions.reference import scalars_of
-from chainrule.loops.closure import constraint_residual
+from chainrule.loops.closure import residual as constraint_residual
 from chainrule.simulation import guards
 from chainrule.simulation.events import Event, EventRecord, find_root
 from chainrule.simulation.friction import find_slip, sticking_ranges
@@ -145,7 +146,7 @@ class RowRun:
         numbers = request.parameters[min(row, len(request.parameters) - 1)]
         self.p = scalars_of(numbers[None])
         self.plant = request.plant.at(self.p)
-        self.calls = plant_calls(self.plant, self.p, request.robot.backend)
+        self.calls = plant_calls(self.plant, self.p, backend_of(request.robot))
         self.slip: Slip | None = None
         self.broken: int | None = None
         """The joint of a loop that has just broken away."""

@@ -17,13 +17,17 @@ from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.algorithms.kinematics import poses_of
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, number, one_of, real_array, refuse_nonfinite, rows_of, whole_number
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import evaluate, require
 from chainrule.core.loads import Loads
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument, read_state, read_wrenches
 from chainrule.display import tables
 from chainrule.dynamics import dae
 from chainrule.dynamics.dae import Block
-from chainrule.errors import ModelError, ShapeError, SimulationError, short_repr
-from chainrule.lazy import cached_property
+from chainrule.errors import ModelError, ShapeError, SimulationError, import_optional, short_repr
+from chainrule.lazy import cached_property, module
 from chainrule.loops.closure import close
 from chainrule.loops.motion import consistent_velocity
 from chainrule.simulation.traced import Traced, traceable
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
 Scalars = Sequence[Scalar]
+
+casadi = module("casadi")
 
 PARTS = "q, qd, V, W, lambda"
 """The parts of x."""
@@ -96,11 +102,11 @@ class DAEStart:
 class DAEResidual:
     """F(x, dx/dt, t), its Jacobians, a consistent start, and the index."""
 
-    def __init__(self, robot: Mechanism, torque: Any, loads: Loads, wrench_frame: str, index: int) -> None:
+    def __init__(self, robot: Mechanism, torque: Any, loads: Loads, frame: str, index: int) -> None:
         self.robot, self.index = robot, index
-        self._torque, self._loads, self._wrench_frame = torque, loads, wrench_frame
-        self.rows_in_use = robot.independent_rows if robot.model.constraints else ()
-        model = robot.merged
+        self._torque, self._loads, self._frame = torque, loads, frame
+        self.rows_in_use = closure_of(robot).independent_rows if robot.model.constraints else ()
+        model = merged_model(robot)
         self.sizes = parent_child.sizes(model, self.rows_in_use)
         self.size = model.nq + self.sizes.total
         self.unknowns, self.equations = _blocks(robot, self.rows_in_use)
@@ -124,7 +130,7 @@ class DAEResidual:
     def split(self, x: ArrayLike) -> DAEState:
         """The parts of x, or of a batch of them."""
         array = rows_of(x, self.size, "split: x", PARTS)
-        model, (links, n, _) = self.robot.merged, self.sizes
+        model, (links, n, _) = merged_model(self.robot), self.sizes
         cuts = np.cumsum([model.nq, n, links, links])
         q, qd, V, W, multipliers = np.split(array, cuts, axis=-1)
         shape = (*array.shape[:-1], -1, 6)
@@ -143,13 +149,13 @@ class DAEResidual:
 
         Where loops are open, or would come open, q and qd are moved to the nearest state where they are not.
         """
-        robot, model = self.robot, self.robot.merged
-        wanted = robot.read("start", q=q, qd=np.zeros(robot.nv) if qd is None else qd)
+        robot, model = self.robot, merged_model(self.robot)
+        wanted = read_state(robot, "start", q=q, qd=np.zeros(robot.nv) if qd is None else qd)
         if wanted[0].ndim != 1:
             raise ShapeError(f"start takes one state, got a batch of shape {wanted[0].shape[:-1]}")
         for name, array in zip(("q", "qd"), wanted, strict=True):
             refuse_nonfinite(array, f"start: {name}")
-        q1 = close(robot, robot.evaluate("integrate", q=wanted[0], v=np.zeros(robot.nv)))
+        q1 = close(robot, evaluate(robot, "integrate", q=wanted[0], v=np.zeros(robot.nv)))
         qd1 = consistent_velocity(robot, q1, wanted[1])
         moved = max(np.abs(np.subtract(a, b)).max(initial=0.0) for a, b in zip((q1, qd1), wanted, strict=True))
         state, rates = q1.tolist(), qd1.tolist()
@@ -159,13 +165,13 @@ class DAEResidual:
         V = parent_child.start_poses(model, state, rates)[1]
         x = np.concatenate([state, rates, V, solution.joint_wrenches.ravel(), solution.multipliers])
         slow = np.zeros(len(x) - model.nq - model.nv - len(V))
-        q_dot = robot.evaluate("coordinate_rates", q=q1, v=qd1)
+        q_dot = evaluate(robot, "states.coordinate_rates", q=q1, v=qd1)
         x_dot = np.concatenate([q_dot, solution.qdd, solution.accelerations.ravel(), slow])
         return DAEStart(x, x_dot, self.index, self._errors(x, x_dot, tau), float(moved), self.differential)
 
     def _errors(self, x: Array, x_dot: Array, tau: list[float]) -> dict[str, float]:
         """The largest errors of the equations at every index."""
-        model, size = self.robot.merged, self.sizes.links
+        model, size = merged_model(self.robot), self.sizes.links
         levels = {1: "joints and loops in rates", 2: "joints and loops in velocities", 3: "loops in positions"}
         F = {}
         for index in levels:
@@ -185,7 +191,7 @@ class DAEResidual:
         flat = rows_of(x, self.size, "drift: x", PARTS).reshape(-1, self.size)
         errors = np.abs(np.array(self._functions[2].map(len(flat))(flat.T), dtype=float))
         joints, positions, velocities = np.split(errors, np.cumsum([self.sizes.links, self.sizes.loops]))
-        lengths = [np.linalg.norm(flat[:, i : i + 4], axis=1) - 1 for _, i in self.robot.merged.quaternions]
+        lengths = [np.linalg.norm(flat[:, i : i + 4], axis=1) - 1 for _, i in merged_model(self.robot).quaternions]
         largest = [float(np.abs(e).max(initial=0.0)) for e in (joints, positions, velocities, lengths)]
         return DAEDrift(*largest)
 
@@ -196,15 +202,13 @@ class DAEResidual:
 
         x = (q, qd, V) has rates, z = (dqd/dt, dV/dt, W, lambda) has none.
         """
-        import casadi
-
         if self.index != 1:
             raise ShapeError(f"casadi: its integrators take equations of index 1, these have {self.index}")
         nq, (links, n, _) = self.robot.nq, self.sizes
         x, x_dot, t = self._symbols
         states, algebraic = x[: nq + n + links], casadi.vertcat(x_dot[nq : nq + n + links], x[nq + n + links :])
         parts = casadi.vertsplit(states)
-        q_dot = coordinate_rates(self.robot.merged, parts[:nq], parts[nq : nq + n])
+        q_dot = coordinate_rates(merged_model(self.robot), parts[:nq], parts[nq : nq + n])
         rates = casadi.vertcat(*q_dot, x_dot[nq : nq + n + links])
         return {"x": states, "z": algebraic, "t": t, "ode": rates, "alg": self._F[nq:]}
 
@@ -215,8 +219,6 @@ class DAEResidual:
 
         Equations of index 1 alone. rtol and atol are the tolerances of the integrator.
         """
-        import casadi
-
         times = real_array(t, "integrate: t", "s")
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
             raise ShapeError(f"integrate: t must be two or more increasing times in s, got {short_repr(t)}")
@@ -238,16 +240,12 @@ class DAEResidual:
 
     @cached_property
     def _symbols(self) -> tuple[Any, Any, Any]:
-        import casadi
-
         return casadi.SX.sym("x", self.size), casadi.SX.sym("x_dot", self.size), casadi.SX.sym("t")
 
     @cached_property
     def _F(self) -> Any:
-        import casadi
-
         x, x_dot, t = (casadi.vertsplit(s) for s in self._symbols)
-        model = self.robot.merged
+        model = merged_model(self.robot)
         q, qd, *_ = parent_child.split(model, x, self.rows_in_use)
         tau = self._torque_text(q, qd, t[0])
         F = parent_child.residual(model, x, x_dot, tau, self._wrenches(q), self.rows_in_use, self.index)
@@ -256,11 +254,9 @@ class DAEResidual:
     @cached_property
     def _functions(self) -> tuple[Any, Any, Any]:
         """F, its two Jacobians, and the errors of joints and loops as functions of x."""
-        import casadi
-
         x, x_dot, t = self._symbols
         jacobians = [casadi.jacobian(self._F, x), casadi.jacobian(self._F, x_dot)]
-        model, parts = self.robot.merged, casadi.vertsplit(x)
+        model, parts = merged_model(self.robot), casadi.vertsplit(x)
         q, qd, V, *_ = parent_child.split(model, parts, self.rows_in_use)
         bodies, twists = model.at(q), parent_child.by_link(V)
         loops = parent_child.loop_rows(model, poses_of(bodies), twists, self.rows_in_use)
@@ -286,7 +282,7 @@ class DAEResidual:
 
     def _wrenches(self, q: Scalars) -> Any:
         numbers = [wrench.tolist() for wrench in self._loads.wrenches]
-        return on_links(self.robot.merged, self._loads.links, numbers, q, self._wrench_frame)
+        return on_links(merged_model(self.robot), self._loads.links, numbers, q, self._frame)
 
     def _read(self, x: ArrayLike, x_dot: ArrayLike, t: float) -> tuple[Array, Array, float]:
         arrays = [rows_of(value, self.size, name, PARTS) for value, name in ((x, "x"), (x_dot, "x_dot"))]
@@ -321,7 +317,7 @@ class DAEResidual:
 
 def _blocks(robot: Mechanism, rows: Sequence[int]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
     """The blocks of x, and those of F."""
-    model, (links, n, m) = robot.merged, parent_child.sizes(robot.merged, rows)
+    model, (links, n, m) = merged_model(robot), parent_child.sizes(merged_model(robot), rows)
     unknowns, equations = [Block("q", 0, model.nq)], [Block("dq/dt = rates of qd", 0, model.nq)]
     at = model.nq
     unknowns.append(Block("qd", at, n))
@@ -342,10 +338,10 @@ def _blocks(robot: Mechanism, rows: Sequence[int]) -> tuple[tuple[Block, ...], t
 def dae_residual(
     robot: Mechanism,
     torque: Any = None,
-    tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
     *,
-    wrench_frame: str = "body",
+    tip_wrench: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
     index: int = 1,
 ) -> DAEResidual:
     """The equations of motion with nothing eliminated as F(x, dx/dt, t) = 0, for an integrator of DAEs.
@@ -357,7 +353,7 @@ def dae_residual(
     ----------
     torque
         None, numbers (n,), or a function of (t, q, qd) in plain arithmetic, as of cr.traceable.
-    tip_wrench, wrenches, wrench_frame
+    tip_wrench, external, frame
         Constant wrenches, as of forward_dynamics.
     index
         1, joints and loops in rates, which integrators such as IDAS take; 2, in velocities, as the lecture writes
@@ -369,22 +365,23 @@ def dae_residual(
         Call it for F; `jacobian`, `start(q, qd)`, `integrate(q, qd, t)`, `casadi()`, `split(x)`, `drift(x)`.
 
     >>> import chainrule as cr
-    >>> F = cr.load("planar_2r").dae_residual()
+    >>> F = cr.load("planar_2r").textbook.dae_residual()
     >>> start = F.start([0.3, 0.4], [1.0, 0.0])
     >>> F.size, F.index, bool(abs(F(start.x, start.x_dot)).max() < 1e-12)
     (28, 1, True)
     """
-    robot.require("forward_dynamics")
+    import_optional("casadi", "dae_residual")
+    require(robot, "forward_dynamics")
     if not robot.nv:
         raise ModelError(f"dae_residual: robot {robot.name!r} has no degrees of freedom")
     index = whole_number(index, "dae_residual: index", 1, 3)
     if index == 3 and not robot.model.constraints:
         raise ShapeError("dae_residual: without loops, joints are in velocities at most: index 1 or 2")
     refuse_dry_friction(robot, "dae_residual")
-    loads = robot.loads("dae_residual", tip_wrench, wrenches)
+    loads = read_wrenches(robot, "dae_residual", tip_wrench, external)
     if any(wrench.ndim != 1 for wrench in loads.wrenches):
         raise ShapeError("dae_residual: a wrench is constant, six numbers; got a batch")
-    axes = one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
+    axes = one_of(WRENCH_FRAMES, frame, "frame")
     return DAEResidual(robot, _read_torque(robot, torque), loads, axes, index)
 
 
@@ -411,7 +408,7 @@ def _read_torque(robot: Mechanism, torque: Any) -> Any:
                 "dae_residual: torque must be numbers, or a function of (t, q, qd) in plain arithmetic that can be "
                 f"differentiated ({str(error).removeprefix('simulate: '):.160})"
             ) from None
-    numbers = robot.read_one("dae_residual", "tau", torque)
+    numbers = read_argument(robot, "dae_residual", "tau", torque)
     if numbers.ndim != 1:
         raise ShapeError(f"dae_residual: torque must be {robot.nv} numbers, or a function, got shape {numbers.shape}")
     refuse_nonfinite(numbers, "dae_residual: torque")

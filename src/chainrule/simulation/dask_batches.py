@@ -6,18 +6,20 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from chainrule.arguments import Array, is_lazy, refuse_nonfinite
 from chainrule.compile.load.threads import one_thread
+from chainrule.core.at import on_chunks
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import SHORT_BODIES, OpenNumbers, read_parameters, refuse_moving
+from chainrule.core.reading import read_argument
 from chainrule.dynamics import energy
 from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning
 from chainrule.kinematics.configurations import home
-from chainrule.model.parameters import find_parameters
+from chainrule.model.parameters import find_parameters, parameter_length
 from chainrule.simulation import adaptive, fixed_step
 from chainrule.simulation.columns import COLUMNS
 from chainrule.simulation.integrators import AdaptiveStep, FixedStep
@@ -73,12 +75,14 @@ class LazyTrajectory:
     @property
     def kinetic_energy(self) -> Any:
         """Kinetic energy, in J: (..., T)."""
-        return energy.kinetic_energy(self.robot, self.q, self.qd, parameters=self._numbers)
+        kinetic = on_chunks(self.robot, self._numbers, function=energy.kinetic_energy, q=self.q, qd=self.qd)
+        return cast(Array, kinetic)
 
     @property
     def potential_energy(self) -> Any:
         """Potential energy of gravity and springs, in J: (..., T)."""
-        return energy.potential_energy(self.robot, self.q, parameters=self._numbers)
+        potential = on_chunks(self.robot, self._numbers, function=energy.potential_energy, q=self.q)
+        return cast(Array, potential)
 
     @property
     def energy(self) -> Any:
@@ -86,15 +90,19 @@ class LazyTrajectory:
         return self.kinetic_energy + self.potential_energy
 
     @property
-    def _numbers(self) -> dict[str, Any] | None:
-        return {name: array[..., None, :] for name, array in self.parameters.items()} or None
+    def _numbers(self) -> dict[str, Any]:
+        """The robot's numbers for samples (..., T), as they are given to `robot.at`."""
+        return {
+            name: array if parameter_length(self.robot.model, name) == 1 else array[..., None, :]
+            for name, array in self.parameters.items()
+        }
 
     def compute(self, **options: Any) -> Trajectory:
         """All motions as an ordinary Trajectory; options are those of `dask.compute`, such as scheduler."""
         import dask
 
         arrays, given = dask.compute({name: getattr(self, name) for name in COLUMNS}, dict(self.parameters), **options)
-        numbers = read_parameters(self.robot.model, "simulate", given or None).as_dict()
+        numbers = _read_numbers(self.robot, given).as_dict()
         has_end = np.isfinite(arrays["qd"][..., -1, :]).any()
         return Trajectory(
             self.robot,
@@ -121,8 +129,12 @@ def simulate_lazily(
     _refuse_what_chunks_change(torque, options, device)
     options = {**options, "progress": False}
     law, numbers = split_torque(robot, torque)
+    if isinstance(parameters, OpenNumbers):  # read already, each with its length last
+        given = parameters.as_dict()
+        parameters = {name: x[..., 0] if x.shape[-1] == 1 else x for name, x in given.items()}
+    parameters = parameters or {}
     arrays = _read_arrays(robot, q0, qd0, numbers, parameters)
-    names = tuple(parameters or {})
+    names = tuple(parameters)
     _refuse_other_lengths(robot, arrays, names, law)
     batch = _batch_of(arrays)
     request = _request_of_one(robot, arrays, law, options)
@@ -168,15 +180,25 @@ def _read_arrays(robot: Mechanism, q0: Any, qd0: Any, torque: Any, parameters: A
     """Dask arrays of all that may differ from row to row: q0, qd0, numbers of the torque, and parameters by name."""
     given = {"q0": q0, "qd0": np.zeros(robot.nv) if qd0 is None else qd0}
     arrays = {
-        name: _as_lazy(value if is_lazy(value) else robot.read_one("simulate", name, value), f"simulate: {name}")
+        name: _as_lazy(value if is_lazy(value) else read_argument(robot, "simulate", name, value), f"simulate: {name}")
         for name, value in given.items()
     }
     if torque is not None:
         arrays["torque"] = _as_lazy(torque, "simulate: torque")
     for name, value in (parameters or {}).items():
-        numbers = value if is_lazy(value) else read_parameters(robot.model, "simulate", {name: value}).arrays[0]
-        arrays[name] = _as_lazy(numbers, f"simulate: parameters[{name!r}]")
+        if is_lazy(value):
+            value = value[..., None] if parameter_length(robot.model, name) == 1 else value
+        else:
+            (value,) = read_parameters(robot.model, "simulate", {name: value}).arrays
+        arrays[name] = _as_lazy(value, f"simulate: {name!r}")
     return arrays
+
+
+def _read_numbers(robot: Mechanism, arrays: Mapping[str, Array]) -> OpenNumbers:
+    """Numbers of the robot (..., count) by name, checked; short payloads are completed."""
+    model = robot.model
+    given = {name: x[..., 0] if parameter_length(model, name) == 1 else x for name, x in arrays.items()}
+    return read_parameters(model, "simulate", given)
 
 
 def _as_lazy(value: Any, what: str) -> Any:
@@ -201,12 +223,12 @@ def _refuse_other_lengths(robot: Mechanism, arrays: Mapping[str, Any], names: Se
     if law is None:
         lengths["torque"] = (robot.nv,)
     for name, parameter in zip(names, find_parameters(robot.model, names), strict=True):
-        short = SHORT_BODIES if parameter.kind.form.startswith("payload") else ()
+        short = SHORT_BODIES if parameter.kind.form == "LINK.payload" and parameter.which is None else ()
         lengths[name] = (*short, len(parameter.labels))
     refuse_moving(robot.model, OpenNumbers(tuple(names)), "simulate")
     for name, known in lengths.items():
         if name in arrays and arrays[name].shape[-1] not in known:
-            what = f"parameters[{name!r}]" if name in names else name
+            what = repr(name) if name in names else name
             raise ShapeError(
                 f"simulate: {what} must have {' or '.join(map(str, known))} numbers in its last dimension, got shape "
                 f"{arrays[name].shape}"
@@ -274,7 +296,7 @@ class _Chunks:
         shape = np.broadcast_shapes(*(place.shape for place in places))
         q0, qd0 = (np.broadcast_to(numbers[name], (*shape, numbers[name].shape[-1])) for name in ("q0", "qd0"))
         torque = join_torque(self.law, numbers.get("torque"))
-        own = {name: numbers[name] for name in self.parameters} or None
+        own = _read_numbers(self.robot, {name: numbers[name] for name in self.parameters})
         try:
             with one_thread():
                 motion = run_request(read_request(self.robot, q0, qd0, torque, own, None, **self.options)[0])

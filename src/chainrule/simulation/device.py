@@ -158,12 +158,12 @@ def refuse_on_device(request: Request, integrator: Integrator) -> None:
     if not isinstance(integrator, FixedStep):
         raise ShapeError(
             f"simulate: {integrator.name} chooses its steps on the CPU; on a device take one of fixed steps, such as "
-            "method='rk4'"
+            "integrator='rk4'"
         )
     if integrator.iterates:
         raise ShapeError(
             f"simulate: the equations of {integrator.name} are checked after every step on the CPU; on a device take "
-            "method='rk4' or 'semi_implicit_euler'"
+            "integrator='rk4' or 'semi_implicit_euler'"
         )
     if request.events:
         raise ShapeError(
@@ -180,7 +180,7 @@ def refuse_on_device(request: Request, integrator: Integrator) -> None:
         what = "dry friction" if request.plant.has_friction else "stops"
         raise ShapeError(
             f"simulate: with {what}, {integrator.name} splits steps where a joint comes to rest or meets its limit, "
-            "which the CPU does; on a device take method='semi_implicit_euler', or leave device out"
+            "which the CPU does; on a device take integrator='semi_implicit_euler', or leave device out"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array
+from chainrule.arguments import Array, flag, real_array, word
 from chainrule.errors import ShapeError, short_repr
 
 
@@ -48,6 +48,8 @@ class Event:
                 f"an Event takes a function of (t, q, qd), and a direction of -1, 0 or 1, got "
                 f"{short_repr(self.function)} and {short_repr(self.direction)}"
             )
+        word(self.name, "Event: name")
+        flag(self.terminal, "Event: terminal")
 
     def values(self, t: Array, q: Array, qd: Array) -> Array:
         """The function on samples: one number, finite or nan, for each; anything else is refused."""

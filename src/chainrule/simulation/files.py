@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -15,9 +14,9 @@ import numpy as np
 
 from chainrule.arguments import Array, file_path
 from chainrule.core.validation import refuse_numbers
-from chainrule.errors import ChainruleError, FormatError, ShapeError
+from chainrule.errors import FormatError, ShapeError, import_optional
+from chainrule.formats.arrays import load_arrays, reading, write_whole
 from chainrule.formats.native import model_of, to_json
-from chainrule.formats.source import replace_file
 from chainrule.model import Model
 from chainrule.simulation.columns import COLUMNS, WORKS, Names, column_names, column_units, numbered_column_names
 from chainrule.simulation.events import EventRecord
@@ -59,32 +58,14 @@ class FileFormat(NamedTuple):
 def save(motion: StoredMotion, path: str | PathLike[str]) -> None:
     """Write a motion, in the format of the path's extension."""
     form = format_of(path)
-    try:
-        replace_file(Path(path), lambda part: form.write(motion, part))
-    except OSError as error:
-        raise FormatError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    write_whole(path, lambda part: form.write(motion, part))
 
 
 def load(path: str | PathLike[str], model: Model | None = None) -> StoredMotion:
     """Read a motion; its model is the one it was saved with, unless another is given."""
     form = format_of(path)
-    if not Path(path).is_file():
-        raise FormatError(f"there is no file {str(path)!r}")
-    try:
+    with reading(path, "a trajectory"):
         return form.read(Path(path), model)
-    except ChainruleError:
-        raise
-    except OSError as error:
-        raise FormatError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
-    except RecursionError as error:
-        raise FormatError(f"{str(path)!r} is not a trajectory that chainrule wrote: it is nested too deeply") from error
-    except MemoryError as error:
-        raise FormatError(f"{str(path)!r} announces more numbers than fit into memory") from error
-    except Exception as error:  # what NumPy, zipfile, csv and pyarrow raise for damaged files is not documented
-        what = " ".join(str(error).split())[:200]
-        raise FormatError(
-            f"{str(path)!r} is not a trajectory that chainrule wrote, or it is damaged: {type(error).__name__}: {what}"
-        ) from error
 
 
 def is_own(path: str | PathLike[str]) -> bool:
@@ -222,11 +203,8 @@ def _save_npz(motion: StoredMotion, path: Path) -> None:
 
 
 def _load_npz(path: Path, model: Model | None) -> StoredMotion:
-    with path.open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy's, about headers that are damaged and refused
-        with np.load(file, allow_pickle=False) as stored:
-            text, t = str(stored["facts"]), stored["t"]
-            arrays = {name: stored[name] for name in COLUMNS}
+    stored = load_arrays(path, ("facts", "t", *COLUMNS))
+    text, t, arrays = str(stored["facts"]), stored["t"], {name: stored[name] for name in COLUMNS}
     facts = _facts(text)
     return _assemble(facts, _model(facts, model), t, arrays)
 
@@ -317,14 +295,8 @@ def _load_csv(path: Path, model: Model | None) -> StoredMotion:
 
 def import_parquet() -> tuple[Any, Any]:
     """pyarrow and its Parquet module."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ShapeError(
-            "Parquet files need pyarrow: pip install 'chainrule[parquet]', or save as .npz, which needs nothing"
-        ) from None
-    return pyarrow, pyarrow.parquet
+    parquet = import_optional("pyarrow.parquet", "a Parquet file", ", or save as .npz, which needs nothing")
+    return import_optional("pyarrow", "a Parquet file"), parquet
 
 
 def _save_parquet(motion: StoredMotion, path: Path) -> None:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.at import bind
+from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.energy import kinetic_energy, potential_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, warn_user
-from chainrule.loops.closure import constraint_jacobian, constraint_residual
+from chainrule.loops.closure import jacobian as constraint_jacobian
+from chainrule.loops.closure import residual as constraint_residual
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.steppers import record_size
 
@@ -66,8 +69,8 @@ def refuse_large(rows: int, samples: float, plant: Plant) -> None:
     size = rows * samples * record_size(plant) * 8
     if not size <= MAX_RECORD_BYTES:
         raise ShapeError(
-            f"simulate: {rows} motions of {samples:.4g} samples would take {size / 2**30:.3g} GiB; record fewer with "
-            "record_every, simulate fewer at once, or take a longer dt"
+            f"simulate: {rows} motions of {samples:.4g} samples would take {size / 2**30:.3g} GiB; keep fewer with a "
+            "larger record=..., simulate fewer at once, or take a longer dt"
         )
 
 
@@ -97,7 +100,7 @@ def find_divergence(request: Request, t: Array, v: Array, row: int, since: float
     return Failure(
         end,
         f"simulate: the motion diverges at about t = {at:.6g} s{which}, joint {joint!r} being the fastest before "
-        f"({last.max():.3g}). Take a smaller dt than {h:g} s, softer gains or stops, or method='radau'; "
+        f"({last.max():.3g}). Take a smaller dt than {h:g} s, softer gains or stops, or integrator='radau'; "
         "the error's .trajectory holds the motion so far",
     )
 
@@ -116,7 +119,7 @@ def find_unsolved(t: Array, squared_errors: Array, v: Array, h: float) -> Failur
     return Failure(
         int(sample),
         f"simulate: the equations of the implicit midpoint rule are not solved at t = {t[sample]:.6g} s (they are off "
-        f"by {residual[row, sample]:.2g}); take a smaller dt than {h:g} s, or method='radau' for a stiff motion",
+        f"by {residual[row, sample]:.2g}); take a smaller dt than {h:g} s, or integrator='radau' for a stiff motion",
     )
 
 
@@ -159,8 +162,8 @@ def _is_near_change_point(robot: Mechanism, q: Array) -> bool:
     """Whether the loops' equations nearly lose rank in a configuration."""
     if not np.isfinite(q).all():
         return False
-    s = np.linalg.svd(constraint_jacobian(robot, q)[list(robot.loop_rows)], compute_uv=False)
-    return bool(s[min(robot.closure.rank, len(s)) - 1] < NEAR_SINGULAR_RATIO * s[0])
+    s = np.linalg.svd(constraint_jacobian(robot, q)[list(closure_of(robot).rows)], compute_uv=False)
+    return bool(s[min(closure_of(robot).rank, len(s)) - 1] < NEAR_SINGULAR_RATIO * s[0])
 
 
 def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
@@ -172,8 +175,8 @@ def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
     if gap > MAX_LOOP_DRIFT:
         warn_user(
             f"simulate: the loops of robot {request.robot.name!r} come open by {gap:.2g} (m, or without unit for "
-            f"directions), which stabilization={request.stabilization!r} does not prevent; take "
-            "stabilization='projection'",
+            f"directions), which loops={request.stabilization!r} does not prevent; take "
+            "loops='projection'",
             SimulationWarning,
         )
 
@@ -200,8 +203,8 @@ def refuse_excess_friction(request: Request, motion: Trajectory) -> None:
             raise SimulationError(
                 f"simulate: joint {request.robot.velocity_names[i]!r} holds {dry[tuple(place)]:.4g} by dry friction at "
                 f"t = {motion.t[place[-1]]:.6g} s, and has {np.max(up[i]):.4g} upwards and {np.max(down[i]):.4g} "
-                "downwards: which joints stick was not found. Take method='dop853', or friction at fewer joints; the "
-                "error's .trajectory holds the motion",
+                "downwards: which joints stick was not found. Take integrator='dop853', or friction at fewer joints; "
+                "the error's .trajectory holds the motion",
                 motion,
             )
 
@@ -216,9 +219,9 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
     """
     robot, start = request.robot, request.start
     q, v = (array.reshape((*start.batch, -1)) for array in (start.q, start.v))
-    given = request.numbers.as_dict() or None
-    kinetic = kinetic_energy(robot, q, v, parameters=given)
-    before = kinetic + potential_energy(robot, q, parameters=given)
+    given = request.numbers
+    kinetic = kinetic_energy(bind(robot, given), q, v)
+    before = kinetic + potential_energy(bind(robot, given), q)
     work = end.work[..., 0, :]
     error = np.abs(end.energy[..., 0] - before - work[..., 0] + work[..., 1] - work[..., 2])
     scale = np.abs(work).sum(axis=-1) + end.kinetic_energy[..., 0] + kinetic
@@ -241,6 +244,6 @@ def remedy_of_energy(request: Request, h: float | None) -> str:
     if request.plant.rows:
         return (
             f"steps of {h:g} s are too long for {request.integrator.name}, or the mechanism passes a change point, "
-            "where no step is short enough. Compare with method='dop853'"
+            "where no step is short enough. Compare with integrator='dop853'"
         )
     return f"steps of {h:g} s are too long for {request.integrator.name} here. Take a smaller dt, or another method"

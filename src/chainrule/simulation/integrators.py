@@ -13,7 +13,7 @@ How to add an integrator with fixed steps
    runs on NumPy arrays, so choose by a value with `chainrule.spatial.scalar.where`, never with `if`.
 3. Return the state after the step, and the squared error of equations that were solved by iteration, 0 if there are
    none; in the first case set `iterates`, so that every step is checked.
-4. Put it into the table with `register`. `simulate(..., method="its name")` and `simulate(..., integrator=It(dt=...))`
+4. Put it into the table with `register`. `simulate(..., integrator="its name")` and `integrator=It(dt=...)`
    then both find it.
 5. Measure its order, and compare `robot.simulate` with `robot.reference.simulate`:
    tests/simulation/test_recipe_integrator.py does both for Heun's method.
@@ -23,12 +23,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from chainrule.arguments import positive
+from chainrule.compile.traced_function import TracedFunction
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.spatial import Scalar
+from chainrule.spatial.scalar import sin
 
 Scalars = Sequence[Scalar]
 Rates = tuple[Scalars, Scalars]
@@ -73,7 +75,7 @@ class Integrator(ABC):
     dt: float = field(default=1e-3, kw_only=True)
     """The step, or the interval between samples, in s."""
     name: ClassVar[str]
-    """The name that `method=` takes."""
+    """The name that `integrator=` takes."""
 
     def __post_init__(self) -> None:
         self._check("dt")
@@ -260,12 +262,6 @@ def scheme_key(scheme: FixedStep) -> Hashable:
     """
     if type(scheme).__module__ == __name__:
         return scheme
-    import casadi
-
-    from chainrule.spatial.scalar import sin
-
-    symbols = casadi.SX.sym("y", 6)
-    q, v, x, a, r, h = (symbols[i] for i in range(6))
 
     class OneJoint:
         """Equations whose rates tell the stages apart."""
@@ -282,63 +278,43 @@ def scheme_key(scheme: FixedStep) -> Hashable:
         def normalize(self, q: Scalars) -> Scalars:
             return [sin(q[0])]
 
-    after = scheme.step(OneJoint(), ([a], [r]), [q], [v], [x], h)
-    outputs = casadi.vertcat(*(casadi.SX(part[0]) for part in after[:3]), casadi.SX(after[3]))
-    return (type(scheme), scheme, str(casadi.Function("step", [symbols], [outputs]).serialize()))
+    def step(y: Scalars) -> list[Scalar]:
+        q, v, x, a, r, h = y
+        *after, error = scheme.step(OneJoint(), ([a], [r]), [q], [v], [x], h)
+        return [*(part[0] for part in after), error]
+
+    return (type(scheme), scheme, TracedFunction.of(step, [6]).fingerprint)
 
 
-def choose_integrator(method: str | None, integrator: Integrator | None, **options: Any) -> FixedStep | AdaptiveStep:
-    """The integrator that is named, or given with its options inside it; options that it does not have are refused."""
-    given = {option: value for option, value in options.items() if value is not None}
-    if integrator is None:
-        return _by_name(DEFAULT.name if method is None else method, given)
+def choose_integrator(integrator: str | Integrator, dt: float | None = None) -> FixedStep | AdaptiveStep:
+    """The integrator that is given with its options inside it, or named, with its step besides."""
+    if isinstance(integrator, str):
+        return _by_name(integrator, {} if dt is None else {"dt": dt})
     if not isinstance(integrator, (FixedStep, AdaptiveStep)):
-        hint = f"; names are passed as method={integrator!r}" if isinstance(integrator, str) else ""
         raise ShapeError(
-            f"simulate: integrator must be an integrator such as cr.RK4(dt=1e-3), got {short_repr(integrator)}{hint}"
+            "simulate: integrator must be an integrator such as cr.RK4(dt=1e-3), or the name of one, got "
+            f"{short_repr(integrator)}"
         )
-    if method is not None:
-        raise ShapeError(f"simulate: give either method ({method!r}) or integrator ({integrator!r})")
-    for option, value in given.items():
-        _refuse_missing(type(integrator), option)
+    if dt is not None:
         raise ShapeError(
-            f"simulate: {option} belongs into the integrator: "
-            f"integrator={_constructor(type(integrator))}({option}={value!r}, ...)"
+            f"simulate: dt belongs into the integrator: integrator={_constructor(type(integrator))}(dt={dt!r}, ...)"
         )
     return integrator
 
 
-def _by_name(method: str, options: Mapping[str, Any]) -> FixedStep | AdaptiveStep:
+def _by_name(name: str, options: Mapping[str, Any]) -> FixedStep | AdaptiveStep:
     """The integrator of a name, with options."""
-    if isinstance(method, Integrator):
-        raise ShapeError(f"simulate: method is a name; pass {method!r} as integrator=...")
-    if not isinstance(method, str) or method not in INTEGRATORS:
-        raise UnknownNameError.of("method", method, INTEGRATORS, "simulate")
-    kind = INTEGRATORS[method]
-    for option in options:
-        _refuse_missing(kind, option)
-    numbers = {name: positive(value, f"simulate: {name}", unit=_unit_of(name)) for name, value in options.items()}
-    return kind(**numbers)
+    if name not in INTEGRATORS:
+        raise UnknownNameError.of("integrator", name, INTEGRATORS, "simulate")
+    numbers = {
+        option: positive(value, f"simulate: {option}", unit=_unit_of(option)) for option, value in options.items()
+    }
+    return INTEGRATORS[name](**numbers)
 
 
 def _unit_of(option: str) -> str | None:
     """The unit of an option: the step has one, tolerances have none of their own."""
     return "s" if option == "dt" else None
-
-
-def _refuse_missing(kind: type[Integrator], option: str) -> None:
-    """An error where an integrator does not have an option; it names those that do."""
-    if option in _options_of(kind):
-        return
-    others = [name for name, other in INTEGRATORS.items() if option in _options_of(other)]
-    raise ShapeError(
-        f"simulate: {kind.name} has no {option}, only {', '.join(_options_of(kind))}; leave it out, or take a method "
-        f"that has it: {', '.join(others)}"
-    )
-
-
-def _options_of(kind: type[Integrator]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))
 
 
 def _constructor(kind: type[Integrator]) -> str:

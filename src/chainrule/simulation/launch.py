@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import flag, one_of
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
-from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.errors import ModelError
 
 if TYPE_CHECKING:
     from chainrule.simulation.device import Device
@@ -25,15 +26,14 @@ def read_request(
     from chainrule.simulation.integrators import choose_integrator
     from chainrule.simulation.prescribed import read_prescribed
 
-    robot.require("forward_dynamics")
+    require(robot, "forward_dynamics")
     if not robot.nv:
         raise ModelError(f"simulate: robot {robot.name!r} has no degrees of freedom, so there is nothing to simulate")
-    tolerances = {name: options[name] for name in ("dt", "rtol", "atol")}
-    chosen = choose_integrator(options["method"], options["integrator"], **tolerances)
-    loops_closed_by = _read_stabilization(options["stabilization"], options["stabilisation"])
+    chosen = choose_integrator(options["integrator"], options["dt"])
+    loops_closed_by = request.read_choice(options["loops"], request.STABILIZATIONS, "way to close loops")
     on_divergence = request.read_choice(options["diverged"], ("raise", "keep"), "way with divergence")
     length = request.read_duration(options["duration"], chosen.dt)
-    every = request.read_record_every(options["record_every"])
+    every = request.read_record_every(options["record"])
     driven = read_prescribed(robot, options["prescribed"])
     within = flag(options["limits"], "simulate: limits") or options["stops"] is not None
     numbers = read_parameters(robot.model, "simulate", parameters)
@@ -52,8 +52,8 @@ def read_request(
         duration=length,
         integrator=chosen,
         torque=sources.torque(torque, within_limits=options["torque_limits"]),
-        wrenches=sources.wrenches(options["tip_wrench"], options["wrenches"]),
-        wrench_frame=one_of(WRENCH_FRAMES, options["wrench_frame"], "frame of a wrench"),
+        wrenches=sources.wrenches(options["tip_wrench"], options["external"]),
+        wrench_frame=one_of(WRENCH_FRAMES, options["frame"], "frame"),
         prescribed=driven,
         stops=options["stops"],
         torque_limits=options["torque_limits"],
@@ -83,18 +83,3 @@ def run_request(asked: Request) -> Trajectory:
         motion = simulate_adaptively(asked, asked.integrator)
     asked.warn_of_memory()
     return motion
-
-
-def _read_stabilization(stabilization: str, other_spelling: str | None) -> str:
-    """How loops are kept closed, from either spelling."""
-    from chainrule.simulation.request import STABILIZATIONS, read_choice
-
-    if other_spelling is None:
-        return read_choice(stabilization, STABILIZATIONS, "stabilization")
-    read_choice(other_spelling, STABILIZATIONS, "stabilisation")
-    if not isinstance(stabilization, str) or stabilization not in (STABILIZATIONS[0], other_spelling):
-        raise ShapeError(
-            f"simulate: stabilization ({short_repr(stabilization)}) and stabilisation ({other_spelling!r}) are two "
-            "spellings of one option; give one of them"
-        )
-    return read_choice(other_spelling, STABILIZATIONS, "stabilisation")

@@ -18,7 +18,11 @@ from chainrule.algorithms import parent_child
 from chainrule.algorithms.configuration import integrate
 from chainrule.arguments import Array, one_of, positive, real_array
 from chainrule.compile.backend import active
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import backend_of, merged_fingerprint, merged_model
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument
 from chainrule.display import tables
 from chainrule.errors import ModelError, ShapeError, SimulationError, short_repr
 from chainrule.functions.reference import scalars_of
@@ -62,8 +66,8 @@ class Equations:
     """The equations in maximal coordinates of one robot as a function of arrays: compiled, or as written."""
 
     def __init__(self, robot: Mechanism, feedback: float | None) -> None:
-        self.model = robot.merged
-        self.rows = robot.independent_rows if robot.model.constraints else ()
+        self.model = merged_model(robot)
+        self.rows = closure_of(robot).independent_rows if robot.model.constraints else ()
         self.sizes = parent_child.sizes(self.model, self.rows)
         self.feedback = feedback
         self.places = self._pattern()
@@ -72,9 +76,9 @@ class Equations:
         lengths = (links // 6 * 7, links, self.model.nq)
         counts = (len(self.places), self.sizes.total, n, links + m, links + m, links, lengths[0], self.model.nq)
         self._cuts = np.cumsum(counts)[:-1]
-        key = ("maximal", robot.merged_fingerprint, self.rows, feedback)
+        key = ("maximal", merged_fingerprint(robot), self.rows, feedback)
         visits = float(len(self.model.bodies) ** 2)
-        backend = active(robot.backend)
+        backend = active(backend_of(robot))
         self._function = backend.function(self._text, lengths, key, robot.name, name="maximal", cost=visits)
 
     def _compute(self, poses: Scalars, twists: Scalars, q: Scalars) -> parent_child.Maximal:
@@ -151,7 +155,7 @@ class MaximalMotion:
             every = max(1, round((self.t[1] - self.t[0]) / self.dt)) if len(self.t) > 1 else 1
             end = float(self.t[-1] - self.t[0])
             reduced = simulate(
-                self.robot, self.q[0], self.qd[0], end, self.torque, "rk4", self.dt, record_every=every,
+                self.robot, self.q[0], self.qd[0], end, self.torque, dt=self.dt, record=every,
                 torque_limits=False, limits=False, progress=False,
             )  # fmt: skip
         if reduced.t.shape != self.t.shape or not np.allclose(reduced.t - reduced.t[0], self.t - self.t[0]):
@@ -207,8 +211,8 @@ def simulate_maximal(
     torque: ArrayLike | Torque | None = None,
     dt: float = 1e-3,
     *,
-    stabilization: str = "projection",
-    record_every: int = 1,
+    loops: str = "projection",
+    record: int = 1,
 ) -> MaximalMotion:
     """The motion of one start in maximal coordinates, by Runge-Kutta steps: each link's pose and twist as the state.
 
@@ -225,9 +229,9 @@ def simulate_maximal(
         None, numbers (n,), or a function of (t, q, qd).
     dt
         The step, in s.
-    stabilization
+    loops
         "projection" of poses and twists after every step, "baumgarte" feedback, or "none", which shows the drift.
-    record_every
+    record
         Every how many steps a sample is kept.
 
     Returns
@@ -236,17 +240,17 @@ def simulate_maximal(
         Its `compare()` runs the reduced simulation beside it.
 
     >>> import chainrule as cr
-    >>> motion = cr.load("planar_2r").simulate_maximal([0.3, 0.4], None, 0.1, dt=0.01)
+    >>> motion = cr.load("planar_2r").textbook.simulate_maximal([0.3, 0.4], None, 0.1, dt=0.01)
     >>> motion.twists.shape, bool(motion.compare().position_difference.max() < 1e-8)
     ((11, 2, 6), True)
     """
-    robot.require("forward_dynamics")
+    require(robot, "forward_dynamics")
     if not robot.nv:
         raise ModelError(f"simulate_maximal: robot {robot.name!r} has no degrees of freedom")
     refuse_dry_friction(robot, "simulate_maximal")
-    way = one_of(STABILIZATIONS, stabilization, "stabilization", "simulate_maximal")
+    way = one_of(STABILIZATIONS, loops, "way to close loops", "simulate_maximal")
     step = positive(dt, "simulate_maximal: dt", "a positive time in s", unit="s")
-    length, every = read_duration(duration, step), read_record_every(record_every)
+    length, every = read_duration(duration, step), read_record_every(record)
     start = read_start(robot, q0, qd0, within_limits=False)
     if start.batch:
         raise ShapeError(f"simulate_maximal takes one start, got a batch of shape {start.batch}")
@@ -264,7 +268,7 @@ def _read_torque(robot: Mechanism, torque: Any) -> Torque:
     if torque is None:
         return lambda t, q, qd: np.zeros(robot.nv)
     if not callable(torque):
-        numbers = robot.read_one("simulate_maximal", "tau", torque)
+        numbers = read_argument(robot, "simulate_maximal", "tau", torque)
         if numbers.ndim != 1:
             raise ShapeError(f"simulate_maximal: torque must be {robot.nv} numbers, got shape {numbers.shape}")
         return lambda t, q, qd: numbers
@@ -359,7 +363,7 @@ class _Run:
         if not worst <= MAX_ERROR:
             raise SimulationError(
                 f"simulate_maximal: at {t:g} s a joint or loop is off by {worst:.3g} m or rad: the motion has come "
-                f"apart; take a smaller dt than {self.dt:g} s, or stabilization='projection'"
+                f"apart; take a smaller dt than {self.dt:g} s, or loops='projection'"
             )
 
     def _record(self, robot: Mechanism, records: list[Any], torque: Any) -> MaximalMotion:

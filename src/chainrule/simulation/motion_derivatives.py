@@ -15,6 +15,8 @@ import numpy as np
 from chainrule.arguments import Array, real_array
 from chainrule.compile.backend import COMPILED, Caller, LoopShape, LoopText, active, call_directly
 from chainrule.compile.program import split
+from chainrule.core.derived import backend_of
+from chainrule.core.evaluation import evaluate
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.simulation.fixed_step import divide
@@ -40,7 +42,7 @@ class Sensitivities:
 
     `forward` gives those of all states with respect to a few numbers, `adjoint` the gradient of one number, a function
     of the states, with respect to everything. The names are "q0" (in the n directions of qd), "qd0", "torque" (one that
-    is constant or given by samples), "controller" (its `parameters`), "wrench:NAME", and those of `parameters`.
+    is constant or given by samples), "controller" (its `parameters`), "external.LINK", and those of `parameters`.
     """
 
     def __init__(self, request: Request, integrator: FixedStep) -> None:
@@ -73,7 +75,7 @@ class Sensitivities:
             names = ", ".join(repr(self.robot.velocity_names[i]) for i in plant.has_friction)
             raise ModelError(
                 f"sensitivities: dry friction of {names} holds and releases joints, which has no derivative; take "
-                "robot.with_joint_properties(coulomb=0)"
+                "robot.edit(joints={'*': {'coulomb': 0}})"
             )
 
     def __repr__(self) -> str:
@@ -114,7 +116,7 @@ class Sensitivities:
         parts: dict[str, slice] = {}
         torque = "controller" if isinstance(self.plant.torque, Controlled) else "torque"
         named = [(torque, self.plant.torque)]
-        named += [(f"wrench:{link}", source) for link, source in self.plant.wrenches.items()]
+        named += [(f"external.{link}", source) for link, source in self.plant.wrenches.items()]
         for name, source in named:
             count = source.parameters.shape[-1]
             if count:
@@ -172,8 +174,11 @@ class Sensitivities:
             for k in range(n):
                 state = still.copy()
                 if name == "q0":
-                    state[:, :nq] = self.robot.evaluate(
-                        "coordinate_rates", q=self.request.start.q, v=np.broadcast_to(np.eye(n)[k], (rows, n))
+                    state[:, :nq] = evaluate(
+                        self.robot,
+                        "states.coordinate_rates",
+                        q=self.request.start.q,
+                        v=np.broadcast_to(np.eye(n)[k], (rows, n)),
                     )
                 else:
                     state[:, nq + k] = 1.0
@@ -216,7 +221,7 @@ class Sensitivities:
             after, change = derivative(step, given, rates)
             return [*after, *change, *state]
 
-        backend = active(self.robot.backend)
+        backend = active(backend_of(self.robot))
         shape = LoopShape(2 * count, 2 * size, self.plant.width, 2 * size)
         return backend.loop(dual_text, shape, self._key("forward"), self.robot.name, rows, name="sensitivities")
 
@@ -239,7 +244,7 @@ class Sensitivities:
         The gradients have the shapes of what they belong to: (..., n) of "q0" and "qd0", (..., k) of parameters, and
         (..., samples, n) of a torque that is given by samples.
         """
-        if not active(self.robot.backend).compiles:
+        if not active(backend_of(self.robot)).compiles:
             raise ModelError("sensitivities: the adjoint needs compiled code; take forward on the reference path")
         nq, n, states = self.robot.nq, self.robot.nv, self._states
         weights = np.zeros_like(states)
@@ -303,7 +308,9 @@ class Sensitivities:
     def _gradients(self, adjoint: Array, by_parameters: Array, by_signals: Array) -> dict[str, Array]:
         rows, nq, n = len(adjoint), self.robot.nq, self.robot.nv
         units = np.broadcast_to(np.eye(n), (rows, n, n))
-        turned = self.robot.evaluate("coordinate_rates", q=self.request.start.q[:, None], v=units)  # (rows, n, nq)
+        turned = evaluate(
+            self.robot, "states.coordinate_rates", q=self.request.start.q[:, None], v=units
+        )  # (rows, n, nq)
         found = {"q0": np.einsum("rkq,rq->rk", turned, adjoint[:, :nq]), "qd0": adjoint[:, nq : nq + n]}
         found |= {name: by_parameters[:, places] for name, places in self._parts.items()}
         gradients = {name: self._in_batch(value) for name, value in found.items()}

@@ -21,7 +21,7 @@ from chainrule.algorithms.sticking import Slip
 from chainrule.arguments import Array
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
-from chainrule.model.parameters import family, parameter_length
+from chainrule.model.parameters import parameter_length, with_open_numbers
 from chainrule.simulation.prescribed import PrescribedMotion
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Force, Scalar
@@ -68,7 +68,7 @@ class Plant:
     model_fingerprint: str
     torque: Source
     wrenches: Mapping[str, Source]
-    wrench_frame: str = "body"
+    wrench_frame: str = "world"
     """The axes of the wrenches: each link's own, or with "world" those of the base."""
     saturates: bool = True
     """Whether torques are cut off at the effort limits."""
@@ -94,7 +94,7 @@ class Plant:
         counts = self._opened_counts
         ends = np.cumsum(counts) + len(p) - sum(counts)
         values = [p[end - count : end] for count, end in zip(counts, ends.tolist(), strict=True)]
-        return replace(self, model=family(self.whole, self.opened, values, merged=True))
+        return replace(self, model=with_open_numbers(self.whole, self.opened, values, merged=True))
 
     @cached_property
     def _opened_counts(self) -> list[int]:

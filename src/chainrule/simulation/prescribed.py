@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array
+from chainrule.compile.symbol_array import array_of, with_symbols
+from chainrule.compile.traced_function import trace_of_user
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import independent_rows, motions
+from chainrule.core.reading import find_velocities
 from chainrule.errors import ModelError, ShapeError, quoted, short_repr
-from chainrule.loops.closure import constraint_jacobian
+from chainrule.loops.closure import jacobian as constraint_jacobian
 from chainrule.simulation.sources import Samples, Scalars, Source
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
@@ -39,7 +41,7 @@ class PrescribedMotion(Source):
         self.width = self.size
         self.joints = tuple(motions_of)
         self.motions = tuple(motions_of.values())
-        places = [robot.layout.by_joint[name] for name in self.joints]
+        places = [robot.model.layout.by_joint[name] for name in self.joints]
         self.coordinates = tuple(place.q.start for place in places)
         """Places of the joints in q."""
         self.velocities = tuple(place.v.start for place in places)
@@ -76,14 +78,14 @@ def read_prescribed(robot: Mechanism, value: Any) -> PrescribedMotion | None:
         )
     chosen: dict[str, Motion] = {}
     for name, motion in value.items():
-        robot.find_velocities("simulate: prescribed", [name])
-        joint = robot.layout.by_joint[name].joint
+        find_velocities(robot, "simulate: prescribed", [name])
+        joint = robot.model.layout.by_joint[name].joint
         if joint.kind.nv != 1:
             raise ModelError(
                 f"simulate: the motion of joint {name!r} ({joint.type}) cannot be prescribed: only joints with one "
                 "degree of freedom can"
             )
-        unit = robot.layout.velocities[robot.layout.by_joint[name].v.start].unit
+        unit = robot.model.layout.velocities[robot.model.layout.by_joint[name].v.start].unit
         chosen[name] = _read_motion(motion, name, f"{unit}/s")
     if not chosen:
         return None
@@ -92,11 +94,11 @@ def read_prescribed(robot: Mechanism, value: Any) -> PrescribedMotion | None:
 
 
 def _refuse_dry_friction(robot: Mechanism) -> None:
-    rubbing = [v.name for v in robot.layout.velocities if v.dof.has_dry_friction]
+    rubbing = [v.name for v in robot.model.layout.velocities if v.dof.has_dry_friction]
     if rubbing:
         raise ModelError(
             f"simulate: prescribed motions and dry friction ({quoted(rubbing)}) do not go together: which joints stick "
-            "is not solved for joints that are driven so; take robot.with_joint_properties(coulomb=0), or drive the "
+            "is not solved for joints that are driven so; take robot.edit(joints={'*': {'coulomb': 0}}), or drive the "
             "joint with a torque"
         )
 
@@ -158,30 +160,15 @@ def _function(function: Callable[[Any], Any], what: str) -> Motion:
         if np.shape(first) != (3,):
             raise ShapeError(f"{what} must return q, or the three numbers (q, qd, qdd), got {short_repr(first)}")
         return _Checked(lambda t: np.array([function(float(x)) for x in t], dtype=float).reshape(-1, 3).T, what)
-    traced = _differentiate(function, what)
-    rng = np.random.default_rng(0)
-    for t in rng.uniform(0, 1, 3):
-        if not np.isclose(float(function(float(t))), float(traced(t)[0]), rtol=1e-9, atol=1e-12):
+    symbolic = with_symbols(function)
+    advice = "Write it in plain arithmetic, with np.sin and the like, or let it return (q, qd, qdd)"
+    position = trace_of_user(lambda t: [array_of(symbolic(t[0]))[()]], [1], what, advice)
+    for t in np.random.default_rng(0).uniform(0, 1, 3):
+        if not np.isclose(float(function(float(t))), float(position([t])[0]), rtol=1e-9, atol=1e-12):
             raise ShapeError(f"{what} is not plain arithmetic of the time; let it return (q, qd, qdd)")
-    return _Checked(lambda t: np.array([np.array(traced(x), dtype=float).ravel() for x in t]).reshape(-1, 3).T, what)
-
-
-def _differentiate(function: Callable[[Any], Any], what: str) -> Any:
-    """The function and its first two derivatives, as a CasADi function."""
-    import casadi
-
-    t = casadi.SX.sym("t")
-    try:
-        with warnings.catch_warnings():  # CasADi tells of a coming change of its own NumPy support
-            warnings.simplefilter("ignore", FutureWarning)
-            q = casadi.SX(function(t))
-    except Exception as error:
-        raise ShapeError(
-            f"{what} cannot be differentiated ({type(error).__name__}: {str(error).splitlines()[-1]:.120}); write it "
-            "in plain arithmetic, with np.sin and the like, or let it return (q, qd, qdd)"
-        ) from error
-    rate = casadi.jacobian(q, t)
-    return casadi.Function("motion", [t], [q, rate, casadi.jacobian(rate, t)])
+    rate = position.derivative()
+    orders = (position, rate, rate.derivative())
+    return _Checked(lambda t: np.array([np.broadcast_to(order([t])[0], t.shape) for order in orders]), what)
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,23 @@ from chainrule.arguments import (
     refuse_nonfinite,
     rows_of,
 )
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import driven_velocities, fingerprint, merged_fingerprint, merged_model
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import numbers_by_name
 from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
 from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
+from chainrule.core.reading import find_link, read_argument, read_joints
 from chainrule.errors import ShapeError, SimulationWarning, short_repr, warn_user
 from chainrule.lazy import cached_property
-from chainrule.loops.closure import close, constraint_jacobian, constraint_velocity_terms
+from chainrule.loops.closure import close
+from chainrule.loops.closure import jacobian as constraint_jacobian
+from chainrule.loops.closure import velocity_terms as constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
-from chainrule.model.parameters import family
+from chainrule.model.parameters import with_open_numbers
 from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import Integrator
@@ -85,7 +91,7 @@ class Request:
     integrator: Integrator
     torque: Source
     wrenches: Mapping[str, Source]
-    wrench_frame: str = "body"
+    wrench_frame: str = "world"
     prescribed: PrescribedMotion | None = None
     stops: Stops | Impacts | None = None
     torque_limits: bool = True
@@ -140,8 +146,8 @@ class Request:
         robot, opened = self.robot, self.numbers.names
         unknown = [[np.nan] * count for count in self.numbers.counts]
         return Plant(
-            model=family(robot.model, opened, unknown, merged=True) if opened else robot.merged,
-            model_fingerprint=robot.fingerprint if opened else robot.merged_fingerprint,
+            model=with_open_numbers(robot.model, opened, unknown, merged=True) if opened else merged_model(robot),
+            model_fingerprint=fingerprint(robot) if opened else merged_fingerprint(robot),
             whole=robot.model if opened else None,
             opened=opened,
             torque=self.torque,
@@ -150,7 +156,7 @@ class Request:
             prescribed=self.prescribed,
             saturates=self.torque_limits,
             stops=None if self.stops is None else "spring" if isinstance(self.stops, Stops) else "impact",
-            rows=self.robot.loop_rows,
+            rows=closure_of(self.robot).rows,
             rank=self._rank,
             feedback=self._feedback,
         )
@@ -158,7 +164,7 @@ class Request:
     @property
     def _rank(self) -> int:
         """The number of independent equations of the loops near the starts."""
-        return self.robot.closure.rank_near(self.start.q) if self.robot.model.constraints else 0
+        return closure_of(self.robot).rank_near(self.start.q) if self.robot.model.constraints else 0
 
     @cached_property
     def state(self) -> Array:
@@ -211,9 +217,9 @@ def read_choice(value: Any, known: Sequence[str], what: str) -> str:
 
 def read_record_every(value: Any) -> int:
     """A whole number of steps."""
-    every = int(positive(value, "simulate: record_every"))
+    every = int(positive(value, "simulate: record"))
     if every != value:
-        raise ShapeError(f"simulate: record_every must be a whole number of steps, got {value!r}")
+        raise ShapeError(f"simulate: record must be a whole number of steps, got {value!r}")
     return every
 
 
@@ -266,8 +272,8 @@ def read_start(
     Joints whose motion is prescribed start where it does, and the others of their loops follow. A batch of numbers of
     the robot makes one of the starts.
     """
-    q = robot.read_one("simulate", "q0", q0).astype(float)
-    v = robot.read_one("simulate", "qd0", np.zeros(robot.nv) if qd0 is None else qd0).astype(float)
+    q = read_argument(robot, "simulate", "q0", q0).astype(float)
+    v = read_argument(robot, "simulate", "qd0", np.zeros(robot.nv) if qd0 is None else qd0).astype(float)
     for array, name in ((q, "q0"), (v, "qd0")):
         if not np.isfinite(array).all():
             raise ShapeError(f"simulate: {name} must be finite, got {array[~np.isfinite(array)][0]}")
@@ -280,7 +286,7 @@ def read_start(
         ) from None
     if 0 in batch:
         raise ShapeError(f"simulate: q0 of shape {q.shape} holds no start")
-    q = np.broadcast_to(robot.evaluate("integrate", q=q, v=np.zeros(robot.nv)), (*batch, robot.nq))
+    q = np.broadcast_to(evaluate(robot, "integrate", q=q, v=np.zeros(robot.nv)), (*batch, robot.nq))
     v = np.broadcast_to(v, (*batch, robot.nv))
     hold: tuple[str, ...] = ()
     if prescribed is not None:
@@ -295,10 +301,12 @@ def read_start(
         closed = close(robot, q, hold=hold)
         if prescribed is not None:
             refuse_dependent(robot, prescribed, closed.reshape(-1, robot.nq)[0])
-        _warn_of_move("q0", q, closed, robot.coordinate_names, "robot.close(q, hold=[...])")
-        q, consistent = closed, consistent_velocity(robot, closed, v, hold)
+        _warn_of_move("q0", q, closed, robot.coordinate_names, "robot.loops.close(q, hold=[...])")
+        q, consistent = closed, consistent_velocity(robot, closed, v, hold=hold)
         if prescribed is None or qd0 is not None:
-            _warn_of_move("qd0", v, consistent, robot.velocity_names, "robot.consistent_velocity(q, qd, hold=[...])")
+            _warn_of_move(
+                "qd0", v, consistent, robot.velocity_names, "robot.loops.consistent_velocity(q, qd, hold=[...])"
+            )
         v = consistent
         _warn_of_change_point(robot, q, v)
     return Start(q.reshape(-1, robot.nq), v.reshape(-1, robot.nv), batch)
@@ -363,13 +371,13 @@ def _warn_of_change_point(robot: Mechanism, q: Array, v: Array) -> None:
 
 def refuse_outside(robot: Mechanism, q: Array, row: tuple[int, ...] = ()) -> None:
     """An error where a joint starts outside its limits; `row` is the place of q in a batch, if it is one of many."""
-    for coordinate in robot.layout.coordinates:
+    for coordinate in robot.model.layout.coordinates:
         x, lower, upper = q[..., coordinate.index], coordinate.lower, coordinate.upper
         outside = (x < lower - LIMIT_TOLERANCE) | (x > upper + LIMIT_TOLERANCE)
         if outside.any():
             place = tuple(np.argwhere(outside)[0].tolist())
             where = f" in row {place or row}" if place or row else ""
-            hint = degrees_hint(robot.layout, q)
+            hint = degrees_hint(robot.model.layout, q)
             raise ShapeError(
                 f"simulate: the start of joint {coordinate.joint!r} is {x[place]:g}{where}, outside its limits "
                 f"{lower:g} to {upper:g}; start within them, or pass limits=False to start anywhere"
@@ -382,7 +390,7 @@ def _refuse_wide_leaders(robot: Mechanism) -> None:
     for joint in robot.model.joints:
         if joint.mimic is None:
             continue
-        leader, own = robot.layout.by_joint[joint.mimic.joint].joint.dofs[0], joint.dofs[0]
+        leader, own = robot.model.layout.by_joint[joint.mimic.joint].joint.dofs[0], joint.dofs[0]
         ends = [joint.mimic.multiplier * x + joint.mimic.offset for x in (leader.lower, leader.upper)]
         if min(ends) < own.lower - LIMIT_TOLERANCE or max(ends) > own.upper + LIMIT_TOLERANCE:
             raise ShapeError(
@@ -404,7 +412,9 @@ class SourceReader:
     def torque(self, value: Any, within_limits: bool) -> Source:
         """The source of the torques. A torque where the effort limit is zero is refused: it would be left out."""
         names = self.robot.velocity_names
-        driven = set(self.robot.actuated) if flag(within_limits, "torque_limits") else set(range(self.robot.nv))
+        driven = (
+            set(driven_velocities(self.robot)) if flag(within_limits, "torque_limits") else set(range(self.robot.nv))
+        )
         undriven = [i for i in range(self.robot.nv) if i not in driven]
         if is_controller(value):
             refuse_other_robot(value, self.robot)
@@ -421,16 +431,18 @@ class SourceReader:
     def wrenches(self, tip_wrench: Any, wrenches: Any) -> dict[str, Source]:
         """The sources of wrenches on links, by the link's name."""
         if wrenches is not None and not isinstance(wrenches, Mapping):
-            raise ShapeError(f"simulate: wrenches must be a dictionary of links and wrenches, got {wrenches!r:.60}")
+            raise ShapeError(
+                f"simulate: external must be a dictionary of links and wrenches, got {short_repr(wrenches)}"
+            )
         sources: dict[str, Source] = {}
         for name, wrench in (wrenches or {}).items():
             self.robot.model.locate(name)
-            sources[name] = self._read(wrench, 6, f"wrenches[{name!r}]", WRENCH_NAMES)
+            sources[name] = self._read(wrench, 6, f"external[{name!r}]", WRENCH_NAMES)
         if tip_wrench is not None:
-            tip = self.robot.link()
+            tip = find_link(self.robot)
             if tip in sources:
                 raise ShapeError(
-                    f"simulate: tip_wrench and wrenches both act on {tip!r}; give their sum once, in wrenches"
+                    f"simulate: tip_wrench and external both act on {tip!r}; give their sum once, in external"
                 )
             sources[tip] = Reversed(self._read(tip_wrench, 6, "tip_wrench", WRENCH_NAMES))
         return sources
@@ -440,7 +452,7 @@ class SourceReader:
         reset = getattr(value.law, "reset", None)
         if callable(reset):
             reset()
-        return SampledSource(value, law, self.robot.merged, self.batch)
+        return SampledSource(value, law, merged_model(self.robot), self.batch)
 
     def _read(self, value: Any, size: int, what: str, names: Sequence[str], undriven: Sequence[int] = ()) -> Source:
         """A source of `size` numbers that is not a controller."""
@@ -483,7 +495,7 @@ class SourceReader:
         return rows_of(value, size, f"simulate: {what}", ", ".join(names[:8]), WRENCH_UNITS)
 
     def _read_torque(self, value: Any, what: str) -> Array:
-        return self.robot.read_joints(value, "effort", what)
+        return read_joints(self.robot, value, "effort", what)
 
 
 def _has_rows(value: Any) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import one_of
+from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
 from chainrule.errors import ModelError, ShapeError
@@ -19,20 +21,19 @@ if TYPE_CHECKING:
     from chainrule.simulation.sampled import Torque
 
 
+@takes_numbers
 def sensitivities(
     robot: Mechanism,
     q0: ArrayLike,
     qd0: ArrayLike | None = None,
     duration: float = 1.0,
     torque: Torque = None,
-    method: str | None = None,
-    dt: float | None = None,
     *,
-    integrator: Integrator | None = None,
-    wrenches: Mapping[str, Torque] | None = None,
-    wrench_frame: str = "body",
+    integrator: str | Integrator = "rk4",
+    dt: float | None = None,
+    external: Mapping[str, Torque] | None = None,
+    frame: str = "world",
     torque_limits: bool = True,
-    parameters: Mapping[str, ArrayLike] | None = None,
     device: str | None = None,
     dtype: Any = None,
 ) -> Sensitivities:
@@ -43,9 +44,9 @@ def sensitivities(
 
     Parameters
     ----------
-    q0, qd0, duration, torque, method, dt, integrator
+    q0, qd0, duration, torque, integrator, dt
         As in simulate. The duration is a whole number of steps.
-    wrenches, wrench_frame, torque_limits, parameters
+    external, frame, torque_limits
         As in simulate. Where a torque saturates, nothing depends on it.
     device, dtype
         As in simulate: with device="cuda", the motion and its adjoint are computed on a graphics processor, each by one
@@ -65,10 +66,11 @@ def sensitivities(
     from chainrule.simulation.motion_derivatives import Sensitivities
     from chainrule.simulation.request import Request, SourceReader, read_duration, read_start
 
-    robot.require("forward_dynamics")
+    robot, parameters = unbind(robot)
+    require(robot, "forward_dynamics")
     if not robot.nv:
         raise ModelError(f"sensitivities: robot {robot.name!r} has no degrees of freedom, so that nothing moves")
-    chosen = choose_integrator(method, integrator, dt=dt, rtol=None, atol=None)
+    chosen = choose_integrator(integrator, dt)
     if not isinstance(chosen, FixedStep):
         raise ShapeError(f"sensitivities: {chosen.name} chooses its steps; take one of fixed steps, such as 'rk4'")
     numbers = read_parameters(robot.model, "sensitivities", parameters)
@@ -89,8 +91,8 @@ def sensitivities(
         duration=read_duration(duration, chosen.dt),
         integrator=chosen,
         torque=sources.torque(torque, within_limits=torque_limits),
-        wrenches=sources.wrenches(None, wrenches),
-        wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
+        wrenches=sources.wrenches(None, external),
+        wrench_frame=one_of(WRENCH_FRAMES, frame, "frame"),
         torque_limits=torque_limits,
         numbers=numbers,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import is_lazy
+from chainrule.core.at import takes_numbers, unbind
 from chainrule.core.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -18,32 +19,28 @@ if TYPE_CHECKING:
     from chainrule.simulation.trajectory import Trajectory
 
 
+@takes_numbers
 def simulate(
     robot: Mechanism,
     q0: ArrayLike,
     qd0: ArrayLike | None = None,
     duration: float = 1.0,
     torque: Torque = None,
-    method: str | None = None,
-    dt: float | None = None,
     *,
-    integrator: Integrator | None = None,
+    integrator: str | Integrator = "rk4",
+    dt: float | None = None,
     tip_wrench: Torque = None,
-    wrenches: Mapping[str, Torque] | None = None,
-    wrench_frame: str = "body",
+    external: Mapping[str, Torque] | None = None,
+    frame: str = "world",
     prescribed: Mapping[str, Any] | None = None,
-    record_every: int = 1,
     stops: Stops | Impacts | None = None,
-    torque_limits: bool = True,
-    limits: bool = True,
     events: Any = None,
-    stabilization: str = "projection",
-    progress: bool | None = None,
+    record: int = 1,
+    loops: str = "projection",
+    limits: bool = True,
+    torque_limits: bool = True,
     diverged: str = "raise",
-    rtol: float | None = None,
-    atol: float | None = None,
-    stabilisation: str | None = None,
-    parameters: Mapping[str, ArrayLike] | None = None,
+    progress: bool | None = None,
     device: str | None = None,
     dtype: Any = None,
 ) -> Trajectory:
@@ -62,52 +59,42 @@ def simulate(
     torque
         None, numbers (..., n), cr.Samples or a pair (t, values), a function of (t, q, qd), such a function marked
         cr.traceable so that it is compiled, a controller, or cr.Sampled(law, period) of one of the last three.
-    method
-        The name of an integrator: "euler", "semi_implicit_euler", "rk4" (the default) or "implicit_midpoint" with
-        steps of dt; "dop853", "radau" or "lsoda", which choose their steps to keep the error below rtol and atol.
-    dt
-        The step, or the interval between samples for an integrator that chooses its steps, in s; 1e-3 by default.
     integrator
-        An integrator with its options, such as cr.RK4(dt=1e-3) or cr.DOP853(rtol=1e-10), in place of method, dt, rtol
-        and atol.
-    tip_wrench, wrenches
+        An integrator with its options, such as cr.RK4(dt=1e-3) or cr.DOP853(rtol=1e-10). In short its name, with the
+        options as they are by default: "euler", "semi_implicit_euler", "rk4" or "implicit_midpoint" with steps of dt;
+        "dop853", "radau" or "lsoda", which choose their steps to keep the error below rtol and atol.
+    dt
+        With a name: the step, or the interval between samples for an integrator that chooses its steps, in s; 1e-3 by
+        default.
+    tip_wrench, external
         The wrench (moment, force) that the end-effector applies to its surroundings, and a dictionary of wrenches that
         the world applies to links; the moment is about the origin of the tip or link. The same kinds as torque, but
         controllers.
-    wrench_frame
-        The axes of these wrenches: "body", those of the link, which turn with it; "world", those of the base, in which
-        a constant force keeps its direction.
+    frame
+        The axes of these wrenches: "world", those of the base, in which a constant force keeps its direction; "body",
+        those of the link, which turn with it; "space", those of the base, with moments about its origin.
     prescribed
         Joints whose motion is given: {"crank": 10.0}, a constant speed in rad/s or m/s from where it starts;
         {"crank": lambda t: 0.3 * np.sin(5 * t)}, the position as a function of time in plain arithmetic, or one that
         returns (q, qd, qdd); or a pair (t, q) of samples, with a cubic spline through them. The torque that each needs
         is its `tau` in the result, whatever `torque` says and beyond its effort limit too. A start that does not fit
         is moved there, with a warning.
-    record_every
-        Every how many intervals dt a sample is kept.
     stops
         What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
-    torque_limits
-        Torques saturate at the joints' effort limits.
-    limits
-        Refuse a start outside the position limits.
     events
         One or several cr.Event, or functions of (t, q, qd), at which the motion stops or which it records.
-    stabilization
+    record
+        Every how many intervals dt a sample is kept.
+    loops
         How loops are kept closed: "projection" after every step, "baumgarte", or "none".
-    progress
-        Show a progress bar; None for on a terminal only.
+    limits
+        Refuse a start outside the position limits.
+    torque_limits
+        Torques saturate at the joints' effort limits.
     diverged
         "raise" an error where a motion diverges, or "keep" the other rows of a batch going.
-    rtol, atol
-        Tolerances of "dop853", "radau" and "lsoda", relative and absolute; 1e-8 and 1e-10 by default.
-    stabilisation
-        Another spelling of stabilization.
-    parameters
-        Numbers of the robot in place of its own, for all rows or for each: {"payload:hand": (..., 10), "gravity":
-        (3,)}, named as in `kernel`. Their batch broadcasts with that of q0, so that a sweep over a thousand bodies is
-        one batch of one compiled loop. They are the numbers of what moves: a controller keeps those of the robot that
-        it was made for.
+    progress
+        Show a progress bar; None for on a terminal only.
     device
         "cuda", or "cuda:1": all steps are taken on a graphics processor, a thread for each motion. Arrays of NumPy are
         sent there, and the result comes back. With q0 and qd0 of CuPy, PyTorch or JAX there, the result is a
@@ -120,7 +107,11 @@ def simulate(
     -------
     Trajectory
         Times, states, accelerations, torques, friction and work of the motion. With Dask arrays among q0, qd0, torque
-        and parameters, a LazyTrajectory of Dask arrays, with a task for each chunk of the batch.
+        and bound numbers, a LazyTrajectory of Dask arrays, with a task for each chunk of the batch.
+
+    Numbers that are bound by `robot.at({...})` are those of what moves, for all rows or for each: their batch
+    broadcasts with that of q0, so that a sweep over a thousand bodies is one batch of one compiled loop. A controller
+    keeps the numbers of the robot that it was made for.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
@@ -128,12 +119,11 @@ def simulate(
     <Trajectory of 'planar_2r': 51 samples, 0 to 0.5 s, rk4, finished>
     """
     options: dict[str, Any] = {
-        "duration": duration, "method": method, "dt": dt, "integrator": integrator, "tip_wrench": tip_wrench,
-        "wrenches": wrenches, "wrench_frame": wrench_frame, "prescribed": prescribed, "record_every": record_every,
-        "stops": stops, "torque_limits": torque_limits, "limits": limits, "events": events,
-        "stabilization": stabilization, "progress": progress, "diverged": diverged, "rtol": rtol, "atol": atol,
-        "stabilisation": stabilisation,
+        "duration": duration, "integrator": integrator, "dt": dt, "tip_wrench": tip_wrench, "external": external,
+        "frame": frame, "prescribed": prescribed, "stops": stops, "events": events, "record": record, "loops": loops,
+        "limits": limits, "torque_limits": torque_limits, "diverged": diverged, "progress": progress,
     }  # fmt: skip
+    robot, parameters = unbind(robot)
     if has_lazy(q0, qd0, torque, parameters):
         from chainrule.simulation.dask_batches import simulate_lazily
 

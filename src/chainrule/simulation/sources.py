@@ -6,26 +6,27 @@ constant, gains). `compute` is text to be compiled; signals and parameters are n
 
 from __future__ import annotations
 
-import itertools
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
-from chainrule.control.laws.text import law_key, takes_time
+from chainrule.compile.traced_function import TracedFunction
+from chainrule.control.laws.text import call_law, is_own_law, law_key, takes_time, traced_law
 from chainrule.errors import ShapeError, SimulationWarning
 from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
-from chainrule.spatial.scalar import caller_of
-
-if TYPE_CHECKING:
-    pass
 
 Scalars = Sequence[Scalar]
+
+
+def are_numbers(*scalars: Scalar) -> bool:
+    """Whether scalars are numbers, or arrays of them, and not symbols."""
+    return all(isinstance(x, (int, float, np.ndarray, np.generic)) for x in scalars)
 
 
 class Source:
@@ -268,22 +269,16 @@ class Controlled(Source):
         return np.concatenate([known, t[:, None]], axis=-1) if self.takes_time else known
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        try:
-            return self._compute(q, qd, z, s, p)
-        except (AttributeError, NotImplementedError, TypeError):
-            if caller_of(*q, *qd) is None:
-                raise
-            from chainrule.compile.casadi_tape import through_casadi  # a law that only CasADi's own symbols serve
+        arguments = [q, qd, z, s[:-1], p, s[-1:]] if self.takes_time else [q, qd, z, s, p]
+        if is_own_law(self.controller) or are_numbers(*(x for part in arguments for x in part)):
+            tau, rates = call_law(self.controller.torque, arguments, self.takes_time)
+            return list(tau), list(rates)
+        flat = self._traced(*arguments)
+        return flat[: self.size], flat[self.size :]
 
-            flat = through_casadi(lambda *lists: [*itertools.chain(*self._compute(*lists))], [q, qd, z, s, p])
-            return flat[: self.size], flat[self.size :]
-
-    def _compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        if self.takes_time:
-            tau, rates = self.controller.torque(q, qd, z, s[:-1], p, t=s[-1])
-        else:
-            tau, rates = self.controller.torque(q, qd, z, s, p)
-        return tau, rates
+    @cached_property
+    def _traced(self) -> TracedFunction:
+        return traced_law(self.controller)
 
 
 class Reversed(Source):

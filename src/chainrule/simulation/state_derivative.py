@@ -10,10 +10,13 @@ import numpy as np
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, number, one_of, rows_of
 from chainrule.core.dask import takes_dask
+from chainrule.core.derived import backend_of, remember
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument, refuse_zero_quaternions
 from chainrule.dynamics.dynamics import forward_dynamics, friction_torque
 from chainrule.errors import ModelError, ShapeError, quoted
-from chainrule.loops.closure import constraint_residual
+from chainrule.loops.closure import residual as constraint_residual
 from chainrule.model import edits
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ MAX_OPENING = 1e-3
 
 
 @takes_dask()
-def state_derivative(
+def state_dot(
     robot: Mechanism,
     t: float,
     x: ArrayLike,
@@ -33,13 +36,13 @@ def state_derivative(
     smoothing: float | None = None,
     torque_limits: bool = True,
     tip_wrench: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
-    wrench_frame: str = "body",
+    external: Mapping[str, ArrayLike] | None = None,
+    frame: str = "world",
 ) -> Array:
     """The rate dx/dt of the state x = (q, qd), for any ODE solver: (dq/dt, qdd), (..., nq + n).
 
-    `solve_ivp(robot.state_derivative, (0.0, 2.0), x0, args=(torque,))` integrates a motion with SciPy. `simulate` does
-    more: it holds joints by dry friction, keeps loops closed to rounding, knows stops, and runs as machine code.
+    `solve_ivp(robot.textbook.state_dot, (0.0, 2.0), x0, args=(torque,))` integrates a motion with SciPy. `simulate`
+    does more: it holds joints by dry friction, keeps loops closed to rounding, knows stops, and runs as machine code.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def state_derivative(
         takes very small steps where a joint turns back. Without it, robots with dry friction are refused.
     torque_limits
         Torques saturate at the joints' effort limits, as in simulate.
-    tip_wrench, wrenches, wrench_frame
+    tip_wrench, external, frame
         Constant wrenches, as in forward_dynamics.
 
     With closed loops, the accelerations keep them closed; a solver lets them come open slowly, as its tolerance says.
@@ -66,7 +69,7 @@ def state_derivative(
     >>> from scipy.integrate import solve_ivp
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
-    >>> motion = solve_ivp(arm.state_derivative, (0.0, 0.5), np.zeros(4), rtol=1e-9, atol=1e-9)
+    >>> motion = solve_ivp(arm.textbook.state_dot, (0.0, 0.5), np.zeros(4), rtol=1e-9, atol=1e-9)
     >>> bool(np.allclose(motion.y[:2, -1], arm.simulate([0.0, 0.0], None, 0.5).q[-1], atol=1e-6))
     True
     """
@@ -74,29 +77,29 @@ def state_derivative(
     state = rows_of(x, nq + n, "state_derivative: x", "q and qd")
     q, qd = state[..., :nq], state[..., nq:]
     if robot.model.quaternions:
-        robot.refuse_zero_quaternions(q, "state_derivative: x")
-        q = robot.evaluate("integrate", q=q, v=np.zeros(n))
+        refuse_zero_quaternions(robot, q, "state_derivative: x")
+        q = evaluate(robot, "integrate", q=q, v=np.zeros(n))
     if robot.model.constraints:
         _refuse_open_loops(robot, q)
     if smoothing is not None:
         smoothing = _smoothing(smoothing)
-    one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench")
+    one_of(WRENCH_FRAMES, frame, "frame")
     time = t if type(t) is float else number(t, "state_derivative: t", "s")
     tau = _torque(robot, time, q, qd, torque)
     if flag(torque_limits, "state_derivative: torque_limits"):
         tau = _saturate(robot, tau)
-    qdd = _accelerations(robot, q, qd, tau, smoothing, tip_wrench, wrenches, wrench_frame)
-    rates = robot.evaluate("coordinate_rates", q=q, v=qd) if nq != n else qd
+    qdd = _accelerations(robot, q, qd, tau, smoothing, tip_wrench, external, frame)
+    rates = evaluate(robot, "states.coordinate_rates", q=q, v=qd) if nq != n else qd
     return np.concatenate([np.broadcast_to(rates, (*qdd.shape[:-1], nq)), qdd], axis=-1)
 
 
 def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing: float | None, *wrenches: Any) -> Array:
     """Forward dynamics with dry friction as is asked for."""
-    tip_wrench, on_links, wrench_frame = wrenches
+    tip_wrench, on_links, frame = wrenches
     loads: dict[str, Any] = {}
     if tip_wrench is not None or on_links is not None:
-        loads = {"tip_wrench": tip_wrench, "wrenches": on_links, "wrench_frame": wrench_frame}
-    rubbing = robot.remember("joints with dry friction", lambda: _names_with_dry_friction(robot))
+        loads = {"tip_wrench": tip_wrench, "external": on_links, "frame": frame}
+    rubbing = remember(robot, "joints with dry friction", lambda: _names_with_dry_friction(robot))
     if not rubbing or smoothing == 0:
         single: Callable[..., Array] = getattr(robot, "forward_dynamics", None) or (
             lambda *state, **options: forward_dynamics(robot, *state, **options)
@@ -108,9 +111,10 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
             "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s in "
             "which friction rises, or smoothing=0 for the jump itself; or use robot.simulate, which holds joints"
         )
-    smooth = robot.remember(
+    smooth = remember(
+        robot,
         "without dry friction",
-        lambda: type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_dry_friction()), robot.backend),
+        lambda: type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_dry_friction()), backend_of(robot)),
     )
     position = q if robot.model.friction_depends_on_position else None
     rest = q if smooth.model.friction_depends_on_position else None
@@ -136,8 +140,8 @@ def _refuse_open_loops(robot: Mechanism, q: Array) -> None:
     if gap > MAX_OPENING:
         raise ShapeError(
             f"state_derivative: the loops of robot {robot.name!r} are open by {gap:.2g} (m, or without unit for "
-            "directions); start from q = robot.close(q) and qd = robot.consistent_velocity(q, qd), and tighten the "
-            "solver's tolerances, or use robot.simulate, which keeps loops closed"
+            "directions); start from q = robot.loops.close(q) and qd = robot.loops.consistent_velocity(q, qd), and "
+            "tighten the solver's tolerances, or use robot.simulate, which keeps loops closed"
         )
 
 
@@ -159,7 +163,7 @@ def _torque(robot: Mechanism, t: float, q: Array, qd: Array, torque: Any) -> Arr
     if torque is None:
         return np.zeros(robot.nv)
     if isinstance(torque, (np.ndarray, list)):
-        return robot.read_one("state_derivative", "tau", torque)
+        return read_argument(robot, "state_derivative", "tau", torque)
     from chainrule.simulation.state_torque import torque_of  # controllers and samples are heavy to import
 
     return torque_of(robot, t, q, qd, torque)

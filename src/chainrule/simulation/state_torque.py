@@ -9,7 +9,9 @@ import numpy as np
 
 from chainrule.arguments import Array, together
 from chainrule.compile.backend import active
+from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError
 from chainrule.simulation.request import is_controller, refuse_other_robot
 from chainrule.simulation.sampled import Sampled
@@ -20,7 +22,7 @@ from chainrule.spatial import Scalar
 def torque_of(robot: Mechanism, t: float, q: Array, qd: Array, torque: Any) -> Array:
     """The torques (..., n) of what a user passes, in a state."""
     if isinstance(torque, Samples):
-        return robot.read_one("state_derivative", "tau", torque(t))
+        return read_argument(robot, "state_derivative", "tau", torque(t))
     if isinstance(torque, Sampled):
         raise ShapeError(
             "state_derivative: cr.Sampled holds its torque between samples, which a function of (t, x) cannot; use "
@@ -31,7 +33,7 @@ def torque_of(robot: Mechanism, t: float, q: Array, qd: Array, torque: Any) -> A
     if is_controller(torque):
         return _controller_torque(robot, t, q, qd, torque)
     value = torque(t, q, qd) if callable(torque) else torque
-    return robot.read_one("state_derivative", "tau", value)
+    return read_argument(robot, "state_derivative", "tau", value)
 
 
 def _controller_torque(robot: Mechanism, t: float, q: Array, qd: Array, controller: Any) -> Array:
@@ -52,7 +54,7 @@ def _controller_torque(robot: Mechanism, t: float, q: Array, qd: Array, controll
         position, velocity, known, parameters = (numbers[a:b] for a, b in pairwise([0, *ends]))
         return list(source.compute(position, velocity, [], known, parameters)[0])
 
-    backend = active(robot.backend)
-    key = (robot.merged_fingerprint, source.fingerprint, "torque") if backend.compiles else ()
+    backend = active(backend_of(robot))
+    key = (merged_fingerprint(robot), source.fingerprint, "torque") if backend.compiles else ()
     law = backend.function(text, ends[-1:], key, robot.name, name="torque")
     return law(np.concatenate(arrays, axis=-1))

@@ -26,6 +26,7 @@ from chainrule.compile.backend import (
     call_directly,
     columns,
 )
+from chainrule.core.derived import backend_of
 from chainrule.functions.reference import scalars_of
 from chainrule.simulation.friction import resolve_sticking
 from chainrule.simulation.integrators import FixedStep, scheme_key
@@ -55,7 +56,7 @@ class Stepper(Protocol):
 
 def make_stepper(request: Request, integrator: FixedStep) -> Stepper:
     """The stepper of a simulation: one loop, unless some torque or wrench is a function that only Python can call."""
-    plant, scheme, backend = request.plant, integrator.scheme, active(request.robot.backend)
+    plant, scheme, backend = request.plant, integrator.scheme, active(backend_of(request.robot))
     if any(source.called for source in plant.sources):
         return CallingStepper(plant, scheme, request.projects, backend)
     return LoopStepper(plant, scheme, request.projects, backend, len(request.state))

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, one_of, real_array, refuse_nonfinite, rows_of, whole_number
+from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.derived import driven_velocities
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
+from chainrule.core.reading import read_joints
 from chainrule.errors import ModelError, ShapeError, SimulationError, UnknownNameError, short_repr
-from chainrule.loops.closure import constraint_residual
+from chainrule.loops.closure import residual as constraint_residual
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,24 +30,23 @@ if TYPE_CHECKING:
     from chainrule.simulation.sampled import Torque
 
 
+@takes_numbers
 def simulation(
     robot: Mechanism,
     q0: ArrayLike,
     qd0: ArrayLike | None = None,
     *,
     torque: Torque = None,
-    method: str | None = None,
+    integrator: str | Integrator = "rk4",
     dt: float | None = None,
-    integrator: Integrator | None = None,
     tip_wrench: Torque = None,
-    wrenches: Mapping[str, Torque] | None = None,
-    wrench_frame: str = "body",
+    external: Mapping[str, Torque] | None = None,
+    frame: str = "world",
     stops: Stops | Impacts | None = None,
-    torque_limits: bool = True,
+    loops: str = "projection",
     limits: bool = True,
-    stabilization: str = "projection",
+    torque_limits: bool = True,
     diverged: str = "raise",
-    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Simulation:
     """A simulation that is moved on step by step: `sim.step(tau)`, for every row of a batch of starts.
 
@@ -56,23 +59,23 @@ def simulation(
     torque
         A controller, or anything else that simulate takes for torques. `step` then takes none, and `sim.control` puts
         other gains or another target.
-    method, dt, integrator
-        An integrator of fixed steps, by its name and its step in s, or as an object: "rk4" and 1 ms unless given.
-    tip_wrench, wrenches, wrench_frame
-        Wrenches that act all the time, and their axes, "body" or "world", as in simulate; `sim.push` gives constant
+    integrator, dt
+        An integrator of fixed steps, as an object, or by its name and its step in s: "rk4" and 1 ms unless given.
+    tip_wrench, external, frame
+        Wrenches that act all the time, and their frame, as in simulate; `sim.push` gives constant
         ones other numbers on the way.
     stops
         What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
-    torque_limits
-        Torques saturate at the joints' effort limits.
+    loops
+        How loops are kept closed: "projection" after every step, "baumgarte", or "none".
     limits
         Refuse a start outside the position limits.
-    stabilization
-        How loops are kept closed: "projection" after every step, "baumgarte", or "none".
+    torque_limits
+        Torques saturate at the joints' effort limits.
     diverged
         "raise" an error where a motion diverges, or "keep" its row, as nan.
-    parameters
-        Numbers of the robot in place of its own, as in simulate; `sim.change` gives them other values on the way.
+
+    `sim.change` gives numbers that are bound by `robot.at({...})` other values on the way.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
@@ -85,10 +88,11 @@ def simulation(
     from chainrule.simulation import request
     from chainrule.simulation.integrators import FixedStep, choose_integrator
 
-    robot.require("forward_dynamics")
+    robot, parameters = unbind(robot)
+    require(robot, "forward_dynamics")
     if not robot.nv:
         raise ModelError(f"simulation: robot {robot.name!r} has no degrees of freedom, so nothing can move")
-    chosen = choose_integrator(method, integrator, dt=dt)
+    chosen = choose_integrator(integrator, dt)
     if not isinstance(chosen, FixedStep):
         raise ShapeError(
             f"simulation: {chosen.name} chooses its own steps; take an integrator of fixed steps, such as "
@@ -107,11 +111,11 @@ def simulation(
         torque=sources.torque(
             np.zeros((*start.batch, robot.nv)) if torque is None else torque, within_limits=torque_limits
         ),
-        wrenches=sources.wrenches(tip_wrench, wrenches),
-        wrench_frame=one_of(WRENCH_FRAMES, wrench_frame, "frame of a wrench"),
+        wrenches=sources.wrenches(tip_wrench, external),
+        wrench_frame=one_of(WRENCH_FRAMES, frame, "frame"),
         stops=stops,
         torque_limits=torque_limits,
-        stabilization=request.read_choice(stabilization, request.STABILIZATIONS, "stabilization"),
+        stabilization=request.read_choice(loops, request.STABILIZATIONS, "way to close loops"),
         diverged=request.read_choice(diverged, ("raise", "keep"), "way with divergence"),
         numbers=numbers,
     )
@@ -152,7 +156,7 @@ class Simulation:
         self._record = np.empty((len(self._state), 1, record_size(request.plant)))
         self._quick = self._walk.bind(self._state, integrator.dt)
         self._max_energy = guards.max_kinetic_energy(request.robot, request.start.q, request.start.v)
-        driven = set(self.robot.actuated) if request.torque_limits else set(range(self.robot.nv))
+        driven = set(driven_velocities(self.robot)) if request.torque_limits else set(range(self.robot.nv))
         self._undriven = [i for i in range(self.robot.nv) if i not in driven] if takes_torques else []
 
     def __repr__(self) -> str:
@@ -222,7 +226,7 @@ class Simulation:
         if tau is None:
             return np.zeros(self._torques.shape)
         nv = self.robot.nv
-        array = self.robot.read_joints(tau, "effort", "step: tau")
+        array = read_joints(self.robot, tau, "effort", "step: tau")
         try:
             return np.broadcast_to(array, (*self.batch, nv)).reshape(self._torques.shape)
         except ValueError:
@@ -266,9 +270,9 @@ class Simulation:
 
         >>> import chainrule as cr
         >>> arm = cr.load("planar_2r")
-        >>> sim = arm.simulation([0.0, 0.0], parameters={"payload:link2": None})
+        >>> sim = arm.at({"link2.payload": None}).simulation([0.0, 0.0])
         >>> sim.step(steps=100)
-        >>> sim.change({"payload:link2": [0.5, 1.0, 0.0, 0.0]})
+        >>> sim.change({"link2.payload": [0.5, 1.0, 0.0, 0.0]})
         >>> sim.step(steps=100)
         """
         numbers = read_parameters(self.robot.model, "change", parameters)
@@ -282,7 +286,7 @@ class Simulation:
                 wide = np.broadcast_to(array, (*self.batch, array.shape[-1]))
             except ValueError:
                 raise ShapeError(
-                    f"change: parameters[{name!r}] has the shape {array.shape}, and the batch is {self.batch}"
+                    f"change: {name!r} has the shape {array.shape}, and the batch is {self.batch}"
                 ) from None
             rows[:, ends[name] - array.shape[-1] : ends[name]] = wide.reshape(len(rows), -1)
 
@@ -293,7 +297,7 @@ class Simulation:
 
         >>> import chainrule as cr
         >>> arm = cr.load("planar_2r")
-        >>> sim = arm.simulation([0.0, 0.0], wrenches={"link2": [0.0] * 6}, wrench_frame="world")
+        >>> sim = arm.simulation([0.0, 0.0], external={"link2": [0.0] * 6})
         >>> sim.push({"link2": [0.0, 0.0, 0.0, 0.0, 5.0, 0.0]})
         >>> sim.step(steps=100)
         """
@@ -305,9 +309,9 @@ class Simulation:
         for name, wrench in wrenches.items():
             if places.get(name) is None:
                 raise UnknownNameError.of("link with a constant wrench", name, known, "push: this simulation")
-            array = rows_of(wrench, 6, f"push: wrenches[{name!r}]", "moment, force")
-            refuse_nonfinite(array, f"push: wrenches[{name!r}]")
-            read[name] = _spread(array.reshape(-1, 6), array.shape[:-1], self.batch, f"push: wrenches[{name!r}]")
+            array = rows_of(wrench, 6, f"push: {name!r}", "moment, force")
+            refuse_nonfinite(array, f"push: {name!r}")
+            read[name] = _spread(array.reshape(-1, 6), array.shape[:-1], self.batch, f"push: {name!r}")
         for name, rows in read.items():
             self._walk.request.parameters[:, places[name]] = rows
 

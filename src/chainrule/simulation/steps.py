@@ -78,11 +78,11 @@ class Steps:
         self.completed = 0
         division = self.divide(grid, h)
         if division.is_whole.all() and not self.called_laws and not self.locates:
+            stepper, parameters, signals = self.stepper, self._parameters(h), self._signals(division.t)
             try:
-                parameters, signals = self._parameters(h), self._signals(division.t)
-                self.stepper.advance(state, parameters, division.t, signals, every, records)
+                stepper.advance(state, parameters, division.t, signals, every, records)
             finally:
-                self.completed = -(-self.stepper.taken // every)
+                self.completed = -(-stepper.taken // every)
             return
         kept = np.flatnonzero(division.is_whole)[::every]
         fine = np.empty((self.rows, len(division.lengths), record_size(self.plant)))

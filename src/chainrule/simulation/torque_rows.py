@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array, is_lazy
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_joints
 from chainrule.simulation.request import is_controller
 from chainrule.simulation.sampled import Sampled
 from chainrule.simulation.sources import Samples
@@ -19,7 +20,7 @@ def split_torque(robot: Mechanism, torque: Any) -> tuple[Any, Any]:
     if is_lazy(torque):
         return None, torque
     if isinstance(torque, (list, np.ndarray)):
-        return None, robot.read_joints(torque, "effort", "simulate: torque")
+        return None, read_joints(robot, torque, "effort", "simulate: torque")
     law: Any = torque.law if isinstance(torque, Sampled) else torque
     if is_controller(law) and np.ndim(law.parameters) > 1:
         return torque, law.parameters

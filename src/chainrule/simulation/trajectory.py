@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from os import PathLike
@@ -11,24 +11,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from chainrule import lazy
 from chainrule.arguments import Array, number, one_of, positive, real_array
 from chainrule.control.motions.references import Reference, read_only
+from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.tables import data_array, data_frame, import_optional
+from chainrule.core.parameters import OpenNumbers
+from chainrule.core.tables import data_array, data_frame
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
-from chainrule.errors import ShapeError, UnknownNameError, short_repr
+from chainrule.errors import ShapeError, UnknownNameError, import_optional, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
-from chainrule.loops.closure import constraint_residual
+from chainrule.loops.closure import residual as constraint_residual
 from chainrule.model import Model, Quantity
 from chainrule.model.parameters import put_parameters
 from chainrule.simulation.columns import COLUMNS, column_names, numbered_column_names
 from chainrule.simulation.events import EventRecord
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
+
+    from chainrule.motion import recorded
+    from chainrule.plots import motion_planes
+    from chainrule.plots import trajectory as trajectory_plots
+    from chainrule.studio import show as studio_show
 
 Happened = EventRecord
 
@@ -111,14 +118,14 @@ class Trajectory:
     # --- torques, power, energy and constraints ---
 
     @property
-    def _numbers(self) -> dict[str, Array] | None:
-        """The robot's numbers for samples (..., T), None where they are its own."""
-        return {name: array[..., None, :] for name, array in self.parameters.items()} or None
+    def _numbers(self) -> OpenNumbers:
+        """The robot's numbers for samples (..., T), none where they are its own."""
+        return OpenNumbers.of({name: array[..., None, :] for name, array in self.parameters.items()})
 
     @cached_property
     def terms(self) -> dict[str, Array]:
         """The torques that the motion takes by their causes (..., T, n), as of torque_terms; without wrenches."""
-        return torque_terms(self.robot, self.q, self.qd, self.qdd, parameters=self._numbers)
+        return torque_terms(bind(self.robot, self._numbers), self.q, self.qd, self.qdd)
 
     @property
     def power(self) -> Array:
@@ -128,25 +135,25 @@ class Trajectory:
     def joint_wrenches(
         self,
         tip_wrench: ArrayLike | None = None,
-        wrenches: Mapping[str, ArrayLike] | None = None,
+        external: Mapping[str, ArrayLike] | None = None,
         *,
-        wrench_frame: str = "body",
+        frame: str = "world",
     ) -> Array:
         """The whole wrench (moment, force) that each joint carries: (..., T, joints, 6), as of robot.joint_wrenches."""
         return joint_wrenches(
-            self.robot, self.q, self.qd, self.qdd, tip_wrench, wrenches, wrench_frame=wrench_frame,
-            parameters=self._numbers,
+            bind(self.robot, self._numbers), self.q, self.qd, self.qdd, tip_wrench=tip_wrench, external=external,
+            frame=frame,
         )  # fmt: skip
 
     @cached_property
     def kinetic_energy(self) -> Array:
         """Kinetic energy, in J: (..., T)."""
-        return energy.kinetic_energy(self.robot, self.q, self.qd, parameters=self._numbers)
+        return energy.kinetic_energy(bind(self.robot, self._numbers), self.q, self.qd)
 
     @cached_property
     def potential_energy(self) -> Array:
         """Potential energy of gravity and springs, in J: (..., T)."""
-        return energy.potential_energy(self.robot, self.q, parameters=self._numbers)
+        return energy.potential_energy(bind(self.robot, self._numbers), self.q)
 
     @property
     def energy(self) -> Array:
@@ -216,14 +223,14 @@ class Trajectory:
         arrays = {}
         for kind in (name for name in names if name in QUANTITIES):
             dimension = "coordinate" if kind == "q" else "joint"
-            of = units["q"] if kind == "q" else [v.unit for v in self.robot.layout.velocities]
+            of = units["q"] if kind == "q" else [v.unit for v in self.robot.model.layout.velocities]
             arrays[kind] = data_array(getattr(self, kind), names[kind], of, dimension, self.t)
         return xarray.Dataset(arrays, attrs={"robot": self.robot.name, "method": self.method})
 
     def _names_and_units(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
         """The name and the unit of each column of each array; states of a controller have no unit that is known."""
-        names = column_names(self.robot.layout, self.states.shape[-1])
-        units = {kind: list(self.robot.layout.units_of(quantity)) for kind, quantity in QUANTITIES.items()}
+        names = column_names(self.robot.model.layout, self.states.shape[-1])
+        units = {kind: list(self.robot.model.layout.units_of(quantity)) for kind, quantity in QUANTITIES.items()}
         return names, {**units, "work": ["J"] * len(names["work"]), "states": [""] * len(names["states"])}
 
     def row(self, *index: int) -> Trajectory:
@@ -298,7 +305,7 @@ class Trajectory:
         """
         if (
             not isinstance(other, Trajectory)
-            or other.robot.layout.coordinate_names != self.robot.layout.coordinate_names
+            or other.robot.model.layout.coordinate_names != self.robot.model.layout.coordinate_names
         ):
             raise ShapeError(f"then takes another motion of robot {self.robot.name!r}, got {short_repr(other)}")
         if not _same_numbers(self.parameters, other.parameters):
@@ -335,7 +342,9 @@ class Trajectory:
         )
         for size, what in checks:
             if size.max(initial=0.0) > JOIN_TOLERANCE:
-                velocity = self.robot.layout.velocities[int(np.argmax(size.reshape(-1, size.shape[-1]).max(axis=0)))]
+                velocity = self.robot.model.layout.velocities[
+                    int(np.argmax(size.reshape(-1, size.shape[-1]).max(axis=0)))
+                ]
                 found = what.format(float(size.max()), velocity.unit)
                 raise ShapeError(
                     f"then: {velocity.name!r} {found}; plan a motion between them with cr.plan, or cut them where they "
@@ -345,7 +354,7 @@ class Trajectory:
     def column(self, name: str) -> Array:
         """One number over time, (..., T), by a name such as "q.joint1", "qd.base.wx" or "work.torque"."""
         kind, _, rest = (name if isinstance(name, str) else "").partition(".")
-        layout, states = self.robot.layout, self.states.shape[-1]
+        layout, states = self.robot.model.layout, self.states.shape[-1]
         for names in (column_names(layout, states), numbered_column_names(layout, states)):
             if kind in names and rest in names[kind]:
                 return np.asarray(getattr(self, kind)[..., names[kind].index(rest)])
@@ -354,150 +363,20 @@ class Trajectory:
 
     # --- pictures and files ---
 
-    def plot(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        joints: Sequence[str] | None = None,
-        quantities: Sequence[str] = ("q", "qd", "tau", "energy"),
-        reference: Any = None,
-        limits: bool = True,
-        row: int | Sequence[int] | None = None,
-        ax: Any = None,
-        size: Sequence[float] | None = None,
-    ) -> Figure:
-        """Draw positions, velocities, torques and energies over time; written to a file if a path is given.
-
-        Parameters
-        ----------
-        path
-            A .png, .pdf or .svg file to write. Without one the figure appears in a notebook, and with plt.show().
-        joints
-            Names of the joints that are drawn, all by default.
-        quantities
-            Of "q", "qd", "qdd", "tau" and "energy": a panel each.
-        reference
-            The intended motion, drawn dashed: another trajectory, a motion as of cr.plan, or a posture.
-        limits
-            Whether limits near the curves are drawn, and samples at or beyond a limit marked.
-        row
-            The motion of a batch that is drawn, the first by default.
-        ax, size
-            Axes to draw on, one for each quantity; width and height of the figure in inches.
-        """
-        from chainrule.plots.trajectory import figure
-
-        room: dict[str, Any] = {"row": row, "ax": ax, "size": size}
-        return figure(self, path, joints, quantities=quantities, reference=reference, limits=limits, **room)
-
-    def show(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        row: int | Sequence[int] | None = None,
-        fps: float | None = None,
-        dark: bool = False,
-        height: int = 480,
-    ) -> None:
-        """Replay the motion in 3-D, with play, pause, speed and a time slider; the camera can be moved.
-
-        It appears below the cell of a notebook, or in the browser. With a path it is written to one .html file that
-        needs no server and no network. Needs the extra `studio`.
-
-        Parameters
-        ----------
-        path
-            An .html file to write; one that is there is replaced.
-        row
-            The motion of a batch that is shown, the first by default.
-        fps
-            Postures in a second; 30 by default, fewer of a motion longer than 100 s.
-        dark
-            Whether the page is dark.
-        height
-            The height of the frame in a notebook, in pixels.
-        """
-        from chainrule.studio.show import show
-
-        show(self.robot, self, path, row=row, fps=fps, dark=dark, height=height, live=False)
-
-    def plot_torque_terms(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        joints: Sequence[str] | None = None,
-        row: int | Sequence[int] | None = None,
-        ax: Any = None,
-        size: Sequence[float] | None = None,
-    ) -> Figure:
-        """Draw the torque of each joint by its causes, stacked.
-
-        Parameters
-        ----------
-        path
-            A .png, .pdf or .svg file to write.
-        joints
-            Joints that are drawn, all by default.
-        row
-            The motion of a batch that is drawn, the first by default.
-        ax, size
-            Axes to draw on, one for each joint; width and height of the figure in inches.
-        """
-        from chainrule.plots.motion_planes import plot_torque_terms
-
-        return plot_torque_terms(self, path, joints=joints, row=row, ax=ax, size=size)
-
-    def plot_torque_speed(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        joints: Sequence[str] | None = None,
-        row: int | Sequence[int] | None = None,
-        ax: Any = None,
-        size: Sequence[float] | None = None,
-    ) -> Figure:
-        """Draw torque over speed of each joint within the envelope of its limits.
-
-        Parameters
-        ----------
-        path
-            A .png, .pdf or .svg file to write.
-        joints
-            Joints that are drawn, all by default.
-        row
-            The motion of a batch that is drawn, the first by default.
-        ax, size
-            Axes to draw on, one for each joint; width and height of the figure in inches.
-        """
-        from chainrule.plots.motion_planes import plot_torque_speed
-
-        return plot_torque_speed(self, path, joints=joints, row=row, ax=ax, size=size)
-
-    def plot_phase(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        joints: Sequence[str] | None = None,
-        row: int | Sequence[int] | None = None,
-        ax: Any = None,
-        size: Sequence[float] | None = None,
-    ) -> Figure:
-        """Draw the phase portrait, velocity over position, of each joint.
-
-        Parameters
-        ----------
-        path
-            A .png, .pdf or .svg file to write.
-        joints
-            Joints that are drawn, all by default.
-        row
-            The motion of a batch that is drawn, the first by default.
-        ax, size
-            Axes to draw on, one for each joint; width and height of the figure in inches.
-        """
-        from chainrule.plots.motion_planes import plot_phase
-
-        return plot_phase(self, path, joints=joints, row=row, ax=ax, size=size)
+    if TYPE_CHECKING:
+        plot = trajectory_plots.plot
+        plot_torque_terms = motion_planes.plot_torque_terms
+        plot_torque_speed = motion_planes.plot_torque_speed
+        plot_phase = motion_planes.plot_phase
+        show = studio_show.show_motion
+        from_samples = staticmethod(recorded.from_samples)
+    else:
+        plot = lazy.method("chainrule.plots.trajectory", "plot")
+        plot_torque_terms = lazy.method("chainrule.plots.motion_planes", "plot_torque_terms")
+        plot_torque_speed = lazy.method("chainrule.plots.motion_planes", "plot_torque_speed")
+        plot_phase = lazy.method("chainrule.plots.motion_planes", "plot_phase")
+        show = lazy.method("chainrule.studio.show", "show_motion")
+        from_samples = lazy.method("chainrule.motion.recorded", "from_samples", staticmethod)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file: .npz (all of it, the robot included), .parquet (the same) or .csv (numbers alone)."""
@@ -525,69 +404,6 @@ class Trajectory:
         return replace(put_parameters(model, tuple(self.parameters), values), geometries=model.geometries)
 
     @staticmethod
-    def from_samples(
-        robot: Mechanism,
-        t: ArrayLike,
-        q: Any,
-        *,
-        degrees: bool | None = None,
-        smoothing: str | None = "spline",
-        cutoff: float | None = None,
-        noise: ArrayLike | None = None,
-        time_unit: str | None = None,
-        sort: bool = False,
-        tip_wrench: ArrayLike | None = None,
-        wrenches: Mapping[str, ArrayLike] | None = None,
-        wrench_frame: str = "body",
-    ) -> Trajectory:
-        """A recorded motion: positions, and from them velocities, accelerations, torques, power and work.
-
-        Positions are smoothed before they are differentiated, and `notes` says how. Repeated times, gaps, missing
-        numbers, wrapped angles, jumps and positions beyond limits are found; they are notes, and one MotionWarning.
-
-        Parameters
-        ----------
-        robot
-            Whose motion it is.
-        t
-            The time of each sample (T,), in s or as datetime64, at any steps; or the time between two samples.
-        q
-            Positions (T, nq), or a batch of such motions (..., T, nq); nan where one is missing.
-        degrees
-            Whether angles are in degrees. Left out, they are radians, unless the robot's limits contradict that.
-        smoothing
-            "spline", a quintic smoothing spline; "lowpass", a Butterworth filter run forth and back; None for
-            positions without noise. Neither has lag.
-        cutoff
-            The frequency in Hz above which motion counts as noise. Left out, the spline finds one for each
-            coordinate by generalized cross-validation.
-        noise
-            The standard deviation of positions, in rad or m, one number or (nq,), from which the spline finds it.
-        time_unit
-            "s", "ms", "us" or "ns".
-        sort
-            Whether samples may be out of order.
-        tip_wrench, wrenches
-            As of inverse_dynamics, one wrench (6,) or one for each sample (T, 6).
-        wrench_frame
-            The axes of these wrenches: "body", those of the link; "world", those of the base, as of a force plate.
-
-        >>> import numpy as np, chainrule as cr
-        >>> t = np.arange(0.0, 4.0, 0.01)
-        >>> noise = np.random.default_rng(0).normal(0.0, 0.002, (400, 1))
-        >>> motion = cr.Trajectory.from_samples(cr.load("pendulum"), t, np.sin(t)[:, None] + noise)
-        >>> bool(abs(motion.qdd[50:-50, 0] + np.sin(t[50:-50])).max() < 0.1)
-        True
-        """
-        from chainrule.motion.recorded import from_samples
-
-        options: Any = {
-            "degrees": degrees, "smoothing": smoothing, "cutoff": cutoff, "noise": noise, "time_unit": time_unit,
-            "sort": sort, "tip_wrench": tip_wrench, "wrenches": wrenches, "wrench_frame": wrench_frame,
-        }  # fmt: skip
-        return from_samples(_robot_of(robot, "from_samples"), t, q, **options)
-
-    @staticmethod
     def load(source: Any, robot: Mechanism | None = None, **recording: Any) -> Trajectory:
         """A motion from a file that `save` wrote, or a recorded one from a table.
 
@@ -610,12 +426,12 @@ class Trajectory:
             Samples a second, where there is no such column.
         constant
             Coordinates that have no column because they did not move, with their values in rad or m.
-        degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, wrenches, wrench_frame
+        degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, external, frame
             As of `from_samples`.
         """
         from chainrule.simulation import files
 
-        owner = None if robot is None else _robot_of(robot, "load")
+        owner = None if robot is None else _robot_of(robot)
         is_file = isinstance(source, (str, PathLike))
         if is_file and not recording and files.is_own(source):
             return _load_own(source, owner)
@@ -632,9 +448,9 @@ class Trajectory:
         return from_table(owner, read_table(source), **recording)
 
 
-def _robot_of(robot: Any, caller: str) -> Mechanism:
+def _robot_of(robot: Any) -> Mechanism:
     if not isinstance(robot, Mechanism):
-        raise ShapeError(f"{caller}: robot must be a Robot, got {short_repr(robot)}")
+        raise ShapeError(f"load: robot must be a Robot, got {short_repr(robot)}")
     return robot
 
 

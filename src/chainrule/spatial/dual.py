@@ -9,7 +9,7 @@ numbers as plain scalars.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, count
+from itertools import count
 from typing import Any
 
 from chainrule.spatial import scalar
@@ -29,20 +29,6 @@ def derivative(f: Callable[[list[Scalar]], Any], x: Scalars, direction: Scalars)
     tag = next(_tags)
     result = f([a if is_zero(b) else Dual(a, b, tag) for a, b in zip(x, direction, strict=True)])
     return _part(result, tag, 0), _part(result, tag, 1)
-
-
-def chain_rule(
-    f: Callable[..., Scalar], slopes: Sequence[Callable[..., Scalar]], arguments: Sequence[Scalar]
-) -> Scalar:
-    """f of arguments some of which are dual numbers, for a function whose partial derivatives are known."""
-    tag = max(x.tag for x in arguments if isinstance(x, Dual))
-    parts = [parts_of(x, tag) for x in arguments]
-    values = [value for value, _ in parts]
-    rate: Scalar = 0
-    for slope, (_, change) in zip(slopes, parts, strict=True):
-        if not is_zero(change):
-            rate = _sum(rate, slope(*values) * change)
-    return _dual(f(*values), rate, tag)
 
 
 def _part(result: Any, tag: int, which: int) -> Any:
@@ -73,31 +59,31 @@ class Dual(Wrapped):
 
     def __add__(self, other: Scalar) -> Scalar:
         tag, a, da, b, db = self._with(other)
-        return _dual(a + b, _sum(da, db), tag)
+        return dual(a + b, _sum(da, db), tag)
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
         tag, a, da, b, db = self._with(other)
-        return _dual(a - b, _sum(da, -db), tag)
+        return dual(a - b, _sum(da, -db), tag)
 
     def __rsub__(self, other: Scalar) -> Scalar:
         return -self + other
 
     def __mul__(self, other: Scalar) -> Scalar:
         tag, a, da, b, db = self._with(other)
-        return _dual(a * b, _sum(_product(da, b), _product(a, db)), tag)
+        return dual(a * b, _sum(_product(da, b), _product(a, db)), tag)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
         tag, a, da, b, db = self._with(other)
         ratio = a / b
-        return _dual(ratio, _quotient(_sum(da, -_product(ratio, db)), b), tag)
+        return dual(ratio, _quotient(_sum(da, -_product(ratio, db)), b), tag)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         ratio = other / self.value
-        return _dual(ratio, -_product(ratio, self.rate) / self.value, self.tag)
+        return dual(ratio, -_product(ratio, self.rate) / self.value, self.tag)
 
     def __neg__(self) -> Dual:
         return Dual(-self.value, -self.rate, self.tag)
@@ -128,7 +114,7 @@ class Dual(Wrapped):
 
     def through(self, value: Scalar, slope: Scalar) -> Scalar:
         """The dual number of a function of this one, of its value and its slope there."""
-        return _dual(value, _product(slope, self.rate), self.tag)
+        return dual(value, _product(slope, self.rate), self.tag)
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.rate!r})"
@@ -138,7 +124,7 @@ def _value(x: Scalar) -> Scalar:
     return x.value if isinstance(x, Dual) else x
 
 
-def _dual(value: Scalar, rate: Scalar, tag: int) -> Scalar:
+def dual(value: Scalar, rate: Scalar, tag: int) -> Scalar:
     """A dual number, or a plain scalar where nothing changes."""
     return value if is_zero(rate) else Dual(value, rate, tag)
 
@@ -177,30 +163,11 @@ def _atan2(y: Scalar, x: Scalar) -> Scalar:
     tag = max(a.tag for a in (y, x) if isinstance(a, Dual))
     (b, db), (a, da) = parts_of(y, tag), parts_of(x, tag)
     turned = _sum(_product(a, db), -_product(b, da))
-    return _dual(scalar.atan2(b, a), _quotient(turned, a * a + b * b), tag)
+    return dual(scalar.atan2(b, a), _quotient(turned, a * a + b * b), tag)
 
 
 def _where(condition: Dual, a: Scalar, b: Scalar) -> Scalar:
     return scalar.where(condition.value, a, b)
 
 
-def _call(function: Any, arguments: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """The results of a function of CasADi and their rates, by a function that gives both."""
-    import casadi
-
-    flat = [x for part in arguments for x in part]
-    tag = max(x.tag for x in flat if isinstance(x, Dual))
-    values, rates = zip(*(parts_of(x, tag) for x in flat), strict=True)
-    call = scalar.caller_of(*values)
-    if call is None:
-        raise TypeError("a function of CasADi has no derivative on plain numbers here")
-    x, dx = (casadi.SX.sym(name, len(flat)) for name in ("x", "dx"))
-    ends = list(accumulate(len(part) for part in arguments))
-    y = casadi.vec(function(*(x[end - len(part) : end] for end, part in zip(ends, arguments, strict=True))))
-    both = casadi.Function("both", [x, dx], [casadi.vertcat(y, casadi.jtimes(y, x, dx))])
-    results = call(both, [values, rates])
-    half = len(results) // 2
-    return [_dual(value, rate, tag) for value, rate in zip(results[:half], results[half:], strict=True)]
-
-
-register(Dual, Functions(_sin, _cos, _sqrt, _atan2, _where, _exp, _call))
+register(Dual, Functions(_sin, _cos, _sqrt, _atan2, _where, _exp))

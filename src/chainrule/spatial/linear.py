@@ -148,6 +148,27 @@ def solve_symmetric(M: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[
     return Factors(M).solve(b)
 
 
+def solve(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """Solution x of A x = b, for any square matrix that has an inverse: A = Q R by the modified Gram-Schmidt method.
+
+    >>> [round(x, 9) for x in solve([[0.0, 2.0], [1.0, 1.0]], [2.0, 3.0])]
+    [2.0, 1.0]
+    """
+    columns, right, R, inner = transpose(A), list(b), list[list[Scalar]](), list[Scalar]()
+    for k in range(len(columns)):
+        length = sqrt(dot(columns[k], columns[k]))
+        unit = [x / length for x in columns[k]]
+        shares = [dot(unit, column) for column in (*columns[k + 1 :], right)]
+        for share, column in zip(shares, (*columns[k + 1 :], right), strict=True):
+            column[:] = [x - share * u for x, u in zip(column, unit, strict=True)]
+        R.append([length, *shares[:-1]])
+        inner.append(shares[-1])
+    x: list[Scalar] = []
+    for row, value in zip(reversed(R), reversed(inner), strict=True):
+        x.insert(0, (value - dot(row[1:], x)) / row[0])
+    return x
+
+
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Product a . b, skipping the entries that are structurally zero."""
     total: Scalar = 0

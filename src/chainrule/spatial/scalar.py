@@ -11,7 +11,8 @@ How to add a kind of scalar: give its class to `register` together with its `Fun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -41,8 +42,6 @@ class Functions(NamedTuple):
     atan2: Callable[[Scalar, Scalar], Scalar]
     where: Callable[[Scalar, Scalar, Scalar], Scalar]
     exp: Callable[[Scalar], Scalar] = _without_exponential
-    call: Callable[[Any, Sequence[Sequence[Scalar]]], list[Scalar]] | None = None
-    """The results of a function of CasADi, in one list, for lists of scalars; None where it cannot be called."""
 
 
 def _choose(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -122,14 +121,8 @@ def _pint() -> Functions:
 
 
 def _casadi() -> Functions:
-    ca = import_module("casadi")
-
-    def call(function: Any, arguments: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-        results = function(*(ca.vertcat(*part) for part in arguments))
-        parts = results if isinstance(results, tuple) else (results,)
-        return [x for part in parts for x in ca.vertsplit(ca.vec(part))]
-
-    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp, call)
+    ca = sys.modules["casadi"]
+    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp)
 
 
 def _sympy() -> Functions:
@@ -241,12 +234,6 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
         if isinstance(branch, Wrapped):
             return branch.choose(condition, a, b)
     return functions_of(type(condition)).where(condition, a, b)
-
-
-def caller_of(*scalars: Scalar) -> Callable[[Any, Sequence[Sequence[Scalar]]], list[Scalar]] | None:
-    """The way to call a function of CasADi on these scalars; None where they are numbers, or it has none."""
-    found = (functions_of(type(x)).call for x in scalars if not isinstance(x, (int, float)))
-    return next((call for call in found if call is not None), None)
 
 
 def maximum(a: Scalar, b: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ import sys
 import webbrowser
 from typing import TYPE_CHECKING, Any
 
-from chainrule.errors import MissingPackageError
+from chainrule.errors import import_optional
 from chainrule.robot.library import load
 
 if TYPE_CHECKING:
@@ -63,9 +63,4 @@ def show_page(address: str) -> bool:
 
 def require_viser() -> None:
     """Refuse where the extra is not installed, and say how it is."""
-    try:
-        import viser  # noqa: F401
-    except ImportError as error:
-        raise MissingPackageError(
-            f'the studio needs the package {error.name or "viser"}: pip install "chainrule[studio]"'
-        ) from error
+    import_optional("viser", "the studio")

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.derived import driven_velocities
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError
 from chainrule.loops.closure import close
 from chainrule.model.layout import JointPlaces, component
-from chainrule.plots.skeleton import skeleton
+from chainrule.shapes.skeleton import skeleton
 
 ANGLES = ("roll", "pitch", "yaw")
 
@@ -54,13 +55,13 @@ class Control:
 
 def controls(robot: Mechanism, *, degrees: bool = True) -> tuple[Control, ...]:
     """The sliders of a robot: one for each degree of freedom, in the order of joints."""
-    return tuple(control for places in robot.layout.joints for control in _joint_controls(robot, places, degrees))
+    return tuple(control for places in robot.model.layout.joints for control in _joint_controls(robot, places, degrees))
 
 
 def _joint_controls(robot: Mechanism, places: JointPlaces, degrees: bool) -> Iterator[Control]:
     reach = skeleton(robot).reach
     joint, kind = places.joint, places.joint.kind
-    coordinates = robot.layout.coordinates[places.q]
+    coordinates = robot.model.layout.coordinates[places.q]
     passive = bool(joint.dofs) and all(dof.passive for dof in joint.dofs)
     for coordinate in coordinates if kind.nq == kind.nv else coordinates[:-4]:
         limits = _range(float(coordinate.lower), float(coordinate.upper), coordinate.unit, reach)
@@ -141,7 +142,7 @@ def move_control(robot: Mechanism, q: Array, control: Control, value: float, val
     new = np.array(q, dtype=float)
     number = value / _factor(control)
     if control.angle is None:
-        coordinate = robot.layout.coordinates[control.index]
+        coordinate = robot.model.layout.coordinates[control.index]
         new[control.index] = min(max(number, float(coordinate.lower)), float(coordinate.upper))
     else:
         part = slice(control.index, control.index + 4)
@@ -153,7 +154,7 @@ def move_control(robot: Mechanism, q: Array, control: Control, value: float, val
 
 def _close(robot: Mechanism, q: Array, joint: str) -> Array:
     """A closed configuration with the joint held where it is."""
-    driven = {robot.layout.velocities[k].joint for k in robot.actuated}
+    driven = {robot.model.layout.velocities[k].joint for k in driven_velocities(robot)}
     for held in (sorted(driven | {joint}) if len(driven) < len(robot.joint_names) else [joint], [joint]):
         try:
             return close(robot, q, hold=held)

@@ -6,13 +6,14 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.errors import ChainruleError
 from chainrule.kinematics.configurations import home
 from chainrule.kinematics.poses import poses
 from chainrule.model.configurations import HOME
-from chainrule.plots.skeleton import LOOSE_KINDS, skeleton
 from chainrule.robot.robot import Robot
-from chainrule.studio.scene.parts import up_direction
+from chainrule.shapes.parts import up_direction
+from chainrule.shapes.skeleton import LOOSE_KINDS, skeleton
 
 TRIED = 400
 """Random postures of which the best is taken."""
@@ -24,7 +25,7 @@ WIDEST = 1.3
 def default_tip(robot: Mechanism) -> str:
     """The end-effector; of a robot with several tips and no end-effector, the one behind most joints."""
     try:
-        return robot.link()
+        return find_link(robot)
     except ChainruleError:
         model = robot.model
         depth = np.zeros(len(model.links))
@@ -46,7 +47,7 @@ def first_posture(robot: Robot) -> Array:
         return q
     try:
         states = _candidates(robot, q)
-        measure = np.asarray(robot.manipulability(states, default_tip(robot), part="translational"))
+        measure = np.asarray(robot.manipulability(states, default_tip(robot), task="position"))
         points = poses(robot, states)[..., 1:, :3, 3] @ up_direction(robot)
     except ChainruleError:
         return q
@@ -59,7 +60,7 @@ def first_posture(robot: Robot) -> Array:
 def _is_plain_arm(robot: Mechanism) -> bool:
     """Whether a robot is an arm of a few joints on a fixed base, without a home of its own."""
     named = any(configuration.name == HOME for configuration in robot.model.configurations)
-    joints = robot.layout.joints
+    joints = robot.model.layout.joints
     return (
         not named
         and not robot.model.constraints
@@ -70,7 +71,9 @@ def _is_plain_arm(robot: Mechanism) -> bool:
 
 def _candidates(robot: Mechanism, q: Array) -> Array:
     """Home, and postures bent from it at random within the limits: (k, nq)."""
-    low, high = (np.array([float(x) for x in limits]) for limits in (robot.layout.lower, robot.layout.upper))
-    lengths = np.array([coordinate.unit == "m" for coordinate in robot.layout.coordinates])
+    low, high = (
+        np.array([float(x) for x in limits]) for limits in (robot.model.layout.lower, robot.model.layout.upper)
+    )
+    lengths = np.array([coordinate.unit == "m" for coordinate in robot.model.layout.coordinates])
     bent = q + np.random.default_rng(0).uniform(-WIDEST, WIDEST, (TRIED, robot.nq)) * np.where(lengths, 0.0, 1.0)
     return np.concatenate([q[None], np.clip(bent, low, high)])

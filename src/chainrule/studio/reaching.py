@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.reading import find_link
 from chainrule.inverse_kinematics.result import InverseKinematics
-from chainrule.plots.skeleton import LOOSE_KINDS, skeleton
 from chainrule.robot.robot import Robot
+from chainrule.shapes.skeleton import LOOSE_KINDS, skeleton
 
 ITERATIONS = 20
 """Iterations for one update of the page: they take about a millisecond, from a start that is near."""
@@ -39,7 +40,7 @@ class Reached(NamedTuple):
 
 def natural_task(robot: Robot, link: str | None = None) -> str:
     """The task of a gizmo: poses for robots that can reach any near pose, positions for others."""
-    return "pose" if robot.task_rank(link) == 6 else "position"
+    return "pose" if robot.analysis.task_rank(link) == 6 else "position"
 
 
 class Reaching:
@@ -50,15 +51,15 @@ class Reaching:
     """
 
     def __init__(self, robot: Robot, link: str | None = None, *, hold_base: bool = True) -> None:
-        self.robot, self.link = robot, robot.link(link)
+        self.robot, self.link = robot, find_link(robot, link)
         loose = [body for body in robot.model.bodies if body.joint.type in LOOSE_KINDS and body.joint.mimic is None]
         self._base = loose[0].index if hold_base and len(loose) == 1 and loose[0].parent == 0 else None
         self._solved, self._places = robot, np.arange(robot.nq)
         if self._base is not None:
-            places = robot.layout.by_joint[loose[0].joint.name]
+            places = robot.model.layout.by_joint[loose[0].joint.name]
             self._neutral = robot.neutral()
             self._solved = robot.lock({loose[0].joint.name: self._neutral[places.q].tolist()})
-            rest = [c.index for c in robot.layout.coordinates if c.joint != loose[0].joint.name]
+            rest = [c.index for c in robot.model.layout.coordinates if c.joint != loose[0].joint.name]
             self._places = np.array(rest, dtype=int)
 
     def reach(self, q: Array, target: Array, task: str = "pose") -> Reached:
@@ -110,7 +111,7 @@ def limits_reached(robot: Robot, q: Array) -> list[str]:
     """The names of coordinates that are at a limit, or beyond it."""
     return [
         coordinate.name
-        for coordinate, value in zip(robot.layout.coordinates, q, strict=True)
+        for coordinate, value in zip(robot.model.layout.coordinates, q, strict=True)
         if not float(coordinate.lower) + AT_LIMIT < value < float(coordinate.upper) - AT_LIMIT
     ]
 

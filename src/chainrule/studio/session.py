@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
 from chainrule.studio.charts.style import message
@@ -63,7 +64,7 @@ class State:
     """(nv,)."""
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     """Wrenches that the world applies to links, by name: (6,), moment (N m) and force (N) in world axes, at the
-    origin of the link's frame. Robot's methods take them with wrench_frame="world"."""
+    origin of the link's frame. Methods of Robot take them so."""
     time: float = 0.0
     """In s; 0 where nothing is simulated or replayed."""
     parameters: Mapping[str, Array] = field(default_factory=dict)
@@ -194,12 +195,12 @@ class Session:
         """
         given = {"q": q, "qd": qd, "qdd": qdd}
         new: dict[str, Any] = {
-            name: np.array(self.robot.read_one("move", name, value), dtype=float)
+            name: np.array(read_argument(self.robot, "move", name, value), dtype=float)
             for name, value in given.items()
             if value is not None
         }
         if wrenches is not None:
-            new["wrenches"] = {self.robot.link(name): np.array(w, dtype=float) for name, w in wrenches.items()}
+            new["wrenches"] = {find_link(self.robot, name): np.array(w, dtype=float) for name, w in wrenches.items()}
         if time is not None:
             new["time"] = float(time)
         if parameters is not None:

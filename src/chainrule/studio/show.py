@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -14,15 +15,17 @@ import numpy as np
 
 from chainrule.arguments import Array, file_path, flag, positive, refuse_nonfinite, whole_number
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument
 from chainrule.errors import ChainruleError, ShapeError, visible
 from chainrule.kinematics.configurations import home
 from chainrule.plots.sampling import postures_in_time
-from chainrule.robot.edits import with_configuration
+from chainrule.robot.editing import edit
 from chainrule.studio import open_studio, require_viser, show_page
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.simulation.trajectory import Trajectory
     from chainrule.studio.server import Studio
 
 
@@ -32,13 +35,40 @@ def show(
     path: str | PathLike[str] | None = None,
     *,
     t: ArrayLike | None = None,
-    row: Any = None,
+    row: int | Sequence[int] | None = None,
     fps: float | None = None,
     dark: bool = False,
     height: int = 480,
     live: bool | None = None,
 ) -> Studio | None:
-    """Show a robot in a posture, or its motion; the options are those of `Robot.show`."""
+    """Show the robot in 3-D, to be turned and zoomed; of a motion, a replay with play, pause and a time slider.
+
+    In a notebook it appears below the cell, and is saved with the notebook. With a path it is written to one .html
+    file, about 0.9 MB, which needs no server and no network. Elsewhere a posture opens the studio in the browser,
+    which is returned (a program waits until Ctrl-C), and a motion opens a page. Needs the extra `studio`.
+
+    Parameters
+    ----------
+    q
+        A posture (nq,), the home posture if none is given; or a motion: a trajectory, a motion as of cr.plan, or
+        postures (k, nq) with their times t.
+    path
+        An .html file to write; one that is there is replaced.
+    t, row
+        The times of postures (k,), in s; which motion of a batch is shown, the first by default.
+    fps
+        Postures in a second of a replay; 30 by default, fewer of a motion longer than 100 s.
+    dark
+        Whether the page is dark.
+    height
+        The height of the frame in a notebook, in pixels.
+    live
+        Whether a server is behind it, so that joints can be moved: by default outside a notebook alone. It is
+        reached from this machine only.
+
+    >>> import chainrule as cr
+    >>> cr.load("panda").show(path="panda.html")  # doctest: +SKIP
+    """
     target = None if path is None else _page_path(path)
     notebook = _notebook() if target is None else None
     postures, step = _postures(robot, q, t, row, fps)
@@ -49,7 +79,7 @@ def show(
         raise ShapeError("show: a page in a file and a replay have no server behind them; leave out live=True")
     require_viser()
     if is_live:
-        studio = open_studio(robot if q is None else with_configuration(robot, "home", postures[0]), port=0)
+        studio = open_studio(robot if q is None else edit(robot, configurations={"home": postures[0]}), port=0)
         if notebook is None:
             _open_live(studio)
         else:
@@ -67,6 +97,36 @@ def show(
     return None
 
 
+def show_motion(
+    motion: Trajectory,
+    path: str | PathLike[str] | None = None,
+    *,
+    row: int | Sequence[int] | None = None,
+    fps: float | None = None,
+    dark: bool = False,
+    height: int = 480,
+) -> None:
+    """Replay the motion in 3-D, with play, pause, speed and a time slider; the camera can be moved.
+
+    It appears below the cell of a notebook, or in the browser. With a path it is written to one .html file that needs
+    no server and no network. Needs the extra `studio`.
+
+    Parameters
+    ----------
+    path
+        An .html file to write; one that is there is replaced.
+    row
+        The motion of a batch that is shown, the first by default.
+    fps
+        Postures in a second; 30 by default, fewer of a motion longer than 100 s.
+    dark
+        Whether the page is dark.
+    height
+        The height of the frame in a notebook, in pixels.
+    """
+    show(motion.robot, motion, path, row=row, fps=fps, dark=dark, height=height, live=False)
+
+
 def _page_path(path: Any) -> Path:
     target = file_path(path)
     if target.suffix.lower() not in (".html", ".htm"):
@@ -78,7 +138,7 @@ def _postures(robot: Mechanism, q: Any, t: Any, row: Any, fps: Any) -> tuple[Arr
     """Postures (k, nq), one of them or those of a replay, and the seconds between two."""
     given = None if fps is None else 1 / positive(fps, "show: fps", "a positive number")
     if not callable(q) and not hasattr(q, "t"):
-        q = np.asarray(home(robot) if q is None else robot.read_one("show", "q", q), dtype=float)
+        q = np.asarray(home(robot) if q is None else read_argument(robot, "show", "q", q), dtype=float)
         if q.ndim == 1 and t is None:
             refuse_nonfinite(q, "show: q")
             return q[None], 0.0

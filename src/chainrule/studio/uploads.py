@@ -28,7 +28,7 @@ from chainrule.model import Model
 from chainrule.model.geometry import Geometry, Mesh
 from chainrule.robot.library import load
 from chainrule.robot.robot import Robot
-from chainrule.studio.scene.meshes import SUFFIXES as MESH_SUFFIXES
+from chainrule.shapes.meshes import SUFFIXES as MESH_SUFFIXES
 
 MIB = 1024 * 1024
 

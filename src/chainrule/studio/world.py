@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.derived import remember
 from chainrule.robot.robot import Robot
+from chainrule.shapes.surfaces import rotation_along
 from chainrule.studio.postures import default_tip
-from chainrule.studio.scene.surfaces import rotation_along
 
 if TYPE_CHECKING:
     from chainrule.studio.session import State
@@ -45,14 +46,15 @@ class World:
     def parameters(self, robot: Robot) -> dict[str, Array]:
         """The numbers that the robot has in this world, named as its functions take them."""
         body = np.array([self.mass, *self.place, *[0.0] * 6])
-        own = {"gravity": np.asarray(self.gravity, dtype=float), f"payload:{self.carrier}": body}
+        own = {"gravity": np.asarray(self.gravity, dtype=float), f"{self.carrier}.payload": body}
         if not can_scale_friction(robot):
             return own
-        dofs = [velocity.dof for velocity in robot.layout.velocities]
+        dofs = [velocity.dof for velocity in robot.model.layout.velocities]
         coulomb = self.dry * np.array([float(dof.coulomb) for dof in dofs])
         static = self.dry * np.array([float(dof.static) for dof in dofs])
         viscous = self.viscous * np.array([float(dof.viscous) for dof in dofs]) + self.damping
-        return {**own, "viscous": viscous, "coulomb": coulomb, "static": np.maximum(static, coulomb)}
+        friction = {"*.viscous": viscous, "*.coulomb": coulomb, "*.static": np.maximum(static, coulomb)}
+        return own | {name: x[0] if len(x) == 1 else x for name, x in friction.items()}  # one joint: one number
 
 
 def gravity_vector(robot: Robot, size: float, tilt: float, heading: float) -> Array:
@@ -77,13 +79,13 @@ def own_world(robot: Robot) -> World:
 
 def can_scale_friction(robot: Robot) -> bool:
     """Whether friction is the same in both directions of every joint, so that one number of each joint scales it."""
-    dofs = [velocity.dof for velocity in robot.layout.velocities]
+    dofs = [velocity.dof for velocity in robot.model.layout.velocities]
     return all(dof.coulomb == dof.coulomb_negative and dof.static == dof.static_negative for dof in dofs)
 
 
 def has_friction(robot: Robot) -> bool:
     """Whether any joint has friction of its own, viscous or dry."""
-    return any(float(v.dof.viscous) or v.dof.has_dry_friction for v in robot.layout.velocities)
+    return any(float(v.dof.viscous) or v.dof.has_dry_friction for v in robot.model.layout.velocities)
 
 
 def wrenches_on_all(robot: Robot, wrenches: Mapping[str, Array]) -> dict[str, Array]:
@@ -96,29 +98,26 @@ def prepare(robot: Robot) -> None:
 
     def compile_all() -> bool:
         rest = np.zeros(robot.nv)
-        parameters = own_world(robot).parameters(robot)
-        wrenches = wrenches_on_all(robot, {})
-        robot.torque_terms(robot.home(), rest, rest, wrenches=wrenches, wrench_frame="world", parameters=parameters)
-        robot.mass_matrix(robot.home(), parameters=parameters)
+        here = robot.at(own_world(robot).parameters(robot))
+        here.torque_terms(robot.home(), rest, rest, external=wrenches_on_all(robot, {}))
+        here.mass_matrix(robot.home())
         return True
 
-    robot.remember("studio prepared", compile_all)
+    remember(robot, "studio prepared", compile_all)
 
 
 def torque_terms(robot: Robot, state: State) -> dict[str, Array]:
     """The torques of a state by cause, in its world and with its wrenches: robot.torque_terms."""
     if not state.wrenches and not state.parameters:
         return robot.torque_terms(state.q, state.qd, state.qdd)
-    return robot.torque_terms(
-        state.q,
-        state.qd,
-        state.qdd,
-        wrenches=wrenches_on_all(robot, state.wrenches),
-        wrench_frame="world",
-        parameters=state.parameters or own_world(robot).parameters(robot),
+    here = robot.at(state.parameters or own_world(robot).parameters(robot))
+    terms: dict[str, Array] = here.torque_terms(
+        state.q, state.qd, state.qdd, external=wrenches_on_all(robot, state.wrenches)
     )
+    return terms
 
 
 def mass_matrix(robot: Robot, state: State) -> Array:
     """The mass matrix of a state, with the payload of its world: robot.mass_matrix."""
-    return robot.mass_matrix(state.q, parameters=state.parameters or None)
+    M: Array = robot.at(state.parameters).mass_matrix(state.q)
+    return M

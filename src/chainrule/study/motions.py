@@ -162,7 +162,10 @@ class Recorded:
                     f"motion {name!r} must be a Trajectory or several, as of Trajectory.from_samples or Trajectory.load"
                 )
             for motion in several:
-                if motion.robot.layout.velocity_names != subject.robot.layout.velocity_names or motion.batch:
+                if (
+                    motion.robot.model.layout.velocity_names != subject.robot.model.layout.velocity_names
+                    or motion.batch
+                ):
                     raise ShapeError(
                         f"motion {name!r} must be one motion of the joints of {subject.name!r}, got {motion!r}"
                     )

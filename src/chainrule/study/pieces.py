@@ -28,8 +28,6 @@ class Piece:
     """The number of the first motion."""
     count: int
     motions: Motions
-    collected_every: int
-    """The distance of the samples that are kept for quantiles."""
     kept: KeptStates
     """An empty one, which knows what it is to keep."""
     prepare: Callable[[Subject], Subject] | None = None
@@ -61,15 +59,13 @@ def split(source: Source, activity: str, prepare: Callable[[Subject], Subject] |
     pieces = min(MAX_PIECES, -(-motions // MOTIONS_PER_PIECE))
     for k in range(pieces):
         start, stop = k * motions // pieces, (k + 1) * motions // pieces
-        yield Piece(
-            activity, start, stop - start, source.motions(activity, start, stop),
-            Collector.distance(samples), KeptStates.of(motions, samples), prepare,
-        )  # fmt: skip
+        made = source.motions(activity, start, stop)
+        yield Piece(activity, start, stop - start, made, KeptStates.of(motions, samples), prepare)
 
 
 def compute(piece: Piece) -> Part:
     """The torques of a piece's motions, and their statistics."""
-    part = Part(Collector(piece.activity, piece.collected_every), piece.kept.empty())
+    part = Part(Collector(piece.activity), piece.kept.empty())
     number = piece.start
     try:
         for torques in torques_of(piece.motions, piece.prepare):

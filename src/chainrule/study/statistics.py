@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainrule.arguments import Array
-from chainrule.errors import UnknownNameError
-from chainrule.study.distributions import Distribution
-from chainrule.study.motions import evenly
+from chainrule.arguments import Array, one_of
+from chainrule.statistics.statistics import Statistics
 from chainrule.study.torques import MotionTorques
 
 QUANTITIES = ("angle", "speed", "acceleration", "torque", "gravity", "dynamic", "power")
@@ -20,10 +17,6 @@ QUANTITIES = ("angle", "speed", "acceleration", "torque", "gravity", "dynamic", 
 
 LOADED_SHARE = 0.1
 """A joint counts as loaded while its torque exceeds this share of its peak in the activity."""
-
-MAX_KEPT = 500_000
-"""Samples of an activity that are kept for its quantiles, about, evenly spread in time. Moments and extremes are of
-all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +28,8 @@ class JointStatistics:
     motions: int
     duration: float
     """Of all motions together, in s."""
-    distributions: Mapping[str, Distribution]
-    """By quantity."""
+    statistics: Statistics
+    """Of all samples, with a column for each of QUANTITIES. Rows are the numbers of motions."""
     speed_at_peak_torque: float
     work: float
     """Positive work of a motion, in J: the mean over the motions."""
@@ -49,20 +42,19 @@ class JointStatistics:
     dynamic_beyond_gravity: float
     """The share of the time in which the dynamic torque exceeds that of gravity."""
 
-    def __getitem__(self, quantity: str) -> Distribution:
-        if quantity not in self.distributions:
-            raise UnknownNameError.of("quantity", quantity, self.distributions, "a study")
-        return self.distributions[quantity]
+    def __getitem__(self, quantity: str) -> Statistics:
+        """The statistics of one quantity."""
+        return self.statistics[one_of(QUANTITIES, quantity, "quantity", "a study")]
 
     @property
     def peak_torque(self) -> float:
         """The largest magnitude of the torque."""
-        return self["torque"].peak
+        return float(self["torque"].peak)
 
     @property
     def rms_torque(self) -> float:
         """The root of the mean square of the torque, which heats a motor."""
-        return self["torque"].rms
+        return float(self["torque"].rms)
 
 
 class Sums(NamedTuple):
@@ -113,93 +105,33 @@ class Sums(NamedTuple):
 
 
 @dataclass
-class Samples:
-    """Samples of one quantity: moments and extremes of all, and those of evenly spread times."""
-
-    parts: list[NDArray[np.float32]] = field(default_factory=list)
-    count: int = 0
-    total: Array | float = 0.0
-    squares: Array | float = 0.0
-    low: Array | float = np.inf
-    high: Array | float = -np.inf
-
-    def add(self, values: Array, places: slice) -> None:
-        """Take in the values (T, n) of a motion, and keep those at some places."""
-        self.parts.append(values[places].astype(np.float32))
-        self.count += len(values)
-        self.total = self.total + values.sum(axis=0)
-        self.squares = self.squares + np.einsum("ij,ij->j", values, values)
-        self.low, self.high = np.minimum(self.low, values.min(axis=0)), np.maximum(self.high, values.max(axis=0))
-
-    def join(self, other: Samples) -> None:
-        """Take in what others have collected."""
-        self.parts += other.parts
-        self.count += other.count
-        self.total, self.squares = self.total + other.total, self.squares + other.squares
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-
-    def columns(self) -> NDArray[np.float32]:
-        """The samples of each joint (n, N), which are given up here."""
-        parts, self.parts = self.parts, []
-        out = np.empty((parts[0].shape[1], sum(map(len, parts))), dtype=np.float32)
-        at = 0
-        for part in parts:
-            out[:, at : at + len(part)] = part.T
-            at += len(part)
-        return out
-
-    def distributions(self, columns: NDArray[np.float32]) -> list[Distribution]:
-        """One for each joint; the columns are sorted in place."""
-        sums = zip(*np.broadcast_arrays(self.total, self.squares, self.low, self.high), strict=True)
-        return [
-            Distribution.of(column, self.count, *map(float, moments))
-            for column, moments in zip(columns, sums, strict=True)
-        ]
-
-
-@dataclass
 class Collector:
-    """Samples of one activity, motion by motion, in bounded memory."""
+    """Statistics of one activity, motion by motion, in bounded memory."""
 
     activity: str
-    every: int = 1
-    """The distance of the samples that are kept."""
-    samples: dict[str, Samples] = field(default_factory=lambda: {name: Samples() for name in QUANTITIES})
+    statistics: Statistics | None = None
+    """Of each joint and quantity."""
     sums: Sums | None = None
-
-    @staticmethod
-    def distance(samples: int) -> int:
-        """The distance at which enough of so many samples are kept."""
-        return max(1, -(-samples // MAX_KEPT))
 
     def add(self, torques: MotionTorques, number: int) -> None:
         """Take in the motion of this number."""
-        motion, places = torques.motion, evenly(self.every, number)
+        motion = torques.motion
         values = (torques.angles, motion.qd, motion.qdd, torques.total, torques.gravity, torques.dynamic, torques.power)
-        for name, array in zip(QUANTITIES, values, strict=True):
-            self.samples[name].add(array, places)
-        self._sum(Sums.of(torques))
+        statistics = Statistics.of(np.stack(values, axis=2), np.full(len(motion), number), names=QUANTITIES)
+        self.join(Collector(self.activity, statistics, Sums.of(torques)))
 
     def join(self, other: Collector) -> None:
         """Take in what another one has collected of later motions."""
-        for name, samples in self.samples.items():
-            samples.join(other.samples[name])
-        if other.sums is not None:
-            self._sum(other.sums)
-
-    def _sum(self, sums: Sums) -> None:
-        self.sums = sums if self.sums is None else self.sums.plus(sums)
+        if self.statistics is None or self.sums is None:
+            self.statistics, self.sums = other.statistics, other.sums
+        elif other.statistics is not None and other.sums is not None:
+            self.statistics, self.sums = self.statistics.merge(other.statistics), self.sums.plus(other.sums)
 
     def finish(self, joints: Sequence[str]) -> list[JointStatistics]:
-        """The statistics of each joint; the samples are given up, one quantity after the other."""
+        """The statistics of each joint."""
         assert self.sums is not None
-        motions, duration, work, regenerated, beyond, peaks, speeds, terms = self.sums
-        found = {}
-        for name, samples in self.samples.items():
-            columns = samples.columns()
-            if name == "torque":
-                loaded = (np.abs(columns) > LOADED_SHARE * peaks[:, None]).mean(axis=1)
-            found[name] = samples.distributions(columns)
+        assert self.statistics is not None
+        motions, duration, work, regenerated, beyond, _, speeds, terms = self.sums
         whole = np.sum(list(terms.values()), axis=0)
         return [
             JointStatistics(
@@ -207,22 +139,28 @@ class Collector:
                 self.activity,
                 motions,
                 duration,
-                {name: found[name][j] for name in QUANTITIES},
+                (own := self.statistics[j]),
                 float(speeds[j]),
                 float(work[j] / motions),
                 float(regenerated[j] / motions),
-                float(loaded[j]),
+                _loaded_share(own["torque"]),
                 {name: float(term[j] / whole[j]) if whole[j] else 0.0 for name, term in terms.items()},
-                float(beyond[j] / self.samples["torque"].count),
+                float(beyond[j] / own["torque"].count),
             )
             for j, joint in enumerate(joints)
         ]
 
 
+def _loaded_share(torque: Statistics) -> float:
+    """The share of samples whose magnitude exceeds a tenth of the largest."""
+    limit = float(LOADED_SHARE * torque.peak)
+    return 1 - float(torque.histogram([-limit, limit])[0][0] / torque.count) if limit else 0.0
+
+
 def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:
     """One joint in several activities together."""
     worst = max(parts, key=lambda part: part.peak_torque)
-    samples = [part["torque"].count for part in parts]
+    samples = [int(part["torque"].count) for part in parts]
     motions = [part.motions for part in parts]
     terms = sorted({name for part in parts for name in part.shares})
     return JointStatistics(
@@ -230,7 +168,7 @@ def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:
         activity,
         sum(motions),
         sum(part.duration for part in parts),
-        {name: Distribution.union([part[name] for part in parts]) for name in QUANTITIES},
+        Statistics.union([part.statistics for part in parts]),
         worst.speed_at_peak_torque,
         _mean([part.work for part in parts], motions),
         _mean([part.regenerated for part in parts], motions),

@@ -80,7 +80,7 @@ class Study:
                 assert whole is not None
                 assert whole.example is not None  # the first piece has it
                 examples[name] = replace(whole.example, subject=self.subject(name, 0))
-                cells += whole.collector.finish(examples[name].subject.robot.layout.velocity_names)
+                cells += whole.collector.finish(examples[name].subject.robot.model.layout.velocity_names)
                 whole.kept.drop_lesser()
                 kept[name] = whole.kept.motions
         return Result(self, dict(titles), examples, cells, Kept(self, kept))
@@ -125,12 +125,12 @@ class Result:
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the degrees of freedom."""
-        return tuple(self.robot.layout.velocity_names)
+        return tuple(self.robot.model.layout.velocity_names)
 
     @property
     def sliding(self) -> tuple[str, ...]:
         """Those of them that slide, whose torques are forces in N, angles in m."""
-        return tuple(place.name for place in self.robot.layout.velocities if place.unit != "rad")
+        return tuple(place.name for place in self.robot.model.layout.velocities if place.unit != "rad")
 
     @cached_property
     def _by_place(self) -> dict[tuple[str, str], JointStatistics]:

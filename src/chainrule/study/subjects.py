@@ -89,7 +89,7 @@ class Subject:
         body = Body(number(mass, "body mass", "kg"), number(height, "body height", "m"), sex, side, table)
         arm = body.arm()
         if gravity is not None:
-            arm = arm.with_gravity(gravity)
+            arm = arm.edit(gravity=gravity)
         label = (
             word(name, "name") if name is not None else f"{sex}, {body.mass:.3g} kg, {body.height:.3g} m, {side} arm"
         )

@@ -241,7 +241,7 @@ class Plans:
         ]
         names = dict.fromkeys([activity.start, *(point.to for point in activity.way)])
         self._place_noise = {name: variation.place * draw(3) for name in names}
-        self._posture_noise = {name: np.radians(variation.posture) * draw(arm.n) for name in names}
+        self._posture_noise = {name: np.radians(variation.posture) * draw(arm.nv) for name in names}
         self.start = self._posture(activity.start)
         self.way = [self._stops(point) for point in activity.way]
 

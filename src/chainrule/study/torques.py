@@ -20,6 +20,9 @@ import numpy as np
 
 from chainrule.algorithms.terms import term_names
 from chainrule.arguments import Array
+from chainrule.core.derived import merged_model, remember
+from chainrule.core.evaluation import kernel_of
+from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
 from chainrule.spatial import Inertia
@@ -68,7 +71,7 @@ class MotionTorques:
         motion, robot, force = self.motion, self.subject.robot, self.hand_force()
         moment = np.zeros_like(force) if motion.contact is None else motion.contact[:, :3]
         tip = np.concatenate([moment, force], axis=1)
-        return robot.joint_wrenches(motion.q, motion.qd, motion.qdd, tip, wrench_frame="world")
+        return robot.joint_wrenches(motion.q, motion.qd, motion.qdd, tip_wrench=tip)
 
     def hand_force(self) -> Array:
         """The force of the hand on what it holds, as a point mass, and on what it meets, in base axes (T, 3), in N."""
@@ -91,7 +94,7 @@ class TorqueFunction:
 
     def __init__(self, base: Robot) -> None:
         self.base = base
-        self.names = term_names(base.merged)
+        self.names = term_names(merged_model(base))
 
     def __call__(self, subject: Subject, motion: Motion) -> MotionTorques:
         """The torques of one motion."""
@@ -100,10 +103,10 @@ class TorqueFunction:
             if self.base.model.constraints:
                 raise ShapeError(
                     f"robot {self.base.name!r} has closed loops, where held objects, other masses and another gravity "
-                    "are not added by a study; add them before, by robot.with_payload(...) and robot.with_gravity(...)"
+                    "are not added by a study; add them before, by robot.with_payload(...) and robot.edit(gravity=...)"
                 )
-            parameters = ("gravity", *(f"link:{name}" for name in changed))
-            kernel = self._merged.kernel("torque_terms", parameters=parameters)
+            parameters = ("gravity", *(f"{name}.inertial" for name in changed))
+            kernel = kernel_of(self._merged, "torque_terms", parameters=parameters)
             gravity = np.array([*subject.robot.model.gravity]) / subject.scale
             values = kernel(motion.q, motion.qd, motion.qdd, gravity, *changed.values())
             terms = {name: values[..., k, :] for k, name in enumerate(self.names)}
@@ -122,8 +125,12 @@ class TorqueFunction:
     def _changed_links(self, subject: Subject, motion: Motion) -> dict[str, Array]:
         """Ten numbers (10,) or (T, 10), of each link whose inertia differs from that in the kernel."""
         changed = {}
-        hand, T_grip = subject.robot.merged.locate(subject.robot.link(None)) if motion.grasps else (None, None)
-        for i, (own, link) in enumerate(zip(self.base.merged.links, subject.robot.merged.links, strict=True)):
+        hand, T_grip = (
+            merged_model(subject.robot).locate(find_link(subject.robot, None)) if motion.grasps else (None, None)
+        )
+        for i, (own, link) in enumerate(
+            zip(merged_model(self.base).links, merged_model(subject.robot).links, strict=True)
+        ):
             grasps = motion.grasps if i == hand else ()
             if not (i and (grasps or (link.mass and subject.scale != 1) or link != own)):
                 continue
@@ -137,7 +144,7 @@ class TorqueFunction:
 
     def _contact(self, subject: Subject, motion: Motion) -> Array:
         """J^T F of the wrench that the hand applies to its surroundings, in the axes of the base."""
-        J = self.base.jacobian(motion.q, frame="world")
+        J = self.base.jacobian(motion.q)
         wrench = motion.contact * np.repeat([1.0, subject.scale], 3)
         return np.einsum("tij,ti->tj", J, wrench)
 
@@ -152,7 +159,7 @@ def torques_of(
     for subject, motion in motions:
         if prepare is not None:
             subject = prepare(subject)
-        function = subject.base.remember("torques of subjects", partial(TorqueFunction, subject.base))
+        function = remember(subject.base, "torques of subjects", partial(TorqueFunction, subject.base))
         yield function(subject, motion)
 
 

@@ -100,16 +100,15 @@ def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: fl
         joint: min(drive.motor.peak_torque * drive.gear.ratio * drive.gear.efficiency, drive.gear.peak_torque)
         for joint, drive in drives.items()
     }
-    driven = arm.with_joint_properties(
-        rotor={joint: drive.inertia for joint, drive in drives.items()},
-        gear=1.0,
-        coulomb={joint: drive.friction for joint, drive in drives.items()},
-        effort=strongest,
-    )
+    numbers = {
+        joint: {"rotor": drive.inertia, "coulomb": drive.friction, "effort": strongest[joint]}
+        for joint, drive in drives.items()
+    }
+    driven = arm.edit(joints={"*": {"gear": 1.0}, **numbers})
     law = ComputedTorque(driven.without_friction(), _reference(motion), bandwidth=bandwidth)
     trajectory = driven.simulate(
         motion.q[0], motion.qd[0], motion.duration, law, dt=dt, tip_wrench=_hand_wrench(arm, motion),
-        wrench_frame="world", limits=False,
+        limits=False,
     )  # fmt: skip
     q = np.column_stack([np.interp(trajectory.t, motion.t - motion.t[0], column) for column in motion.q.T])
     power = np.column_stack([

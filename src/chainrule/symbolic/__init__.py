@@ -2,7 +2,7 @@
 
 The packages, in the order of dependencies; each imports from those before it only:
 
-    algebra/       expressions: trigonometric polynomials, factors, canonical forms, units, CasADi graphs
+    algebra/       expressions: trigonometric polynomials, factors, canonical forms, units, tapes as formulas
     documents/     printing of expressions and formulas; documents in HTML, LaTeX, Markdown, notebooks, text
     source_code/   matrices in C, Python, Octave, Julia and Modelica
     closed_form/   equations of motion and kinematic equations of a robot

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, number, rows_of, symmetric, together
+from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, ShapeError
-from chainrule.kinematics.tasks import pseudo_inverse, rows_of_part
+from chainrule.kinematics.tasks import pseudo_inverse, rows_of_task
 from chainrule.lazy import cached_property
 from chainrule.model import Composite, Joint, Link, Model
 from chainrule.robot.robot import Robot
@@ -73,41 +74,41 @@ class MobileManipulator:
     @property
     def n(self) -> int:
         """The number of velocities in u."""
-        return self.base.directions.shape[1] + self.robot.n - 3
+        return self.base.directions.shape[1] + self.robot.nv - 3
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         """The names of the entries of u."""
         own = ("v", "omega") if self.base.directions.shape[1] == 2 else ("vx", "vy", "omega")
-        return (*own, *self.robot.layout.velocity_names[3:])
+        return (*own, *self.robot.model.layout.velocity_names[3:])
 
     def velocity_map(self, q: ArrayLike) -> Array:
         """S with qd = S u: (..., robot.n, n)."""
-        (state,) = self.robot.read("velocity_map", q=q)
+        (state,) = read_state(self.robot, "velocity_map", q=q)
         k = self.base.directions.shape[1]
-        S = np.zeros((*state.shape[:-1], self.robot.n, self.n))
+        S = np.zeros((*state.shape[:-1], self.robot.nv, self.n))
         S[..., :3, :k] = planar_rotation(state[..., 2]) @ self.base.directions
-        S[..., 3:, k:] = np.eye(self.robot.n - 3)
+        S[..., 3:, k:] = np.eye(self.robot.nv - 3)
         return S
 
     def joint_velocities(self, q: ArrayLike, u: ArrayLike) -> Array:
-        """qd = S(q) u: (..., robot.n)."""
+        """qd = S(q) u: (..., robot.nv)."""
         speeds = rows_of(u, self.n, "joint_velocities: u", ", ".join(self.velocity_names))
-        (state,) = self.robot.read("joint_velocities", q=q)
+        (state,) = read_state(self.robot, "joint_velocities", q=q)
         together({"q": state, "u": speeds}, "joint_velocities")  # refuses batches that do not fit
         return (self.velocity_map(state) @ speeds[..., None])[..., 0]
 
-    def jacobian(self, q: ArrayLike, link: str | None = None, frame: str = "world") -> Array:
+    def jacobian(self, q: ArrayLike, link: str | None = None, *, frame: str = "world") -> Array:
         """J S, with J S u the twist (omega, v) of a link or frame: (..., 6, n); frame as for `Robot.jacobian`."""
-        return self.robot.jacobian(q, link, frame) @ self.velocity_map(q)
+        return self.robot.jacobian(q, link, frame=frame) @ self.velocity_map(q)
 
     def resolved_rate(
-        self, q: ArrayLike, twist: ArrayLike, link: str | None = None, *, part: str = "all", damping: float = 0.0
+        self, q: ArrayLike, twist: ArrayLike, link: str | None = None, *, task: str = "pose", damping: float = 0.0
     ) -> Array:
-        """The velocities u that come nearest to a twist in base axes, as in `Robot.resolved_rate`: (..., n)."""
-        rows = rows_of_part(part)
-        V = rows_of(twist, len(rows), "resolved_rate: twist", part)
-        (state,) = self.robot.read("resolved_rate", q=q)
+        """The velocities u that come nearest to a twist in base axes, as in `robot.analysis`: (..., n)."""
+        rows = rows_of_task(task)
+        V = rows_of(twist, len(rows), "resolved_rate: twist", task)
+        (state,) = read_state(self.robot, "resolved_rate", q=q)
         together({"q": state, "twist": V}, "resolved_rate")  # refuses batches that do not fit
         J = self.jacobian(state, link)[..., rows, :]
         return (pseudo_inverse(J, number(damping, "damping")) @ V[..., None])[..., 0]

@@ -64,4 +64,4 @@ def random_tree(seed):
         for k in range(rng.integers(1, 4))
     ]
     table = {"format": "chainrule 1", "name": "tree", "link": links, "joint": joints, "frame": frames}
-    return cr.Robot.from_native(json.dumps(table))
+    return cr.load(json.dumps(table))

@@ -13,7 +13,7 @@ def test_base_parameters_say_the_same_in_fewer_words(name):
     robot = cr.load(name)
     written = robot.equations()
     few = written.in_base_parameters()
-    q, qd, qdd = robot.random_state(np.random.default_rng(0)), *np.random.default_rng(1).normal(size=(2, robot.n))
+    q, qd, qdd = robot.random_state(np.random.default_rng(0)), *np.random.default_rng(1).normal(size=(2, robot.nv))
     for term, value in (("M", robot.mass_matrix(q)), ("tau", robot.inverse_dynamics(q, qd, qdd))):
         assert np.allclose(few.lambdify(term)(q, qd, qdd), value, rtol=1e-10, atol=1e-10)
     assert few.operations["total"] < written.operations["total"]

@@ -6,7 +6,7 @@ import sympy as sp
 from numpy.testing import assert_allclose
 
 import chainrule as cr
-from chainrule.symbolic.derivations.derivation import derive
+from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.documents.blocks import Equation, Formula
 
 pytestmark = pytest.mark.interpreted
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.interpreted
 def test_with_numbers_it_is_the_system_of_the_robot(name):
     robot = cr.load(name).without_friction().reference
     q, qd, tau = np.array([0.3, 0.4]), np.array([1.0, -0.5]), np.array([2.0, 1.0])
-    symbols, numbers = robot.dae_equations(), robot.dae(q, qd, tau)
+    symbols, numbers = robot.textbook.dae_equations(), robot.textbook.dae(q, qd, tau)
     values = dict(symbols.symbolic.parameters)
     values |= dict(zip([*symbols.symbolic.q, *symbols.symbolic.qd, *symbols.tau], [*q, *qd, *tau], strict=True))
     matrix, rhs = (np.array(m.subs(values), dtype=float) for m in (symbols.matrix, symbols.rhs))
@@ -31,7 +31,7 @@ def test_with_numbers_it_is_the_system_of_the_robot(name):
 
 def test_reduced_it_is_the_mass_matrix_of_the_notes():
     arm = cr.load("planar_2r").reference
-    found, closed = arm.dae_equations(), arm.equations()
+    found, closed = arm.textbook.dae_equations(), arm.equations()
     steps = found.reduced
     assert sp.simplify(steps.M - closed.M) == sp.zeros(2, 2)
     assert sp.simplify(steps.L * (sp.eye(12) - steps.A)) == sp.eye(12)
@@ -43,10 +43,12 @@ def test_reduced_it_is_the_mass_matrix_of_the_notes():
 
 
 def test_rotors_and_springs_are_in_the_reduced_equations():
-    arm = cr.load("pendulum").with_joint_properties(rotor=0.1, gear=2.0, stiffness=3.0, rest=0.2, viscous=0.5)
-    steps = arm.reference.dae_equations("numeric").reduced  # checked against mass_matrix and bias
+    arm = cr.load("pendulum").edit(
+        joints={"*": {"rotor": 0.1, "gear": 2.0, "stiffness": 3.0, "rest": 0.2, "viscous": 0.5}}
+    )
+    steps = arm.reference.textbook.dae_equations("numeric").reduced  # checked against mass_matrix and bias
     assert float(steps.M[0]) == pytest.approx(1.0 + 2.0**2 * 0.1)
-    document = derive(arm.reference, "dae", "numeric")
+    document = derive(arm.reference, "dae", parameters="numeric")
     formulas = [
         side.latex for b in document.blocks if isinstance(b, Equation) for side in b.sides if isinstance(side, Formula)
     ]
@@ -64,8 +66,8 @@ def test_the_derivation_shows_index_and_elimination():
 
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(cr.ModelError, match="a DAE in symbols is written for 1 to 4"):
-        cr.load("puma560").dae_equations()
+        cr.load("puma560").textbook.dae_equations()
     with pytest.raises(cr.ModelError, match="has loops"):
-        cr.load("four_bar").dae_equations()
+        cr.load("four_bar").textbook.dae_equations()
     with pytest.raises(cr.UnknownNameError, match="no block named 'joint 2'"):
-        cr.load("pendulum").dae_equations().block("joint 2", "nothing")
+        cr.load("pendulum").textbook.dae_equations().block("joint 2", "nothing")

@@ -28,7 +28,7 @@ def test_every_term_is_the_kernels(name, parameters):
     robot = cr.load(name)
     written = robot.equations(parameters)
     rng = np.random.default_rng(0)
-    q, qd, qdd = robot.random_state(rng, (3,)), *rng.normal(size=(2, 3, robot.n))
+    q, qd, qdd = robot.random_state(rng, (3,)), *rng.normal(size=(2, 3, robot.nv))
     terms = robot.torque_terms(q, qd, qdd)
     expected = {
         "M": robot.mass_matrix(q), "g": robot.gravity_torque(q), "centrifugal": terms["centrifugal"],
@@ -44,7 +44,7 @@ def test_every_term_is_the_kernels(name, parameters):
 
 @pytest.mark.parametrize("name", ARMS)
 def test_lagrange_and_newton_and_euler_agree_exactly(name):
-    assert cr.load(name).equations().disagreement() == [0] * cr.load(name).n
+    assert cr.load(name).equations().disagreement() == [0] * cr.load(name).nv
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,7 +15,7 @@ def test_intermediate_variables_compute_the_same(name):
     values = dict(robot.equations().parameters) | dict(zip(robot.equations().q, q.tolist(), strict=True))
     for symbol, expression in listed.assignments:
         values[symbol] = float(expression.subs(values))
-    M = np.array([float(x.subs(values)) for x in listed.results["mass_matrix"]]).reshape(robot.n, robot.n)
+    M = np.array([float(x.subs(values)) for x in listed.results["mass_matrix"]]).reshape(robot.nv, robot.nv)
     assert np.abs(M - robot.mass_matrix(q)).max() < 1e-10
     g = np.array([float(x.subs(values)) for x in listed.results["gravity_torque"]])
     assert np.abs(g - robot.gravity_torque(q)).max() < 1e-9
@@ -23,7 +23,7 @@ def test_intermediate_variables_compute_the_same(name):
 
 def test_robots_by_screws_are_as_short_as_others():
     arm = cr.load("planar_3r")
-    lists = arm.to_screws()
+    lists = arm.textbook.to_screws()
     robot = cr.Robot.from_screws(
         home=lists.home, screws=lists.screws, frames=lists.frames, inertias=lists.inertias, gravity=[0, -9.81, 0]
     )

@@ -30,12 +30,12 @@ def wrist():
 def test_angles_and_their_rates_are_those_of_the_robot_in_every_order(order, wrist):
     q = wrist.random_state(np.random.default_rng(5), (3,))
     own = wrist.kinematic_equations(order=order)
-    found, expected = own.lambdify("pose_vector")(q), wrist.pose_vector(q, order=order)
+    found, expected = own.lambdify("pose_vector")(q), wrist.textbook.pose_vector(q, order=order)
     turns = (found - expected)[:, 3:] / (2 * np.pi)
     np.testing.assert_allclose(turns, np.round(turns), atol=1e-10)
     np.testing.assert_allclose(found[:, :3], expected[:, :3], rtol=1e-10)
     J = own.lambdify("analytic_jacobian")(q)
-    np.testing.assert_allclose(J, wrist.analytic_jacobian(q, order=order), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(J, wrist.textbook.analytic_jacobian(q, order=order), rtol=1e-8, atol=1e-8)
 
 
 def test_the_wrist_has_its_joints_as_euler_angles(wrist):
@@ -62,8 +62,8 @@ def test_the_angle_of_a_planar_arm_is_the_sum_of_its_joints(planar):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("planar_3r", "translational"), ("planar_3r", None), ("planar_2r", "all"), ("planar_2r", None),
-        ("planar_rp", None), ("scara", "translational"), ("scara", "rotational"),
+        ("planar_3r", "position"), ("planar_3r", None), ("planar_2r", "pose"), ("planar_2r", None),
+        ("planar_rp", None), ("scara", "position"), ("scara", "orientation"),
     ],
 )  # fmt: skip
 def test_manipulability_is_that_of_the_robot_whatever_the_shape_of_its_jacobian(name, part):
@@ -73,12 +73,12 @@ def test_manipulability_is_that_of_the_robot_whatever_the_shape_of_its_jacobian(
     w = own.manipulability if part is None else own.manipulability_of(part)
     function = sp.lambdify(own.q, w.subs(own.parameters), "numpy")
     found = np.broadcast_to(function(*q.T), 4)
-    np.testing.assert_allclose(found, robot.manipulability(q, part=part), rtol=1e-9)
+    np.testing.assert_allclose(found, robot.manipulability(q, task=part), rtol=1e-9)
 
 
 def test_manipulability_of_three_links_is_a_root_of_squares():
     arm = cr.load("planar_3r").kinematic_equations()
-    w = arm.manipulability_of("translational")
+    w = arm.manipulability_of("position")
     assert arm.q[0] not in w.free_symbols
     assert w.count_ops() < 40
     assert cr.load("planar_2r").kinematic_equations().manipulability == sp.sympify(
@@ -125,7 +125,7 @@ def test_a_document_has_all_terms_and_can_be_saved(planar, tmp_path):
         (lambda x: x.source_code("c", "T"), ShapeError, r"a list of terms, such as \['T'\]"),
         (lambda x: x.source_code("c", ["K"]), UnknownNameError, "no term named 'K'"),
         (lambda x: x.source_code("fortran"), UnknownNameError, "no language named 'fortran'"),
-        (lambda x: x.manipulability_of("some"), UnknownNameError, "no part of a motion named 'some'"),
+        (lambda x: x.manipulability_of("some"), UnknownNameError, "no task named 'some'"),
         (lambda x: x.robot.kinematic_equations(order="zz"), UnknownNameError, "no order of angles named 'zz'"),
     ],
 )

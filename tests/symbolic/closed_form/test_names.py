@@ -7,6 +7,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError
 from chainrule.functions import reference
 from chainrule.model.joints import Moved
@@ -33,10 +34,10 @@ def numbers(matrix, symbols, q):
 @pytest.mark.parametrize("link", ["panda_hand_tcp", "panda_link8", None])
 def test_two_frames_on_one_link_have_their_own_lengths(link):
     robot = cr.load("panda_hand")
-    q = np.linspace(0.2, -0.6, robot.n)
-    closed = robot.kinematic_equations(link, "space")
+    q = np.linspace(0.2, -0.6, robot.nv)
+    closed = robot.kinematic_equations(link, frame="space")
     np.testing.assert_allclose(numbers(closed.T, closed, q), robot.pose(q, link), atol=1e-12)
-    np.testing.assert_allclose(numbers(closed.J, closed, q), robot.jacobian(q, link, "space"), atol=1e-12)
+    np.testing.assert_allclose(numbers(closed.J, closed, q), robot.jacobian(q, link, frame="space"), atol=1e-12)
 
 
 def test_two_joints_on_one_link_have_their_own_angles():
@@ -67,11 +68,11 @@ def test_an_offset_and_the_next_origin_are_kept_apart():
     joints[1] = replace(joints[1], kind=Moved(joints[1].kind.inner, offset))
     joints[2] = replace(joints[2], origin=tilt)
     robot = Mechanism(replace(model, joints=tuple(joints)))
-    closed = kinematic_equations(robot, None, "space")
+    closed = kinematic_equations(robot, None, frame="space")
     angles = {str(s): x for s, x in closed.parameters.items() if str(s).startswith("alpha_2")}
     assert angles == {"alpha_2": pytest.approx(0.4), "alpha_2_3": pytest.approx(0.7)}
     q = np.linspace(-0.5, 1.0, 6)
-    expected = reference.evaluate(robot.model, "pose", [q], link=robot.link())
+    expected = reference.evaluate(robot.model, "pose", [q], link=find_link(robot))
     np.testing.assert_allclose(numbers(closed.T, closed, q), expected, atol=1e-12)
 
 

@@ -99,10 +99,10 @@ def test_symbols_are_found_by_name(own):
 
 
 def test_every_symbol_has_a_meaning_and_the_unit_of_its_quantity():
-    arm = cr.load("puma560").with_joint("joint1", stiffness=2.0, rest=0.1).equations()
+    arm = cr.load("puma560").edit(joints={"joint1": {"stiffness": 2.0, "rest": 0.1}}).equations()
     assert {"b_1", "f_1n", "J_2", "k_1", "q_01", "I_2xx", "m_3", "l_c2x", "d_1"} <= set(arm.symbols)
     assert all(entry.meaning and entry.unit for entry in arm.symbols.entries)
-    slide = cr.load("planar_rp").with_joint("joint2", viscous=0.1, rotor=0.2).equations().symbols
+    slide = cr.load("planar_rp").edit(joints={"joint2": {"viscous": 0.1, "rotor": 0.2}}).equations().symbols
     assert (slide.entry("b_2").unit, slide.entry("J_2").unit) == ("N s/m", "kg")
 
 

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import chainrule as cr
+from chainrule.core.reading import find_link
 from chainrule.errors import ChainruleError
 from chainrule.symbolic.algebra.evaluation import evaluate
 from chainrule.symbolic.closed_form import kinematics
@@ -24,7 +25,7 @@ def with_wrong_number(symbolic, name):
 
 @pytest.mark.parametrize("term", EXPECTED)
 def test_a_wrong_term_is_refused(term):
-    robot = cr.load("planar_2r").with_joint_properties(stiffness=3.0, viscous=0.1)
+    robot = cr.load("planar_2r").edit(joints={"*": {"stiffness": 3.0, "viscous": 0.1}})
     name = {"spring": "k_1", "friction": "b_1"}.get(term, "L_1")
     wrong = Equations(robot, with_wrong_number(robot.equations().symbolic, name))
     with pytest.raises(
@@ -37,7 +38,7 @@ def test_a_wrong_term_is_refused(term):
 def test_wrong_kinematics_and_intermediate_variables_are_refused():
     robot = cr.load("planar_2r")
     symbolic = with_wrong_number(robot.equations().symbolic, "L_1")
-    wrong = kinematics.KinematicEquations(robot, symbolic, robot.link(), "world")
+    wrong = kinematics.KinematicEquations(robot, symbolic, find_link(robot), "world")
     for attribute in ("T", "J", "determinant"):
         with pytest.raises(ChainruleError, match="report it"):
             getattr(wrong, attribute)

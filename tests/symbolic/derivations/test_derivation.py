@@ -12,7 +12,8 @@ from chainrule.model import Joint, Link, Model, Screw
 from chainrule.spatial import Symmetric, Vector
 from chainrule.symbolic.algebra.units import UnitError, unit, unit_of
 from chainrule.symbolic.closed_form.equations import equations
-from chainrule.symbolic.derivations.derivation import METHODS, derive
+from chainrule.symbolic.derivations.derivation import METHODS
+from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.derivations.latex_names import link_quantity
 from chainrule.symbolic.derivations.problem import Problem, Quantity
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
@@ -38,14 +39,14 @@ def value(robot, expression, state, parameters=None):
 
 def state_of(robot, seed=3):
     rng = np.random.default_rng(seed)
-    return robot.random_state(rng), rng.normal(size=robot.n), rng.normal(size=robot.n)
+    return robot.random_state(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_vector_of_the_newton_euler_derivation_is_that_of_the_kernel(name):
     robot = cr.load(name)
     state = state_of(robot)
-    table, found = robot.newton_euler_table(*state), named(derive(robot, "newton-euler"))
+    table, found = robot.textbook.newton_euler_table(*state), named(derive(robot, "newton-euler"))
     for i in range(len(table.links)):
         for column in table.units:
             expected = getattr(table, column)[i]
@@ -62,7 +63,7 @@ def test_the_equations_that_a_derivation_ends_with_are_the_kernels(name, method)
     if "g" in found:
         assert_allclose(value(robot, found["g"], (q, qd, qdd)), robot.gravity_torque(q), rtol=1e-10, atol=1e-10)
     if method not in ("closed-form", "dae"):  # those end with M, C, g and M, h
-        tau = [value(robot, found[f"\\tau_{{{i + 1}}}"], (q, qd, qdd))[0] for i in range(robot.n)]
+        tau = [value(robot, found[f"\\tau_{{{i + 1}}}"], (q, qd, qdd))[0] for i in range(robot.nv)]
         assert_allclose(tau, robot.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
 
 
@@ -153,7 +154,7 @@ def test_symbols_that_are_not_the_kernels_are_refused():
 def test_screws_off_the_origin_and_numeric_parameters(method):
     robot = cr.load("modern_robotics_3r")
     state = state_of(robot)
-    document = derive(robot, method, "numeric", state)
+    document = derive(robot, method, parameters="numeric", state=state)
     M = value(robot, named(document)["M"], state, {})
     assert_allclose(M, robot.mass_matrix(state[0]).ravel(), rtol=1e-10, atol=1e-10)
     assert "pounds, feet" in document.text()
@@ -206,4 +207,4 @@ def test_robots_without_such_equations_are_refused_with_what_to_do():
     with pytest.raises(ModelError, match="loops"):
         derive(cr.load("four_bar"))
     with pytest.raises(ModelError, match=r"too large.*numeric.*lock.*intermediate"):
-        derive(cr.load("puma560"), "newton-euler", "numeric")
+        derive(cr.load("puma560"), "newton-euler", parameters="numeric")

@@ -9,7 +9,7 @@ import chainrule as cr
 from chainrule.errors import ModelError
 from chainrule.model import Composite, Frame, Joint, Link, Mimic, Model, Screw
 from chainrule.spatial import Symmetric, Transform, Vector
-from chainrule.symbolic.derivations.derivation import derive
+from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.documents.blocks import Formula
 from symbolic.derivations.test_derivation import named, state_of, value
 
@@ -50,7 +50,7 @@ def branched():
 def test_every_twist_and_wrench_of_the_derivation_is_that_of_the_kernel(name):
     robot = cr.load(name)
     state = state_of(robot)
-    table, found = robot.rnea_table(*state), named(derive(robot, "rnea"))
+    table, found = robot.textbook.rnea_table(*state), named(derive(robot, "rnea"))
     for i in range(len(table.links)):
         for letter, column in (("V", table.V), (r"\dot{V}", table.V_dot), ("F", table.F)):
             assert_allclose(value(robot, found[f"{letter}_{{{i + 1}}}"], state), column[i], rtol=1e-10, atol=1e-10)
@@ -71,9 +71,9 @@ def test_the_recursion_of_the_planar_arm_in_symbols():
 def test_the_power_of_the_wrenches_is_that_of_the_joints_of_a_tree():
     robot = branched()
     state = state_of(robot)
-    found = named(derive(robot, "rnea", "numeric", state))
+    found = named(derive(robot, "rnea", parameters="numeric", state=state))
     assert r"\dot{A}_i" in found[r"\dot{V}_i"].latex  # the first axis of a universal joint moves in the link's frame
-    tau = [value(robot, found[f"\\tau_{{{i + 1}}}"], state, {})[0] for i in range(robot.n)]
+    tau = [value(robot, found[f"\\tau_{{{i + 1}}}"], state, {})[0] for i in range(robot.nv)]
     assert_allclose(tau, robot.inverse_dynamics(*state), rtol=1e-9, atol=1e-9)
 
 
@@ -101,7 +101,11 @@ def test_the_closed_form_of_the_planar_arm_has_the_matrices_of_the_lecture():
 
 def test_a_robot_with_one_coriolis_matrix_and_one_whose_screws_move():
     assert "the same one" in derive(load("pendulum"), "closed-form").text()
-    rules = [block.sides for block in derive(branched(), "closed-form", "numeric").blocks if hasattr(block, "sides")]
+    rules = [
+        block.sides
+        for block in derive(branched(), "closed-form", parameters="numeric").blocks
+        if hasattr(block, "sides")
+    ]
     assert any(r"\dot{S}" in side.latex for sides in rules for side in sides if isinstance(side, Formula))
 
 
@@ -135,8 +139,8 @@ def test_velocities_with_joints_that_slide(name):
     robot = cr.load(name)
     state = state_of(robot)
     document = derive(robot, "velocities")
-    table, found = robot.velocity_table(*state[:2]), named(document)
-    for i in range(robot.n):
+    table, found = robot.textbook.velocity_table(*state[:2]), named(document)
+    for i in range(robot.nv):
         assert_allclose(value(robot, found[f"\\omega_{{{i + 1}}}"], state), table.omega[i], atol=1e-10)
         assert_allclose(value(robot, found[f"v_{{{i + 1}}}"], state), table.v[i], atol=1e-10)
     assert "slides" in document.text()
@@ -144,7 +148,7 @@ def test_velocities_with_joints_that_slide(name):
 
 def test_every_tip_of_a_tree_has_its_velocities():
     robot = branched()
-    text = derive(robot, "velocities", "numeric").text()
+    text = derive(robot, "velocities", parameters="numeric").text()
     assert "End-effector: finger2" in text
     assert "End-effector: pad1" in text
     assert "Any other joint" in text
@@ -163,10 +167,12 @@ def test_columns_and_poses_of_the_planar_arm_by_exponentials():
     q = state[0]
     for i, link in enumerate(("link1", "link2", "link3")):
         space, body = sides[f"{{}}^0 J_{{({i + 1})}}"][1], sides[f"{{}}^{i + 1} J_{{({i + 1})}}"][1]
-        assert_allclose(value(robot, space, state), robot.jacobian(q, link, "space").ravel(), atol=1e-10)
-        assert_allclose(value(robot, body, state), robot.jacobian(q, link, "body").ravel(), atol=1e-10)
+        assert_allclose(value(robot, space, state), robot.jacobian(q, link, frame="space").ravel(), atol=1e-10)
+        assert_allclose(value(robot, body, state), robot.jacobian(q, link, frame="body").ravel(), atol=1e-10)
     assert_allclose(value(robot, sides["H_{e}"][1], state), robot.pose(q).ravel(), atol=1e-10)
-    assert_allclose(value(robot, sides["E_{3}"][1], state), robot.exponential_table(q).products[2].ravel(), atol=1e-10)
+    assert_allclose(
+        value(robot, sides["E_{3}"][1], state), robot.textbook.exponential_table(q).products[2].ravel(), atol=1e-10
+    )
 
 
 def test_a_coordinate_of_ones_own_is_in_the_exponentials():
@@ -186,7 +192,7 @@ def test_robots_without_masses_have_velocities(method):
 @pytest.mark.parametrize("method", ["velocities", "jacobians", "rnea"])
 def test_screws_off_the_origin_with_numbers_for_parameters(method):
     """Symbols are compared with kernels while the document is written."""
-    assert derive(load("modern_robotics_3r"), method, "numeric").title.endswith("of modern_robotics_3r")
+    assert derive(load("modern_robotics_3r"), method, parameters="numeric").title.endswith("of modern_robotics_3r")
 
 
 @pytest.mark.parametrize("method", ["velocities", "jacobians", "rnea"])

@@ -13,7 +13,8 @@ from chainrule.model import Joint, Link, Model, Screw
 from chainrule.spatial import Symmetric, Vector
 from chainrule.symbolic.closed_form.equations import equations
 from chainrule.symbolic.closed_form.summary import summary
-from chainrule.symbolic.derivations.derivation import METHODS, derive
+from chainrule.symbolic.derivations.derivation import METHODS
+from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.documents.blocks import Code, Equation, Formula, Heading, Paragraph, Table
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.formula import parse, width

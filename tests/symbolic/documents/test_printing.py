@@ -6,7 +6,7 @@ import sympy as sp
 
 import chainrule as cr
 from chainrule.symbolic.closed_form.equations import equations
-from chainrule.symbolic.derivations.derivation import derive
+from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.documents.printing import (
     Style,
     abbreviate,

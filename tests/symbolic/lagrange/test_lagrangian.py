@@ -163,7 +163,7 @@ def test_every_function_gives_the_robots_numbers(name, compiled):
     system, robot = make(), cr.load(name)
     rng = np.random.default_rng(3)
     q = robot.random_state(rng, (4, 5))
-    qd, last = rng.normal(size=(2, 4, 5, robot.n))
+    qd, last = rng.normal(size=(2, 4, 5, robot.nv))
     state = {"q": q, "qd": qd, "qdd": last, "inputs": last}
     arguments = {
         "inverse_dynamics": ("q", "qd", "qdd"),

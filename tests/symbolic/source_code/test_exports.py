@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import subprocess
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ needs_octave = pytest.mark.skipif(shutil.which("octave-cli") is None, reason="ne
 
 def states(robot, count=3):
     rng = np.random.default_rng(8)
-    return [(robot.random_state(rng), rng.normal(size=robot.n), rng.normal(size=robot.n)) for _ in range(count)]
+    return [(robot.random_state(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)) for _ in range(count)]
 
 
 def expected(robot, term, q, qd, qdd):
@@ -76,7 +77,7 @@ def called(functions, name, given, shape):
     """What a compiled function writes into its last argument, an array of this shape."""
     out = np.full(shape, np.nan)
     inputs = [np.ascontiguousarray(a) for a in given]
-    getattr(functions, name)(*(ctypes.c_void_p(a.ctypes.data) for a in (*inputs, out)))
+    attrgetter(name)(functions)(*(ctypes.c_void_p(a.ctypes.data) for a in (*inputs, out)))
     return out
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.errors import import_optional
+
 NOT_INSTALLED, NOT_RUN = "not installed", "not run"
 """Reasons in `{"error": reason}`, which stands for figures that were not measured this time."""
 
@@ -37,9 +39,7 @@ def with_recorded(figures: Any, recorded: Any) -> Any:
 
 def plot_figures(results: dict[str, Any], path: Path) -> Path:
     """Draw the results of `chainrule bench`: functions, longer chains, larger batches."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+    import_optional("matplotlib", "the picture of a benchmark").use("Agg")
     from matplotlib import pyplot
 
     figure, (left, middle, right) = pyplot.subplots(1, 3, figsize=(15, 4.5), layout="constrained")

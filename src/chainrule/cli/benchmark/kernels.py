@@ -14,6 +14,7 @@ from chainrule.cli.benchmark.peers import Figures, is_installed, pinocchio_inver
 from chainrule.cli.benchmark.timing import NANOSECONDS, States, best
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.load import threads
+from chainrule.core.evaluation import kernel_of
 from chainrule.model import Joint, Link, Model, Screw
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
@@ -35,7 +36,7 @@ def measure_kernels(robot: Robot, states: int, seconds: float) -> Figures:
         one = [a[0].copy() for a in arguments]
         getattr(robot, name)(*one)
         call = getattr(robot, name)
-        kernel = robot.kernel(name)
+        kernel = kernel_of(robot, name)
         single = [a.astype(np.float32) for a in arguments]
         out, out_single = kernel.spread(arguments), kernel.spread(single)
         row = {"call": best(lambda c=call, a=one: c(*a), seconds)}  # type: ignore[misc]
@@ -77,7 +78,7 @@ def measure_chains(joints: tuple[int, ...], seconds: float) -> list[dict[str, fl
         robot = snake(n)
         many = States(robot, CHAIN_STATES)
         with without_cache():
-            kernel = robot.kernel("inverse_dynamics")
+            kernel = kernel_of(robot, "inverse_dynamics")
         arguments = many.arguments("inverse_dynamics")
         out, ufunc = kernel.spread(arguments), kernel.ufunc
         spent = best(lambda f=ufunc, a=arguments, o=out: f(*a, out=o), seconds) / CHAIN_STATES  # type: ignore[misc]
@@ -118,7 +119,7 @@ def measure_batches(robot: Robot, sizes: tuple[int, ...], seconds: float) -> lis
 
 def measure_threads(robot: Robot, states: int, seconds: float) -> float:
     """Speed of all threads as a multiple of the speed of one, for inverse dynamics of a large batch."""
-    kernel = robot.kernel("inverse_dynamics")
+    kernel = kernel_of(robot, "inverse_dynamics")
     arguments = States(robot, states).arguments("inverse_dynamics")
     out = kernel.spread(arguments)
     spent = []

@@ -13,6 +13,7 @@ import numpy as np
 
 from chainrule.cli.benchmark.timing import NANOSECONDS, States, best
 from chainrule.errors import ModelWarning
+from chainrule.formats.urdf import to_urdf
 from chainrule.model import Joint
 from chainrule.robot.robot import Robot
 
@@ -55,7 +56,7 @@ def urdf(robot: Robot) -> str:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # gravity is set by hand
-        return Robot(replace(robot.model, joints=tuple(map(with_limits, robot.model.joints)))).to_urdf()
+        return to_urdf(replace(robot.model, joints=tuple(map(with_limits, robot.model.joints))))
 
 
 def pinocchio(robot: Robot, states: int, seconds: float) -> Figures:
@@ -126,7 +127,7 @@ def modern_robotics(robot: Robot, states: int, seconds: float) -> Figures:
     """The code of the textbook Modern Robotics."""
     import modern_robotics as mr
 
-    table = robot.to_screws()
+    table = robot.textbook.to_screws()
     M, G, S = np.array(table.frames), np.array(table.inertias), table.screws
     many = States(robot, 1)
     q, qd, qdd, g, F = many.q[0], many.qd[0], many.qdd[0], robot.gravity, np.zeros(6)

@@ -10,7 +10,7 @@ How to add a target of compilation
    their operands and what they mean. `emit/c.py` is the shortest example.
 3. Write numbers with `repr`, which is exact, and no name from a model into the text.
 4. For a target that is written to files, make a `targets.Target` of the suffix and a function that gives the texts of
-   all files, and `targets.register` it. `robot.export("its name", path=...)` then finds it. Begin each text with a
+   all files, and `targets.register` it. `robot.compiled.export("its name", path=...)` then finds it. Begin each with a
    comment that holds `targets.MARK`: files without it are not overwritten.
 5. For a target that runs in this process, build its modules in `emit/`, load and call them in `load/`, keep what was
    built with `memory.keep`, and give it the methods of `backend.Backend`.

@@ -11,12 +11,11 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from chainrule.compile import memory
 from chainrule.compile.load import cache
-from chainrule.errors import ChainruleError, MissingPackageError, ShapeError, short_repr
+from chainrule.errors import ChainruleError, ShapeError, import_optional, short_repr
 
 OPTIONS = ("-std=c++17",)
 """What the compiler is told besides the kind of processor: nothing that trades accuracy for speed."""
@@ -34,12 +33,7 @@ class Stream(NamedTuple):
 
 def cupy() -> Any:
     """The package CuPy."""
-    try:
-        return import_module("cupy")
-    except ImportError as error:
-        raise MissingPackageError(
-            "graphics processors need CuPy: pip install 'chainrule[cuda]', or cupy-cuda12x for CUDA 12"
-        ) from error
+    return import_optional("cupy", "a graphics processor", ", or cupy-cuda12x for CUDA 12")
 
 
 class CupyDriver:

@@ -7,11 +7,18 @@ import ctypes.util
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from chainrule.compile import memory
 from chainrule.compile.load.nearby import nearby
 from chainrule.compile.tape import SYSTEM_FUNCTIONS
+from chainrule.errors import MissingPackageError
+
+try:
+    import llvmlite.binding as llvm
+except (ImportError, OSError) as error:  # there is no wheel for the platform, or its library does not load
+    raise MissingPackageError(
+        f"machine code for the CPU needs the package llvmlite, which cannot be imported here ({error}): pip install "
+        "llvmlite; robot.compiled.export writes C without it, and without kernels everything is interpreted"
+    ) from error
 
 
 def _machine() -> Any:
@@ -56,6 +63,11 @@ def vector_bits() -> int:
     if have.get("avx2"):
         return 256
     return 128
+
+
+def llvm_version() -> str:
+    """The version of LLVM."""
+    return ".".join(map(str, llvm.llvm_version_info))
 
 
 @cache

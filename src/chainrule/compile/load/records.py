@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.compile import memory
-from chainrule.compile.emit import array_call as emit
 
 MAX_RECORDS = 128
 """Ways of calling one method that are remembered."""
@@ -68,6 +67,8 @@ class Target(NamedTuple):
     @property
     def fits(self) -> bool:
         """Whether the builtin has room for it."""
+        from chainrule.compile.emit import array_call as emit
+
         return len(self.lengths) <= emit.MAX_INPUTS and len(self.shape) <= emit.MAX_CORE
 
 
@@ -104,6 +105,8 @@ class Records(_Table):
 
     def add_single_loops(self) -> None:
         """Let calls on floats go to the loops for floats that have been made by now."""
+        from chainrule.compile.emit import array_call as emit
+
         for record, target in zip(self.records, self.targets, strict=True):
             loop = None if record[emit.SINGLE_LOOP] else target.single()
             if loop is not None:
@@ -114,6 +117,8 @@ class Records(_Table):
 
 def _words(pattern: Pattern, target: Target, finish: Any) -> list[int]:
     """A record, as compiled code reads it (`emit/array_call`)."""
+    from chainrule.compile.emit import array_call as emit
+
     slots = _slots(pattern)
     shape = list(target.shape)
     strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
@@ -145,6 +150,8 @@ def _words(pattern: Pattern, target: Target, finish: Any) -> list[int]:
 
 
 def _slots(pattern: Pattern) -> list[int]:
+    from chainrule.compile.emit import array_call as emit
+
     words: list[int] = []
     positional = len(pattern.slots) - len(pattern.keywords)
     for name, slot in zip([None] * positional + list(pattern.keywords), pattern.slots, strict=True):

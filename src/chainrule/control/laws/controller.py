@@ -9,8 +9,8 @@ How to add a controller
    Other attributes may be read by the law as they are: a controller whose attributes differ is compiled by itself.
    `actuated` names the joints with motors; without it, they are all but free joints and those with an effort limit
    of 0. A law that uses the dynamics and knows of closed loops calls `self.close_loops(q)` then.
-3. Write `torque(q, qd, z, s, p)` over lists of scalars, without a branch on a value (use `where` of
-   `chainrule.spatial.scalar`). `self.parts(p)` gives the arrays of step 2 back, in their order and the target's last;
+3. Write `torque(q, qd, z, s, p)` over lists of scalars, in plain arithmetic or NumPy's functions, without a branch on
+   a value (`np.where` chooses). `self.parts(p)` gives the arrays of step 2 back, in their order and the target's last;
    `target.at(s, numbers)` is the reference at this moment; `self.model` goes into the functions of
    `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states). `self.project(tau)` leaves those of motors,
    `self.distribute(q, tau)` lets motors do what torques at all joints would.
@@ -34,7 +34,10 @@ from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.control.laws.targets import Target
 from chainrule.control.laws.text import law_key, takes_time
-from chainrule.control.requirements import Actuated, driven_velocities
+from chainrule.control.requirements import Actuated, actuated_velocities
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import merged_model
+from chainrule.core.reading import read_state
 from chainrule.functions.reference import scalars_of, stack
 from chainrule.loops.mobility import leading_velocities
 from chainrule.model import Model, edits
@@ -76,8 +79,8 @@ class Controller(ABC):
         actuated: Actuated = None,
     ) -> None:
         self.robot = robot
-        self.model = robot.merged
-        self.actuated = driven_velocities(robot, actuated, type(self).__name__)
+        self.model = merged_model(robot)
+        self.actuated = actuated_velocities(robot, actuated, type(self).__name__)
         """The places in qd of the velocities that a motor drives."""
         self.loop_rows: tuple[int, ...] = ()
         """Equations of closed loops that count, for laws that know them."""
@@ -133,8 +136,8 @@ class Controller(ABC):
         """Let the law count with closed loops, near a closed configuration q (nq,)."""
         if self.robot.model.constraints:
             self.leading = leading_velocities(self.robot, q, self.actuated, type(self).__name__)
-            self.loop_rows = self.robot.loop_rows
-            self.loop_rank = min(len(self.loop_rows), self.robot.closure.rank)
+            self.loop_rows = closure_of(self.robot).rows
+            self.loop_rank = min(len(self.loop_rows), closure_of(self.robot).rank)
 
     def distribute(self, q: Scalars, tau: Scalars) -> list[Scalar]:
         """The torques of motors that do what torques tau at all joints would: through closed loops, if there are any.
@@ -157,7 +160,7 @@ class Controller(ABC):
     def evaluate(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
         """The torque (..., nv), and dz/dt (..., states)."""
         name = type(self).__name__
-        position, velocity = self.robot.read(name, q=q, qd=qd)
+        position, velocity = read_state(self.robot, name, q=q, qd=qd)
         internal = rows_of(np.zeros(self.states) if z is None else z, self.states, f"{name}: z", "internal states")
         arrays = together(
             {"q": position, "qd": velocity, "z": internal, "t": self.signals(t), "parameters": self.parameters}, name
@@ -165,7 +168,7 @@ class Controller(ABC):
         batch = arrays[0].shape[:-1]
         with np.errstate(all="ignore"):
             tau, rates = self.torque(*(scalars_of(a) for a in arrays), **self._time(t, batch))
-        return stack(tau, batch, (self.model.nv,)), stack(rates, batch, (self.states,))
+        return stack(list(tau), batch, (self.model.nv,)), stack(list(rates), batch, (self.states,))
 
     def _time(self, t: ArrayLike, batch: tuple[int, ...]) -> dict[str, Any]:
         """The time, for a law that takes it."""

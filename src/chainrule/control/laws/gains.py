@@ -17,6 +17,8 @@ import numpy as np
 from chainrule.arguments import Array, positive
 from chainrule.control.laws.targets import configurations
 from chainrule.control.requirements import gains, known_robot
+from chainrule.core.derived import driven_velocities, has_moving_mass
+from chainrule.core.evaluation import evaluate
 from chainrule.core.names import known_names, numbers_by_name
 from chainrule.core.rank import motions
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
@@ -80,15 +82,15 @@ def default_gains(robot: Mechanism, q: ArrayLike | None = None, *, bandwidth: fl
 def joint_inertias(robot: Mechanism, q: ArrayLike | None, what: str) -> Array:
     """The inertia of each joint at q (..., nq), in kg m^2 or kg: (..., nv); a joint without any is refused."""
     at = home(robot) if q is None else configurations(robot, q, what)
-    if not robot.has_mass:
+    if not has_moving_mass(robot):
         raise ModelError(_no_inertia(robot, robot.joint_names, what))
-    M = robot.evaluate("mass_matrix", q=at)
+    M = evaluate(robot, "mass_matrix", q=at)
     diagonal = np.diagonal(M, axis1=-2, axis2=-1).copy()
     if robot.model.constraints:
-        G = robot.evaluate("constraint_jacobian", q=at)
+        G = evaluate(robot, "loops.jacobian", q=at)
         for row in np.ndindex(M.shape[:-2]):
             diagonal[row] = np.maximum(diagonal[row], _inertias_through_loops(robot, M[row], G[row]))
-    still = [v.joint for v in robot.layout.velocities if not (diagonal[..., v.index] > 0).all()]
+    still = [v.joint for v in robot.model.layout.velocities if not (diagonal[..., v.index] > 0).all()]
     if still:
         raise ModelError(_no_inertia(robot, tuple(dict.fromkeys(still)), what))
     return diagonal
@@ -106,7 +108,7 @@ def _inertias_through_loops(robot: Mechanism, M: Array, G: Array) -> Array:
 
     Velocities that keep the loops closed are Z u, those of the motors Z_a u = v_a, so that all are Z Z_a^+ v_a.
     """
-    Z, driven = motions(G), list(robot.actuated)
+    Z, driven = motions(G), list(driven_velocities(robot))
     felt = np.zeros(robot.nv)
     if driven and Z.shape[1]:
         follow = Z @ np.linalg.pinv(Z[driven], rcond=1e-6)
@@ -167,7 +169,7 @@ class JointGains:
     @property
     def _friction(self) -> Array:
         """The viscous friction of each joint."""
-        return np.array([dof.viscous for dof in self._robot.layout.dofs], dtype=float)
+        return np.array([dof.viscous for dof in self._robot.model.layout.dofs], dtype=float)
 
     def _critical_damping(self, kp: Array) -> Array:
         """The gain kd = 2 w m, with w the root of w (w m + b) = kp."""
@@ -208,7 +210,7 @@ def gains_by_name(value: Any, what: str) -> dict[str, Any] | None:
 
 def named_gains(robot: Mechanism, value: Mapping[str, Any], what: str, default: Callable[[], Array]) -> Array:
     """Gains by the names of joints, or of velocities such as "base.wx"; joints that are not named get the default."""
-    layout = robot.layout
+    layout = robot.model.layout
     places: dict[str, tuple[int, ...]] = {name: (i,) for i, name in enumerate(layout.velocity_names)}
     places |= {name: layout.velocities_of([name]) for name in layout.joint_names}
     chosen: dict[int, float] = {}

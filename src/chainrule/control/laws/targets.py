@@ -13,6 +13,7 @@ from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.motions.references import Reference
 from chainrule.core.plausibility import warn_of_degrees
+from chainrule.core.reading import read_state
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.spatial import Motion, Scalar, Transform
@@ -42,7 +43,7 @@ class Target(ABC):
 
 
 class JointTarget(Target):
-    """A configuration (..., nq), a motion in joint space, or a path that `robot.follow` found."""
+    """A configuration (..., nq), a motion in joint space, or a path that `robot.ik.follow` found."""
 
     def __init__(self, robot: Mechanism, target: ArrayLike | Reference | FollowedPath, what: str) -> None:
         self._nq, self._nv = robot.nq, robot.nv
@@ -96,7 +97,7 @@ class JointTarget(Target):
 
 def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     """Configurations (..., nq) of a robot, finite."""
-    (q,) = robot.read(what, q=value)
+    (q,) = read_state(robot, what, q=value)
     refuse_nonfinite(q, f"{what}: q")
     warn_of_degrees(robot, q, what)
     return q.astype(float)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.algorithms.jacobians import jacobian, jacobian_derivative
+from chainrule.algorithms.jacobians import jacobian, jacobian_dot
 from chainrule.algorithms.kinematics import pose
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.arguments import Array, number, positive
@@ -28,6 +28,8 @@ from chainrule.control.laws.joint_space import Law, holding_torque, joint_error,
 from chainrule.control.laws.targets import PoseTarget, configurations
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.requirements import Actuated, gains, known_robot
+from chainrule.core.evaluation import evaluate
+from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.kinematics.configurations import home
 from chainrule.spatial import Force, Motion, Scalar, Transform
@@ -117,7 +119,7 @@ class Impedance(Controller):
     ) -> None:
         known_robot(robot, "Impedance", inverse=damping is None or stiffness is None)
         refuse_unused_bandwidth(bandwidth, stiffness, "Impedance", "stiffness")
-        self.link = robot.link(link)
+        self.link = find_link(robot, link)
         self.goal = PoseTarget(target, "Impedance")
         self.critical = damping is None
         w = 2 * np.pi * positive(BANDWIDTH_HZ if bandwidth is None else bandwidth, "Impedance: bandwidth")
@@ -161,8 +163,8 @@ class Impedance(Controller):
 def _felt_inertias(robot: Mechanism, link: str) -> Array:
     """The inertia (three times) and the mass (three times) felt at a link at home, each averaged over its axes."""
     q = home(robot)
-    J = robot.evaluate("jacobian", q=q, link=link, frame="world")
-    moves = np.diagonal(J @ np.linalg.solve(robot.evaluate("mass_matrix", q=q), J.T))
+    J = evaluate(robot, "jacobian", q=q, link=link, frame="world")
+    moves = np.diagonal(J @ np.linalg.solve(evaluate(robot, "mass_matrix", q=q), J.T))
     felt = []
     for part in (moves[:3], moves[3:]):
         movable = part[part > MIN_MOBILITY]
@@ -227,7 +229,7 @@ class OperationalSpace(Controller):
         actuated: Actuated = None,
     ) -> None:
         known_robot(robot, "OperationalSpace", inverse=True)
-        self.link = robot.link(link)
+        self.link = find_link(robot, link)
         if not isinstance(task, str) or task not in TASKS:
             raise UnknownNameError.of("task", task, TASKS, "OperationalSpace")
         self.rows = TASKS[task]
@@ -259,7 +261,7 @@ class OperationalSpace(Controller):
         kp, kd, (eps,), *posture, posture_kd, target = self.parts(p)
         T_ref, V_ref, A_ref = self.goal.at(s, target)
         J = jacobian(self.model, q, self.link, "world")
-        drift = weighted_sum(jacobian_derivative(self.model, q, qd, self.link, "world"), qd)
+        drift = weighted_sum(jacobian_dot(self.model, q, qd, self.link, "world"), qd)
         a = [-d * v for d, v in zip(posture_kd, qd, strict=True)]
         if posture:
             e_posture = joint_error(self.model, q, posture[0])

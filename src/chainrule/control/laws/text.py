@@ -2,24 +2,27 @@
 
 Two controllers share compiled code only if their laws are the same arithmetic. A law of this package depends on a few
 attributes, which are compared as they are now. Any other law is traced: called once with symbols, and known by the
-graph that comes out. The trace is kept for as long as nothing that the law can read has changed; where that cannot be
-seen, the law is traced each time.
+arithmetic that comes out. The trace is kept for as long as nothing that the law can read has changed; where that cannot
+be seen, the law is traced each time.
 """
 
 from __future__ import annotations
 
 import sys
-import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from chainrule.arguments import Array
+from chainrule.compile.symbol_array import with_symbols
+from chainrule.compile.traced_function import TracedFunction, refuse_difference, trace_of_user
 from chainrule.control.laws.targets import Target
-from chainrule.core.mechanism import Mechanism, fingerprint
-from chainrule.errors import ShapeError
+from chainrule.core.derived import digest, fingerprint
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError, short_repr
 from chainrule.model import Model
 
 OWN_LAWS = "chainrule.control.laws."
@@ -31,10 +34,10 @@ MAX_TRACES = 64
 PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 """Types whose values never change."""
 
-PURE_PACKAGES = ("chainrule", "numpy", "math", "builtins", "casadi", "typing", "abc")
+PURE_PACKAGES = ("chainrule", "numpy", "math", "builtins", "typing", "abc")
 """Packages whose functions and classes stay as they are."""
 
-_traces: OrderedDict[Hashable, str] = OrderedDict()
+_traces: OrderedDict[Hashable, TracedFunction] = OrderedDict()
 _fingerprints: OrderedDict[int, tuple[Model, str]] = OrderedDict()
 
 
@@ -45,24 +48,36 @@ class UnknownContentError(Exception):
 def law_key(controller: Any) -> tuple[Hashable, ...]:
     """A key of the arithmetic of `controller.torque`: equal keys mean equal arithmetic of (q, qd, z, s, p)."""
     kind: Any = type(controller)
-    if _is_own_law(controller):
+    if is_own_law(controller):
         try:
             return (kind, *_attributes_of(controller, numbers=False))
         except UnknownContentError:
             pass
-    try:
-        seen: Hashable = (kind, _attributes_of(controller, numbers=True), *_methods_of(type(controller)))
-    except (UnknownContentError, RecursionError):
-        return (kind, trace(controller))
-    text = _traces.get(seen)
-    if text is None:
-        text = _traces[seen] = trace(controller)
+    return (kind, traced_law(controller).fingerprint)
+
+
+def traced_law(controller: Any) -> TracedFunction:
+    """The law as a function of (q, qd, z, s, p), and of the time where it takes that: the torques, then dz/dt."""
+    seen = _content_of_law(controller)
+    if seen is None:
+        return trace(controller)
+    if seen not in _traces:
+        _traces[seen] = trace(controller)
         while len(_traces) > MAX_TRACES:
             _traces.popitem(last=False)
-    return (kind, text)
+    return _traces[seen]
 
 
-def _is_own_law(controller: Any) -> bool:
+def _content_of_law(controller: Any) -> Hashable:
+    """All that the law can read, by value; None where its changes cannot be seen."""
+    kind: Any = type(controller)
+    try:
+        return (kind, _attributes_of(controller, numbers=True), *_methods_of(kind))
+    except (UnknownContentError, RecursionError):
+        return None
+
+
+def is_own_law(controller: Any) -> bool:
     """Whether the law is one of this package, unchanged."""
     kind = type(controller)
     return (
@@ -111,7 +126,7 @@ def _content(value: Any) -> Hashable:
     if isinstance(value, slice):
         return ("slice", _content([value.start, value.stop, value.step]))
     if isinstance(value, Mechanism):
-        return ("robot", value.fingerprint)
+        return ("robot", fingerprint(value))
     if isinstance(value, Model):
         return ("model", _fingerprint(value))
     if isinstance(value, Target) and type(value).__module__.startswith(OWN_LAWS):
@@ -127,7 +142,7 @@ def _fingerprint(model: Model) -> str:
     """The digest of a model, which never changes; computed once."""
     found = _fingerprints.get(id(model))
     if found is None:
-        found = _fingerprints[id(model)] = (model, fingerprint(model))
+        found = _fingerprints[id(model)] = (model, digest(model))
         while len(_fingerprints) > MAX_TRACES:
             _fingerprints.popitem(last=False)
     return found[1]
@@ -190,51 +205,37 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 # --- tracing ---
 
 
-def trace(controller: Any, law: Callable[..., Any] | None = None) -> str:
-    """The law on symbols, compared with the law on numbers: tracing cannot see everything."""
-    import casadi
-
-    law = controller.torque if law is None else law
-    robot, name = controller.robot, type(controller).__name__
+def trace(controller: Any) -> TracedFunction:
+    """The law on symbols, compared with the law on numbers."""
+    law, robot, what = controller.torque, controller.robot, f"{type(controller).__name__}: torque"
     lengths = [robot.nq, robot.nv, controller.states, controller.width, np.asarray(controller.parameters).shape[-1]]
-    symbols = [casadi.SX.sym(letter, n) for letter, n in zip("qvzsp", lengths, strict=True)]
     timed = takes_time(controller)
-    if timed:
-        symbols.append(casadi.SX.sym("t", 1))
-    try:
-        with warnings.catch_warnings():  # CasADi tells of a coming change of its own NumPy support
-            warnings.simplefilter("ignore", FutureWarning)
-            tau, rates = _call(law, [_entries(x) for x in symbols], timed)
-        outputs = [casadi.vertcat(*map(casadi.SX, tau)), casadi.vertcat(*map(casadi.SX, rates))]
-        traced = casadi.Function("law", symbols, outputs)
-    except Exception as error:
-        raise ShapeError(
-            f"{name}: torque cannot be traced: {type(error).__name__}: {(str(error).splitlines() or [''])[-1]:.120}. "
-            "Write it in plain arithmetic over its arguments, with chainrule.spatial.scalar.where in place of if"
-        ) from error
-    _refuse_other_numbers(law, traced, [*lengths, 1][: len(symbols)], timed, name)
-    return str(traced.serialize())
-
-
-def _entries(symbol: Any) -> list[Any]:
-    return [symbol[i] for i in range(symbol.numel())]
-
-
-def _refuse_other_numbers(law: Callable[..., Any], traced: Any, lengths: list[int], timed: bool, name: str) -> None:
-    """An error where the law on numbers is not what was traced."""
+    lengths += [1] * timed
+    counts = (robot.nv, controller.states)
     rng = np.random.default_rng(0)
-    for _ in range(2):
-        numbers = [rng.uniform(0.1, 1.0, size=n) for n in lengths]
-        with np.errstate(all="ignore"):
-            tau, rates = _call(law, [list(x) for x in numbers], timed)
-        expected = np.array([float(np.ravel(x)[0]) for x in (*tau, *rates)])
-        found = np.concatenate([part.full().ravel() for part in traced(*numbers)])
-        rounding = 1e-9 * (1 + np.abs(expected[np.isfinite(expected)]).max(initial=0))
-        if not np.allclose(found, expected, rtol=1e-9, atol=rounding, equal_nan=True):
-            raise ShapeError(
-                f"{name}: torque gives {found.tolist()!s:.80} when traced and {expected.tolist()!s:.80} when called: "
-                "it is not plain arithmetic of its arguments (random numbers, a counter, or float() of a value?)"
-            )
+    samples = [[rng.uniform(0.1, 1.0, size=n) for n in lengths] for _ in range(2)]
+    expected = [_numbers(law, [list(x) for x in sample], timed, counts, what) for sample in samples]
+    symbolic = with_symbols(law)
+    traced = trace_of_user(lambda *lists: [x for part in call_law(symbolic, lists, timed) for x in part], lengths, what)
+    for sample, numbers in zip(samples, expected, strict=True):
+        rounding = 1e-9 * (1 + np.abs(numbers[np.isfinite(numbers)]).max(initial=0))
+        refuse_difference(traced, sample, numbers, what, rounding)
+    return traced
+
+
+def _numbers(law: Callable[..., Any], arguments: list[Any], timed: bool, counts: tuple[int, int], what: str) -> Array:
+    """The torques and rates of a law on numbers; its own errors are left to the user as they are."""
+    with np.errstate(all="ignore"):
+        found = call_law(law, arguments, timed)
+    try:
+        tau, rates = ([float(np.ravel(x)[0]) for x in part] for part in found)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} must return two lists, of torques and of dz/dt, got {short_repr(found)}") from None
+    if (len(tau), len(rates)) != counts:
+        raise ShapeError(
+            f"{what} must return {counts[0]} torques and {counts[1]} rates dz/dt, got {len(tau)} and {len(rates)}"
+        )
+    return np.array([*tau, *rates])
 
 
 def takes_time(controller: Any) -> bool:
@@ -243,5 +244,6 @@ def takes_time(controller: Any) -> bool:
     return code is not None and "t" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def _call(law: Callable[..., Any], arguments: list[list[Any]], timed: bool) -> Any:
+def call_law(law: Callable[..., Any], arguments: Sequence[Any], timed: bool) -> Any:
+    """The torques and dz/dt; the last argument is the list of the time, for a law that takes it."""
     return law(*arguments[:-1], t=arguments[-1][0]) if timed else law(*arguments)

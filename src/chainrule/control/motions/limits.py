@@ -21,7 +21,7 @@ MIN_LEG_LENGTH = 1e-9
 
 def refuse_endless(robot: Mechanism, displacements: Array, shortest: Array) -> None:
     """Refuse legs that would take no time, or forever."""
-    names = [f"joint {name!r}" for name in robot.layout.velocity_names]
+    names = [f"joint {name!r}" for name in robot.model.layout.velocity_names]
     for i, d in enumerate(displacements):
         if np.abs(d).max() < MIN_LEG_LENGTH:
             raise ShapeError(
@@ -44,7 +44,7 @@ def refuse_endless(robot: Mechanism, displacements: Array, shortest: Array) -> N
 
 def describe_excess(robot: Mechanism, excess: Excess, duration: float, stretch: float) -> str:
     """The message about a speed or an acceleration beyond its limit, with the shortest possible duration."""
-    velocity = robot.layout.velocities[excess.component]
+    velocity = robot.model.layout.velocities[excess.component]
     per = f"{velocity.unit}/s" if excess.quantity == "speed" else f"{velocity.unit}/s^2"
     return (
         f"plan: joint {velocity.name!r} would reach {excess.value:.4g} {per} at t = {excess.time:.4g} s, and its "
@@ -56,7 +56,7 @@ def describe_excess(robot: Mechanism, excess: Excess, duration: float, stretch: 
 def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve) -> None:
     """Refuse positions beyond a limit, at way-points or between them."""
     reached = _extreme_positions(robot, points, when, curve)
-    for coordinate in robot.layout.coordinates:
+    for coordinate in robot.model.layout.coordinates:
         i, unit = coordinate.index, coordinate.unit
         for side, bound, value, time in (
             ("lower", coordinate.lower, reached.low[i], reached.low_time[i]),
@@ -67,7 +67,7 @@ def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve)
                 at = np.flatnonzero(np.abs(when - time) <= 1e-9 * when[-1])
                 where = f"at way-point {at[0]}" if at.size else "between way-points"
                 remedy = "move it" if at.size else "move them, or take method='trapezoidal', which stays between them"
-                hint = degrees_hint(robot.layout, points)
+                hint = degrees_hint(robot.model.layout, points)
                 remedy += f" ({hint})" if hint else ""
                 raise ShapeError(
                     f"plan: joint {coordinate.name!r} would be at {value:.4g} {unit} at t = {time:.4g} s, {where}, and "

@@ -14,7 +14,10 @@ from chainrule.control.motions.references import Loops, Reference, read_only
 from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
 from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
 from chainrule.control.requirements import known_robot
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import driven_velocities, has_moving_mass
 from chainrule.core.plausibility import warn_of_degrees
+from chainrule.core.reading import read_joints, read_per_joint, read_state
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.kinematics.configurations import difference
@@ -56,7 +59,7 @@ def plan(
     robot
         The robot that moves.
     waypoints
-        Configurations (k, nq), at least two; or a path of `robot.follow`.
+        Configurations (k, nq), at least two; or a path of `robot.ik.follow`.
     poses
         Poses (k, 4, 4) of a frame to go through, in place of configurations. The origin follows a smooth curve, the
         orientation turns the shortest way, and configurations along it come from inverse kinematics.
@@ -148,9 +151,9 @@ def _time_optimal(
             f"plan: robot {robot.name!r} has quaternions in q (joint {robot.model.quaternions[0][0]!r}), along which "
             "method='time_optimal' lays no spline; take another method"
         )
-    has_torques = robot.has_mass if torque is None else flag(torque, "plan: torque")
+    has_torques = has_moving_mass(robot) if torque is None else flag(torque, "plan: torque")
     unlimited = np.full(robot.nv, np.inf)
-    driven = np.isin(np.arange(robot.nv), robot.actuated)
+    driven = np.isin(np.arange(robot.nv), driven_velocities(robot))
     bounds = Bounds(
         robot.limits.velocity if limits else unlimited,
         unlimited
@@ -230,24 +233,24 @@ def _by_shape(
         warn_of_degrees(robot, points, "plan")
     if limits:
         refuse_positions(robot, points, when, curve)
-    loops = Loops(robot, leading_velocities(robot, points[0], robot.actuated, "plan")) if has_loops else None
+    loops = Loops(robot, leading_velocities(robot, points[0], driven_velocities(robot), "plan")) if has_loops else None
     return Reference(read_only(when), read_only(points), curve, robot if curved else None, loops)
 
 
 def _waypoints(robot: Mechanism, waypoints: Any) -> Array:
     known_robot(robot, "plan", masses=False)
-    (points,) = robot.read("plan", q=waypoints)
+    (points,) = read_state(robot, "plan", q=waypoints)
     if points.ndim != 2 or len(points) < 2:
         raise ShapeError(
             f"plan: way-points must be at least two configurations, shape (k, {robot.nq}), got shape {points.shape}; "
             "cr.hold(q) stays at one"
         )
     refuse_nonfinite(points, "plan: way-points")
-    if robot.model.constraints and not robot.closure.is_closed(points, OPEN_WAYPOINT).all():
-        worst = int(np.argmin(robot.closure.is_closed(points, OPEN_WAYPOINT)))
+    if robot.model.constraints and not closure_of(robot).is_closed(points, OPEN_WAYPOINT).all():
+        worst = int(np.argmin(closure_of(robot).is_closed(points, OPEN_WAYPOINT)))
         raise ModelError(
-            f"plan: way-point {worst} is not closed: {robot.closure.describe_gap(points[worst])}; close it with "
-            "robot.close, or find it with robot.inverse_kinematics"
+            f"plan: way-point {worst} is not closed: {closure_of(robot).describe_gap(points[worst])}; close it with "
+            "robot.loops.close, or find it with robot.inverse_kinematics"
         )
     return points.astype(float)
 
@@ -259,7 +262,7 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
         )
     if not timed:
         raise ShapeError("plan: velocities at way-points need times=...: without, time is stretched, and they with it")
-    v = robot.read_joints(velocities, "velocity", "plan: velocities").astype(float)
+    v = read_joints(robot, velocities, "velocity", "plan: velocities").astype(float)
     if v.shape != (count, robot.nv) or v[0].any() or v[-1].any():
         raise ShapeError(
             f"plan: velocities must be {count} rows, one for each way-point, the first and the last zero, got shape "
@@ -279,7 +282,7 @@ def _per_dof(
     """A limit of every degree of freedom, from one number or one for each; infinite where there is none."""
     if value is None:
         return np.full(robot.nv, np.inf)
-    a = robot.read_per_joint(value, f"plan: {what}", quantity).astype(float)
+    a = read_per_joint(robot, value, f"plan: {what}", quantity).astype(float)
     if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
         raise ShapeError(
             f"plan: {what} must be a positive number, or {robot.nv} of them, in {unit}, got "

@@ -11,6 +11,7 @@ import scipy
 from chainrule.arguments import Array, positive, real_array, refuse_nonfinite
 from chainrule.control.motions.curves import Curve, extremes
 from chainrule.control.requirements import known_robot
+from chainrule.core.reading import read_joints, read_state
 from chainrule.errors import ShapeError
 from chainrule.kinematics.configurations import integrate
 from chainrule.lazy import cached_property
@@ -52,10 +53,10 @@ class Loops:
 
     def close(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
         """The state with the loops closed, the driven joints as they are."""
-        names = tuple(dict.fromkeys(self.robot.layout.velocities[i].joint for i in self.leading))
+        names = tuple(dict.fromkeys(self.robot.model.layout.velocities[i].joint for i in self.leading))
         state = close(self.robot, q, hold=names)
-        rates = consistent_velocity(self.robot, state, qd, names)
-        return state, rates, consistent_acceleration(self.robot, state, rates, qdd, names)
+        rates = consistent_velocity(self.robot, state, qd, hold=names)
+        return state, rates, consistent_acceleration(self.robot, state, rates, qdd, hold=names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +156,14 @@ def hold(q: ArrayLike, robot: Mechanism | None = None) -> Reference:
     [0.1, 0.2]
     """
     if robot is not None:
-        q = known_robot(robot, "hold", masses=False).read_joints(q, "position", "hold: q")
+        q = read_joints(known_robot(robot, "hold", masses=False), q, "position", "hold: q")
     point = real_array(q, "hold: q").astype(float)
     if point.ndim != 1 or not point.size:
         raise ShapeError(f"hold: q must be one configuration, a list of numbers, got shape {point.shape}")
     refuse_nonfinite(point, "hold: q")
     manifold, start = None, point
     if robot is not None:
-        (point,) = robot.read("hold", q=point)
+        (point,) = read_state(robot, "hold", q=point)
         if robot.nq != robot.nv:
             manifold, start = robot, np.zeros(robot.nv)
     curve = scipy.interpolate.PPoly(start[None, None, :], [0.0, 1.0])

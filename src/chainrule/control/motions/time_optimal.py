@@ -131,7 +131,7 @@ def sample_path(robot: Mechanism, path: Curve, grid: Array, *, has_torques: bool
 
 
 def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> Torques:
-    rest, dofs = np.zeros_like(d1), robot.layout.dofs
+    rest, dofs = np.zeros_like(d1), robot.model.layout.dofs
     _refuse_changing_friction(robot)
     plain = type(robot)(edits.map_dofs(robot.model, Dof.without_friction))
     hold = inverse_dynamics(plain, q, rest, rest)
@@ -153,7 +153,7 @@ def _refuse_changing_friction(robot: Mechanism) -> None:
         raise ModelError(
             f"time_optimal: the friction of joints {quoted(names)} changes with speed or position, by a Stribeck "
             "speed, a ripple or a function, and torques along a path are found for viscous and Coulomb friction alone; "
-            "plan with robot.without_friction().with_friction(viscous=..., coulomb=...)"
+            "plan with robot.without_friction().edit(joints=...)"
         )
 
 

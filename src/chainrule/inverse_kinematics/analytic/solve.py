@@ -10,6 +10,8 @@ import numpy as np
 
 from chainrule.arguments import Array, positive
 from chainrule.core.dask import takes_dask
+from chainrule.core.derived import merged_model
+from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.analytic.axes import Axes, axes_of
 from chainrule.inverse_kinematics.analytic.parallel import parallel, planar
@@ -49,9 +51,7 @@ class Branches:
 
 
 @takes_dask(target=pose_dimensions)
-def analytic_inverse_kinematics(
-    robot: Mechanism, target: ArrayLike, link: str | None = None, *, tolerance: float = 1e-6
-) -> Branches:
+def branches(robot: Mechanism, target: ArrayLike, link: str | None = None, *, tolerance: float = 1e-6) -> Branches:
     """All configurations that bring a link to poses (..., 4, 4), in closed form: `q` (..., branches, nq).
 
     There are closed forms for arms of two or three parallel revolute joints (with two, the target is the position),
@@ -73,11 +73,11 @@ def analytic_inverse_kinematics(
     Branches
         `q`, `exists`, `valid`, `error` and `kind`.
     """
-    caller = "analytic_inverse_kinematics"
+    caller = "branches"
     largest_error = positive(tolerance, f"{caller}: tolerance", "a positive number, in m and rad")
     refuse_loops(robot, caller)
-    name = robot.link(link)
-    axes = axes_of(robot.merged, name, caller)
+    name = find_link(robot, link)
+    axes = axes_of(merged_model(robot), name, caller)
     kind, task, solve = _class_of(axes, robot.name, caller)
     goal = Goal(name, task)
     numbers = target_numbers(goal, target, f"{caller}: target")

@@ -36,7 +36,7 @@ def coupling(M: Array) -> Array:
 def entry_units(robot: Robot) -> list[list[str]]:
     """The unit of each entry of the mass matrix: "kg m^2", "kg m" or "kg"."""
     words = {2: "kg m²", 1: "kg m", 0: "kg"}
-    turning = [v.unit == "rad" for v in robot.layout.velocities]
+    turning = [v.unit == "rad" for v in robot.model.layout.velocities]
     return [[words[a + b] for b in turning] for a in turning]
 
 

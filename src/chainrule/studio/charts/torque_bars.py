@@ -50,7 +50,7 @@ def torques(robot: Robot, terms: Mapping[str, Array]) -> Torques:
     total = np.asarray(terms["total"])
     causes = {name: np.asarray(terms[name]) for name in CAUSES if name in terms}
     named = {name: values for name, values in causes.items() if np.abs(values).max(initial=0.0) > 0}
-    units = tuple("N m" if v.unit == "rad" else "N" for v in robot.layout.velocities)
+    units = tuple("N m" if v.unit == "rad" else "N" for v in robot.model.layout.velocities)
     return Torques(robot.velocity_names, units, named, total, robot.limits.effort, share_of_limit(robot, total))
 
 

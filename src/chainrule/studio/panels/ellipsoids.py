@@ -8,13 +8,14 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.errors import ChainruleError
-from chainrule.plots.skeleton import skeleton
 from chainrule.robot.robot import Robot
+from chainrule.shapes.skeleton import skeleton
+from chainrule.shapes.surfaces import ball
 from chainrule.studio.charts.style import STYLE, in_frame, message, notes, number
 from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.ellipsoids import Ball, ball_of, closeness, lost_arrows, warning
-from chainrule.studio.scene.surfaces import ball
+from chainrule.studio.scene.nodes import arrays_of
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Ellipsoids(Panel):
         """Draw one ellipsoid; its semi-axes, in words."""
         robot, link = session.robot, self._link.value
         reach = skeleton(robot).reach
-        ellipsoid = robot.manipulability_ellipsoid(q, kind, link=link)
+        ellipsoid = robot.analysis.ellipsoid(q, link, kind=kind)
         finite = ellipsoid.lengths[np.isfinite(ellipsoid.lengths) & (ellipsoid.lengths > 0)]
         unit = self._units.setdefault((kind, link), SIZE * reach / float(finite.max()) if len(finite) else 1.0)
         self._place(session, kind, ball_of(ellipsoid, unit * self._size.value, LONGEST * reach), at)
@@ -105,8 +106,7 @@ class Ellipsoids(Panel):
             unit = ball(np.zeros(3))
             self._balls[kind] = session.client.scene.add_mesh_simple(
                 f"/ellipsoids/{kind}",
-                unit.corners.astype(np.float32),
-                unit.triangles.astype(np.uint32),
+                *arrays_of(unit),
                 color=KINDS[kind],
                 opacity=0.42,
                 cast_shadow=False,

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from chainrule.core.derived import remember
 from chainrule.errors import ChainruleError
 from chainrule.robot.robot import Robot
 from chainrule.studio.charts.formulas import Typeset, formulas, term_values, typeset
@@ -41,7 +42,7 @@ WINDOW = {"x": 40.0, "y": 60.0, "width": 680.0, "height": 560.0}
 
 def typeset_equations(robot: Robot) -> Typeset:
     """The equations of a robot, derived once for all tabs."""
-    return robot.remember("studio equations", lambda: typeset(robot.equations()))
+    return remember(robot, "studio equations", lambda: typeset(robot.equations()))
 
 
 class Equations(Panel):

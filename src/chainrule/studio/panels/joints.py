@@ -61,14 +61,14 @@ class Joints(Panel):
         robot = self._session.robot
         makers = {"home": robot.home, "neutral": robot.neutral, "random": robot.random_state}
         q = makers[name]() if name in makers else robot.configurations[name]
-        self._session.move(robot.close(q), np.zeros(robot.nv), np.zeros(robot.nv))
+        self._session.move(robot.loops.close(q), np.zeros(robot.nv), np.zeros(robot.nv))
 
     def _keep(self, name: str) -> None:
         """Give the present configuration a name."""
         session = self._session
         if not name.strip():
             raise ModelError("a configuration needs a name: write one into the field above the button")
-        session.revise(session.robot.with_configuration(name.strip(), session.state.q))
+        session.revise(session.robot.edit(configurations={name.strip(): session.state.q}))
         self._choice.options = self._names()
         self._choice.value = name.strip()
         session.say(f"The configuration {name.strip()!r} is kept while this page is open.")

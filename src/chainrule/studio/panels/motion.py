@@ -62,7 +62,7 @@ class Motion(Panel):
     def _choose(self, session: Session) -> None:
         """Give the sliders the ranges and values of the chosen joint."""
         i, state = self._index(session), session.state
-        unit = session.robot.layout.velocities[i].unit
+        unit = session.robot.model.layout.velocities[i].unit
         ends = float(self._ranges[i]), float(self._ranges[i]) / SECONDS_TO_STOP
         units, values = (f"{unit}/s", f"{unit}/s²"), (state.qd[i], state.qdd[i])
         for slider, word, unit_of, end, value in zip(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.plots.skeleton import skeleton
+from chainrule.shapes.skeleton import skeleton
 from chainrule.studio import world
 from chainrule.studio.inputs import Input
 from chainrule.studio.panels.panel import Panel, by_user

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chainrule.core.evaluation import require
 from chainrule.errors import ShapeError
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.player.charts import MotionCharts
@@ -39,7 +40,7 @@ class Simulation(Panel):
         self.session = session
         self.ghosts: Ghosts | None = None
         self._charts_due = 0.0
-        session.robot.require("forward_dynamics")
+        require(session.robot, "forward_dynamics")
         if not session.robot.nv:
             raise ShapeError(f"robot {session.robot.name!r} has no joints that move, so there is nothing to simulate")
         self.live = LiveSource(session, self.settings)

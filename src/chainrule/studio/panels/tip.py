@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.plots.skeleton import skeleton
+from chainrule.shapes.skeleton import skeleton
 from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.reaching import TASKS, Reaching, natural_task
-from chainrule.studio.scene.surfaces import quaternions
+from chainrule.studio.scene.nodes import quaternions
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.plots.skeleton import skeleton
+from chainrule.core.derived import has_moving_mass
+from chainrule.shapes.skeleton import skeleton
 from chainrule.studio.inputs import Input
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.scene import layers, marks, view, visuals
@@ -67,7 +68,7 @@ class View(Panel):
     # --- controls ---
 
     def _add_controls(self, session: Session) -> None:
-        gui, massless = session.client.gui, not session.robot.has_mass
+        gui, massless = session.client.gui, not has_moving_mass(session.robot)
         flat = not marks.inertias(session.robot)
         available = [label for label, style in BODIES.items() if style == "model" or visuals.has(session.robot, style)]
         self._bodies = gui.add_dropdown("Bodies", available, initial_value=available[0])

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chainrule.core.derived import has_moving_mass
 from chainrule.errors import ChainruleError
-from chainrule.plots.skeleton import skeleton
+from chainrule.shapes.skeleton import skeleton
+from chainrule.shapes.surfaces import ball
 from chainrule.studio import world
 from chainrule.studio.charts.style import STYLE, in_frame, number
 from chainrule.studio.charts.torque_bars import round_up
 from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.loads import payload_radius
-from chainrule.studio.scene.surfaces import ball
+from chainrule.studio.scene.nodes import arrays_of
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class World(Panel):
         self._size = gui.add_slider("Size m/s²", 0.0, 25.0, step=0.01, initial_value=min(self._own, 25.0))
         self._tilt = gui.add_slider("Tilt °", 0.0, 180.0, step=1.0, initial_value=0.0)
         self._heading = gui.add_slider("Towards °", -180.0, 180.0, step=1.0, initial_value=0.0)
-        most = round_up(max(0.5 * robot.mass if robot.has_mass else 1.0, 0.01))
+        most = round_up(max(0.5 * robot.mass if has_moving_mass(robot) else 1.0, 0.01))
         self._mass = gui.add_slider("Payload kg", 0.0, most, step=most / 500, initial_value=0.0)
         self._place = gui.add_vector3("Its place (m)", (0.0, 0.0, 0.0), step=0.01)
         self._dry = gui.add_slider("Dry friction, times", 0.0, 5.0, step=0.05, initial_value=1.0)
@@ -101,14 +103,14 @@ class World(Panel):
         robot, state = session.robot, session.state
         carrier = default_tip(robot)
         gravity = state.parameters.get("gravity", robot.gravity)
-        body = state.parameters.get(f"payload:{carrier}", np.zeros(10))
+        body = state.parameters.get(f"{carrier}.payload", np.zeros(10))
         self._draw_gravity(session, np.asarray(gravity), bool(state.parameters))
         self._draw_payload(session, carrier, np.asarray(body))
         lines = [f"gravity ({', '.join(number(float(x)) for x in gravity)}) m/s²"]
         if state.parameters:
             lines.append(f"payload {number(float(body[0]))} kg")
         try:
-            most = float(robot.payload_capacity(state.q, carrier))
+            most = float(robot.analysis.payload(state.q, carrier))
             lines.append(f"at rest, its motors hold at most {number(most)} kg in this posture on its own gravity")
         except ChainruleError:
             pass
@@ -134,8 +136,7 @@ class World(Panel):
             unit = ball(np.zeros(3))
             self._ball = session.client.scene.add_mesh_simple(
                 "/payload",
-                unit.corners.astype(np.float32),
-                unit.triangles.astype(np.uint32),
+                *arrays_of(unit),
                 color=PAYLOAD_COLOR,
                 opacity=0.85,
             )

@@ -9,6 +9,7 @@ import chainrule
 from chainrule.arguments import Array
 from chainrule.control.laws.controller import Controller
 from chainrule.control.laws.gains import BANDWIDTH_HZ, default_gains
+from chainrule.core.derived import driven_velocities
 from chainrule.errors import ChainruleError, UnknownNameError
 from chainrule.robot.robot import Robot
 
@@ -62,9 +63,11 @@ def make_law(robot: Robot, name: str, q: Array, bandwidth: float = BANDWIDTH_HZ)
 
 def motors(robot: Robot) -> list[str]:
     """The joints with motors: all but free joints and those with an effort limit of 0."""
-    free = {places.joint.name for places in robot.layout.joints if places.joint.kind.name == "free"}
+    free = {places.joint.name for places in robot.model.layout.joints if places.joint.kind.name == "free"}
     return [
-        name for name in dict.fromkeys(robot.layout.velocities[i].joint for i in robot.actuated) if name not in free
+        name
+        for name in dict.fromkeys(robot.model.layout.velocities[i].joint for i in driven_velocities(robot))
+        if name not in free
     ]
 
 

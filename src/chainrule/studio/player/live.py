@@ -94,16 +94,14 @@ class Live:
         law = make_law(robot, settings.law, self.target, settings.bandwidth)
         self.holds = law is not None and law.target is not None
         """Whether the law brings the robot to a target."""
-        self.simulation = robot.simulation(
+        self.simulation = robot.at(parameters or {}).simulation(
             q,
             qd,
             torque=law,
             dt=STEP_S,
-            wrenches={name: np.zeros(6) for name in pushable_links(robot)},
-            wrench_frame="world",
+            external={name: np.zeros(6) for name in pushable_links(robot)},
             stops=make_stops(robot, self.target, settings.limits),
             limits=False,
-            parameters=parameters or None,
         )
         self.parameters = dict(parameters or {})
         """Numbers of the robot in place of its own: another gravity, a payload. The law does not know them."""
@@ -198,9 +196,8 @@ class Live:
         """Keep the present moment."""
         found = self.simulation.record()
         q, qd = found["q"], found["qd"]
-        world = self.parameters or None
-        kinetic = self.robot.kinetic_energy(q, qd, parameters=world)
-        potential = self.robot.potential_energy(q, parameters=world)
+        here = self.robot.at(self.parameters)
+        kinetic, potential = here.kinetic_energy(q, qd), here.potential_energy(q)
         self.history.append(
             self.end, np.concatenate([self.simulation.state, found["qdd"], found["tau"], [kinetic, potential]])
         )

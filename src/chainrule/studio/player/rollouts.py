@@ -69,25 +69,25 @@ def vary(
     if not 1 <= count <= MAX_ROLLOUTS:
         raise ShapeError(f"at most {MAX_ROLLOUTS} rollouts are drawn at once, and at least one, got {count}")
     common: dict[str, Any] = {
-        "dt": STEP_S, "record_every": RECORD_EVERY, "stops": make_stops(robot, q, settings.limits), "limits": False,
-        "progress": False, "parameters": dict(parameters or {}) or None,
+        "dt": STEP_S, "record": RECORD_EVERY, "stops": make_stops(robot, q, settings.limits), "limits": False,
+        "progress": False,
     }  # fmt: skip
+    here = robot.at(parameters or {})
     law = make_law(robot, settings.law, q, settings.bandwidth)
     amounts = np.linspace(0.0, amount, count)
     if variation == "Starts":
         starts = robot.integrate(q, amounts[:, None] * np.ones(robot.nv))
         lower, upper = robot.limits.lower, robot.limits.upper
         starts[1:] = np.clip(starts[1:], np.minimum(lower, q), np.maximum(upper, q))
-        motions = robot.simulate(starts, qd, duration, law, **common)
+        motions = here.simulate(starts, qd, duration, law, **common)
         return [Rollout(f"start + {x:.3g}", motions.row(k)) for k, x in enumerate(amounts)]
     if variation == "Payloads":
-        name = f"payload:{default_tip(robot)}"
+        name = f"{default_tip(robot)}.payload"
         bodies = np.tile((parameters or {}).get(name, np.zeros(10)), (count, 1))
         bodies[:, 0] += amounts
-        common["parameters"] = {**(parameters or {}), name: bodies}
-        motions = robot.simulate(q, qd, duration, law, **common)
+        motions = robot.at({**(parameters or {}), name: bodies}).simulate(q, qd, duration, law, **common)
         return [Rollout(f"{x:.3g} kg", motions.row(k)) for k, x in enumerate(amounts)]
     if variation == "Controllers":
         laws = {name: make_law(robot, name, q, settings.bandwidth) for name in usable_laws(robot)}
-        return [Rollout(name, robot.simulate(q, qd, duration, one, **common)) for name, one in laws.items()]
+        return [Rollout(name, here.simulate(q, qd, duration, one, **common)) for name, one in laws.items()]
     raise UnknownNameError.of("variation", variation, VARIATIONS, "rollouts")

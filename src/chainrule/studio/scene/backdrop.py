@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.studio.scene import surfaces
+from chainrule.shapes import surfaces
 from chainrule.studio.scene.appearance import Color, theme
+from chainrule.studio.scene.nodes import quaternions
 from chainrule.studio.scene.view import Ground
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Backdrop:
             fade_strength=1.4,
             fade_from="origin",
             position=place.point - 1e-3 * size * place.up,
-            wxyz=surfaces.quaternions(self._turn),
+            wxyz=quaternions(self._turn),
             visible=self._has_ground,
         )
         if self._has_lamp:

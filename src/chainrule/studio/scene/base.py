@@ -11,8 +11,8 @@ from chainrule.robot.robot import Robot
 from chainrule.studio.driving import RADIUS, SEPARATION, WHEELBASE, Drive
 from chainrule.studio.scene import view
 from chainrule.studio.scene.appearance import BRAND, JOINT, Color
-from chainrule.studio.scene.parts import model_parts
-from chainrule.studio.scene.surfaces import quaternions
+from chainrule.studio.scene.nodes import quaternions
+from chainrule.studio.scene.visuals import drawing
 from chainrule.wheels import Track
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class DrawnBase:
 
     def __init__(self, session: Session, drive: Drive) -> None:
         scene, robot = session.client.scene, session.robot
-        origin, R = start_pose(robot, view.drawn_points(robot, model_parts(robot), session.poses))
+        origin, R = start_pose(robot, view.drawn_points(robot, drawing(robot, "model").parts, session.poses))
         self.root: Any = scene.add_frame("/wheels", show_axes=False, wxyz=quaternions(R), position=origin)
         self._show_to(session.client.camera, origin)
         self.body: Any = scene.add_frame("/wheels/base", show_axes=False)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.derived import remember
 from chainrule.doctor.findings import Finding
 from chainrule.doctor.sizes import extents
-from chainrule.plots.skeleton import skeleton
 from chainrule.robot.robot import Robot
+from chainrule.shapes.skeleton import skeleton
 
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 """A name as `repr` writes it."""
@@ -71,7 +72,7 @@ def joint_lines(robot: Robot, joints: tuple[str, ...], poses: Array) -> Array:
 
 def middles(robot: Robot, elements: Elements, poses: Array) -> list[tuple[str, Array]]:
     """A name and a place in the base frame for each of the elements."""
-    sizes = robot.remember("studio extents", lambda: extents(robot.model))
+    sizes = remember(robot, "studio extents", lambda: extents(robot.model))
     found: list[tuple[str, Array]] = []
     for name in elements.links:
         T = poses[robot.link_names.index(name)]

@@ -8,8 +8,9 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.kinematics.ellipsoids import Ellipsoid
+from chainrule.kinematics.tasks import task_of
 from chainrule.robot.robot import Robot
-from chainrule.studio.scene.surfaces import quaternions
+from chainrule.studio.scene.nodes import quaternions
 
 NEAR = 0.05
 """The ratio of the smallest to the largest singular value below which a warning is given."""
@@ -69,21 +70,21 @@ class Closeness:
 
 def closeness(robot: Robot, q: Array, link: str | None = None) -> Closeness:
     """The closeness of a link or frame to a singularity at q."""
-    rank = robot.task_rank(link)
+    rank = robot.analysis.task_rank(link)
     values = robot.singular_values(q, link)
     ratio = float(values[rank - 1] / values[0]) if values[0] > 0 else 0.0
     if not ratio < NEAR:
         return Closeness(ratio, np.zeros((0, 6)), ())
     if robot.nv <= MAX_JOINTS and not robot.model.constraints:
-        found = robot.singularity(q, link, tolerance=max(ratio * (1 + 1e-9), SINGULAR))
+        found = robot.analysis.singularity(q, link, tolerance=max(ratio * (1 + 1e-9), SINGULAR))
         return Closeness(ratio, found.lost, found.joints)
     return Closeness(ratio, _weakest(robot, q, link)[None], ())
 
 
 def _weakest(robot: Robot, q: Array, link: str | None) -> Array:
     """The unit twist (6,) that takes the most joint velocity, of those that the link can have elsewhere."""
-    task = robot.task(link)
-    ellipsoid = robot.manipulability_ellipsoid(q, "velocity", "all", link)
+    task = task_of(robot, link)
+    ellipsoid = robot.analysis.ellipsoid(q, link, task="pose")
     squares = (ellipsoid.axes * ellipsoid.lengths**2) @ ellipsoid.axes.T
     rows = list(task.rows)
     _, axes = np.linalg.eigh(squares[np.ix_(rows, rows)])

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.plots.skeleton import skeleton
+from chainrule.shapes import surfaces
+from chainrule.shapes.skeleton import skeleton
 from chainrule.studio.page import is_removed
-from chainrule.studio.scene import appearance, marks, surfaces
+from chainrule.studio.scene import appearance, marks
 from chainrule.studio.scene.appearance import DARK_MASS, INERTIA, MASS, SLIDING_AXIS, TOTAL_MASS, TRAIL
+from chainrule.studio.scene.nodes import add_surface, quaternions
 from chainrule.studio.scene.robot import DrawnRobot
-from chainrule.studio.scene.surfaces import Surface
 from chainrule.studio.scene.view import Ground
 
 if TYPE_CHECKING:
@@ -57,12 +58,6 @@ class Marks:
         self._nodes = None
 
 
-def _mesh(scene: SceneApi, name: str, surface: Surface, color: appearance.Color, **options: Any) -> Any:
-    return scene.add_mesh_simple(
-        name, surface.corners.astype(np.float32), surface.triangles.astype(np.uint32), color=color, **options
-    )
-
-
 def frame_nodes(scene: SceneApi, drawn: DrawnRobot, robot: Mechanism) -> list[Any]:
     """Nodes of the frames of links, and of named frames, a little smaller."""
     length = marks.AXIS_LENGTH * skeleton(robot).reach
@@ -77,7 +72,7 @@ def frame_nodes(scene: SceneApi, drawn: DrawnRobot, robot: Mechanism) -> list[An
                 origin_radius=0.09 * size,
                 origin_color=(250, 250, 250),
                 position=mark.pose[:3, 3],
-                wxyz=surfaces.quaternions(mark.pose[:3, :3]),
+                wxyz=quaternions(mark.pose[:3, :3]),
             )
         )
     return found
@@ -116,7 +111,7 @@ def mass_nodes(scene: SceneApi, drawn: DrawnRobot, robot: Mechanism) -> list[Any
     for mark in marks.masses(robot):
         for which, surface in enumerate(marks.quartered_ball(mark.center, mark.radius)):
             name = f"{drawn.name}/link{mark.link}/mass{which}"
-            found.append(_mesh(scene, name, surface, (MASS, DARK_MASS)[which], cast_shadow=False))
+            found.append(add_surface(scene, name, surface, (MASS, DARK_MASS)[which], cast_shadow=False))
     return found
 
 
@@ -124,15 +119,15 @@ def inertia_nodes(scene: SceneApi, drawn: DrawnRobot, robot: Mechanism, solid: s
     """Ellipsoids or boxes of uniform density with the inertias of links."""
     unit = marks.unit_solid(solid)
     return [
-        _mesh(
+        add_surface(
             scene,
             f"{drawn.name}/link{mark.link}/inertia_{solid}",
-            Surface(unit.corners * mark.half_axes, unit.triangles),
+            unit.scale_by(mark.half_axes),
             INERTIA,
             opacity=0.55,
             cast_shadow=False,
             position=mark.pose[:3, 3],
-            wxyz=surfaces.quaternions(mark.pose[:3, :3]),
+            wxyz=quaternions(mark.pose[:3, :3]),
         )
         for mark in marks.inertias(robot, solid)
     ]
@@ -146,12 +141,12 @@ class TotalMass:
         self._ground = ground
         self._root = scene.add_frame("/total_mass", show_axes=False, visible=False)
         for which, surface in enumerate(marks.quartered_ball(np.zeros(3), radius)):
-            _mesh(scene, f"/total_mass/ball{which}", surface, (TOTAL_MASS, DARK_MASS)[which], cast_shadow=False)
+            add_surface(scene, f"/total_mass/ball{which}", surface, (TOTAL_MASS, DARK_MASS)[which], cast_shadow=False)
         line = surfaces.cylinder(np.zeros(3), np.array([0.0, 0.0, -1.0]), 0.12 * radius)
-        self._line = _mesh(scene, "/total_mass/line", line, TOTAL_MASS, opacity=0.6, cast_shadow=False)
+        self._line = add_surface(scene, "/total_mass/line", line, TOTAL_MASS, opacity=0.6, cast_shadow=False)
         foot = surfaces.cylinder(np.zeros(3), np.array([0.0, 0.0, 0.05 * radius]), 0.9 * radius)
-        self._foot = _mesh(scene, "/total_mass/foot", foot, TOTAL_MASS, opacity=0.7, cast_shadow=False)
-        self._root.wxyz = surfaces.quaternions(surfaces.rotation_along(ground.up))
+        self._foot = add_surface(scene, "/total_mass/foot", foot, TOTAL_MASS, opacity=0.7, cast_shadow=False)
+        self._root.wxyz = quaternions(surfaces.rotation_along(ground.up))
 
     @property
     def visible(self) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.plots.skeleton import skeleton
+from chainrule.core.derived import has_moving_mass
 from chainrule.robot.robot import Robot
+from chainrule.shapes.skeleton import skeleton
 
 ARC_POINTS = 25
 
@@ -26,13 +27,13 @@ MAX_ARC = np.radians(300.0)
 
 def meters_per_newton(robot: Robot) -> float:
     """The length that a force of 1 N is drawn as, in m."""
-    weight = 9.81 * robot.mass if robot.has_mass and robot.mass > 0 else 10.0
+    weight = 9.81 * robot.mass if has_moving_mass(robot) and robot.mass > 0 else 10.0
     return FORCE_LENGTH * skeleton(robot).reach / weight
 
 
 def first_push(robot: Robot) -> Array:
     """A force against gravity with which a push begins, in N: (3,)."""
-    if robot.has_mass and robot.gravity.any():
+    if has_moving_mass(robot) and robot.gravity.any():
         return -FIRST_PUSH * robot.mass * robot.gravity
     return np.array([0.0, 0.0, FIRST_PUSH * FORCE_LENGTH * skeleton(robot).reach / meters_per_newton(robot)])
 

@@ -10,9 +10,9 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.model import Link
-from chainrule.plots.skeleton import matrix, skeleton
-from chainrule.studio.scene import surfaces
-from chainrule.studio.scene.surfaces import Surface
+from chainrule.shapes import surfaces
+from chainrule.shapes.skeleton import matrix, skeleton
+from chainrule.shapes.surfaces import Surface
 
 AXIS_LENGTH = 0.075
 """Length of the axes of frames, as a part of the robot's reach."""
@@ -134,8 +134,8 @@ def quartered_ball(center: Array, radius: float) -> tuple[Surface, Surface]:
     whole = surfaces.ball(np.zeros(3), radius)
     middles = whole.corners[whole.triangles].mean(axis=1)
     dark = np.prod(np.sign(middles), axis=1) > 0
-    moved = whole.corners + center
-    return Surface(moved, whole.triangles[~dark]), Surface(moved, whole.triangles[dark])
+    light, rest = (surfaces.of_triangles(whole.corners + center, whole.triangles[side]) for side in (~dark, dark))
+    return light, rest
 
 
 def unit_solid(solid: str) -> Surface:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
-from chainrule.plots.skeleton import skeleton
-from chainrule.studio.scene import surfaces
-from chainrule.studio.scene.appearance import HIGHLIGHT, ROD, SLIDE, Color
-from chainrule.studio.scene.parts import Part, link_radii
-from chainrule.studio.scene.visuals import drawing
+from chainrule.core.reading import find_link
+from chainrule.shapes import surfaces
+from chainrule.shapes.parts import Bar, bars
+from chainrule.shapes.skeleton import skeleton
+from chainrule.studio.scene.appearance import HIGHLIGHT, Color
+from chainrule.studio.scene.nodes import add_surface, quaternions
+from chainrule.studio.scene.visuals import LOOK, DrawnPart, color_of, drawing
 
 if TYPE_CHECKING:
     from viser import SceneApi
-
-
-class _Bar(NamedTuple):
-    """A node that changes its length with the posture: a slide that has moved out, or a rod."""
-
-    kind: str
-    place: Any
-    node: Any
 
 
 class DrawnRobot:
@@ -53,54 +47,44 @@ class DrawnRobot:
         self.root = scene.add_frame(name, show_axes=False)
         self.links = [scene.add_frame(f"{name}/link{k}", show_axes=False) for k in range(len(robot.link_names))]
         """The node of each link, in the order of link_names."""
-        self._meshes: list[tuple[Part, Any]] = []
-        self._bars: list[_Bar] = []
+        self._meshes: list[tuple[DrawnPart, Any]] = []
+        self._bars: list[tuple[Bar, Any]] = []
         self.restyle(style)
 
     def path(self, link: str | None = None) -> str:
         """The name of the node of a link, the end-effector's if none is given; of a frame, that of its link."""
-        index, _ = self._robot.model.locate(self._robot.link(link))
+        index, _ = self._robot.model.locate(find_link(self._robot, link))
         return f"{self.name}/link{index}"
 
     def restyle(self, style: str) -> None:
         """Draw the robot in another style; what others have added below its links stays."""
-        for node in [*(mesh for _, mesh in self._meshes), *(bar.node for bar in self._bars)]:
+        for node in [*(mesh for _, mesh in self._meshes), *(node for _, node in self._bars)]:
             node.remove()
         self.style = style
-        parts = drawing(self._robot, style).parts
+        found = drawing(self._robot, style)
         self._meshes = [
             (part, self._add_mesh(f"/link{part.link}/part{i}", part.surface, self._color or part.color, part.opacity))
-            for i, part in enumerate(parts)
+            for i, part in enumerate(found.parts)
         ]
-        self._bars = list(self._new_bars())
+        self._bars = []
+        for i, bar in enumerate(bars(self._robot, LOOK, slides=not found.has_geometry)):
+            unit = surfaces.cylinder(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0).scale_by(
+                [bar.radius, bar.radius, 1.0]
+            )
+            self._bars.append((bar, self._add_mesh(f"/bar{i}", unit, self._color or color_of(bar.role, 0))))
         self._move_bars()
 
     def _add_mesh(self, name: str, surface: surfaces.Surface, color: Color, opacity: float = 1.0) -> Any:
-        return self._scene.add_mesh_simple(
+        return add_surface(
+            self._scene,
             self.name + name,
-            surface.corners.astype(np.float32),
-            surface.triangles.astype(np.uint32),
-            color=color,
+            surface,
+            color,
             opacity=_opacity(opacity * self._opacity),
             side="double",
             cast_shadow=self._opacity >= 1,
             receive_shadow=False,  # the lamp's map of shadows is too coarse for shadows of links on links
         )
-
-    def _new_bars(self) -> Iterable[_Bar]:
-        radii = link_radii(self._robot)
-        unit = surfaces.cylinder(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0)
-        places: list[tuple[str, Any, int, Color]] = [
-            ("rod", tie, tie.link_a, ROD) for tie in self._skeleton.ties if tie.kind == "distance"
-        ]
-        if self.style == "model" or not any(g.role == self.style for g in self._robot.model.geometries):
-            places += [
-                ("slide", slide, slide.child, SLIDE) for slide in self._skeleton.joints if slide.kind == "slides"
-            ]
-        for i, (kind, place, link, color) in enumerate(places):
-            r = 0.6 * float(radii[link])
-            thin = surfaces.Surface(unit.corners * [r, r, 1.0], unit.triangles)
-            yield _Bar(kind, place, self._add_mesh(f"/bar{i}", thin, self._color or color))
 
     def move(self, poses: Array) -> None:
         """Move all links to their poses (links, 4, 4); only what changed is sent."""
@@ -108,21 +92,20 @@ class DrawnRobot:
         if not changed.any():
             return
         self._poses = np.array(poses)
-        wxyz = surfaces.quaternions(self._poses[changed, :3, :3])
+        wxyz = quaternions(self._poses[changed, :3, :3])
         for k, orientation in zip(np.flatnonzero(changed), wxyz, strict=True):
             self.links[k].position = self._poses[k, :3, 3]
             self.links[k].wxyz = orientation
         self._move_bars()
 
     def _move_bars(self) -> None:
-        for kind, place, node in self._bars:
-            ends = self._skeleton.slide_at(place, self._poses) if kind == "slide" else None
-            ends = self._skeleton.tie_at(place, self._poses) if ends is None else ends
+        for bar, node in self._bars:
+            ends = bar.ends(self._poses)
             along = ends[1] - ends[0]
             length = float(np.linalg.norm(along))
             node.visible = length > 1e-9 * self._skeleton.reach
             node.position = ends[0]
-            node.wxyz = surfaces.quaternions(surfaces.rotation_along(along))
+            node.wxyz = quaternions(surfaces.rotation_along(along))
             node.scale = (1.0, 1.0, max(length, 1e-9))
 
     @property
@@ -135,12 +118,12 @@ class DrawnRobot:
         self._opacity = opacity
         for part, node in self._meshes:
             node.opacity = _opacity(opacity * part.opacity)
-        for bar in self._bars:
-            bar.node.opacity = _opacity(opacity)
+        for _, node in self._bars:
+            node.opacity = _opacity(opacity)
 
     def highlight(self, links: Iterable[str] = ()) -> None:
         """Color some links so that they stand out, and all others as they were."""
-        chosen = {self._robot.model.locate(self._robot.link(link))[0] for link in links}
+        chosen = {self._robot.model.locate(find_link(self._robot, link))[0] for link in links}
         for part, node in self._meshes:
             node.color = HIGHLIGHT if part.link in chosen else self._color or part.color
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.plots.skeleton import skeleton
+from chainrule.core.derived import remember
 from chainrule.robot.robot import Robot
+from chainrule.shapes.skeleton import skeleton
 
 POINTS, TRACK_POINTS = 37, 25
 """Points of the path of a torque, and of a track."""
@@ -92,7 +93,7 @@ def joint_axes(robot: Robot, q: Array, poses: Array) -> Axes:
 
     Of a joint with several velocities, these are the axes of each of them.
     """
-    links, own = robot.remember("studio axes", lambda: _own_axes(robot, robot.neutral()))
+    links, own = remember(robot, "studio axes", lambda: _own_axes(robot, robot.neutral()))
     if any(body.joint.kind.nv > 1 for body in robot.model.bodies):
         links, own = _own_axes(robot, q)
     T = poses[links]

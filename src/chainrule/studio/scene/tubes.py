@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.studio.scene.surfaces import Surface, join, lathe
+from chainrule.shapes.surfaces import Surface, join, lathe
+from chainrule.studio.scene.nodes import arrays_of
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -95,8 +96,7 @@ class DrawnTubes:
         self._nodes: list[Any] = [
             scene.add_batched_meshes_simple(
                 f"{name}/{word}",
-                surface.corners.astype(np.float32),
-                surface.triangles.astype(np.uint32),
+                *arrays_of(surface),
                 batched_wxyzs=part.quaternions,
                 batched_positions=part.positions,
                 batched_scales=part.scales,

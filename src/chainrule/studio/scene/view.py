@@ -8,10 +8,11 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
-from chainrule.plots.skeleton import skeleton
+from chainrule.shapes.parts import up_direction
+from chainrule.shapes.skeleton import skeleton
+from chainrule.shapes.surfaces import rotation_along
 from chainrule.studio.page import first_camera_of
-from chainrule.studio.scene.parts import Part, up_direction
-from chainrule.studio.scene.surfaces import rotation_along
+from chainrule.studio.scene.visuals import DrawnPart
 
 if TYPE_CHECKING:
     from viser import ClientHandle
@@ -45,7 +46,7 @@ class Ground(NamedTuple):
     size: float
 
 
-def drawn_points(robot: Mechanism, parts: tuple[Part, ...], poses: Array) -> Array:
+def drawn_points(robot: Mechanism, parts: tuple[DrawnPart, ...], poses: Array) -> Array:
     """Points of all that is drawn of a robot at poses (links, 4, 4), in the base frame: (k, 3)."""
     points = [skeleton(robot).points_at(poses)]
     for part in parts:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, file_path, one_of
-from chainrule.errors import ChainruleError, FormatError, short_repr
+from chainrule.errors import ChainruleError, FormatError, import_optional, short_repr
 from chainrule.study.markers.bvh import joint_places
 from chainrule.study.markers.cloud import Markers
 
@@ -113,9 +113,7 @@ def _read_c3d(file: Path, unit: str | None) -> Markers:
 
 
 def _read_c3d_in_python(file: Path, unit: str | None) -> Markers:
-    if find_spec("c3d") is None:
-        raise ChainruleError("reading C3D needs the package ezc3d or c3d: pip install c3d")
-    c3d = import_module("c3d")
+    c3d = import_optional("c3d", "reading C3D")
     try:
         with file.open("rb") as handle, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parameters that nobody asked for

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, real_array
+from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, MotionWarning, ShapeError, UnknownNameError, warn_user
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.markers.cloud import Markers
@@ -155,7 +156,7 @@ def solve_markers(
     q, residuals = _fit(robot, list(placed.values()), places, q0)
     rms = float(np.sqrt(np.nanmean(residuals**2))) if np.isfinite(residuals).any() else np.nan
     if not np.isfinite(q).any():
-        raise ShapeError(f"no frame has enough markers to find {robot.n} angles: {list(placed)} were used")
+        raise ShapeError(f"no frame has enough markers to find {robot.nv} angles: {list(placed)} were used")
     notes.append(
         f"angles by inverse kinematics over {len(placed)} markers; root mean square distance {rms * 1000:.3g} mm"
     )
@@ -218,12 +219,12 @@ def _fit(robot: Robot, points: list[Point], places: Array, q0: ArrayLike | None)
     target = np.where(seen[..., None], places, 0.0)
     weight = seen.astype(float)[..., None]
     low, high = robot.limits.lower, robot.limits.upper
-    start = robot.home() if q0 is None else np.asarray(robot.read("solve_markers", q=q0)[0], dtype=float)
+    start = robot.home() if q0 is None else np.asarray(read_state(robot, "solve_markers", q=q0)[0], dtype=float)
     first = int(np.argmax(seen.sum(axis=1)))
     begin, _ = _iterate(robot, local, target[first][None], weight[first][None], start[None], low, high)
     q, misses = _iterate(robot, local, target, weight, np.repeat(begin, len(target), axis=0), low, high)
     distances = np.where(seen, np.linalg.norm(misses, axis=-1), np.nan)
-    enough = 3 * seen.sum(axis=1) >= min(robot.n, 3 * len(points))
+    enough = 3 * seen.sum(axis=1) >= min(robot.nv, 3 * len(points))
     return np.where(enough[:, None], q, np.nan), distances
 
 
@@ -235,10 +236,12 @@ def _iterate(
     misses, jacobian = _look(robot, points, target, weight, q)
     cost = (misses**2).sum(axis=(1, 2))
     for _ in range(MAX_ITERATIONS):
-        J = jacobian.reshape(len(q), -1, robot.n)
+        J = jacobian.reshape(len(q), -1, robot.nv)
         gradient = np.einsum("tki,tk->ti", J, misses.reshape(len(q), -1))
         H = np.einsum("tki,tkj->tij", J, J)
-        H += damping[:, None, None] * np.eye(robot.n) * (np.trace(H, axis1=1, axis2=2) / robot.n + 1e-9)[:, None, None]
+        H += (
+            damping[:, None, None] * np.eye(robot.nv) * (np.trace(H, axis1=1, axis2=2) / robot.nv + 1e-9)[:, None, None]
+        )
         new = np.clip(q + np.linalg.solve(H, gradient[..., None])[..., 0], low, high)
         step = np.abs(new - q).max(axis=1)
         new_misses, new_jacobian = _look(robot, points, target, weight, new)

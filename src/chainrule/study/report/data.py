@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule import __version__
-from chainrule.core.tables import import_optional
+from chainrule.errors import import_optional
 from chainrule.study.sizing import Sizing
 from chainrule.study.statistics import QUANTITIES, JointStatistics
 from chainrule.study.study import Result
@@ -26,13 +26,14 @@ def row(cell: JointStatistics) -> dict[str, Any]:
     out |= {f"share_{name}": share for name, share in cell.shares.items()}
     for quantity in QUANTITIES:
         one = cell[quantity]
-        out |= {
-            f"{quantity}_min": one.minimum, f"{quantity}_max": one.maximum, f"{quantity}_peak": one.peak,
-            f"{quantity}_mean": one.mean, f"{quantity}_rms": one.rms,
-            f"{quantity}_whisker_low": one.whiskers[0], f"{quantity}_whisker_high": one.whiskers[1],
-            f"{quantity}_outliers": one.outlier_count,
+        box = one.box_plot()
+        measures: dict[str, Any] = {
+            "min": one.minimum, "max": one.maximum, "peak": one.peak, "mean": one.mean, "rms": one.rms,
+            "whisker_low": box.low, "whisker_high": box.high,
         }  # fmt: skip
-        out |= {f"{quantity}_p{share}": one.quantile(share / 100) for share in PERCENTILES}
+        measures |= {f"p{share}": one.quantile(share / 100) for share in PERCENTILES}
+        out |= {f"{quantity}_{name}": float(value) for name, value in measures.items()}
+        out[f"{quantity}_outliers"] = box.outlier_count
     return out
 
 

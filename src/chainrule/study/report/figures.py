@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.study.distributions import Distribution
+from chainrule.statistics.statistics import Statistics
 from chainrule.study.sizing import Choice, Load
 from chainrule.study.study import Result
 from chainrule.study.torques import MotionTorques
@@ -47,20 +47,20 @@ def histories(torques: MotionTorques, angular: Sequence[bool]) -> dict[str, Any]
     }
 
 
-def boxes(names: Sequence[str], distributions: Sequence[Distribution], unit: str, color: str = BLUE) -> Figure:
-    """Box plots: median, quartiles, whiskers at 1.5 interquartile ranges, outliers as crosses."""
-    quartiles = [d.quartiles for d in distributions]
+def boxes(names: Sequence[str], columns: Sequence[Statistics], unit: str, scale: float = 1.0) -> Figure:
+    """Box plots: median, quartiles, whiskers at 1.5 interquartile ranges, outliers as crosses, each times a scale."""
+    plots = [column.box_plot() for column in columns]
+    lines = np.array([(plot.low, plot.q1, plot.median, plot.q3, plot.high) for plot in plots]).T * scale
+    keys = ("lowerfence", "q1", "median", "q3", "upperfence")
     box = {
-        "type": "box", "x": list(names), "q1": short_numbers([q[0] for q in quartiles]),
-        "median": short_numbers([d.median for d in distributions]), "q3": short_numbers([q[1] for q in quartiles]),
-        "lowerfence": short_numbers([d.whiskers[0] for d in distributions]),
-        "upperfence": short_numbers([d.whiskers[1] for d in distributions]),
-        "line": {"color": color, "width": 1.2}, "fillcolor": "#e8eff5", "showlegend": False, "name": "",
+        "type": "box", "x": list(names),
+        **{key: short_numbers(line) for key, line in zip(keys, lines, strict=True)},
+        "line": {"color": BLUE, "width": 1.2}, "fillcolor": "#e8eff5", "showlegend": False, "name": "",
     }  # fmt: skip
     crosses = {
         "type": "scatter", "mode": "markers", "hoverinfo": "y", "showlegend": False,
-        "x": [name for name, d in zip(names, distributions, strict=True) for _ in d.outliers],
-        "y": short_numbers(np.concatenate([d.outliers for d in distributions]), 3),
+        "x": [name for name, plot in zip(names, plots, strict=True) for _ in plot.outliers],
+        "y": short_numbers(np.concatenate([plot.outliers * scale for plot in plots]), 3),
         "marker": {"symbol": "x-thin", "size": 4, "line": {"width": 0.7, "color": GREY}},
     }  # fmt: skip
     return {

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from chainrule import __version__
-from chainrule.core.tables import import_optional
 from chainrule.display.tables import escape
 from chainrule.study.report import figures
 from chainrule.study.report.postures import Paper
@@ -51,7 +50,7 @@ def html(
     """The whole page."""
     page = Page()
     labels = {joint: name_of(joint) for joint in result.joints}
-    angular = [place.unit == "rad" for place in result.robot.layout.velocities]
+    angular = [place.unit == "rad" for place in result.robot.model.layout.velocities]
     page.section("summary", "Summary", *(f"<p>{escape(text)}</p>" for text in summary(result, sizing, balanced)))
     page.section("joints", "Joints over all activities", _joint_table(result, labels))
     page.section("postures", "Postures", _postures(result))
@@ -77,7 +76,6 @@ def html(
 def _document(title: str, sections: Sequence[tuple[str, str, str]], content: Mapping[str, Any]) -> str:
     own = resources.files("chainrule.study.report")
     css, script = (own.joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
-    import_optional("plotly", "the report of a study")
     plotly = resources.files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8")
     data = json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in sections)
@@ -182,8 +180,8 @@ def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> lis
     for joints, where, *pairs in kinds:
         for quantity, unit in pairs if joints else ():
             factor = float(np.degrees(1.0)) if unit.startswith("deg") else 1.0
-            found = [result.overall[joint][quantity].times(factor) for joint in joints]
-            figure = figures.boxes([labels[joint] for joint in joints], found, unit)
+            found = [result.overall[joint][quantity] for joint in joints]
+            figure = figures.boxes([labels[joint] for joint in joints], found, unit, factor)
             name = "position" if unit == "m" else quantity
             anchor = f"{'slides' if where else 'turns'}-{quantity}"
             parts.append(_with_title(f"all activities: {name}{where}", page.plot(anchor, figure)))

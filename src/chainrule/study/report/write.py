@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from chainrule.arguments import file_path
-from chainrule.errors import ChainruleError, ShapeError
+from chainrule.errors import ChainruleError, MissingPackageError, ShapeError, import_optional
 from chainrule.study.report import data, page, pdf
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
@@ -45,6 +45,7 @@ def write_report(
     beside
         Whether the numbers are written beside the page: .json, and .parquet where pyarrow is installed.
     """
+    import_optional("plotly", "the report of a study")
     target = file_path(path, "report")
     if target.suffix.lower() not in SUFFIXES:
         raise ShapeError(f"a report is written to .html or .pdf, got {target.name!r}")
@@ -66,7 +67,7 @@ def write_report(
             try:
                 data.write_parquet(result, target.with_suffix(".parquet"))
                 written.append(target.with_suffix(".parquet"))
-            except ChainruleError:  # the table of JSON says the same
+            except MissingPackageError:  # the table of JSON says the same
                 pass
     except OSError as error:
         raise ChainruleError(f"the report cannot be written to {target}: {error}") from error

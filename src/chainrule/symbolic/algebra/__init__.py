@@ -1,1 +1,1 @@
-"""Expressions: trigonometric polynomials, factors, canonical forms, units, numbers for symbols, CasADi graphs."""
+"""Expressions: trigonometric polynomials, factors, canonical forms, units, numbers for symbols, tapes as formulas."""

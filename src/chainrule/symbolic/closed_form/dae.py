@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from chainrule.algorithms.parent_child import System, equations_in_rates, sizes
+from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.dae import Block, blocks
 from chainrule.errors import ModelError, UnknownNameError
@@ -39,11 +40,11 @@ def dae_equations(
 
     Parameters and symbols are as of `equations`. Friction is left out; loops and joints with quaternions are refused.
     """
-    model = symbolic_model(robot.merged, parameters, symbols)
+    model = symbolic_model(merged_model(robot), parameters, symbols)
     if not 0 < len(model.model.bodies) <= MAX_JOINTS:
         raise ModelError(
             f"robot {robot.name!r} has {len(model.model.bodies)} moving links; a DAE in symbols is written for 1 to "
-            f"{MAX_JOINTS}; lock joints with robot.lock(...), or take numbers, robot.dae(q, qd, tau)"
+            f"{MAX_JOINTS}; lock joints with robot.lock(...), or take numbers, robot.textbook.dae(q, qd, tau)"
         )
     return DAEEquations(robot, model)
 
@@ -102,7 +103,7 @@ class DAEEquations:
     Unknowns are Vdot of each link (as felt: gravity is the acceleration -g of the base), W of each joint, and qddot.
 
     >>> import chainrule as cr
-    >>> arm = cr.load("pendulum").dae_equations()
+    >>> arm = cr.load("pendulum").textbook.dae_equations()
     >>> arm.matrix.shape, list(arm.unknowns[:2]), arm.reduced.M
     ((13, 13), [Vdot_1wx, Vdot_1wy], Matrix([[L_1**2*m_1]]))
     """

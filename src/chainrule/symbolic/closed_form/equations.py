@@ -10,7 +10,10 @@ import sympy as sp
 
 from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import one_of
+from chainrule.core.derived import merged_model
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.core.unit_report import UnitReport
 from chainrule.errors import ModelError
 from chainrule.symbolic.algebra.ring import prune, to_sympy
@@ -56,11 +59,11 @@ def equations(
     """
     if tip_wrench is not None:
         one_of(FRAMES, tip_wrench, "frame of a wrench", "equations")
-        robot.link()
+        find_link(robot)
     if not robot.model.nv:
         raise ModelError(f"robot {robot.model.name!r} has no degrees of freedom, and so no equations of motion")
-    robot.require("mass_matrix")
-    return Equations(robot, symbolic_model(robot.merged, parameters, symbols), simplify, tip_wrench)
+    require(robot, "mass_matrix")
+    return Equations(robot, symbolic_model(merged_model(robot), parameters, symbols), simplify, tip_wrench)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +123,7 @@ class Equations(Matrices):
     def intermediate(self, *functions: str) -> Intermediate:
         """Functions of the robot by named intermediate variables, as the algorithms compute them.
 
-        Names are those of robot.kernel: "mass_matrix", "inverse_dynamics", "gravity_torque" and so on.
+        Names are those of robot.compiled.kernel: "mass_matrix", "inverse_dynamics", "gravity_torque" and so on.
         """
         return intermediate(self.robot, self.symbolic, functions or ("inverse_dynamics",))
 

@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array, number, rows_of
+from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.symbolic.closed_form.symbol_table import SymbolTable
@@ -54,7 +55,7 @@ class Forms(ABC):
             symbol = table.find(key).symbol
             chosen |= {entry.name: value for entry in table.entries if entry.symbol == symbol}
         choices = self.symbolic.choices.with_others(chosen)
-        return replace(self, symbolic=symbolic_model(self.robot.merged, choices))  # type: ignore[type-var]
+        return replace(self, symbolic=symbolic_model(merged_model(self.robot), choices))  # type: ignore[type-var]
 
     @property
     @abstractmethod

@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import casadi
 import numpy as np
 import sympy as sp
 
-from chainrule.compile.casadi_tape import tape_of
+from chainrule.compile.graph import Graph
+from chainrule.compile.symbol_array import with_symbols
+from chainrule.core.evaluation import options_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions import reference
 from chainrule.functions.reference import leaves
-from chainrule.functions.table import FUNCTIONS, TERMS, N
+from chainrule.functions.table import FUNCTIONS, TERMS, Axis
 from chainrule.model import Model, edits
 from chainrule.model.axis_frames import frames_on_axes
 from chainrule.symbolic.algebra.evaluation import Evaluator, stack
 from chainrule.symbolic.algebra.ring import Element
-from chainrule.symbolic.algebra.translation import Translator
 from chainrule.symbolic.closed_form.assignments import Lines
 from chainrule.symbolic.closed_form.base_parameters import free_letter
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
@@ -54,22 +54,22 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
         if not set(FUNCTIONS[name].arguments) <= {"q", "qd", "qdd"}:
             raise ShapeError(f"{name} is not a function of q, qd and qdd alone, so that it has no such list")
     symbols = [*symbolic.q, *symbolic.qd, *symbolic.qdd, *symbolic.parameters]
-    graph = {str(s): casadi.SX.sym(str(s)) for s in symbols}
+    graph = Graph()
+    nodes = dict(zip(map(str, symbols), graph.argument(0, len(symbols)), strict=True))
     models = {
-        on_axes: (frames_on_axes(symbolic.model) if on_axes else symbolic.model).map(lambda x, _: _graph_of(x, graph))
+        on_axes: (frames_on_axes(symbolic.model) if on_axes else symbolic.model).map(lambda x, _: _node_of(x, nodes))
         for on_axes in {_is_of_joints(name) for name in functions}
     }
     state = {"q": symbolic.q, "qd": symbolic.qd, "qdd": symbolic.qdd}
     results, sizes = [], []
     for name in functions:
-        arguments = [[graph[str(s)] for s in state[a]] for a in FUNCTIONS[name].arguments]
-        options = robot.options(name, {})
+        arguments = [[nodes[str(s)] for s in state[a]] for a in FUNCTIONS[name].arguments]
+        options = options_of(robot, name, {})
         model = _without_dry_friction(models[_is_of_joints(name)])
         found = list(leaves(FUNCTIONS[name].compute(model, *arguments, **options)))
         results += found
         sizes.append(len(found))
-    outputs = casadi.cse([casadi.vertcat(*(casadi.SX(x) for x in results))])
-    tape = tape_of(casadi.Function("f", [casadi.vertcat(*graph.values())], outputs), (len(symbols),))
+    tape = graph.tape([len(symbols)], results)
     letter = free_letter(symbolic, ("x", "X", "v", "variable"))
     lines = Lines.of(tape)
     lines.shorten()
@@ -85,7 +85,7 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
 def _is_of_joints(function: str) -> bool:
     """Whether a function gives numbers of joints or of the whole robot only, which no frame of a link changes."""
     entry = FUNCTIONS[function]
-    return "link" not in entry.options and all(size in (N, TERMS) for size in entry.gives)
+    return "link" not in entry.options and all(isinstance(size, Axis) or size is TERMS for size in entry.gives)
 
 
 def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> None:
@@ -98,7 +98,7 @@ def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> No
             evaluator.assign(name, evaluator(expression))
         for function, matrix in found.results.items():
             arguments = [getattr(state, x) for x in FUNCTIONS[function].arguments]
-            expected = reference.evaluate(model, function, arguments, **robot.options(function, {}))
+            expected = reference.evaluate(model, function, arguments, **options_of(robot, function, {}))
             values, sizes = stack([evaluator(x) for x in matrix], STATES)
             compare(function, values, sizes, expected.reshape(STATES, -1), model, size_of_terms(model, state))
 
@@ -108,9 +108,11 @@ def _without_dry_friction(model: Model) -> Model:
     return edits.map_dofs(model, lambda dof: dof.without_dry_friction())
 
 
-def _graph_of(x: Any, graph: dict[str, Any]) -> Any:
-    """The CasADi graph of an element of the ring."""
+def _node_of(x: Any, nodes: dict[str, Any]) -> Any:
+    """An element of the ring as a node of a graph."""
     if not isinstance(x, Element):
         return x
     expression = x.sympy()
-    return Translator({s: graph[str(s)] for s in expression.free_symbols})(expression)
+    symbols = list(expression.free_symbols)
+    compute = with_symbols(sp.lambdify(symbols, expression, modules="numpy"))
+    return compute(*(nodes[str(s)] for s in symbols))

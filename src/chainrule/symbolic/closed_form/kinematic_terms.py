@@ -103,12 +103,12 @@ class KinematicTerms(Forms):
 
     @cached_property
     def pose_vector(self) -> sp.ImmutableMatrix:
-        """Position and three angles: 6 by 1. Angles are those of robot.pose_vector, up to full turns.
+        """Position and three angles: 6 by 1. Angles are those of robot.textbook.pose_vector, up to full turns.
 
         They hold where `angle_singularity` is not zero. If it is zero always, one angle is 0.
         """
         x = sp.ImmutableMatrix([*self.position, *self._orientation.angles()])
-        expected = self._numbers("pose_vector", link=self.link, order=self.order)
+        expected = self._numbers("textbook.pose_vector", link=self.link, order=self.order)
         found, _ = evaluate(list(x), self._values, STATES)
         expected[:, 3:] += 2 * np.pi * np.round((found - expected)[:, 3:] / (2 * np.pi))
         return self._check("the pose vector", x, expected)
@@ -125,7 +125,7 @@ class KinematicTerms(Forms):
         rates = [self._orientation.rates(w) for w in zip(*world[:3], strict=True)]
         linear = [[to_sympy(x) for x in row] for row in world[3:]]
         J = sp.ImmutableMatrix([*linear, *zip(*rates, strict=True)])
-        expected = self._numbers("analytic_jacobian", link=self.link, order=self.order)
+        expected = self._numbers("textbook.analytic_jacobian", link=self.link, order=self.order)
         return self._check("the analytic Jacobian", J, expected)
 
     # --- checks ---
@@ -191,29 +191,29 @@ class KinematicTerms(Forms):
         """Yoshikawa's measure sqrt(det(J J^T)) of the robot's own task, as of robot.manipulability."""
         return self.manipulability_of(None)
 
-    def manipulability_of(self, part: str | None) -> sp.Expr:
-        """Yoshikawa's measure of a part of the motion: "all", "translational" or "rotational"; None, the robot's own.
+    def manipulability_of(self, task: str | None) -> sp.Expr:
+        """Yoshikawa's measure of a part of the motion: "pose", "position" or "orientation"; None, the robot's own.
 
         sqrt(det(J J^T)), or sqrt(det(J^T J)) for fewer joints than rows: in general the root of the sum of the squares
         of all minors of J, as many rows and columns as the rank. Rows are in base axes whatever the frame of J.
 
         >>> import chainrule as cr
-        >>> cr.load("planar_2r").kinematic_equations().manipulability_of("translational")
+        >>> cr.load("planar_2r").kinematic_equations().manipulability_of("position")
         L_1*L_2*Abs(sin(q_2))
         """
-        task = moving_task(self.robot.reference, self.link, part=part)
+        chosen = moving_task(self.robot.reference, self.link, task=task)
         world = self._jacobian_elements("world")
-        rows = list(task.rows)
+        rows = list(chosen.rows)
 
         def volume(J: list[list[Any]]) -> list[Any]:
-            return _minors([J[i] for i in rows], task.rank)
+            return _minors([J[i] for i in rows], chosen.rank)
 
         self._refuse_long("the manipulability", volume, "world", MAX_VOLUME_TERMS)
         minors = volume(world)
         found = root_of_squares([x for x in minors if not is_zero_polynomial(x)])
         J = self._numbers("jacobian", link=self.link, frame="world")[:, rows]
-        values = np.linalg.svd(J, compute_uv=False)[:, : task.rank].prod(axis=-1)
-        return self._check("the manipulability", found, values, float(np.abs(J).max()) ** task.rank * len(self.q))
+        values = np.linalg.svd(J, compute_uv=False)[:, : chosen.rank].prod(axis=-1)
+        return self._check("the manipulability", found, values, float(np.abs(J).max()) ** chosen.rank * len(self.q))
 
     def refuse_long_terms(self, *names: str) -> None:
         """Refuse a determinant that would have too many terms, by an estimate."""

@@ -9,7 +9,9 @@ from typing import Any
 from chainrule.algorithms import jacobians
 from chainrule.algorithms.euler import ORDERS
 from chainrule.arguments import one_of
+from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.symbolic.closed_form.kinematic_summary import summary
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
@@ -22,9 +24,9 @@ MAX_SHOWN_JOINTS = 4
 def kinematic_equations(
     robot: Mechanism,
     link: str | None = None,
+    *,
     frame: str = "world",
     parameters: str | Mapping[Any, Any] = "symbolic",
-    *,
     symbols: Mapping[Any, Any] | None = None,
     order: str = "rpy",
 ) -> KinematicEquations:
@@ -44,12 +46,12 @@ def kinematic_equations(
     symbols
         Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}.
     order
-        Of the angles of the pose vector and the analytic Jacobian, as of robot.pose_vector.
+        Of the angles of the pose vector and the analytic Jacobian, as of robot.textbook.pose_vector.
     """
-    name = robot.link(link)
+    name = find_link(robot, link)
     one_of(jacobians.FRAMES, frame, "frame of a Jacobian")
     one_of(ORDERS, order, "order of angles", "kinematic_equations")
-    model = symbolic_model(robot.merged, parameters, symbols)
+    model = symbolic_model(merged_model(robot), parameters, symbols)
     return KinematicEquations(robot, model, name, frame, order)
 
 

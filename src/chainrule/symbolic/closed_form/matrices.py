@@ -10,14 +10,14 @@ import sympy as sp
 
 from chainrule.algorithms import friction, statics
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.model import Dof, edits
-from chainrule.model.friction import FrictionFunction
 from chainrule.spatial import Force
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
-from chainrule.symbolic.algebra.translation import expression_of_graph
+from chainrule.symbolic.algebra.translation import expression_of
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
@@ -39,15 +39,21 @@ ARGUMENTS = {
 """Term of the equations of motion -> its arguments."""
 
 
-class SymbolicLaw(FrictionFunction):
+@dataclass(frozen=True)
+class SymbolicLaw:
     """A friction function of SymPy's symbols, written as it is, jumps included."""
 
-    def __init__(self, law: FrictionFunction) -> None:
-        self.law, self.jumps, self.text = law, False, law.text
+    law: Any
+    jumps: ClassVar[bool] = False
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the law."""
+        return str(self.law.fingerprint)
 
     def __call__(self, q: Any, qd: Any) -> sp.Expr:
         """The law as an expression."""
-        return expression_of_graph(self.law.traced, (q, qd))
+        return expression_of(self.law.traced.tape, ([q], [qd]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +181,7 @@ class Matrices(Forms):
             return sp.ImmutableMatrix.zeros(len(self.q), 1)
         q, _, _ = self.symbolic.state()
         F = Force.of([self.symbolic.ring.variable(s) for s in self.wrench])
-        tau = statics.static_torque(self.symbolic.model, q, self.robot.link(), F, self.tip_wrench)
+        tau = statics.static_torque(self.symbolic.model, q, find_link(self.robot), F, self.tip_wrench)
         return self._verify("external", sp.ImmutableMatrix([to_sympy(prune(x), self._shape) for x in tau]))
 
     def arguments_of(self, name: str) -> tuple[str, ...]:
@@ -250,7 +256,7 @@ class Matrices(Forms):
 
     def _verify(self, name: str, found: Any) -> Any:
         """The term, if it agrees with the robot's own function at random states; refused otherwise."""
-        load = None if self.tip_wrench is None else TipLoad(self.robot.link(), self.tip_wrench, self.wrench)
+        load = None if self.tip_wrench is None else TipLoad(find_link(self.robot), self.tip_wrench, self.wrench)
         check_term(name, found, self.symbolic, self._other_values, load)
         return NamedMatrix.of(found, self.symbols) if isinstance(found, sp.MatrixBase) else found
 

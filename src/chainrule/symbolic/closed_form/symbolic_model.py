@@ -83,7 +83,7 @@ def symbolic_model(
         raise ModelError(
             f"robot {model.name!r} has springs between links ({quoted(spring.name for spring in model.springs)}), "
             "whose lengths are square roots that its closed form does not have; take them off with "
-            "robot.without_springs(), or write the energies: cr.symbolic.Lagrangian with cr.symbolic.Spring.between"
+            "robot.without_spring(), or write the energies: cr.symbolic.Lagrangian with cr.symbolic.Spring.between"
         )
     namer = Namer(model, choices)
     names = namer.name_all()

@@ -44,9 +44,10 @@ METHODS: dict[str, Method] = {
 """Kinds of derivations, by the name that users give."""
 
 
-def derive(
+def derivation(
     robot: Mechanism,
     method: str = "newton-euler",
+    *,
     parameters: str | Mapping[Any, Any] = "symbolic",
     state: Any = None,
     symbols: Mapping[Any, Any] | None = None,
@@ -73,7 +74,7 @@ def derive(
         Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}.
 
     >>> import chainrule as cr
-    >>> print(derive(cr.load("pendulum"), "lagrange").title)
+    >>> print(cr.load("pendulum").derivation("lagrange").title)
     Lagrange's equations of pendulum
     """
     if not isinstance(method, str) or method not in METHODS:

@@ -51,7 +51,7 @@ def _overview(problem: Problem) -> list[Block]:
     """The heading, the number of joints and links, and the table of joints."""
     robot = problem.robot
     text = (
-        f"{robot.name}: {robot.n} degrees of freedom, {len(problem.model.bodies)} moving links. Link i has the frame "
+        f"{robot.name}: {robot.nv} degrees of freedom, {len(problem.model.bodies)} moving links. Link i has the frame "
         "i, which joint i moves in the frame of its parent; the base is 0. Every vector of a link is in the link's own "
         "frame. SI units throughout."
     )

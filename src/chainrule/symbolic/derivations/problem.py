@@ -10,7 +10,10 @@ import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array
+from chainrule.core.derived import backend_of, merged_model
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import read_argument
 from chainrule.errors import ChainruleError, ModelError, ShapeError
 from chainrule.kinematics.configurations import random_state
 from chainrule.lazy import cached_property
@@ -76,18 +79,18 @@ class Problem:
         with_masses: bool = True,
     ) -> Problem:
         """The problem of a robot; refused if its derivation would be too long to read, or needs masses it lacks."""
-        merged = robot.merged
+        merged = merged_model(robot)
         longest = max((len(merged.ancestors(body.index)) for body in merged.bodies), default=0)
         if longest > MAX_JOINTS_IN_CHAIN:
             raise too_large(robot, f"{longest} joints in a row")
         if not merged.nv:
             raise ModelError(f"robot {robot.name!r} has no degrees of freedom, and so nothing to derive")
         if with_masses:
-            robot.require("mass_matrix")
+            require(robot, "mass_matrix")
         closed_form = Equations(robot, symbolic_model(merged, parameters, symbols))
         sample = _read_state(robot, state)
         if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
-            robot = Mechanism(closed_form.symbolic.numbers, robot.backend)
+            robot = Mechanism(closed_form.symbolic.numbers, backend_of(robot))
         problem = Problem(robot, closed_form, sample)
         if not with_masses:
             return problem
@@ -119,12 +122,12 @@ class Problem:
     @cached_property
     def merged(self) -> Mechanism:
         """The robot with its fixed joints welded."""
-        return Mechanism(self.robot.merged, self.robot.backend)
+        return Mechanism(merged_model(self.robot), backend_of(self.robot))
 
     @cached_property
     def frictionless(self) -> Mechanism:
         """The robot without friction."""
-        return Mechanism(_without_friction(self.robot.model), self.robot.backend)
+        return Mechanism(_without_friction(self.robot.model), backend_of(self.robot))
 
     @cached_property
     def symbols(self) -> tuple[list[Element], list[Element], list[Element]]:
@@ -136,7 +139,7 @@ class Problem:
     @cached_property
     def coordinate_units(self) -> list[str]:
         """The unit of each coordinate: "rad" or "m"."""
-        return [velocity.unit for velocity in self.robot.layout.velocities]
+        return [velocity.unit for velocity in self.robot.model.layout.velocities]
 
     @property
     def torque_units(self) -> list[str]:
@@ -219,7 +222,9 @@ class Problem:
         """The section about the sample state."""
         rows = [
             (str(i + 1), velocity.joint, *(f"{part[i]:.6g}" for part in self.state), f"{u}, {u}/s, {u}/s²")
-            for i, (velocity, u) in enumerate(zip(self.robot.layout.velocities, self.coordinate_units, strict=True))
+            for i, (velocity, u) in enumerate(
+                zip(self.robot.model.layout.velocities, self.coordinate_units, strict=True)
+            )
         ]
         header = ("", "joint", Formula("q"), Formula(r"\dot{q}"), Formula(r"\ddot{q}"), "unit")
         text = "Numbers below are those of this state, from the symbols and, beside them, from the compiled kernels."
@@ -282,13 +287,13 @@ def _read_state(robot: Mechanism, state: Any) -> tuple[Array, Array, Array]:
     """The user's state, or one of round numbers within the limits."""
     if state is None:
         rng = np.random.default_rng(1)
-        q = np.clip(np.round(random_state(robot, rng), 2), robot.layout.lower, robot.layout.upper)
+        q = np.clip(np.round(random_state(robot, rng), 2), robot.model.layout.lower, robot.model.layout.upper)
         qd, qdd = (np.round(rng.uniform(-1, 1, robot.nv), 1) for _ in range(2))
         return q, qd, qdd
     if not isinstance(state, (tuple, list)) or len(state) != 3:
         raise ShapeError(f"state must be three lists of numbers, (q, qd, qdd), got {state!r:.60}")
     q, qd, qdd = (
-        robot.read_one("derivation", name, value) for name, value in zip(("q", "qd", "qdd"), state, strict=True)
+        read_argument(robot, "derivation", name, value) for name, value in zip(("q", "qd", "qdd"), state, strict=True)
     )
     for name, array in (("q", q), ("qd", qd), ("qdd", qdd)):
         if array.ndim != 1 or not np.isfinite(array).all():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainrule.algorithms import vector_form
 from chainrule.algorithms.vector_form import UNITS
+from chainrule.core.derived import merged_model
 from chainrule.model import Model
 from chainrule.symbolic.algebra.units import UnitError, rescale_model, scale, unit
 from chainrule.symbolic.derivations.problem import Problem
@@ -17,7 +18,7 @@ TOLERANCE = 1e-9
 
 def check_in_other_units(problem: Problem) -> None:
     """Refuse a robot whose Newton-Euler equations in pounds, feet and minutes do not agree with those in SI units."""
-    model = problem.frictionless.merged
+    model = merged_model(problem.frictionless)
     q, qd, qdd = ([float(x) for x in part] for part in problem.state)
     first = _columns(model, q, qd, qdd)
     rates = [[scale(unit(f"{u}{per}"), OTHER_UNITS) for u in problem.coordinate_units] for per in ("", "/s", "/s^2")]

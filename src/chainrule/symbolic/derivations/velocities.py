@@ -9,8 +9,8 @@ from chainrule.algorithms.jacobians import jacobian
 from chainrule.algorithms.kinematics import pose, twists, twists_of
 from chainrule.core.link_tables import VelocityTable
 from chainrule.kinematics import poses
-from chainrule.kinematics.differential import velocity
 from chainrule.kinematics.textbook import velocity_table
+from chainrule.kinematics.velocities import velocity
 from chainrule.model import Body, Model
 from chainrule.spatial import Motion
 from chainrule.symbolic.derivations.latex_names import subscript

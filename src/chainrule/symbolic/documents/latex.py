@@ -15,26 +15,25 @@ from chainrule.symbolic.documents.blocks import (
     pieces,
 )
 from chainrule.symbolic.documents.formula import parse, width
+from chainrule.symbolic.documents.latex_table import table
 from chainrule.symbolic.documents.line_breaks import display, math
 from chainrule.symbolic.documents.printing import Style
 
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
-\usepackage{amsmath,amssymb,graphicx,longtable}
+\usepackage{amsmath,amssymb,array,graphicx,longtable}
 \usepackage[margin=22mm]{geometry}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6em}
 \allowdisplaybreaks
+\newcolumntype{P}[1]{>{\raggedright\arraybackslash\hspace{0pt}}p{#1}}
 \newsavebox{\whole}
 \newcommand{\fit}[1]{\sbox{\whole}{$\displaystyle #1$}%
   \ifdim\wd\whole>0.84\linewidth\resizebox{0.84\linewidth}{!}{\usebox{\whole}}\else\usebox{\whole}\fi}
 """
 MAX_LETTERS = 60.0
 """Width from which on a line is made smaller if it does not fit, in letters."""
-
-MAX_CELL_LETTERS = 90
-"""Letters of all columns of a table from which on it is set in small type."""
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -72,7 +71,7 @@ def _block(block: Block, style: Style) -> str:
     if isinstance(block, Equation):
         return _equation(block, style)
     if isinstance(block, Table):
-        return _table(block, style)
+        return table(block, style, _text)
     lines = block.text.replace("\\end{verbatim}", "\\end {verbatim}")
     return f"\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"
 
@@ -101,22 +100,3 @@ def _fitting(formula: str) -> str:
 
 def _unit(unit: str) -> str:
     return escape(unit).replace(" ", "\\,").replace("\\textasciicircum{}", "^")
-
-
-def _table(table: Table, style: Style) -> str:
-    rows = [" & ".join(_text(cell, style) for cell in row) for row in (table.header, *table.rows)]
-    rows = [f"{{}}{row}" if row.startswith(("[", "*")) else row for row in rows]  # no option of the line before
-    columns = "l" * len(table.header)
-    lines = [rows[0] + r" \\ \hline", *(row + r" \\" for row in rows[1:])]
-    text = f"\\begin{{longtable}}[l]{{{columns}}}\n" + "\n".join(lines) + "\n\\end{longtable}"
-    return f"{{\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}" if _is_wide(table, style) else text
-
-
-def _is_wide(table: Table, style: Style) -> bool:
-    """Whether the longest cells of all columns are too much for a line."""
-    columns = zip(table.header, *table.rows, strict=True)
-    return sum(max(_letters(cell, style) for cell in column) for column in columns) > MAX_CELL_LETTERS
-
-
-def _letters(cell: Text, style: Style) -> float:
-    return sum(len(p) if isinstance(p, str) else width(parse(math(p, style))) for p in pieces(cell))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import casadi
 import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array, rows_of, together
 from chainrule.compile.backend import COMPILED, INTERPRETED, Scalars, active
+from chainrule.compile.symbol_array import Symbol, with_symbols
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.lazy import cached_property
-from chainrule.spatial.scalar import caller_of
+from chainrule.spatial.linear import solve
 from chainrule.symbolic.algebra.numbers import values_of
-from chainrule.symbolic.algebra.translation import Translator
 from chainrule.symbolic.lagrange.coordinates import TIME
 from chainrule.symbolic.lagrange.system import System
 
@@ -107,22 +106,23 @@ class MatrixText:
         self.matrix, self.symbols, self.wanted = matrix, symbols, wanted
 
     def __call__(self, *arguments: Scalars) -> Scalars:
-        """The numbers for these arguments: by a function of CasADi where they are symbols, else by NumPy."""
+        """The entries for these arguments, arrays or symbols."""
         flat = [x for part in arguments for x in part]
-        call = caller_of(*flat)
-        return self._on_arrays(flat) if call is None else call(self._traced, [flat])
+        return self._on_symbols(flat) if any(isinstance(x, Symbol) for x in flat) else self._on_arrays(flat)
 
-    @property
-    def _traced(self) -> casadi.Function:
-        """The function as CasADi has it."""
-        values = casadi.SX.sym("x", len(self.symbols))
-        translate = Translator(dict(zip(self.symbols, casadi.vertsplit(values), strict=True)))
-        result = casadi.vertcat(*(casadi.SX(translate(x)) for x in self.matrix))
-        if self.wanted is not None:
-            rows, columns = self.matrix.shape
-            whole = casadi.reshape(result, columns, rows).T  # CasADi goes by columns
-            result = casadi.solve(whole[:, :-1], whole[:, -1])[self.wanted]
-        return casadi.Function("f", [values], casadi.cse([result]))
+    def _on_symbols(self, values: Scalars) -> Scalars:
+        try:
+            entries = with_symbols(self._lambda)(*values)
+        except (AttributeError, NameError, TypeError) as error:
+            raise ModelError(
+                f"no machine code is made for the functions in this Lagrangian ({error!s:.80}); ask for the function "
+                "with compiled=False, or write it by elementary functions"
+            ) from error
+        if self.wanted is None:
+            return entries
+        width = self.matrix.cols
+        rows = [entries[k : k + width] for k in range(0, len(entries), width)]
+        return solve([row[:-1] for row in rows], [row[-1] for row in rows])[self.wanted]
 
     def _on_arrays(self, values: Scalars) -> Scalars:
         entries: Scalars = self._lambda(*values)

@@ -1,0 +1,108 @@
+"""Functions of a robot, each declared once: its algorithm, arguments, options and result, beside its docstring.
+
+    @function(rnea.gravity_torque, takes=(Q,), gives=(EFFORTS,), on_any_frames=True, answer="...")
+    def gravity_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
+        '''g(q): torques that hold the robot still against gravity: (..., n).'''
+
+The method, kernels, exports, derivatives, `robot.at`, `robot.units`, PyTorch, JAX, CasADi, Dask arrays and data sets
+come from that. A docstring is all that the function needs. Where it has a body, that comes first: what it returns is
+the result, and `BY_ALGORITHM` goes on to the algorithm.
+
+How to add a function: write the algorithm in `algorithms/`, declare it in the file of its subject, and list it in
+`robot/robot.py` or in the subject's class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from chainrule.core.dask import takes_dask
+from chainrule.core.evaluation import evaluate
+from chainrule.core.loads import NO_LOADS, load_on
+from chainrule.core.mechanism import Mechanism
+from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
+from chainrule.core.reading import find_link, read_wrenches
+from chainrule.functions.table import Argument, Function, register
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+BY_ALGORITHM: Any = None
+"""What a function with a body returns where the algorithm computes the result."""
+
+WRENCH = "wrench"
+"""The argument of a function whose link applies a wrench to its surroundings."""
+
+
+def function(compute: Callable[..., Any], *, subject: str | None = None, **facts: Any) -> Callable[[F], F]:
+    """Declare a function: `compute(model, *arguments, **options)` is its algorithm; facts are those of `Function`.
+
+    With a subject its name is "subject.name", as it is called on the robot.
+    """
+
+    def declare(stub: F) -> F:
+        name = stub.__name__ if subject is None else f"{subject}.{stub.__name__}"
+        entry = register(Function(name, compute, **facts))
+        parameters = tuple(signature(stub).parameters)[1:]
+
+        @takes_dask()
+        @wraps(stub)
+        def method(robot: Any, /, *arguments: Any, **options: Any) -> Any:
+            result = stub(robot, *arguments, **options)  # which also refuses arguments that it does not have
+            if result is not BY_ALGORITHM:
+                return result
+            return answer(robot, entry, {**dict(zip(parameters, arguments, strict=False)), **options})
+
+        cast(Any, method).declaration = entry
+        return cast(F, method)
+
+    return declare
+
+
+def variant(compute: Callable[..., Any], name: str, of: str, **facts: Any) -> None:
+    """Declare a function without a method of its own: that of another one evaluates it, `when` its arguments say so."""
+    register(Function(name, compute, variant_of=of, **facts))
+
+
+def answer(robot: Mechanism, entry: Function, given: dict[str, Any], numbers: OpenNumbers = NOTHING_OPEN) -> Any:
+    """The result of a declared function, for arguments by name, with parameters of the robot bound to numbers."""
+    loads = NO_LOADS
+    if entry.acts:
+        loads = load_on(find_link(robot, given.pop("link", None)), given.pop(WRENCH), entry.name, WRENCH)
+    elif entry.loaded:
+        loads = read_wrenches(robot, entry.name, given.pop("tip_wrench", None), given.pop("external", None))
+    for argument in entry.takes:
+        given[argument.name] = rates_or_zeros(robot, argument, given.get(argument.name))
+    out, known = given.get("out"), {*entry.arguments, *entry.options}  # other options are those of the body
+    chosen = {name: value for name, value in given.items() if name in known}
+    values = evaluate(robot, entry.name, loads, parameters=numbers if numbers.names else None, out=out, **chosen)
+    finish = entry.finish(robot.model, {**chosen, "loads": loads.links})
+    return values if finish is None else finish(values)
+
+
+def rates_or_zeros(robot: Mechanism, argument: Argument, value: Any) -> Any:
+    """An argument as it is given; zeros for rates that are left out, or given as the number 0."""
+    if argument.is_configuration or not (value is None or (type(value) in (int, float) and value == 0)):
+        return value
+    return np.zeros(argument.length(robot.model))
+
+
+def composition(
+    gives: tuple[Any, ...] | None = None, *, unit: str = "", parts: Any = None, by_reference: bool = False
+) -> Callable[[F], F]:
+    """Declare a function that is composed of others: it takes Dask arrays, and numbers bound by `robot.at`.
+
+    gives, unit, parts: its result, as of `Function`, where that is one array.
+    """
+
+    def declare(stub: F) -> F:
+        method: F = takes_dask(by_reference=by_reference)(stub)  # type: ignore[assignment]
+        entry = Function(stub.__name__, stub, (), gives or (), unit=unit, parts=parts or {})
+        cast(Any, method).composition = entry if gives is not None else None
+        return method
+
+    return declare

@@ -1,0 +1,96 @@
+"""Options of functions: their defaults, which may follow from the robot, and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from chainrule.algorithms import jacobians, regressor
+from chainrule.algorithms.euler import ORDERS
+from chainrule.arguments import flag, names, one_of
+from chainrule.core.closure import closure_of
+from chainrule.core.derived import driven_velocities
+from chainrule.core.reading import find_joints, find_link
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
+from chainrule.functions.table import Option
+from chainrule.model import Model
+
+
+def constant(value: Any) -> Callable[[Any, Mapping[str, Any]], Any]:
+    """A default that no robot changes."""
+    return lambda robot, options: value
+
+
+def indices(what: str, size: Callable[[Model], int]) -> Callable[[Any, Any], tuple[int, ...]]:
+    """A check of a list of indices, each in range and named once."""
+
+    def check(robot: Any, value: Any) -> tuple[int, ...]:
+        most = size(robot.model)
+        if not isinstance(value, Sequence) or not all(isinstance(k, int) and 0 <= k < most for k in value):
+            raise ShapeError(f"{what} must be a list of indices from 0 to {most - 1}, got {short_repr(value)}")
+        if len(set(value)) < len(value):
+            raise UnknownNameError(f"{what} names an index twice: {short_repr(value)}")
+        return tuple(value)
+
+    return check
+
+
+def _count_of_rows(robot: Any, value: Any) -> int | None:
+    """A number of equations, or None where it is not known."""
+    most = len(robot.model.rows)
+    if value is not None and not (isinstance(value, int) and 0 <= value <= most):
+        raise ShapeError(f"rank must be a whole number from 0 to {most}, or None, got {short_repr(value)}")
+    return value
+
+
+def _links(robot: Any, value: Any) -> tuple[str, ...]:
+    """A check of a list of links or frames."""
+    loads = names(value, "loads")
+    for name in loads:
+        robot.model.locate(name)
+    return loads
+
+
+def _one_link(robot: Any, value: Any) -> tuple[str, ...]:
+    loads = _links(robot, value)
+    if len(loads) != 1:
+        raise ShapeError(f"static_torque takes one load, the link that applies the wrench, got {value!r}")
+    return loads
+
+
+def chosen_parts(value: Any) -> tuple[str, ...]:
+    """Parts of a robot that have parameters, by their names, in the order in which their parameters come."""
+    chosen = {one_of(regressor.PARTS, part, "part of a robot") for part in names(value, "parts")}
+    return tuple(part for part in regressor.PARTS if part in chosen)
+
+
+LINK = Option(lambda robot, options: find_link(robot), find_link)
+RELATIVE_TO = Option(constant(None), find_link)
+FRAME = Option(constant("world"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame"))
+"""The axes and the point of every twist, wrench, Jacobian, velocity and acceleration, in and out."""
+WITH_GRAVITY = Option(constant(False), lambda robot, value: flag(value, "gravity"))
+HALF = Option(constant(False), lambda robot, value: flag(value, "half"))
+ORDER = Option(constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
+JOINTS = Option(lambda robot, options: robot.joint_names, find_joints)
+PARTS = Option(constant(regressor.PARTS), lambda robot, value: chosen_parts(value))
+LOADS = Option(constant(()), _links, is_public=False)
+ONE_LOAD = Option(lambda robot, options: (find_link(robot),), _one_link, is_public=False)
+ROWS = Option(
+    lambda robot, options: closure_of(robot).rows, indices("rows", lambda model: len(model.rows)), is_public=False
+)
+RANK = Option(lambda robot, options: min(len(options["rows"]), closure_of(robot).rank), _count_of_rows, is_public=False)
+ACTUATED = Option(
+    lambda robot, options: driven_velocities(robot), indices("actuated", lambda model: model.nv), is_public=False
+)
+HELD = Option(constant(()), indices("held", lambda model: model.nv), is_public=False)
+
+IN_FRAME = {"frame": FRAME}
+OF_LINK = {"link": LINK, "frame": FRAME}
+LOADED = {"loads": LOADS, "frame": FRAME}
+"""Options of functions that take wrenches."""
+SOLVED = {"rows": ROWS, "rank": RANK}
+"""Options of loops, where their equations are solved."""
+DRIVEN = {**SOLVED, "actuated": ACTUATED}
+"""Options of loops, where torques are those of the driven joints."""
+PROJECTED = {**SOLVED, "held": HELD}
+"""Options of loops, where motions are projected on those that keep them closed."""

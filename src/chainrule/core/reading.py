@@ -1,0 +1,100 @@
+"""What users pass to a robot's functions, read and checked: states, joints, links, wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
+from chainrule.core.loads import Loads, read_loads
+from chainrule.core.names import read_joint_array, read_joint_numbers
+from chainrule.errors import ModelError, ShapeError
+from chainrule.functions.table import ARGUMENTS
+from chainrule.model import Quantity, edits
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from chainrule.core.mechanism import Mechanism
+
+
+def find_link(robot: Mechanism, name: str | None = None) -> str:
+    """The link or frame of this name, or the end-effector where none is named; an unknown name is refused."""
+    chosen = robot.model.tip if name is None else name
+    robot.model.locate(chosen)
+    return chosen
+
+
+def find_joints(robot: Mechanism, joints: Sequence[str]) -> tuple[str, ...]:
+    """Names of joints, fixed and mimic ones too; an unknown name is refused."""
+    chosen = names(joints, "joints")
+    known = {joint.name for joint in robot.model.joints}
+    for name in chosen:
+        if name not in known:
+            edits.find_joint(robot.model, name)
+    return chosen
+
+
+def find_velocities(robot: Mechanism, caller: str, joints: Sequence[str]) -> tuple[int, ...]:
+    """The places in qd of joints, by their names; those without coordinates of their own are refused."""
+    for name in joints:
+        edits.find_joint(robot.model, name)
+        if name not in robot.model.layout.by_joint:
+            raise ModelError(f"{caller}: joint {name!r} has no coordinate of its own to hold")
+    return robot.model.layout.velocities_of(joints)
+
+
+def read_state(robot: Mechanism, caller: str, /, **arguments: ArrayLike) -> list[Array]:
+    """Arguments as arrays with equal batch dimensions, checked; errors name the caller and the argument."""
+    arrays = {name: read_argument(robot, caller, name, value) for name, value in arguments.items()}
+    return together(arrays, caller)
+
+
+def read_argument(robot: Mechanism, caller: str, name: str, value: ArrayLike) -> Array:
+    """One argument as an array whose last dimension has the right length."""
+    argument = ARGUMENTS[name]
+    length = argument.length(robot.model)
+    is_plain = type(value) is np.ndarray and value.dtype == np.float64 and 0 < value.ndim <= MAX_DIMENSIONS
+    if is_plain and value.shape[-1] == length:  # type: ignore[union-attr]
+        array: Array = value  # type: ignore[assignment]
+    else:
+        array = read_joints(robot, value, argument.quantity, f"{caller}: {name}")
+    if argument.is_configuration and robot.model.quaternions:
+        refuse_zero_quaternions(robot, array, f"{caller}: {name}")
+    return array
+
+
+def read_joints(robot: Mechanism, value: Any, quantity: Quantity, what: str) -> Array:
+    """Numbers of the joints as an array in the robot's order, (..., nq) or (..., nv), from an array or by names."""
+    return read_joint_array(robot.model, value, quantity, what, describe_coordinates(robot))
+
+
+def read_per_joint(robot: Mechanism, value: Any, what: str, quantity: Quantity | None = None) -> Array:
+    """One number for all degrees of freedom, or numbers (..., nv), or by names; of no known unit: gains, limits."""
+    return read_joint_numbers(robot.model, value, quantity, what)
+
+
+def describe_coordinates(robot: Mechanism) -> str:
+    """The joints whose numbers an argument holds, for messages about its length."""
+    return f"robot {robot.name!r}: {named_dofs(robot.joint_names)}"
+
+
+def refuse_zero_quaternions(robot: Mechanism, q: Array, what: str) -> None:
+    """Raise where a quaternion in q is zero, which is no orientation."""
+    for joint, i in robot.model.quaternions:
+        with np.errstate(all="ignore"):
+            squares = (q[..., i : i + 4] ** 2).sum(axis=-1)
+        if not squares.all():
+            raise ShapeError(
+                f"{what}: the quaternion of joint {joint!r} (places {i} to {i + 3}) is zero, which is no "
+                "orientation; robot.neutral() has (0, 0, 0, 1) there"
+            )
+
+
+def read_wrenches(
+    robot: Mechanism, caller: str, tip_wrench: ArrayLike | None = None, external: Mapping[str, ArrayLike] | None = None
+) -> Loads:
+    """The wrenches of a call, checked."""
+    return read_loads(robot.model, caller, tip_wrench, external)

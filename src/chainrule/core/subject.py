@@ -1,0 +1,57 @@
+"""A subject of a robot: a small object bound to it, such as `robot.loops`, whose methods are free functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from chainrule.core.mechanism import Mechanism
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Subject:
+    """Functions of a robot in one subject, as its methods: `help` leads to them."""
+
+    def __init__(self, robot: Any) -> None:
+        self._robot = robot
+
+    @property
+    def robot(self) -> Any:
+        """The robot that it belongs to."""
+        return self._robot
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name in dir(type(self)) if not name.startswith("_") and name != "robot")
+        return f"<{type(self).__name__.lower()} of robot {self._robot.name!r}: {names}>"
+
+
+class lazy_method:  # noqa: N801
+    """A function of a robot as a method of a subject or of a robot, imported when it is first used."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __get__(self, owner: Any, kind: type[Any]) -> Any:
+        function = getattr(import_module(self.module), self.name)
+        if owner is None:
+            return function
+        return MethodType(function, owner.robot if isinstance(owner, Subject) else owner)
+
+
+class method(Generic[P, R]):  # noqa: N801
+    """A function of a robot as a method of a subject: it takes the subject's robot."""
+
+    def __init__(self, function: Callable[Concatenate[Any, P], R]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    @overload
+    def __get__(self, subject: None, owner: type[Any]) -> Callable[Concatenate[Mechanism, P], R]: ...
+    @overload
+    def __get__(self, subject: Subject, owner: type[Any]) -> Callable[P, R]: ...
+    def __get__(self, subject: Subject | None, owner: type[Any]) -> Any:
+        return self.function if subject is None else MethodType(self.function, subject.robot)

@@ -1,0 +1,17 @@
+"""`robot.ik`: inverse kinematics beyond a single answer."""
+
+from __future__ import annotations
+
+from chainrule.core.subject import Subject, lazy_method, method
+from chainrule.inverse_kinematics import path, solve, stream
+from chainrule.inverse_kinematics.analytic import solve as analytic
+
+
+class Ik(Subject):
+    """Inverse kinematics: one target or many, along a path, all branches, what is reached, one target after another."""
+
+    solve = method(solve.inverse_kinematics)
+    follow = method(path.follow)
+    branches = method(analytic.branches)
+    stream = method(stream.stream)
+    reachability = lazy_method("chainrule.cluster.reach", "reachability")

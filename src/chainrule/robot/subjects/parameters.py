@@ -1,0 +1,27 @@
+"""`robot.parameters`: the numbers in which a robot's torques are linear."""
+
+from __future__ import annotations
+
+from chainrule.arguments import Array
+from chainrule.core.subject import Subject, method
+from chainrule.identification import parameters
+from chainrule.identification import regressor as regression
+
+
+class Parameters(Subject):
+    """Masses, inertias, rotors, friction and springs as one vector p with tau = Y(q, qd, qdd) p."""
+
+    @property
+    def values(self) -> Array:
+        """The parameters p: (p,). See `chainrule.identification.parameters`."""
+        return parameters.values(self.robot)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each parameter: "forearm.mass", "forearm.mcx", "forearm.Ixx", "elbow.viscous"."""
+        return parameters.names(self.robot)
+
+    indices = method(parameters.indices)
+    with_values = method(parameters.with_values)
+    regressor = method(regression.regressor)
+    base = method(regression.base)

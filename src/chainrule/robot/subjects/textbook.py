@@ -1,0 +1,34 @@
+"""`robot.textbook`: the forms that textbooks print."""
+
+from __future__ import annotations
+
+from chainrule.core.subject import Subject, lazy_method, method
+from chainrule.dynamics import textbook as dynamics
+from chainrule.dynamics import unit_check
+from chainrule.kinematics import moving_point, poses
+from chainrule.kinematics import textbook as kinematics
+from chainrule.robot import building
+from chainrule.simulation.state_derivative import state_dot
+
+
+class Textbook(Subject):
+    """Recursions as tables, products of exponentials, the closed matrix form, the DAE, DH and screws, units."""
+
+    newton_euler_table = method(dynamics.newton_euler_table)
+    rnea_table = method(dynamics.rnea_table)
+    velocity_table = method(kinematics.velocity_table)
+    exponential_table = method(kinematics.exponential_table)
+    velocity_terms = method(moving_point.velocity_terms)
+    acceleration_terms = method(moving_point.acceleration_terms)
+    matrix_form = method(dynamics.matrix_form)
+    dae = lazy_method("chainrule.dynamics.dae", "dae")
+    dae_equations = lazy_method("chainrule.symbolic.closed_form.dae", "dae_equations")
+    dae_residual = lazy_method("chainrule.simulation.dae_residual", "dae_residual")
+    simulate_maximal = lazy_method("chainrule.simulation.maximal", "simulate_maximal")
+    state_dot = method(state_dot)
+    analytic_jacobian = method(poses.analytic_jacobian)
+    pose_vector = method(poses.pose_vector)
+    angles_are_singular = method(poses.angles_are_singular)
+    to_dh = method(building.to_dh)
+    to_screws = method(building.to_screws)
+    check_units = method(unit_check.check_units)
