@@ -1,18 +1,23 @@
 """Frames on common normals: other frames, the same robot."""
 
+from dataclasses import replace
+
 import numpy as np
+import pinocchio as pin
 import pytest
+from tiers import with_slow
 from trees import state, transform, tree
 
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
-from chainrule.compile.trace import trace
+from chainrule.compile.trace import _on_normals, trace, trace_as_described
 from chainrule.core.derived import massless_joints, merged_model
 from chainrule.core.evaluation import options_of
 from chainrule.functions import reference
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Screw
 from chainrule.model.normal_frames import Turned, frames_on_normals, original_frame
+from chainrule.spatial import Transform
 
 FREE_OF_FRAMES = [name for name, entry in FUNCTIONS.items() if entry.on_any_frames]
 
@@ -108,3 +113,74 @@ def test_kernels_are_made_on_normals_and_large_robots_too(monkeypatch):
     assert trace(merged_model(robot), "inverse_dynamics", **options).flops() == shorter
     panda = cr.load("panda")
     assert trace(merged_model(panda), "mass_matrix").flops() == panda.compiled.kernel("mass_matrix").flops
+
+
+AXES = {
+    "random": lambda rng, z: rng.normal(size=3),
+    "nearly parallel": lambda rng, z: np.array([0, 0, 1]) + rng.choice([1e-1, 2e-2, 1e-3, 1e-6]) * rng.normal(size=3),
+    "nearly square": lambda rng, z: np.roll([0, 0, 1], z) + rng.choice([1e-3, 1e-9, 1e-15]) * rng.normal(size=3),
+}
+"""Axes of the joints of a chain: one at a time, in the frame of the link before."""
+
+
+def chain(count, kind, offset, seed=0):
+    """The text of a URDF: a chain of turning joints whose axes are nearly `offset` apart."""
+    rng = np.random.default_rng(seed)
+    parts = ["<robot name='chain'><link name='l0'/>"]
+    for i in range(1, count + 1):
+        axis = AXES[kind](rng, i)
+        axis = " ".join(repr(float(x)) for x in axis / np.linalg.norm(axis))
+        at = " ".join(repr(float(x)) for x in offset * rng.normal(size=3) + (0, 0, 0.05))
+        turn = " ".join(repr(float(x)) for x in (rng.normal(size=3) if kind == "random" else np.zeros(3)))
+        parts.append(
+            f"<link name='l{i}'><inertial><origin xyz='0.02 0.01 0.05'/><mass value='1'/><inertia ixx='0.01' iyy='0.012'"
+            " izz='0.008' ixy='0.001' ixz='0' iyz='0.0005'/></inertial></link>"
+            f"<joint name='j{i}' type='continuous'><parent link='l{i - 1}'/><child link='l{i}'/>"
+            f"<origin xyz='{at}' rpy='{turn}'/><axis xyz='{axis}'/></joint>"
+        )
+    return "".join(parts) + "</robot>"
+
+
+@pytest.mark.parametrize("count", with_slow([6, 15, 30, 60, 120, 200], 30, 120, 200))
+@pytest.mark.parametrize("kind", AXES)
+@pytest.mark.parametrize("offset", [0.1, 1e-9])
+def test_rounding_does_not_grow_along_a_chain(count, kind, offset):
+    """Against Pinocchio, whose links have the described frames. It rounds axes within 1e-12 of z, so none is nearer."""
+    text = chain(count, kind, offset)
+    model = merged_model(cr.Robot.from_urdf(text, check=False))
+    peer = pin.buildModelFromXML(text)
+    data = peer.createData()
+    rng = np.random.default_rng(1)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 2, count))
+    expected = np.array(
+        [
+            pin.rnea(peer, data, pin.integrate(peer, pin.neutral(peer), x), v, a)
+            for x, v, a in zip(q, qd, qdd, strict=True)
+        ]
+    )
+    found = reference.evaluate(frames_on_normals(model), "inverse_dynamics", [q, qd, qdd], frame="body", loads=())
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 * (1 + count / 10) * np.abs(expected).max())
+    assert _on_normals(model) is not None
+
+
+def test_frames_that_lose_digits_are_not_used(monkeypatch):
+    robot = tree(5, ["revolute", "prismatic", "moved"])
+    model = merged_model(robot)
+    options = options_of(robot, "gravity_torque", {})
+
+    def worse(model):
+        moved = frames_on_normals(model)
+        joint = moved.joints[-1]
+        shift = joint.origin.translation * (1 + 1e-11)
+        changed = replace(joint, origin=Transform(joint.origin.rotation, shift))
+        return replace(moved, joints=(*moved.joints[:-1], changed))
+
+    monkeypatch.setattr("chainrule.compile.trace.frames_on_normals", worse)
+    _on_normals.cache_clear()
+    assert _on_normals(model) is None
+    monkeypatch.setattr("chainrule.compile.trace.MAX_COMPARED_BODIES", 0)
+    assert (
+        trace(model, "gravity_torque", **options).flops()
+        == trace_as_described(model, "gravity_torque", **options).flops()
+    )
+    _on_normals.cache_clear()

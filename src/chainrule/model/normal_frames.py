@@ -117,7 +117,7 @@ def frames_on_normals(model: Model) -> Model:
             A = _joint_frame(axis, model.index_of[joint.parent] > 0)
             moved, N = _place_link(joint, screw, A, following.get(link.name), O)
             joints.append(moved)
-            old[link.name] = _round_off(N.inv * O)
+            old[link.name] = _round_off(_orthonormal(N.inv * O))
         links.append(_moved_link(link, old[link.name]))
     frames = [replace(frame, origin=old[frame.link] * frame.origin) for frame in model.frames]
     frames += [Frame(_alias(link.name), link.name, old[link.name]) for link in model.links]
@@ -242,6 +242,18 @@ def _length_and_advance(screw: Screw) -> tuple[float, float]:
 def _exact(x: float) -> float:
     nearest = round(x)
     return float(nearest) if abs(x - nearest) < ROUNDING else x
+
+
+def _orthonormal(T: Transform) -> Transform:
+    """The pose with a rotation that is orthonormal to rounding.
+
+    `Transform.inv` transposes. A defect of orthonormality would therefore double at each link of a chain.
+    """
+    a, b, _ = T.rotation
+    a = a / a.norm()
+    b = b - a * a.dot(b)
+    b = b / b.norm()
+    return Transform(Rotation(a, b, a.cross(b)), T.translation)
 
 
 def _round_off(T: Transform) -> Transform:
