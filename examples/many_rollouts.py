@@ -7,7 +7,7 @@ import numpy as np
 import chainrule as cr
 from chainrule.algorithms.jacobians import jacobian
 from chainrule.algorithms.rnea import gravity_torque
-from chainrule.spatial import Force
+from chainrule.spatial import Wrench
 
 
 class PayloadPD(cr.Controller):
@@ -23,7 +23,7 @@ class PayloadPD(cr.Controller):
     def torque(self, q, qd, z, s, p):
         """Kp (q_ref - q) - Kd qd + g(q) + J^T F, with F what it takes to hold the payload up."""
         goal, kp, kd, (mass,) = self.parts(p)
-        lift = Force.of([0, 0, 0, 0, 0, mass * 9.81])
+        lift = Wrench.of([0, 0, 0, 0, 0, mass * 9.81])
         J = jacobian(self.model, q, self.model.tip, "world")
         rows = zip(kp, goal, q, kd, qd, gravity_torque(self.model, q), J, strict=True)
         return [k * (r - x) - d * v + g + S.dot(lift) for k, r, x, d, v, g, S in rows], []

@@ -38,7 +38,7 @@ METHODS = {
 
 MUTUAL = {
     ("spatial.vector", "spatial.transform"),
-    ("spatial.motion", "spatial.transform"),
+    ("spatial.twist", "spatial.transform"),
     ("spatial.inertia", "spatial.transform"),
 }
 """Imports for types alone among values that act on each other: T * V calls V, which names T's class."""

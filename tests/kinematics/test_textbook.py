@@ -57,7 +57,7 @@ def test_poses_and_jacobians_by_exponentials_are_those_of_the_robot(seed):
         assert_allclose(table.J[k], robot.jacobian(q, link, frame="space"), atol=1e-9)
         assert_allclose(table.J_body[k], robot.jacobian(q, link, frame="body"), atol=1e-9)
     for k in range(len(table.joints)):
-        S, theta = cr.spatial.Motion.of((table.S[k] * table.theta[k]).tolist()), table.exponentials[k]
+        S, theta = cr.spatial.Twist.of((table.S[k] * table.theta[k]).tolist()), table.exponentials[k]
         assert_allclose(np.asarray(cr.spatial.Transform.exp(S)), theta, atol=1e-9)
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import chainrule as cr
 from chainrule.formats import native
 from chainrule.model import Joint, Link, Model, RealCoordinates, Screw
-from chainrule.spatial import Motion, Rotation, Symmetric, Transform, Vector
+from chainrule.spatial import Rotation, Symmetric, Transform, Twist, Vector
 from chainrule.spatial.scalar import cos, sin
 
 
@@ -28,11 +28,11 @@ class Rolling(RealCoordinates):
 
     def columns(self, q):
         r = self.radius
-        return [Motion(Vector(0, 0, 1), Vector(r * cos(q[0]), -r * sin(q[0]), 0))]
+        return [Twist(Vector(0, 0, 1), Vector(r * cos(q[0]), -r * sin(q[0]), 0))]
 
     def columns_rate(self, q, qd):
         r = self.radius
-        return [Motion(Vector.zero(), Vector(-r * sin(q[0]) * qd[0], -r * cos(q[0]) * qd[0], 0))]
+        return [Twist(Vector.zero(), Vector(-r * sin(q[0]) * qd[0], -r * cos(q[0]) * qd[0], 0))]
 
     def map(self, f):  # step 4; step 3 is for joints with several coordinates
         return Rolling(f(self.radius, "m"))

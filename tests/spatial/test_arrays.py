@@ -9,15 +9,15 @@ from numpy.testing import assert_allclose
 
 import chainrule as cr
 from chainrule.spatial import (
-    Force,
     Inertia,
     Matrix,
-    Motion,
     Quaternion,
     Rotation,
     Symmetric,
     Transform,
+    Twist,
     Vector,
+    Wrench,
     scalar,
     shapes,
 )
@@ -34,8 +34,8 @@ BODY = Inertia.from_com(2.0, [0.1, 0.2, 0.3], np.diag([1.0, 2.0, 2.5]))
         (Matrix([1, 2, 3], (4, 5, 6), np.array([7, 8, 9])), [[1, 2, 3], [4, 5, 6], [7, 8, 9]]),
         (Symmetric(1, 2, 3, 4, 5, 6), [[1, 4, 5], [4, 2, 6], [5, 6, 3]]),
         (Quaternion.of([0, 0, 0, 1]), [0, 0, 0, 1]),
-        (Motion([1, 2, 3], np.array([4.0, 5.0, 6.0])), [1, 2, 3, 4, 5, 6]),
-        (Force.of(np.arange(6)), np.arange(6)),
+        (Twist([1, 2, 3], np.array([4.0, 5.0, 6.0])), [1, 2, 3, 4, 5, 6]),
+        (Wrench.of(np.arange(6)), np.arange(6)),
         (Transform(np.eye(3), [1, 2, 3]), [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]),
         (T, T.rows()),
         (BODY, BODY.matrix()),
@@ -53,13 +53,13 @@ def test_numpy_sees_an_array_of_floats(thing, expected):
         np.asarray(thing, copy=False)
 
 
-@pytest.mark.parametrize("kind", [Vector, Quaternion, Motion, Force, Matrix, Rotation, Symmetric, Transform])
+@pytest.mark.parametrize("kind", [Vector, Quaternion, Twist, Wrench, Matrix, Rotation, Symmetric, Transform])
 def test_what_numpy_saw_makes_the_object_again(kind):
     things = [
         Vector(1.0, 2.0, 3.0),
         Quaternion(0.5, 0.5, 0.5, 0.5),
-        Motion.of(range(6)),
-        Force.of(range(6)),
+        Twist.of(range(6)),
+        Wrench.of(range(6)),
         T,
         BODY.inertia,
     ]
@@ -103,8 +103,8 @@ def test_symbols_become_objects():
         lambda: T @ np.eye(4),
         lambda: T.inv * np.ones(3),
         lambda: T * 2,
-        lambda: Motion.of(range(6)) + np.ones(6),
-        lambda: np.ones(6) - Force.of(range(6)),
+        lambda: Twist.of(range(6)) + np.ones(6),
+        lambda: np.ones(6) - Wrench.of(range(6)),
         lambda: np.ones((6, 6)) @ BODY,
     ],
 )  # fmt: skip
@@ -116,8 +116,8 @@ def test_arithmetic_with_arrays_is_refused_rather_than_guessed(operation):
 def test_wrong_numbers_are_named():
     with pytest.raises(cr.ShapeError, match="a Vector takes 3 numbers, got 2"):
         Vector.of([1, 2])
-    with pytest.raises(cr.ShapeError, match="a Motion takes 6 numbers, got 3"):
-        Motion.of([1, 2, 3])
+    with pytest.raises(cr.ShapeError, match="a Twist takes 6 numbers, got 3"):
+        Twist.of([1, 2, 3])
     with pytest.raises(cr.ShapeError, match="a Vector takes numbers in a list or array, got 'continuous'"):
         cr.Screw.revolute([0, 0, 1], "continuous")
     with pytest.raises(cr.ShapeError, match="a Vector takes numbers in a list or array, got 0"):
@@ -142,7 +142,7 @@ def test_screws_from_an_axis_and_a_point():
 
 
 def test_velocity_of_a_point():
-    V = Motion([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+    V = Twist([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
     h = 1e-6
     p = Vector(0.5, -0.4, 0.3)
     moved = (np.asarray(Transform.exp(V * h) * p) - np.asarray(Transform.exp(V * -h) * p)) / (2 * h)
@@ -163,12 +163,12 @@ def piecewise_free(T):
     ids=str,
 )  # fmt: skip
 def test_exp_of_a_constant_axis_is_in_sine_and_cosine(w):
-    S = Motion(w, [q * L, 2 * q, 3 * q])
+    S = Twist(w, [q * L, 2 * q, 3 * q])
     exact = Transform.exp(S)
     assert piecewise_free(exact)
     for angle in (0.0, 1e-3, -2.0):
         numbers = {q: angle, L: 0.7, a: 0.4}
-        at = Transform.exp(Motion.of([float(sp.sympify(x).subs(numbers)) for x in S]))
+        at = Transform.exp(Twist.of([float(sp.sympify(x).subs(numbers)) for x in S]))
         values = np.array(sp.Matrix(np.asarray(exact)).subs(numbers), dtype=float)
         assert_allclose(values, np.asarray(at), atol=1e-12)
 
@@ -181,12 +181,12 @@ def test_exp_of_three_unrelated_symbols_is_right_at_zero_too():
     assert_allclose(
         np.array(R.subs(numbers), dtype=float), np.asarray(Rotation.exp(Vector(0.3, -0.4, 0.5))), atol=1e-12
     )
-    slow = Transform.exp(Motion([0, 0, q], [L, 0, 0])).translation  # L is no multiple of q
+    slow = Transform.exp(Twist([0, 0, q], [L, 0, 0])).translation  # L is no multiple of q
     assert slow.x.subs({q: 0}) == L
 
 
 def test_exact_numbers_stay_exact():
-    half_turn = Transform.exp(Motion([0, 0, sp.pi], [0, 0, sp.Rational(1, 3)]))
+    half_turn = Transform.exp(Twist([0, 0, sp.pi], [0, 0, sp.Rational(1, 3)]))
     assert sp.Matrix(np.asarray(half_turn)) == sp.Matrix(
         [[-1, 0, 0, 0], [0, -1, 0, 0], [0, 0, 1, sp.Rational(1, 3)], [0, 0, 0, 1]]
     )

@@ -10,14 +10,14 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation as SciPyRotation
 
 from chainrule.spatial import (
-    Force,
     Inertia,
-    Motion,
     Quaternion,
     Rotation,
     Symmetric,
     Transform,
+    Twist,
     Vector,
+    Wrench,
     shapes,
 )
 from chainrule.spatial.physical import is_physical, nearest_physical, objection, principal_axes, pseudo_inertia
@@ -30,8 +30,8 @@ vectors = st.builds(Vector, numbers, numbers, numbers)
 angles = st.one_of(
     st.floats(-math.pi, math.pi), st.sampled_from([0.0, 1e-12, 1e-8, 1e-5, 1e-3, math.pi, math.pi - 1e-9])
 )
-motions = st.builds(Motion, vectors, vectors)
-forces = st.builds(Force, vectors, vectors)
+motions = st.builds(Twist, vectors, vectors)
+forces = st.builds(Wrench, vectors, vectors)
 transforms = st.builds(lambda w, p: Transform(Rotation.exp(w), p), vectors, vectors)
 masses = st.floats(0.1, 10)
 radii = st.floats(0.05, 2)
@@ -89,7 +89,7 @@ def test_lie_bracket(V, W, F, T):
 @given(motions, motions, motions)
 @several
 def test_jacobi_identity(U, V, W):
-    close(U.cross(V.cross(W)) + V.cross(W.cross(U)) + W.cross(U.cross(V)), Motion.zero(), 1e-8)
+    close(U.cross(V.cross(W)) + V.cross(W.cross(U)) + W.cross(U.cross(V)), Twist.zero(), 1e-8)
 
 
 @given(motions, motions, forces)
@@ -106,14 +106,14 @@ def test_power_does_not_depend_on_the_frame(T, V, F):
 
 
 def test_a_motion_is_not_a_force():
-    V, F = Motion.of([1, 2, 3, 4, 5, 6]), Force.of([1, 2, 3, 4, 5, 6])
+    V, F = Twist.of([1, 2, 3, 4, 5, 6]), Wrench.of([1, 2, 3, 4, 5, 6])
     with pytest.raises(TypeError):
         V + F
     with pytest.raises(TypeError):
         F - V
-    with pytest.raises(TypeError, match="a Motion pairs with a Force"):
+    with pytest.raises(TypeError, match="a Twist pairs with a Wrench"):
         V.dot(V)
-    with pytest.raises(TypeError, match="a Force pairs with a Motion"):
+    with pytest.raises(TypeError, match="a Wrench pairs with a Twist"):
         F.dot(F)
 
 
@@ -134,7 +134,7 @@ def test_rotation_exp_and_log_are_inverse_near_zero_and_near_pi(axis, angle):
 @given(vectors.filter(lambda v: v.norm() > 0.1), angles, vectors)
 @several
 def test_transform_exp_and_log_are_inverse(axis, angle, v):
-    S = Motion(axis * (angle / axis.norm()), v)
+    S = Twist(axis * (angle / axis.norm()), v)
     T = Transform.exp(S)
     close(Transform.exp(T.log()), T, 1e-7)
     if abs(angle) < math.pi - 1e-6:

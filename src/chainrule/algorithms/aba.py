@@ -11,7 +11,7 @@ from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.rnea import bias
 from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
-from chainrule.spatial import ArticulatedInertia, Force, Motion, Scalar
+from chainrule.spatial import ArticulatedInertia, Scalar, Twist, Wrench
 from chainrule.spatial.linear import solve_symmetric
 
 Scalars = Sequence[Scalar]
@@ -47,7 +47,7 @@ def hybrid_dynamics(
     bodies = model.at(q)
     V = twists_of(bodies, qd)
     velocity_acceleration = [V[body.index].cross(body.along(qd)) + body.velocity_product(qd) for body in bodies]
-    bias_wrench = [Force.zero()]
+    bias_wrench = [Wrench.zero()]
     for body in bodies:
         Vi = V[body.index]
         bias_wrench.append(Vi.cross(body.inertia * Vi))
@@ -71,18 +71,18 @@ def hybrid_impulse(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Jumps of the velocities under joint impulses x, and the excess; arguments as for `hybrid_dynamics`."""
     bodies = model.at(q)
-    still = [Motion.zero()] * len(bodies)
-    unloaded = [Force.zero()] * (len(bodies) + 1)
-    return articulated_body_passes(model, bodies, x, still, unloaded, Motion.zero(), is_free, prescribed_jump)
+    still = [Twist.zero()] * len(bodies)
+    unloaded = [Wrench.zero()] * (len(bodies) + 1)
+    return articulated_body_passes(model, bodies, x, still, unloaded, Twist.zero(), is_free, prescribed_jump)
 
 
 def articulated_body_passes(
     model: Model,
     bodies: Sequence[PosedBody],
     tau: Scalars,
-    velocity_acceleration: Sequence[Motion],
-    bias_wrench: Sequence[Force],
-    base: Motion,
+    velocity_acceleration: Sequence[Twist],
+    bias_wrench: Sequence[Wrench],
+    base: Twist,
     is_free: Scalars | None = None,
     prescribed_acceleration: Scalars | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
@@ -99,7 +99,7 @@ def articulated_body_passes(
         prescribed = [a * (1 - f) for a, f in zip(prescribed_acceleration, is_free, strict=True)]
     I = [None, *(ArticulatedInertia.of(body.inertia) for body in bodies)]
     p = list(bias_wrench)
-    steps: list[list[tuple[int, Motion, Force, Scalar, Scalar, Scalar]]] = [[] for _ in bodies]
+    steps: list[list[tuple[int, Twist, Wrench, Scalar, Scalar, Scalar]]] = [[] for _ in bodies]
     for body, A, eliminated in zip(reversed(bodies), reversed(velocity_acceleration), reversed(steps), strict=True):
         Ii, pi = I[body.index], p[body.index]
         assert Ii is not None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from chainrule.algorithms.rnea import inward, project, velocity_torque
 from chainrule.model import Link, Model, PosedBody
-from chainrule.spatial import Force, Motion, Scalar, Symmetric, Vector
+from chainrule.spatial import Scalar, Symmetric, Twist, Vector, Wrench
 
 Scalars = Sequence[Scalar]
 
@@ -39,13 +39,13 @@ class AccelerationField:
         R = body.T.rotation.inv
         return AccelerationField(R * self.at(body.T.translation), R * self.alpha, self.D.rotate(R))
 
-    def with_motion(self, V: Motion, A: Motion) -> AccelerationField:
+    def with_motion(self, V: Twist, A: Twist) -> AccelerationField:
         """The field with that of a motion added: its twist V, and the rate A of that."""
         w = V.angular
         square = Symmetric.outer(w) - Symmetric.scaled_identity(w.dot(w))
         return AccelerationField(self.a + A.linear + w.cross(V.linear), self.alpha + A.angular, self.D + square)
 
-    def wrench(self, link: Link) -> Force:
+    def wrench(self, link: Link) -> Wrench:
         """The wrench that gives a link these accelerations: the integral of (r x a, a) dm."""
         I, D, c = link.inertia, self.D, link.com
         force = self.at(c) * link.mass
@@ -54,7 +54,7 @@ class AccelerationField:
             (I.xx - I.zz) * D.xz + I.xy * D.yz - I.yz * D.xy + I.xz * (D.zz - D.xx),
             (I.yy - I.xx) * D.xy + I.yz * D.xz - I.xz * D.yz + I.xy * (D.xx - D.yy),
         )
-        return Force(about_com + c.cross(force), force)
+        return Wrench(about_com + c.cross(force), force)
 
 
 def centrifugal_torque(model: Model, q: Scalars, qd: Scalars) -> list[Scalar]:
@@ -69,7 +69,7 @@ def centrifugal_torque(model: Model, q: Scalars, qd: Scalars) -> list[Scalar]:
             if i not in shared:
                 field = field.with_motion(S * qd[i], body.velocity_product(_alone(qd, i)))
         fields.append(field)
-    F = [Force.zero(), *(fields[body.index].wrench(body.body.link) for body in bodies)]
+    F = [Wrench.zero(), *(fields[body.index].wrench(body.body.link) for body in bodies)]
     tau = project(model, bodies, inward(bodies, F))
     for i in sorted(shared):  # joints that follow one velocity turn together, which is no sum of their fields
         tau = [a + b for a, b in zip(tau, velocity_torque(model, q, _alone(qd, i)), strict=True)]

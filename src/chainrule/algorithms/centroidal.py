@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from chainrule.algorithms.kinematics import poses_of, screw_changes, twists_of
 from chainrule.model import Model, PosedBody
 from chainrule.spatial import (
-    Force,
     Inertia,
-    Motion,
     Rotation,
     Scalar,
     Transform,
+    Twist,
     Vector,
+    Wrench,
 )
 
 Scalars = Sequence[Scalar]
@@ -28,34 +28,34 @@ def center_of_mass(model: Model, q: Scalars) -> Vector:
     return _composite_inertias(bodies, poses_of(bodies))[0].com
 
 
-def momentum(model: Model, q: Scalars, qd: Scalars) -> Force:
+def momentum(model: Model, q: Scalars, qd: Scalars) -> Wrench:
     """Angular momentum about the base's origin and linear momentum, in base axes (kg m^2/s, kg m/s)."""
     bodies = model.at(q)
     T, V = poses_of(bodies), twists_of(bodies, qd)
-    total = Force.zero()
+    total = Wrench.zero()
     for body in bodies:
         total = total + T[body.index] * (body.inertia * V[body.index])
     return total
 
 
-def centroidal_momentum(model: Model, q: Scalars, qd: Scalars) -> Force:
+def centroidal_momentum(model: Model, q: Scalars, qd: Scalars) -> Wrench:
     """Angular momentum about the center of mass and linear momentum, in base axes (kg m^2/s, kg m/s)."""
     return _at(center_of_mass(model, q)).inv * momentum(model, q, qd)
 
 
-def momentum_matrix(model: Model, q: Scalars, about: Vector) -> list[Force]:
+def momentum_matrix(model: Model, q: Scalars, about: Vector) -> list[Wrench]:
     """Matrix A, by columns, with A qd the momentum about a point, in base axes."""
     bodies = model.at(q)
     T = poses_of(bodies)
     composite = _composite_inertias(bodies, T)
-    columns = [Force.zero()] * model.nv
+    columns = [Wrench.zero()] * model.nv
     for body in bodies:
         for i, S in body.S:
             columns[i] = columns[i] + _at(about).inv * (composite[body.index] * (T[body.index] * S))
     return columns
 
 
-def centroidal_momentum_matrix(model: Model, q: Scalars) -> list[Force]:
+def centroidal_momentum_matrix(model: Model, q: Scalars) -> list[Wrench]:
     """Matrix A_G, by columns, with A_G qd the centroidal momentum (Orin & Goswami 2008, angular part first)."""
     return momentum_matrix(model, q, center_of_mass(model, q))
 
@@ -73,7 +73,7 @@ def center_of_mass_jacobian(model: Model, q: Scalars) -> list[Vector]:
     return columns
 
 
-def momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Force], list[Force]]:
+def momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Wrench], list[Wrench]]:
     """dh/dq and dh/dqd, by columns, of the momentum h about the base's origin.
 
     With H and I of all links that a joint carries, and V the velocity of what carries it, all in the base frame:
@@ -83,29 +83,29 @@ def momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Fo
     T, V = poses_of(bodies), twists_of(bodies, qd)
     V0 = [T_i * V_i for T_i, V_i in zip(T, V, strict=True)]
     I = _composite_inertias(bodies, T)
-    H = [Force.zero(), *(T[body.index] * (body.inertia * V[body.index]) for body in bodies)]
+    H = [Wrench.zero(), *(T[body.index] * (body.inertia * V[body.index]) for body in bodies)]
     for body in reversed(bodies):
         H[body.parent] = H[body.parent] + H[body.index]
-    dq, dqd = [Force.zero()] * model.nv, [Force.zero()] * model.nv
+    dq, dqd = [Wrench.zero()] * model.nv, [Wrench.zero()] * model.nv
     for body in bodies:
         for (k, S), (_, changes) in zip(body.S, screw_changes(body, model.nv), strict=True):
             S_k = T[body.index] * S
             change = V0[body.parent].cross(S_k)
             for (i, _), of_screw in zip(body.S, changes, strict=True):
-                if of_screw is not Motion.zero():
+                if of_screw is not Twist.zero():
                     change = change + T[body.index] * of_screw * qd[i]
             dq[k] = dq[k] + S_k.cross(H[body.index]) + I[body.index] * change
             dqd[k] = dqd[k] + I[body.index] * S_k
     return dq, dqd
 
 
-def centroidal_momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Force], list[Force]]:
+def centroidal_momentum_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Wrench], list[Wrench]]:
     """dh_G/dq and dh_G/dqd = A_G, by columns, of the momentum about the center of mass, which moves with q."""
     to_center = _at(center_of_mass(model, q)).inv
     p = momentum(model, q, qd).force
     dq, dqd = momentum_derivatives(model, q, qd)
     moved = [
-        to_center * column - Force(J.cross(p), Vector.zero())
+        to_center * column - Wrench(J.cross(p), Vector.zero())
         for column, J in zip(dq, center_of_mass_jacobian(model, q), strict=True)
     ]
     return moved, [to_center * column for column in dqd]

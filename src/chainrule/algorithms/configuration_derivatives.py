@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from chainrule.algorithms.crba import composite_inertias
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration, poses_of, screw_changes
 from chainrule.model import Model
-from chainrule.spatial import Force, Inertia, Motion, Scalar
+from chainrule.spatial import Inertia, Scalar, Twist, Wrench
 
 Scalars = Sequence[Scalar]
 
@@ -24,8 +24,8 @@ class Axis:
     """A degree of freedom in the base frame: its place in qd, screw, and what each own coordinate changes in that."""
 
     place: int
-    S: Motion
-    changes: tuple[tuple[int, Motion], ...]
+    S: Twist
+    changes: tuple[tuple[int, Twist], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def carried_bodies(model: Model, q: Scalars) -> list[Carried]:
         X = T[body.index]
         changes = screw_changes(body, model.nv)
         axes = tuple(
-            Axis(i, X * S, tuple((k, X * D[n]) for k, D in changes if D[n] is not Motion.zero()))
+            Axis(i, X * S, tuple((k, X * D[n]) for k, D in changes if D[n] is not Twist.zero()))
             for n, (i, S) in enumerate(body.S)
         )
         found.append(Carried(axes, X * I[body.index], (*found[body.parent].carriers, body.index)))
@@ -101,6 +101,6 @@ def gravity_torque_dq(model: Model, q: Scalars) -> list[list[Scalar]]:
     return G
 
 
-def _change_of_wrench(I: Inertia, S: Motion, V: Motion) -> Force:
+def _change_of_wrench(I: Inertia, S: Twist, V: Twist) -> Wrench:
     """Change of I V where the body moves by S and V stays: S x* I V - I (S x V)."""
     return S.cross(I * V) - I * S.cross(V)

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.model import Model
 from chainrule.spatial import (
-    Force,
     Inertia,
     Matrix,
-    Motion,
     Scalar,
     Symmetric,
     Transform,
+    Twist,
     Vector,
+    Wrench,
 )
 
 Scalars = Sequence[Scalar]
@@ -35,7 +35,7 @@ class BodyCoriolis:
     K: Matrix
 
     @staticmethod
-    def of(I: Inertia, V: Motion) -> BodyCoriolis:
+    def of(I: Inertia, V: Twist) -> BodyCoriolis:
         """B of a body with inertia I and twist V, both in the base frame."""
         second = Symmetric.scaled_identity(I.inertia.trace() / 2) - I.inertia  # the integral of r r^T dm
         return BodyCoriolis((I * V).force, Matrix.outer(V.linear, I.moment) + V.angular.skew() @ second.matrix())
@@ -43,12 +43,12 @@ class BodyCoriolis:
     def __add__(self, other: BodyCoriolis) -> BodyCoriolis:
         return BodyCoriolis(self.momentum + other.momentum, self.K + other.K)
 
-    def __mul__(self, S: Motion) -> Force:
+    def __mul__(self, S: Twist) -> Wrench:
         """The integral over the body of (r x f, f), with f = omega_S x u dm."""
         w = S.angular
-        return Force(w * self.K.trace() - self.K * w, w.cross(self.momentum))
+        return Wrench(w * self.K.trace() - self.K * w, w.cross(self.momentum))
 
-    def moment_of(self, S: Motion) -> Vector:
+    def moment_of(self, S: Twist) -> Vector:
         """The product B^T S, which is a moment: S . (B S') is its product with the angular part of S'."""
         w = S.angular
         return w * self.K.trace() - self.K.transpose() * w + self.momentum.cross(S.linear)
@@ -73,7 +73,7 @@ def coriolis_matrix(model: Model, q: Scalars, qd: Scalars) -> list[list[Scalar]]
     for body in reversed(bodies):
         I[body.parent] = I[body.parent] + I[body.index]
         B[body.parent] = B[body.parent] + B[body.index]
-    S: list[list[tuple[int, Motion, Motion]]] = [[]]  # screws and their rates, in the base frame
+    S: list[list[tuple[int, Twist, Twist]]] = [[]]  # screws and their rates, in the base frame
     for body in bodies:
         S.append([])
         for (i, S_i), ring in zip(body.S, body.S_rate(qd), strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from chainrule.algorithms.joint_forces import armature
 from chainrule.algorithms.kinematics import poses_of
 from chainrule.model import Model, PosedBody
-from chainrule.spatial import Force, Inertia, Motion, Scalar
+from chainrule.spatial import Inertia, Scalar, Twist, Wrench
 
 Scalars = Sequence[Scalar]
 
@@ -40,7 +40,7 @@ def mass_matrix_of(model: Model, bodies: Sequence[PosedBody], composite: Sequenc
     return M
 
 
-Torques = Callable[[PosedBody, Force], Iterator[tuple[int, Scalar]]]
+Torques = Callable[[PosedBody, Wrench], Iterator[tuple[int, Scalar]]]
 """The torque of a wrench on a body, in its frame, about each joint between the base and the body's own."""
 
 
@@ -55,7 +55,7 @@ def is_deep(model: Model) -> bool:
 def _from_link_to_link(bodies: Sequence[PosedBody]) -> Torques:
     """Each wrench is carried to the links below, whose screws are simple in their own frames."""
 
-    def torques(body: PosedBody, F: Force) -> Iterator[tuple[int, Scalar]]:
+    def torques(body: PosedBody, F: Wrench) -> Iterator[tuple[int, Scalar]]:
         while body.parent:
             F = body.T * F
             body = bodies[body.parent - 1]
@@ -68,9 +68,9 @@ def _from_link_to_link(bodies: Sequence[PosedBody]) -> Torques:
 def _in_base_frame(bodies: Sequence[PosedBody]) -> Torques:
     """Screws and wrenches are moved to the base frame once."""
     T = poses_of(bodies)
-    S: list[list[tuple[int, Motion]]] = [[], *([(i, T[b.index] * S_i) for i, S_i in b.S] for b in bodies)]
+    S: list[list[tuple[int, Twist]]] = [[], *([(i, T[b.index] * S_i) for i, S_i in b.S] for b in bodies)]
 
-    def torques(body: PosedBody, F: Force) -> Iterator[tuple[int, Scalar]]:
+    def torques(body: PosedBody, F: Wrench) -> Iterator[tuple[int, Scalar]]:
         F, below = T[body.index] * F, body.parent
         while below:
             for i, S_i in S[below]:

@@ -11,7 +11,7 @@ from chainrule.algorithms.rnea import gravity_torque, inward
 from chainrule.algorithms.springs import spring_energy
 from chainrule.algorithms.terms import add, spring_torque
 from chainrule.model import Model
-from chainrule.spatial import Force, Scalar
+from chainrule.spatial import Scalar, Wrench
 from chainrule.spatial.scalar import is_zero
 
 Scalars = Sequence[Scalar]
@@ -49,7 +49,7 @@ def kinetic_energy_derivatives(model: Model, q: Scalars, qd: Scalars) -> tuple[l
     """
     bodies = model.at(q)
     V = twists_of(bodies, qd)
-    H = inward(bodies, [Force.zero(), *(body.inertia * V[body.index] for body in bodies)])
+    H = inward(bodies, [Wrench.zero(), *(body.inertia * V[body.index] for body in bodies)])
     dq: list[Scalar] = [0] * model.nv
     dqd: list[Scalar] = [J * rate for J, rate in zip(armature(model), qd, strict=True)]
     for body in bodies:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainrule.model import Body, Model
-from chainrule.spatial import Motion, Scalar, Transform
+from chainrule.spatial import Scalar, Transform, Twist
 
 Scalars = Sequence[Scalar]
 
@@ -24,11 +24,11 @@ class Step:
 
     body: Body
     index: int
-    S: Motion
+    S: Twist
     theta: Scalar
     exponential: Transform
     product: Transform
-    column: Motion
+    column: Twist
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Exponentials:
         """Pose of a frame fixed to a link: the product times its pose at home."""
         return self.products[index] * (self.home[index] * offset)
 
-    def jacobian(self, model: Model, index: int) -> list[Motion]:
+    def jacobian(self, model: Model, index: int) -> list[Twist]:
         """Columns of the Jacobian of a link, in the base frame: Ad S of the joints that carry it, zero for others."""
         carriers = {body.index for body in model.ancestors(index)}
-        columns = [Motion.zero()] * model.nv
+        columns = [Twist.zero()] * model.nv
         for step in self.steps:
             if step.body.index in carriers:
                 columns[step.index] = columns[step.index] + step.column * step.body.multiplier
@@ -61,7 +61,7 @@ def exponentials(model: Model, q: Scalars) -> Exponentials:
         H = home[body.parent] * body.joint.origin
         product = products[body.parent]
         for k, (screw, theta) in enumerate(zip(body.joint.screws, body.coordinates(q), strict=True)):
-            S = H * Motion(screw.angular, screw.linear)
+            S = H * Twist(screw.angular, screw.linear)
             exponential = H * screw.transform([theta]) * H.inverse()  # e^([Ad_H s] theta) = H e^([s] theta) H^-1
             column = product * S
             product = product * exponential

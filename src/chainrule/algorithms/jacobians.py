@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from chainrule.algorithms.euler import angles, rates
 from chainrule.algorithms.kinematics import pose, screw_changes
 from chainrule.model import Model
-from chainrule.spatial import Motion, Rotation, Scalar, Transform, Vector
+from chainrule.spatial import Rotation, Scalar, Transform, Twist, Vector
 
 Scalars = Sequence[Scalar]
 FRAMES = ("world", "body", "space")
 
 
-def jacobian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[Motion]:
+def jacobian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[Twist]:
     """Jacobian J, by columns, with J qd the twist of the link or frame `name` (Lynch & Park, section 5.1)."""
     index, offset = model.locate(name)
     T = Transform.identity()
-    columns = [Motion.zero()] * model.nv
+    columns = [Twist.zero()] * model.nv
     for body in model.ancestors(index):
         posed = body.at(q)
         T = T * posed.T
@@ -36,11 +36,11 @@ def jacobian(model: Model, q: Scalars, name: str, frame: str = "world") -> list[
     return [to_origin.inv * S for S in columns]
 
 
-def jacobian_dot(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> list[Motion]:
+def jacobian_dot(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> list[Twist]:
     """Rate dJ/dt: in the base frame, every screw moves with the twist of the link it is fixed to."""
     index, offset = model.locate(name)
-    T, V = Transform.identity(), Motion.zero()
-    columns, rates = [Motion.zero()] * model.nv, [Motion.zero()] * model.nv
+    T, V = Transform.identity(), Twist.zero()
+    columns, rates = [Twist.zero()] * model.nv, [Twist.zero()] * model.nv
     for body in model.ancestors(index):
         posed = body.at(q)
         T = T * posed.T
@@ -55,11 +55,11 @@ def jacobian_dot(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = 
     if frame == "body":  # columns seen by an observer who moves with V
         return [T.inv * (rate - V.cross(S)) for S, rate in zip(columns, rates, strict=True)]
     to_origin = Transform(Rotation.identity(), T.translation)
-    drift = Motion(Vector.zero(), (to_origin.inv * V).linear)  # the observer moves with the origin but does not turn
+    drift = Twist(Vector.zero(), (to_origin.inv * V).linear)  # the observer moves with the origin but does not turn
     return [to_origin.inv * (rate - drift.cross(S)) for S, rate in zip(columns, rates, strict=True)]
 
 
-def jacobian_dq(model: Model, q: Scalars, name: str, frame: str = "world") -> list[list[Motion]]:
+def jacobian_dq(model: Model, q: Scalars, name: str, frame: str = "world") -> list[list[Twist]]:
     """Derivatives H[k][i] = dJ_i/dq_k of the columns of a Jacobian along each velocity.
 
     Joint k moves its own axes and those of all joints after it, and so their columns. Where the frame moves along with
@@ -75,7 +75,7 @@ def jacobian_dq(model: Model, q: Scalars, name: str, frame: str = "world") -> li
     T = T * offset
     to_frame = {"space": Transform.identity(), "body": T, "world": Transform(Rotation.identity(), T.translation)}[frame]
     columns = [(place, i, to_frame.inv * S) for place, i, S, _ in axes]
-    H = [[Motion.zero()] * model.nv for _ in range(model.nv)]
+    H = [[Twist.zero()] * model.nv for _ in range(model.nv)]
     for place, i, S_i in columns:
         for other, k, S_k in columns:
             if other <= place:
@@ -88,18 +88,18 @@ def jacobian_dq(model: Model, q: Scalars, name: str, frame: str = "world") -> li
     return H
 
 
-def _change_of_column(S_i: Motion, S_k: Motion, frame: str) -> Motion:
+def _change_of_column(S_i: Twist, S_k: Twist, frame: str) -> Twist:
     """Change of a column with a joint that carries its own: in base axes it moves along, in the body's it stays."""
     if frame == "body":
-        return Motion.zero()
+        return Twist.zero()
     if frame == "space":
         return S_k.cross(S_i)
-    return Motion(S_k.angular.cross(S_i.angular), S_k.angular.cross(S_i.linear))
+    return Twist(S_k.angular.cross(S_i.angular), S_k.angular.cross(S_i.linear))
 
 
-def _change_of_view(S_i: Motion, S_k: Motion, frame: str) -> Motion:
+def _change_of_view(S_i: Twist, S_k: Twist, frame: str) -> Twist:
     """Change of a column with a joint after its own, which moves the frame by S_k: as a whole, or its origin."""
-    return S_i.cross(S_k) if frame == "body" else Motion(Vector.zero(), S_i.angular.cross(S_k.linear))
+    return S_i.cross(S_k) if frame == "body" else Twist(Vector.zero(), S_i.angular.cross(S_k.linear))
 
 
 def analytic_jacobian(model: Model, q: Scalars, name: str, order: str = "rpy") -> list[list[Scalar]]:

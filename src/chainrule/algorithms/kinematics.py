@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.model import Body, Model, PosedBody
-from chainrule.spatial import Motion, Scalar, Transform, Vector
+from chainrule.spatial import Scalar, Transform, Twist, Vector
 
 Scalars = Sequence[Scalar]
 
@@ -48,77 +48,77 @@ def relative_pose(model: Model, q: Scalars, name: str, relative_to: str) -> Tran
     return (T_other * other_offset).inv * (T * offset)
 
 
-def twists(model: Model, q: Scalars, qd: Scalars) -> list[Motion]:
+def twists(model: Model, q: Scalars, qd: Scalars) -> list[Twist]:
     """Twists V_i of all links, each in its own frame (Lynch & Park, eq. 8.50)."""
     return twists_of(model.at(q), qd)
 
 
-def twists_of(bodies: Sequence[PosedBody], qd: Scalars) -> list[Motion]:
+def twists_of(bodies: Sequence[PosedBody], qd: Scalars) -> list[Twist]:
     """Twists V_i of all links, for bodies in one configuration."""
-    V = [Motion.zero()]
+    V = [Twist.zero()]
     for body in bodies:
         V.append(body.T.inv * V[body.parent] + body.along(qd))
     return V
 
 
-def velocity(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> Motion:
+def velocity(model: Model, q: Scalars, qd: Scalars, name: str, frame: str = "world") -> Twist:
     """Twist of a link or frame: "world", at its origin in base axes; "body", in its own; "space", at the base."""
     index, offset = model.locate(name)
-    T, V = Transform.identity(), Motion.zero()
+    T, V = Transform.identity(), Twist.zero()
     for body in model.ancestors(index):
         posed = body.at(q)
         T, V = T * posed.T, posed.T.inv * V + posed.along(qd)
     return _in_frame(T * offset, offset.inv * V, frame)
 
 
-def velocities(model: Model, q: Scalars, qd: Scalars, frame: str = "world") -> list[Motion]:
+def velocities(model: Model, q: Scalars, qd: Scalars, frame: str = "world") -> list[Twist]:
     """Twists of all links, each in the frame that `velocity` has."""
     bodies = model.at(q)
     pairs = zip(poses_of(bodies), twists_of(bodies, qd), strict=True)
     return [_in_frame(T, V, frame) for T, V in pairs]
 
 
-def _in_frame(T: Transform, V: Motion, frame: str) -> Motion:
+def _in_frame(T: Transform, V: Twist, frame: str) -> Twist:
     """A twist, or the rate of one, that is given in the axes of a frame with the pose T."""
     if frame == "body":
         return V
-    return T * V if frame == "space" else Motion(T.rotation * V.angular, T.rotation * V.linear)
+    return T * V if frame == "space" else Twist(T.rotation * V.angular, T.rotation * V.linear)
 
 
 def acceleration(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, name: str, frame: str = "world", gravity: bool = False
-) -> Motion:
+) -> Twist:
     """Angular acceleration of a link or frame and acceleration of its origin, in base axes or its own.
 
     The second is d2p/dt2, not the rate dv/dt of the twist's linear part in moving axes: d2p/dt2 = dv/dt + omega x v.
     "space" is the rate of the twist at the base's origin. gravity: with the acceleration -g of the base.
     """
     index, offset = model.locate(name)
-    base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
+    base = gravity_as_base_acceleration(model) if gravity else Twist.zero()
     T, V, A = along_chain(model.ancestors(index), q, qd, qdd, base)
     return _acceleration_in_frame(T * offset, offset.inv * V, offset.inv * A, frame)
 
 
 def accelerations(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, frame: str = "world", gravity: bool = False
-) -> list[Motion]:
+) -> list[Twist]:
     """Accelerations of all links, each in the frame that `acceleration` has."""
-    base = gravity_as_base_acceleration(model) if gravity else Motion.zero()
+    base = gravity_as_base_acceleration(model) if gravity else Twist.zero()
     bodies = model.at(q)
     V, A = outward(bodies, qd, qdd, base)
     return [_acceleration_in_frame(*of_link, frame) for of_link in zip(poses_of(bodies), V, A, strict=True)]
 
 
-def _acceleration_in_frame(T: Transform, V: Motion, A: Motion, frame: str) -> Motion:
+def _acceleration_in_frame(T: Transform, V: Twist, A: Twist, frame: str) -> Twist:
     """The acceleration of a frame of pose T, of its twist V and the rate A of that."""
-    return T * A if frame == "space" else _in_frame(T, Motion(A.angular, origin_acceleration(V, A)), frame)
+    return T * A if frame == "space" else _in_frame(T, Twist(A.angular, origin_acceleration(V, A)), frame)
 
 
 def along_chain(
-    chain: Sequence[Body], q: Scalars, qd: Scalars, qdd: Scalars, base: Motion
-) -> tuple[Transform, Motion, Motion]:
+    chain: Sequence[Body], q: Scalars, qd: Scalars, qdd: Scalars, base: Twist
+) -> tuple[Transform, Twist, Twist]:
     """Pose of the last link of a chain in the frame that its first joint is on, its twist, and the rate of that."""
-    T, V, A = Transform.identity(), Motion.zero(), base
+    T, V, A = Transform.identity(), Twist.zero(), base
     for body in chain:
         posed = body.at(q)
         VJ = posed.along(qd)
@@ -127,14 +127,14 @@ def along_chain(
     return T, V, A
 
 
-def origin_acceleration(V: Motion, A: Motion) -> Vector:
+def origin_acceleration(V: Twist, A: Twist) -> Vector:
     """Acceleration d2p/dt2 of a frame's origin, in its own axes, of its twist and the rate of that."""
     return A.linear + V.angular.cross(V.linear)
 
 
-def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Motion) -> tuple[list[Motion], list[Motion]]:
+def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Twist) -> tuple[list[Twist], list[Twist]]:
     """Twists V_i and their rates A_i, for a given acceleration of the base (Lynch & Park, eqs. 8.50-8.51)."""
-    V, A = [Motion.zero()], [base]
+    V, A = [Twist.zero()], [base]
     for body in bodies:
         VJ = body.along(qd)
         Vi = body.T.inv * V[body.parent] + VJ
@@ -143,7 +143,7 @@ def outward(bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars, base: Motion
     return V, A
 
 
-def screw_changes(body: PosedBody, nv: int) -> list[tuple[int, list[Motion]]]:
+def screw_changes(body: PosedBody, nv: int) -> list[tuple[int, list[Twist]]]:
     """Changes of a joint's screws with each of its coordinates, as the link sees them, by place in qd.
 
     They are zero for all but universal and planar joints.
@@ -151,6 +151,6 @@ def screw_changes(body: PosedBody, nv: int) -> list[tuple[int, list[Motion]]]:
     return [(k, body.S_rate([int(i == k) for i in range(nv)])) for k, _ in body.S]
 
 
-def gravity_as_base_acceleration(model: Model) -> Motion:
+def gravity_as_base_acceleration(model: Model) -> Twist:
     """Acceleration -g of the base, which has the same effect on every link as gravity."""
-    return Motion(Vector.zero(), -model.gravity)
+    return Twist(Vector.zero(), -model.gravity)

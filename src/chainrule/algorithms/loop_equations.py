@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from chainrule.algorithms.loads import Wrenches
 from chainrule.model import Constraint, Model, PosedBody
-from chainrule.spatial import Force, Motion, Scalar, Transform, Vector
+from chainrule.spatial import Scalar, Transform, Twist, Vector, Wrench
 from chainrule.spatial.scalar import is_zero
 
 Scalars = Sequence[Scalar]
@@ -87,25 +87,25 @@ def residual(constraint: Constraint, X: Transform) -> list[Scalar]:
     return [*p, *(AXES[i].dot(list(axes)[j]) for i, j in constraint.crossed)]
 
 
-def unit_wrenches(constraint: Constraint, X: Transform) -> list[Force]:
+def unit_wrenches(constraint: Constraint, X: Transform) -> list[Wrench]:
     """Wrench F_k of each equation on the second link, in the frame of the first origin: d phi_k/dt = F_k . V."""
     p, zero = X.translation, Vector.zero()
     if constraint.kind == "distance":
-        return [Force(zero, p / constraint.distance)]
+        return [Wrench(zero, p / constraint.distance)]
     axes = list(X.rotation.transpose())
-    along = [Force(p.cross(e), e) for e in AXES]
-    return along + [Force(axes[j].cross(AXES[i]), zero) for i, j in constraint.crossed]
+    along = [Wrench(p.cross(e), e) for e in AXES]
+    return along + [Wrench(axes[j].cross(AXES[i]), zero) for i, j in constraint.crossed]
 
 
-def unit_wrench_rates(constraint: Constraint, X: Transform, V: Motion) -> list[Force]:
+def unit_wrench_rates(constraint: Constraint, X: Transform, V: Twist) -> list[Wrench]:
     """Rate dF_k/dt of each wrench while the second origin moves with the twist V."""
     zero = Vector.zero()
     speed = V.linear + V.angular.cross(X.translation)
     if constraint.kind == "distance":
-        return [Force(zero, speed / constraint.distance)]
+        return [Wrench(zero, speed / constraint.distance)]
     axes = [V.angular.cross(axis) for axis in X.rotation.transpose()]
-    along = [Force(speed.cross(e), zero) for e in AXES]
-    return along + [Force(axes[j].cross(AXES[i]), zero) for i, j in constraint.crossed]
+    along = [Wrench(speed.cross(e), zero) for e in AXES]
+    return along + [Wrench(axes[j].cross(AXES[i]), zero) for i, j in constraint.crossed]
 
 
 def residuals(model: Model, q: Scalars) -> list[Scalar]:
@@ -126,7 +126,7 @@ def constraint_jacobian(model: Model, q: Scalars) -> list[list[Scalar]]:
     return G
 
 
-def relative_screws(posed: PosedConstraint) -> list[tuple[int, Motion]]:
+def relative_screws(posed: PosedConstraint) -> list[tuple[int, Twist]]:
     """Screws by which each joint moves the second origin against the first, in the frame of the first."""
     columns = []
     for branch, sign in ((posed.branch_b, 1), (posed.branch_a, -1)):
@@ -148,16 +148,16 @@ def velocity_terms(model: Model, q: Scalars, qd: Scalars) -> list[Scalar]:
     return gamma
 
 
-def relative_motion(posed: PosedConstraint, qd: Scalars) -> tuple[Motion, Motion]:
+def relative_motion(posed: PosedConstraint, qd: Scalars) -> tuple[Twist, Twist]:
     """The twist of the second origin relative to the first, in the frame of the first, and its rate at qdd = 0."""
     (V_a, A_a), (V_b, A_b) = _end_motion(posed.branch_a, qd), _end_motion(posed.branch_b, qd)
     V = V_b - V_a
     return posed.first.inv * V, posed.first.inv * (A_b - A_a - V_a.cross(V))
 
 
-def _end_motion(branch: Sequence[PosedBody], qd: Scalars) -> tuple[Motion, Motion]:
+def _end_motion(branch: Sequence[PosedBody], qd: Scalars) -> tuple[Twist, Twist]:
     """The twist at the end of a branch and its rate at qdd = 0, both in the frame that the branch starts from."""
-    T, V, A = Transform.identity(), Motion.zero(), Motion.zero()
+    T, V, A = Transform.identity(), Twist.zero(), Twist.zero()
     for body in branch:
         T = T * body.T
         VJ = T * body.along(qd)
@@ -204,30 +204,30 @@ def select(equations: Sequence[Scalar], rows: Rows) -> list[Scalar]:
     return list(equations) if rows is None else [equations[k] for k in rows]
 
 
-def constraint_wrenches(model: Model, q: Scalars, forces: Scalars, rows: Rows = None) -> list[Force]:
+def constraint_wrenches(model: Model, q: Scalars, forces: Scalars, rows: Rows = None) -> list[Wrench]:
     """Wrench of each constraint on its second link, in the frame of that link, for the multipliers lambda."""
     return [posed.constraint.origin_b * (posed.X.inv * F) for posed, F in _wrench_of_each(model, q, forces, rows)]
 
 
 def loop_wrenches(model: Model, q: Scalars, forces: Scalars, rows: Rows = None) -> Wrenches:
     """Wrenches of the constraints on links, by link index, each in its link's frame."""
-    total: dict[int, Force] = {}
+    total: dict[int, Wrench] = {}
     for posed, F in _wrench_of_each(model, q, forces, rows):
         constraint = posed.constraint
         on_a, on_b = constraint.origin_a * -F, constraint.origin_b * (posed.X.inv * F)
         for link, wrench in ((constraint.link_a, on_a), (constraint.link_b, on_b)):
             index, offset = model.locate(link)
-            total[index] = total.get(index, Force.zero()) + offset * wrench
+            total[index] = total.get(index, Wrench.zero()) + offset * wrench
     return total
 
 
-def _wrench_of_each(model: Model, q: Scalars, forces: Scalars, rows: Rows) -> list[tuple[PosedConstraint, Force]]:
+def _wrench_of_each(model: Model, q: Scalars, forces: Scalars, rows: Rows) -> list[tuple[PosedConstraint, Wrench]]:
     """Each constraint with the wrench it exerts on its second link, in the frame of its first origin."""
     places = range(len(model.rows)) if rows is None else rows
     amount = dict(zip(places, forces, strict=True))
     wrenches, place = [], 0
     for posed in posed_constraints(model, q):
-        total = Force.zero()
+        total = Wrench.zero()
         for F in unit_wrenches(posed.constraint, posed.X):
             if place in amount:
                 total = total + F * amount[place]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from chainrule.algorithms.kinematics import along_chain, origin_acceleration
 from chainrule.model import Model
-from chainrule.spatial import Motion, Rotation, Scalar, Vector
+from chainrule.spatial import Rotation, Scalar, Twist, Vector
 
 Scalars = Sequence[Scalar]
 
@@ -40,7 +40,7 @@ def relative_motion(
     """P, V and V_dot of the origin of a link or frame in another one that carries it, or is fixed to the same link."""
     (index, offset), (other, other_offset) = model.locate(name), model.locate(frame)
     between = model.ancestors(index)[len(model.ancestors(other)) :]
-    T, V, A = along_chain(between, q, qd, qdd, Motion.zero())
+    T, V, A = along_chain(between, q, qd, qdd, Twist.zero())
     V, A = offset.inv * V, offset.inv * A
     in_frame = other_offset.inverse() * T * offset
     R = in_frame.rotation

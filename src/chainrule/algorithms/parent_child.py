@@ -29,7 +29,7 @@ from chainrule.algorithms.loop_equations import residual as loop_residual
 from chainrule.algorithms.springs import add_pulls, springs_on
 from chainrule.model import Constraint, Model, PosedBody
 from chainrule.model.joints import Free
-from chainrule.spatial import Force, Motion, Scalar, Transform
+from chainrule.spatial import Scalar, Transform, Twist, Wrench
 from chainrule.spatial.linear import solve_symmetric
 from chainrule.spatial.scalar import is_zero
 
@@ -117,7 +117,7 @@ def driving_torque(model: Model, q: Scalars, qd: Scalars, tau: Scalars) -> list[
 def assemble(
     model: Model,
     bodies: Sequence[PosedBody],
-    V: Sequence[Motion],
+    V: Sequence[Twist],
     qd: Scalars,
     drives: Scalars,
     loops: Sequence[LoopRow],
@@ -138,7 +138,7 @@ def assemble(
             system.add(size + at, above, [[-x for x in row] for row in Ad])
         else:
             bias = bias + body.T.inv * base
-        system.load(at, (wrenches or {}).get(body.index, Force.zero()) - Vi.cross(body.inertia * Vi))
+        system.load(at, (wrenches or {}).get(body.index, Wrench.zero()) - Vi.cross(body.inertia * Vi))
         system.load(size + at, bias)
         for i, S in body.S:
             system.add(size + at, 2 * size + i, [[-x] for x in S])
@@ -165,12 +165,12 @@ def _identity(x: Scalar) -> list[list[Scalar]]:
 # --- loops ---
 
 
-def loop_rows(model: Model, T: Sequence[Transform], V: Sequence[Motion], rows: Rows = None) -> list[LoopRow]:
+def loop_rows(model: Model, T: Sequence[Transform], V: Sequence[Twist], rows: Rows = None) -> list[LoopRow]:
     """The equations of the loops in use, for the poses and twists of links by index."""
     return select([row for c in model.constraints for row in _rows_of(model, c, T, V)], rows)
 
 
-def _rows_of(model: Model, constraint: Constraint, T: Sequence[Transform], V: Sequence[Motion]) -> list[LoopRow]:
+def _rows_of(model: Model, constraint: Constraint, T: Sequence[Transform], V: Sequence[Twist]) -> list[LoopRow]:
     (a, at_a), (b, at_b) = model.locate(constraint.link_a), model.locate(constraint.link_b)
     first, second = at_a * constraint.origin_a, at_b * constraint.origin_b
     X = (T[a] * first).inv * (T[b] * second)
@@ -231,12 +231,12 @@ def split(model: Model, x: Scalars, rows: Rows = None) -> tuple[Scalars, Scalars
     return q, qd, V, W, multipliers
 
 
-def by_link(flat: Scalars) -> list[Motion]:
+def by_link(flat: Scalars) -> list[Twist]:
     """Twists of all links from the numbers of those that move; entry 0 is the base."""
-    return [Motion.zero(), *(Motion.of(flat[k : k + 6]) for k in range(0, len(flat), 6))]
+    return [Twist.zero(), *(Twist.of(flat[k : k + 6]) for k in range(0, len(flat), 6))]
 
 
-def joint_velocity_error(body: PosedBody, V: Sequence[Motion], qd: Scalars) -> Motion:
+def joint_velocity_error(body: PosedBody, V: Sequence[Twist], qd: Scalars) -> Twist:
     """The twist V - Ad V_p - S qd that a joint does not allow."""
     return V[body.index] - body.T.inv * V[body.parent] - body.along(qd)
 
@@ -296,7 +296,7 @@ def maximal_equations(
     return Maximal(system, qd, position, velocity, felt, rates, coordinate_rates(model, q, qd))
 
 
-def _joint_velocities(model: Model, bodies: Sequence[PosedBody], V: Sequence[Motion]) -> list[Scalar]:
+def _joint_velocities(model: Model, bodies: Sequence[PosedBody], V: Sequence[Twist]) -> list[Scalar]:
     """Velocities of the joints nearest to the relative twists of their links; a mimic joint's come from its leader."""
     qd: list[Scalar] = [0] * model.nv
     for body in bodies:

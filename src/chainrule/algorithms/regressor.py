@@ -23,7 +23,7 @@ from chainrule.algorithms.terms import external_torque
 from chainrule.algorithms.vector_form import newton_euler
 from chainrule.model import Body, Dof, Free, Model
 from chainrule.model.layout import component
-from chainrule.spatial import Motion, Scalar, Vector
+from chainrule.spatial import Scalar, Twist, Vector
 from chainrule.spatial.linear import transpose
 from chainrule.spatial.scalar import is_zero
 from chainrule.spatial.vector import acceleration_matrix
@@ -172,7 +172,7 @@ def regressor(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, parts: Sequen
 def link_columns(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[list[Scalar]]:
     """Columns of the ten numbers of each link: torques for a link that has one of them, and no others."""
     rows, _ = newton_euler(model, q, qd, qdd)
-    J: list[dict[int, Motion]] = [{}]  # screws of the joints that carry each link, in its frame
+    J: list[dict[int, Twist]] = [{}]  # screws of the joints that carry each link, in its frame
     for body in model.at(q):
         J.append({i: body.T.inv * S for i, S in J[body.parent].items()})
         for i, S in body.S:
@@ -185,7 +185,7 @@ def link_columns(model: Model, q: Scalars, qd: Scalars, qdd: Scalars) -> list[li
     return columns
 
 
-def _powers(S: Motion, w: Vector, w_dot: Vector, a: Vector) -> list[Scalar]:
+def _powers(S: Twist, w: Vector, w_dot: Vector, a: Vector) -> list[Scalar]:
     """Power along a screw of the wrench that a link needs for each of its ten numbers, in the link's frame."""
     K = acceleration_matrix(w, w_dot)
     x, y, z = w

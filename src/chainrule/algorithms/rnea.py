@@ -16,7 +16,7 @@ from chainrule.algorithms.kinematics import gravity_as_base_acceleration, outwar
 from chainrule.algorithms.loads import Wrenches
 from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
-from chainrule.spatial import Force, Motion, Scalar
+from chainrule.spatial import Scalar, Twist, Wrench
 
 Scalars = Sequence[Scalar]
 
@@ -28,9 +28,9 @@ UNITS = {"V": "rad/s, m/s", "V_dot": "rad/s^2, m/s^2", "F": "N m, N"}
 class LinkRow:
     """Quantities of one link, in its own frame: its twist, the rate of that, and the wrench through its joint."""
 
-    V: Motion
-    V_dot: Motion
-    F: Force
+    V: Twist
+    V_dot: Twist
+    F: Wrench
 
 
 def inverse_dynamics(
@@ -44,7 +44,7 @@ def inverse_dynamics(
 
 
 def body_torque(
-    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, base: Motion, wrenches: Wrenches | None = None
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, base: Twist, wrenches: Wrenches | None = None
 ) -> list[Scalar]:
     """Joint torques that the links alone need, for a given acceleration of the base."""
     bodies = model.at(q)
@@ -55,9 +55,9 @@ def body_torque(
 
 def joint_wrenches(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
-) -> list[Force]:
+) -> list[Wrench]:
     """Wrenches F_i from parent to child through each joint, in the child's frame, by link index."""
-    return [Force.zero(), *(row.F for row in recursion(model, q, qd, qdd, wrenches))]
+    return [Wrench.zero(), *(row.F for row in recursion(model, q, qd, qdd, wrenches))]
 
 
 def recursion(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None) -> list[LinkRow]:
@@ -69,10 +69,10 @@ def recursion(model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wre
 
 
 def link_wrenches(
-    bodies: Sequence[PosedBody], V: Sequence[Motion], A: Sequence[Motion], wrenches: Wrenches | None = None
-) -> list[Force]:
+    bodies: Sequence[PosedBody], V: Sequence[Twist], A: Sequence[Twist], wrenches: Wrenches | None = None
+) -> list[Wrench]:
     """Wrench that each link's motion needs beyond what the world applies: Newton's and Euler's equations."""
-    F = [Force.zero()]
+    F = [Wrench.zero()]
     for body in bodies:
         F.append(body.inertia.rate_of_momentum(V[body.index], A[body.index]))
     for index, wrench in (wrenches or {}).items():
@@ -80,7 +80,7 @@ def link_wrenches(
     return F
 
 
-def inward(bodies: Sequence[PosedBody], F: Sequence[Force]) -> list[Force]:
+def inward(bodies: Sequence[PosedBody], F: Sequence[Wrench]) -> list[Wrench]:
     """Tip to base: the wrench through each joint is that of its link and of all joints that the link carries."""
     total = list(F)
     for body in reversed(bodies):
@@ -89,7 +89,7 @@ def inward(bodies: Sequence[PosedBody], F: Sequence[Force]) -> list[Force]:
     return total
 
 
-def project(model: Model, bodies: Sequence[PosedBody], F: Sequence[Force]) -> list[Scalar]:
+def project(model: Model, bodies: Sequence[PosedBody], F: Sequence[Wrench]) -> list[Scalar]:
     """Torques tau_i = S_i . F_i: the part of the wrench through a joint that its motor supplies."""
     tau: list[Scalar] = [0] * model.nv
     for body in bodies:
@@ -106,7 +106,7 @@ def gravity_torque(model: Model, q: Scalars) -> list[Scalar]:
 
 def velocity_torque(model: Model, q: Scalars, qd: Scalars) -> list[Scalar]:
     """Centrifugal and Coriolis torques C(q, qd) qd."""
-    return body_torque(model, q, qd, [0] * model.nv, Motion.zero())
+    return body_torque(model, q, qd, [0] * model.nv, Twist.zero())
 
 
 def bias(model: Model, q: Scalars, qd: Scalars, wrenches: Wrenches | None = None) -> list[Scalar]:

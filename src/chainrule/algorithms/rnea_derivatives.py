@@ -35,7 +35,7 @@ from chainrule.algorithms.rnea import inward, project
 from chainrule.algorithms.springs import with_springs
 from chainrule.model import Model, PosedBody
 from chainrule.model.minimal_inertias import minimal_inertias
-from chainrule.spatial import Force, Inertia, Matrix, Motion, Scalar, Transform, Vector
+from chainrule.spatial import Inertia, Matrix, Scalar, Transform, Twist, Vector, Wrench
 from chainrule.spatial.dual import derivative
 from chainrule.spatial.scalar import is_zero
 from chainrule.spatial.vector import acceleration_matrix, euler_moment
@@ -54,11 +54,11 @@ class Column:
     """
 
     index: int
-    S: Motion
-    psi_dot: Motion
-    psi_ddot: Motion
-    upsilon_dot: Motion
-    D: Sequence[Motion]
+    S: Twist
+    psi_dot: Twist
+    psi_ddot: Twist
+    upsilon_dot: Twist
+    D: Sequence[Twist]
 
     def row_with_qd(self, carried: Changes) -> Scalar:
         """Change with this velocity of the torque of a joint that it carries."""
@@ -79,9 +79,9 @@ class Column:
         return Column(
             self.index,
             S,
-            Motion(psi_dot.angular, psi_dot.linear + with_S),
-            Motion(psi_ddot.angular, psi_ddot.linear + with_psi * 2),
-            Motion(upsilon_dot.angular, upsilon_dot.linear + with_S * 2),
+            Twist(psi_dot.angular, psi_dot.linear + with_S),
+            Twist(psi_ddot.angular, psi_ddot.linear + with_psi * 2),
+            Twist(upsilon_dot.angular, upsilon_dot.linear + with_S * 2),
             (),
         )
 
@@ -96,7 +96,7 @@ class MovingLink:
     """
 
     omega: Vector
-    A: Motion
+    A: Twist
     K: Matrix
     drift: Vector
     columns: Sequence[Column]
@@ -109,9 +109,9 @@ class Changes:
     B_S = 2 B^T S, and turning_S is the same of the wrenches that do not turn with their links.
     """
 
-    with_qdd: Force
-    with_qd: Force
-    with_q: Force
+    with_qdd: Wrench
+    with_qd: Wrench
+    with_q: Wrench
     B_S: Vector
     turning_S: Vector
 
@@ -132,7 +132,7 @@ class Changes:
         )
 
 
-NO_CHANGES = Changes(Force.zero(), Force.zero(), Force.zero(), Vector.zero(), Vector.zero())
+NO_CHANGES = Changes(Wrench.zero(), Wrench.zero(), Wrench.zero(), Vector.zero(), Vector.zero())
 
 
 def inverse_dynamics_derivatives(
@@ -235,17 +235,15 @@ def in_one_frame(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> Co
 def outward(model: Model, bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars) -> list[MovingLink]:
     """Base to tip: the motion of each link, and the changes that the velocities of its joint make."""
     zero = Vector.zero()
-    base = Motion(zero, -model.gravity)
+    base = Twist(zero, -model.gravity)
     links = [MovingLink(zero, base, acceleration_matrix(zero, zero), zero, ())]
     for body in bodies:
         R, P, parent = body.T.rotation, body.T.translation, links[body.parent]
         VJ, AJ = body.along(qd), body.velocity_product(qd) + body.along(qdd)
         w_parent = R.inv * parent.omega
-        V_parent = Motion(w_parent, -VJ.linear)  # of the parent's point at the origin of this link
-        A_parent = Motion(
-            R.inv * parent.A.angular, R.inv * (parent.K * P + parent.A.linear) + w_parent.cross(VJ.linear)
-        )
-        V = Motion(w_parent + VJ.angular, zero)
+        V_parent = Twist(w_parent, -VJ.linear)  # of the parent's point at the origin of this link
+        A_parent = Twist(R.inv * parent.A.angular, R.inv * (parent.K * P + parent.A.linear) + w_parent.cross(VJ.linear))
+        V = Twist(w_parent + VJ.angular, zero)
         A = A_parent + V_parent.cross(VJ) + AJ
         columns = []
         for (i, S), S_ring, (D, D_qd, D_rest) in zip(
@@ -259,7 +257,7 @@ def outward(model: Model, bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars
     return links
 
 
-def screw_changes(body: PosedBody, qd: Scalars, qdd: Scalars) -> list[tuple[list[Motion], Motion, Motion]]:
+def screw_changes(body: PosedBody, qd: Scalars, qdd: Scalars) -> list[tuple[list[Twist], Twist, Twist]]:
     """Changes with each coordinate of a joint, as its link sees them: of the screws, of S qd, of dS/dt qd + S qdd."""
     kind, multiplier = body.body.joint.kind, body.body.multiplier
 
@@ -273,7 +271,7 @@ def screw_changes(body: PosedBody, qd: Scalars, qdd: Scalars) -> list[tuple[list
     for k in range(kind.nv):
         unit = [int(n == k) for n in range(kind.nv)]
         direction = [rate * multiplier for rate in kind.rates(body.own, unit)]
-        *D, D_qd, D_rest = (Motion.of(change) for change in derivative(motions, body.own, direction)[1])
+        *D, D_qd, D_rest = (Twist.of(change) for change in derivative(motions, body.own, direction)[1])
         changes.append((D, D_qd, D_rest))
     return changes
 
@@ -283,14 +281,14 @@ def link_wrenches(
     links: Sequence[MovingLink],
     inertias: Sequence[Inertia],
     wrenches: Wrenches | None = None,
-) -> list[Force]:
+) -> list[Wrench]:
     """Wrench that each link's motion needs beyond what the world applies, as `vector_form` has it."""
-    F = [Force.zero()]
+    F = [Wrench.zero()]
     for body in bodies:
         I, link = inertias[body.index], links[body.index]
         force = link.A.linear * I.mass + link.K * I.moment
         moment = I.moment.cross(link.A.linear) + euler_moment(I.inertia, link.omega, link.A.angular, link.K)
-        F.append(Force(moment, force))
+        F.append(Wrench(moment, force))
     for index, wrench in (wrenches or {}).items():
         F[index] = F[index] - wrench
     return F
@@ -302,11 +300,11 @@ def composites(
     """Tip to base: I and 2 B of each link with all links that it carries; entry 0 stays empty."""
     zero = Vector.zero()
     I = list(inertias)
-    B = [BodyCoriolis.of(I_i, Motion(link.omega * 2, zero)) for I_i, link in zip(I, links, strict=True)]
+    B = [BodyCoriolis.of(I_i, Twist(link.omega * 2, zero)) for I_i, link in zip(I, links, strict=True)]
     for body in reversed(bodies):
         if body.parent:
             moved = body.T * I[body.index]
-            drifting = BodyCoriolis.of(moved, Motion(zero, links[body.index].drift * 2))
+            drifting = BodyCoriolis.of(moved, Twist(zero, links[body.index].drift * 2))
             I[body.parent] = I[body.parent] + moved
             B[body.parent] = B[body.parent] + body.T * B[body.index] + drifting
     return I, B
@@ -377,7 +375,7 @@ def spring_changes(model: Model, q: Scalars, qd: Scalars) -> tuple[list[Entry], 
 
     def torque(state: Scalars) -> list[Scalar]:
         bodies = model.at(state[: model.nq])
-        F = [Force.zero() for _ in model.links]
+        F = [Wrench.zero() for _ in model.links]
         for index, wrench in with_springs(model, state[: model.nq], state[model.nq :], None).items():
             F[index] = -wrench
         return project(model, bodies, inward(bodies, F))

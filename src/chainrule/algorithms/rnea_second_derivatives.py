@@ -28,7 +28,7 @@ from chainrule.algorithms.rnea_derivatives import (
 )
 from chainrule.model import Model
 from chainrule.model.minimal_inertias import minimal_inertias
-from chainrule.spatial import Motion, Scalar
+from chainrule.spatial import Scalar, Twist
 from chainrule.spatial.dual import derivative
 from chainrule.spatial.linear import transpose
 
@@ -87,7 +87,7 @@ def gradient(
         for column in links[i].columns:
             k, S = column.index, column.S
             changes = wrench_changes(column, I[i], B[i], E.get(i))
-            own_screws = Motion.zero()
+            own_screws = Twist.zero()
             for j, D in zip(links[i].columns, column.D, strict=True):
                 own_screws = own_screws + D * vector[j.index]
             dq[k] = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chainrule.algorithms.kinematics import poses_of, twists_of
 from chainrule.algorithms.loads import Wrenches, add
 from chainrule.model import Model, Spring
-from chainrule.spatial import Force, Motion, Rotation, Scalar, Transform, Vector
+from chainrule.spatial import Rotation, Scalar, Transform, Twist, Vector, Wrench
 from chainrule.spatial.scalar import is_zero, maximum, sqrt
 
 Scalars = Sequence[Scalar]
@@ -61,7 +61,7 @@ class PosedSpring:
         total: Wrenches = {}
         for (index, point, R), force in zip(self.ends, (pull, -pull), strict=True):
             f = R.inv * force
-            total = add(total, {index: Force(point.cross(f), f)})
+            total = add(total, {index: Wrench(point.cross(f), f)})
         return total
 
 
@@ -71,7 +71,7 @@ def posed_springs(model: Model, q: Scalars, qd: Scalars | None = None) -> list[P
     return springs_on(model, poses_of(bodies), None if qd is None else twists_of(bodies, qd))
 
 
-def springs_on(model: Model, T: Sequence[Transform], V: Sequence[Motion] | None = None) -> list[PosedSpring]:
+def springs_on(model: Model, T: Sequence[Transform], V: Sequence[Twist] | None = None) -> list[PosedSpring]:
     """Every spring, for the poses of all links in the base and their twists in their own frames, by index."""
     posed = []
     for spring in model.springs:

@@ -15,7 +15,7 @@ from chainrule.algorithms.loop_equations import Rows
 from chainrule.algorithms.rnea import body_torque, gravity_torque, inward, project, velocity_torque
 from chainrule.algorithms.springs import damper_wrenches, elastic_wrenches
 from chainrule.model import Model
-from chainrule.spatial import Force, Motion, Scalar
+from chainrule.spatial import Scalar, Twist, Wrench
 from chainrule.spatial.scalar import is_zero
 
 Scalars = Sequence[Scalar]
@@ -46,7 +46,7 @@ def torque_terms(
     term "external", -J^T W. Closed loops add the term "loop", -G^T lambda, the part that the constraint forces carry.
     """
     rest = [0] * model.nv
-    inertial = add(body_torque(model, q, rest, qdd, Motion.zero()), rotor_torque(model, qdd))
+    inertial = add(body_torque(model, q, rest, qdd, Twist.zero()), rotor_torque(model, qdd))
     centrifugal = centrifugal_torque(model, q, qd)
     both = velocity_torque(model, q, qd)
     terms = {
@@ -85,7 +85,7 @@ def spring_torque(model: Model, q: Scalars) -> list[Scalar]:
 def external_torque(model: Model, q: Scalars, wrenches: Wrenches) -> list[Scalar]:
     """Torques -J^T W that balance the wrenches W which the world applies to links."""
     bodies = model.at(q)
-    F = [-wrenches.get(i, Force.zero()) for i in range(len(bodies) + 1)]
+    F = [-wrenches.get(i, Wrench.zero()) for i in range(len(bodies) + 1)]
     return project(model, bodies, inward(bodies, F))
 
 

@@ -26,7 +26,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state, read_wrenches
 from chainrule.errors import ShapeError
 from chainrule.model import Model
-from chainrule.spatial import Force
+from chainrule.spatial import Wrench
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -195,7 +195,7 @@ def assemble(
     q: Sequence[float],
     qd: Sequence[float],
     tau: Sequence[float],
-    wrenches: Mapping[int, Force],
+    wrenches: Mapping[int, Wrench],
     chosen: Sequence[int],
 ) -> DAE:
     """The system for a state, with wrenches on links by index, and the chosen equations of the constraints."""

@@ -31,7 +31,7 @@ from chainrule.errors import ShapeError
 from chainrule.functions import adapters, reference
 from chainrule.functions.table import BODIES, QD, QDD, Q, never
 from chainrule.model import Model
-from chainrule.spatial import Motion
+from chainrule.spatial import Twist
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -115,7 +115,7 @@ def rnea_table(
     state = read_state(robot, "rnea_table", q=q, qd=qd, qdd=qdd)
     batch, scalars = values.shape[:-3], [reference.scalars_of(a) for a in state]
     bodies = merged_model(robot).at(scalars[0])
-    screws: list[Motion] = [Motion.zero()] * robot.nv
+    screws: list[Twist] = [Twist.zero()] * robot.nv
     for body in bodies:
         for i, S in body.S if body.body.joint.mimic is None else ():
             screws[i] = S

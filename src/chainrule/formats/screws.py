@@ -12,7 +12,7 @@ from chainrule.errors import FormatError, ModelError, ShapeError
 from chainrule.formats.exact import has_direction, snap
 from chainrule.model import Frame, Joint, Link, Model, Screw
 from chainrule.model.edits import merge_fixed
-from chainrule.spatial import Motion, Symmetric, Transform, Vector
+from chainrule.spatial import Symmetric, Transform, Twist, Vector
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ def from_screws(
     return Model.build(name, [Link("base"), *links], joints, [tool], gravity, "tool")
 
 
-def _columns(screws: object) -> list[Motion]:
+def _columns(screws: object) -> list[Twist]:
     S = real_array(screws, "screws")
     refuse_nonfinite(S, "screws")
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
         turned = "; it looks transposed" if S.ndim == 2 and S.shape[1] == 6 else ""
         raise ShapeError(f"screws must have shape (6, n), one column for each joint, got {S.shape}{turned}")
-    columns = [Motion.of(column) for column in S.T.tolist()]
+    columns = [Twist.of(column) for column in S.T.tolist()]
     for i, column in enumerate(columns):
         if not has_direction(column.angular if any(column.angular) else column.linear):
             raise ModelError(f"screws: column {i} is zero; a joint needs an axis, (omega, v)")
@@ -87,7 +87,7 @@ def _clean(T: Transform) -> Transform:
     return Transform(snap(T.rotation), T.translation)
 
 
-def _normalized(S: Motion) -> Motion:
+def _normalized(S: Twist) -> Twist:
     length = S.angular.norm() or S.linear.norm()
     return S * (1 / length)
 
@@ -171,5 +171,5 @@ def to_screws(model: Model, tip: str, axes: str = "space") -> ScrewTable:
         before = at_com
     end = T * offset
     frames.append(np.array((before.inv * end).rows(), dtype=float))
-    columns = [list(end.inv * Motion.of(S)) for S in screws] if axes == "body" else screws
+    columns = [list(end.inv * Twist.of(S)) for S in screws] if axes == "body" else screws
     return ScrewTable(np.array(end.rows(), dtype=float), np.array(columns, dtype=float).T, frames, inertias)

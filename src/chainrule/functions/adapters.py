@@ -27,7 +27,7 @@ from chainrule.algorithms.loads import add, fixed_in_base, on_links, out_of_fram
 from chainrule.errors import ModelError, ShapeError
 from chainrule.functions.named import parts_first
 from chainrule.model import Model
-from chainrule.spatial import Force, Scalar
+from chainrule.spatial import Scalar, Wrench
 from chainrule.spatial.linear import dot, transpose
 
 Scalars = Sequence[Scalar]
@@ -281,5 +281,5 @@ def static_torque(
     model: Model, q: Scalars, wrench: Scalars, *, loads: Sequence[str], frame: str = "world", **loops: Any
 ) -> list[Scalar]:
     """Torques that let a link apply a wrench to its surroundings."""
-    tau = statics.static_torque(model, q, loads[0], Force.of(wrench), frame)
+    tau = statics.static_torque(model, q, loads[0], Wrench.of(wrench), frame)
     return loop_dynamics.actuated_torque(model, q, tau, **loops)[0] if model.constraints else tau

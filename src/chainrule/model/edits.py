@@ -16,11 +16,11 @@ from chainrule.model.parts import Dof, Frame, Joint, Link
 from chainrule.model.springs import Spring
 from chainrule.spatial import (
     Inertia,
-    Motion,
     Rotation,
     Scalar,
     Symmetric,
     Transform,
+    Twist,
     Vector,
 )
 
@@ -341,7 +341,7 @@ def reverse(joint: Joint) -> Joint:
         back = Screw(-kind.angular, -kind.linear, kind.name) if isinstance(kind, Screw) else kind
         return replace(turned, kind=Moved(back, joint.origin.inverse()), origin=joint.kind.offset.inverse())
     if isinstance(kind, Screw):
-        S = joint.origin * Motion(-kind.angular, -kind.linear)
+        S = joint.origin * Twist(-kind.angular, -kind.linear)
         kind = Screw(S.angular, S.linear, "screw" if kind.turns else "prismatic")
     return replace(turned, kind=kind, origin=joint.origin.inverse())
 

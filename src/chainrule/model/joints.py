@@ -32,11 +32,11 @@ from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
-    Motion,
     Quaternion,
     Rotation,
     Scalar,
     Transform,
+    Twist,
     Vector,
 )
 from chainrule.spatial.arrays import ArrayOfScalars
@@ -77,10 +77,10 @@ class Kind(Protocol):
     def transform(self, q: Scalars) -> Transform:
         """T(q): the pose of the child in the joint's frame."""
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
+    def columns(self, q: Scalars) -> Sequence[Twist]:
         """S(q): the screws of the velocities, in the child's frame."""
 
-    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]:
+    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Twist]:
         """dS/dt at the velocity qd, seen in the child's frame."""
 
     def neutral(self) -> tuple[float, ...]:
@@ -143,8 +143,8 @@ class ConstantColumns:
 
     nv: int
 
-    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]:
-        return [Motion.zero()] * self.nv
+    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Twist]:
+        return [Twist.zero()] * self.nv
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,9 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
         return Screw(turn.angular, turn.linear + turn.angular * pitch, "helical")
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> Twist:
         """The screw S as a twist."""
-        return Motion(self.angular, self.linear)
+        return Twist(self.angular, self.linear)
 
     def exp(self, q: Scalar) -> Transform:
         """The pose e^([S] q)."""
@@ -236,7 +236,7 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
             return Transform(R, Vector.zero())
         return Transform(R, point - R * point + advance * q[0])
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
+    def columns(self, q: Scalars) -> Sequence[Twist]:
         return [self.motion]
 
     def map(self, f: Lift) -> Screw:
@@ -257,7 +257,7 @@ class Fixed(RealCoordinates, ConstantColumns):
     def transform(self, q: Scalars) -> Transform:
         return Transform.identity()
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
+    def columns(self, q: Scalars) -> Sequence[Twist]:
         return []
 
 
@@ -310,17 +310,17 @@ class Composite(RealCoordinates):
             T = T * part.transform([x])
         return T
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
+    def columns(self, q: Scalars) -> Sequence[Twist]:
         after = Transform.identity()
         columns = []
         for part, x in zip(reversed(self.parts), reversed(q), strict=True):
-            columns.append(after.inv * Motion(part.angular, part.linear))
+            columns.append(after.inv * Twist(part.angular, part.linear))
             after = part.transform([x]) * after
         return columns[::-1]
 
-    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]:
+    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Twist]:
         """Rate -V x S of each screw, with V the motion of the screws after it."""
-        V = Motion.zero()
+        V = Twist.zero()
         rates = []
         for S, rate in zip(reversed(self.columns(q)), reversed(qd), strict=True):
             rates.append(S.cross(V))
@@ -345,8 +345,8 @@ class Spherical(ConstantColumns, ConstantParameters):
     def transform(self, q: Scalars) -> Transform:
         return Transform(Quaternion(*q).rotation(), Vector.zero())
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
-        return [Motion(axis, Vector.zero()) for axis in AXES]
+    def columns(self, q: Scalars) -> Sequence[Twist]:
+        return [Twist(axis, Vector.zero()) for axis in AXES]
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0)
@@ -375,9 +375,9 @@ class Free(ConstantColumns, ConstantParameters):
     def transform(self, q: Scalars) -> Transform:
         return Transform(Quaternion(*q[3:]).rotation(), Vector(*q[:3]))
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
+    def columns(self, q: Scalars) -> Sequence[Twist]:
         zero = Vector.zero()
-        return [*(Motion(axis, zero) for axis in AXES), *(Motion(zero, axis) for axis in AXES)]
+        return [*(Twist(axis, zero) for axis in AXES), *(Twist(zero, axis) for axis in AXES)]
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -387,7 +387,7 @@ class Free(ConstantColumns, ConstantParameters):
         return [*(orientation.rotation() * Vector(*v[3:])), *orientation.rate(Vector(*v[:3]))]
 
     def integrate(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        step = Transform.exp(Motion.of(v))
+        step = Transform.exp(Twist.of(v))
         rotation = Quaternion(*q[3:]).normalized() * Quaternion.exp(Vector(*v[:3]))
         return [*(self.transform(q) * step.translation), *rotation.normalized()]
 
@@ -429,10 +429,10 @@ class Moved:
     def transform(self, q: Scalars) -> Transform:
         return self.inner.transform(q) * self.offset
 
-    def columns(self, q: Scalars) -> Sequence[Motion]:
+    def columns(self, q: Scalars) -> Sequence[Twist]:
         return [self.offset.inv * S for S in self.inner.columns(q)]
 
-    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Motion]:
+    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Twist]:
         return [self.offset.inv * S for S in self.inner.columns_rate(q, qd)]
 
     def neutral(self) -> tuple[float, ...]:

@@ -23,7 +23,7 @@ from chainrule.model.parts import (
 from chainrule.model.problems import Problem
 from chainrule.model.springs import Spring, refuse_bad_springs
 from chainrule.model.tree import depth_first, refuse_clashes
-from chainrule.spatial import Motion, Scalar, Transform, Vector
+from chainrule.spatial import Scalar, Transform, Twist, Vector
 
 GRAVITY = Vector(0.0, 0.0, -9.81)
 
@@ -77,7 +77,7 @@ class PosedBody:
 
     __slots__ = ("S", "T", "body", "index", "inertia", "own", "parent")
 
-    def __init__(self, body: Body, own: Sequence[Scalar], T: Transform, S: list[tuple[int, Motion]]) -> None:
+    def __init__(self, body: Body, own: Sequence[Scalar], T: Transform, S: list[tuple[int, Twist]]) -> None:
         self.body = body
         self.index = body.index
         self.parent = body.parent
@@ -88,25 +88,25 @@ class PosedBody:
         self.S = S
         """The screws of the joint in the link's frame, each with the index of its velocity in qd."""
 
-    def along(self, rates: Sequence[Scalar]) -> Motion:
+    def along(self, rates: Sequence[Scalar]) -> Twist:
         """The product of S and this joint's part of `rates`: its twist for qd, its part of the acceleration for qdd."""
         return _sum(S * rates[i] for i, S in self.S)
 
-    def S_rate(self, qd: Sequence[Scalar]) -> list[Motion]:
+    def S_rate(self, qd: Sequence[Scalar]) -> list[Twist]:
         """Rates of the screws, seen in the link's frame: zero for all but universal and planar joints."""
         rates = self.body.joint.kind.columns_rate(self.own, self.body.rates(qd))
         return [rate * self.body.multiplier for rate in rates] if self.body.joint.mimic else list(rates)
 
-    def velocity_product(self, qd: Sequence[Scalar]) -> Motion:
+    def velocity_product(self, qd: Sequence[Scalar]) -> Twist:
         """The product dS/dt qd: the joint's part of the acceleration at qdd = 0."""
         pairs = zip(self.S, self.S_rate(qd), strict=True)
-        return _sum(rate * qd[i] for (i, _), rate in pairs if rate is not Motion.zero())
+        return _sum(rate * qd[i] for (i, _), rate in pairs if rate is not Twist.zero())
 
 
-def _sum(motions: Iterable[Motion]) -> Motion:
-    total = Motion.zero()
+def _sum(motions: Iterable[Twist]) -> Twist:
+    total = Twist.zero()
     for motion in motions:
-        total = motion if total is Motion.zero() else total + motion
+        total = motion if total is Twist.zero() else total + motion
     return total
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from chainrule.model.joints import AXES, ConstantColumns, Kind, Moved, RealCoordinates, Scalars, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Frame, Joint, Link
-from chainrule.spatial import Motion, Rotation, Symmetric, Transform, Vector
+from chainrule.spatial import Rotation, Symmetric, Transform, Twist, Vector
 from chainrule.spatial.scalar import cos, sin
 
 IDENTITY = Transform.identity()
@@ -59,8 +59,8 @@ class Turned(RealCoordinates, ConstantColumns):
         x, y = c * c0 - s * s0, s * c0 + c * s0
         return Transform(Rotation(Vector(x, -y, 0), Vector(y, x, 0), Vector(0, 0, 1)), Vector.zero())
 
-    def columns(self, q: Scalars) -> list[Motion]:
-        return [Motion(Z * self.length, Vector.zero())]
+    def columns(self, q: Scalars) -> list[Twist]:
+        return [Twist(Z * self.length, Vector.zero())]
 
 
 class Axis(NamedTuple):

@@ -24,7 +24,7 @@ from chainrule.model import Model, edits
 from chainrule.model.parameters import parameter_length, with_open_numbers
 from chainrule.simulation.prescribed import PrescribedMotion
 from chainrule.simulation.sources import Source
-from chainrule.spatial import Force, Scalar
+from chainrule.spatial import Scalar, Wrench
 from chainrule.spatial.scalar import where
 
 Scalars = Sequence[Scalar]
@@ -246,7 +246,7 @@ class Plant:
 
     def _loads(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, slip: Slip | None
-    ) -> tuple[Scalars, Scalars, Scalars, dict[int, Force], list[Scalar]]:
+    ) -> tuple[Scalars, Scalars, Scalars, dict[int, Wrench], list[Scalar]]:
         """Torques, friction and stops, what is left of the torques, wrenches by link, and rates of the sources."""
         model, n = self.model, self.model.nv
         values, further = self._evaluate_sources(q, v, x, s, p)
@@ -326,7 +326,7 @@ class Plant:
             return list(tau)
         return [_clamp(t, dof.effort) for t, dof in zip(tau, self.model.layout.dofs, strict=True)]
 
-    def _power(self, q: Scalars, v: Scalars, wrenches: Mapping[int, Force]) -> Scalar:
+    def _power(self, q: Scalars, v: Scalars, wrenches: Mapping[int, Wrench]) -> Scalar:
         """The power of wrenches on links."""
         if not wrenches:
             return 0

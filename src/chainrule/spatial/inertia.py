@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chainrule.spatial.arrays import ArrayOfScalars
-from chainrule.spatial.motion import Force, Motion
 from chainrule.spatial.scalar import Scalar, is_zero, where
+from chainrule.spatial.twist import Twist, Wrench
 from chainrule.spatial.vector import Matrix, Symmetric, Vector, steiner, vectors
 
 if TYPE_CHECKING:
@@ -62,26 +62,26 @@ class Inertia(ArrayOfScalars):
         """The inertia of two bodies that move as one, both given in the same frame."""
         return Inertia(self.mass + other.mass, self.moment + other.moment, self.inertia + other.inertia)
 
-    def __mul__(self, V: Motion) -> Force:
+    def __mul__(self, V: Twist) -> Wrench:
         """Momentum at the twist V; for an acceleration, the wrench that it needs."""
         w, v, h = V.angular, V.linear, self.moment
-        return Force(self.inertia * w + h.cross(v), v * self.mass - h.cross(w))
+        return Wrench(self.inertia * w + h.cross(v), v * self.mass - h.cross(w))
 
-    def rate_of_momentum(self, V: Motion, A: Motion) -> Force:
+    def rate_of_momentum(self, V: Twist, A: Twist) -> Wrench:
         """Wrench F = G A - [ad_V]^T G V that gives the body the acceleration A (Lynch & Park, eq. 8.40)."""
         return self * A + V.cross(self * V)
 
-    def acceleration(self, V: Motion, F: Force) -> Motion:
+    def acceleration(self, V: Twist, F: Wrench) -> Twist:
         """Acceleration A = G^-1 (F + [ad_V]^T G V) of a single body under the wrench F."""
         return self.solve(F - V.cross(self * V))
 
-    def solve(self, F: Force) -> Motion:
+    def solve(self, F: Wrench) -> Twist:
         """The motion G^-1 F."""
         c = self.com
         a = _solve(self.about_com(), F.moment - c.cross(F.force))
-        return Motion(a, F.force / self.mass + c.cross(a))
+        return Twist(a, F.force / self.mass + c.cross(a))
 
-    def kinetic_energy(self, V: Motion) -> Scalar:
+    def kinetic_energy(self, V: Twist) -> Scalar:
         """Kinetic energy V^T G V / 2, in J."""
         return V.dot(self * V) / 2
 
@@ -133,11 +133,11 @@ class ArticulatedInertia:
             self.angular + other.angular, self.coupling + other.coupling, self.linear + other.linear
         )
 
-    def __mul__(self, A: Motion) -> Force:
+    def __mul__(self, A: Twist) -> Wrench:
         w, v = A.angular, A.linear
-        return Force(self.angular * w + self.coupling * v, self.coupling.transpose() * w + self.linear * v)
+        return Wrench(self.angular * w + self.coupling * v, self.coupling.transpose() * w + self.linear * v)
 
-    def without(self, U: Force, r: Scalar) -> ArticulatedInertia:
+    def without(self, U: Wrench, r: Scalar) -> ArticulatedInertia:
         """The matrix I - r U U^T that remains once a joint is free to move along its axis."""
         m, f = U.moment, U.force
         return ArticulatedInertia(

@@ -9,9 +9,9 @@ from typing import Protocol, TypeVar
 from chainrule.errors import ShapeError, short_repr
 from chainrule.spatial.arrays import ArrayOfScalars, rows
 from chainrule.spatial.exact import axis_and_angle, divide
-from chainrule.spatial.motion import Motion
 from chainrule.spatial.rotation import Rotation, sinc, sine_remainder, versine
 from chainrule.spatial.scalar import Scalar, where
+from chainrule.spatial.twist import Twist
 from chainrule.spatial.vector import Vector, vectors
 
 
@@ -30,7 +30,7 @@ X = TypeVar("X", bound=Movable)
 class Transform(ArrayOfScalars):
     """T_ab: ``T_ab * x_b`` is x in a's coordinates, and ``T_ab.inv * x_a`` is x in b's.
 
-    What x may be: a point (Vector), a Motion (by the adjoint Ad_T), a Force (by Ad_T^-T), an Inertia (by the
+    What x may be: a point (Vector), a Twist (by the adjoint Ad_T), a Wrench (by Ad_T^-T), an Inertia (by the
     generalized Steiner theorem), another Transform (composition, ``T_ac = T_ab * T_bc``). For NumPy, the homogeneous
     matrix (4, 4).
 
@@ -72,14 +72,14 @@ class Transform(ArrayOfScalars):
     table = rows
 
     @staticmethod
-    def exp(S: Motion) -> Transform:
+    def exp(S: Twist) -> Transform:
         """The pose e^[S] reached by following the twist S for unit time (Lynch & Park, eq. 3.88).
 
         On symbols of SymPy, a unit axis times an angle gives the sine and cosine of that angle.
 
         >>> import sympy as sp
         >>> q, L = sp.symbols("q L")
-        >>> Transform.exp(Motion.of([0, 0, q, 0, -L * q, 0])).translation
+        >>> Transform.exp(Twist.of([0, 0, q, 0, -L * q, 0])).translation
         Vector(x=-L*cos(q) + L, y=-L*sin(q), z=0)
         """
         w, v = S.angular, S.linear
@@ -104,7 +104,7 @@ class Transform(ArrayOfScalars):
         R, point = Rotation.about(axis, angle), axis.cross(linear)
         return Transform(R, point - R * point + axis * (axis.dot(linear) * angle))
 
-    def log(self) -> Motion:
+    def log(self) -> Twist:
         """The twist S with e^[S] = T and a rotation of at most pi (Lynch & Park, eqs. 3.91-3.92)."""
         w, p = self.rotation.log(), self.translation
         square = w.dot(w)
@@ -113,7 +113,7 @@ class Transform(ArrayOfScalars):
         safe = where(near, 1.0, square)
         k = where(near, (1 + square / 60 * (1 + square / 42)) / 12, (1 - sinc(safe) / (2 * versine(safe))) / safe)
         wp = w.cross(p)
-        return Motion(w, p - wp / 2 + w.cross(wp) * k)
+        return Twist(w, p - wp / 2 + w.cross(wp) * k)
 
     def inverse(self) -> Transform:
         """The transform T_ba; for a product alone, ``T.inv * x`` needs fewer operations."""
@@ -172,6 +172,6 @@ def _is_wrong(last: Iterable[Scalar]) -> bool:
 
 def _no_coordinates(x: object) -> TypeError:
     return TypeError(
-        f"a Transform moves a Vector, Motion, Force, Inertia or Transform, not {short_repr(x)}: say which of them the "
+        f"a Transform moves a Vector, Twist, Wrench, Inertia or Transform, not {short_repr(x)}: say which of them the "
         "numbers are, as in T * Vector.of(p), or take the matrix, np.asarray(T)"
     )

@@ -16,7 +16,7 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_state
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.path import FollowedPath
-from chainrule.spatial import Motion, Scalar, Transform
+from chainrule.spatial import Scalar, Transform, Twist
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -125,11 +125,11 @@ class PoseTarget(Target):
         T, V, A = self._reference(t)
         return np.concatenate([_upper_rows(T), V, A], axis=-1)
 
-    def at(self, s: Scalars, numbers: Scalars) -> tuple[Transform, Motion, Motion]:
+    def at(self, s: Scalars, numbers: Scalars) -> tuple[Transform, Twist, Twist]:
         """The reference pose, twist and its rate, as `frame="world"` of a Jacobian has them."""
         if not self.width:
-            return _transform(numbers), Motion.zero(), Motion.zero()
-        return _transform(s[:12]), Motion.of(s[12:18]), Motion.of(s[18:])
+            return _transform(numbers), Twist.zero(), Twist.zero()
+        return _transform(s[:12]), Twist.of(s[12:18]), Twist.of(s[18:])
 
 
 def _upper_rows(T: Array) -> Array:

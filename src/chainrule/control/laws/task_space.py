@@ -32,7 +32,7 @@ from chainrule.core.evaluation import evaluate
 from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.kinematics.configurations import home
-from chainrule.spatial import Force, Motion, Scalar, Transform
+from chainrule.spatial import Scalar, Transform, Twist, Wrench
 from chainrule.spatial.linear import Factors, dot, solve_symmetric, transpose
 from chainrule.spatial.scalar import sqrt, where
 
@@ -48,14 +48,14 @@ MIN_MOBILITY = 1e-9
 """Mobility (1/kg or 1/(kg m^2)) below which an axis counts as one along which the link cannot move."""
 
 
-def pose_error(T: Transform, T_ref: Transform) -> Motion:
+def pose_error(T: Transform, T_ref: Transform) -> Twist:
     """From T to T_ref: log(R_ref R^T) and p_ref - p, in base axes (rad, m)."""
-    return Motion((T_ref.rotation @ T.rotation.inv).log(), T_ref.translation - T.translation)
+    return Twist((T_ref.rotation @ T.rotation.inv).log(), T_ref.translation - T.translation)
 
 
-def weighted_sum(columns: Sequence[Motion], x: Scalars) -> Motion:
+def weighted_sum(columns: Sequence[Twist], x: Scalars) -> Twist:
     """J x, from the columns of J."""
-    total = Motion.zero()
+    total = Twist.zero()
     for S, component in zip(columns, x, strict=True):
         total = total + S * component
     return total
@@ -148,11 +148,11 @@ class Impedance(Controller):
         e_rate = V_ref - weighted_sum(J, qd)
         if self.critical:
             D = [d * root for d, root in zip(D, self._root_masses(q, J), strict=True)]
-        F = Force.of([k * x + d * v for k, x, d, v in zip(K, e, D, e_rate, strict=True)])
+        F = Wrench.of([k * x + d * v for k, x, d, v in zip(K, e, D, e_rate, strict=True)])
         hold = holding_torque(self.model, q)
         return self.project([S.dot(F) + g - d * v for S, g, d, v in zip(J, hold, per_joint, qd, strict=True)]), []
 
-    def _root_masses(self, q: Scalars, J: Sequence[Motion]) -> list[Scalar]:
+    def _root_masses(self, q: Scalars, J: Sequence[Twist]) -> list[Scalar]:
         """Square roots of the masses felt along each axis; zero where the link cannot move."""
         rows = transpose([list(S) for S in J])
         M = mass_matrix(self.model, q)

@@ -14,7 +14,7 @@ from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.model import Dof, edits
-from chainrule.spatial import Force
+from chainrule.spatial import Wrench
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
 from chainrule.symbolic.algebra.translation import expression_of
@@ -180,7 +180,7 @@ class Matrices(Forms):
         if self.tip_wrench is None:
             return sp.ImmutableMatrix.zeros(len(self.q), 1)
         q, _, _ = self.symbolic.state()
-        F = Force.of([self.symbolic.ring.variable(s) for s in self.wrench])
+        F = Wrench.of([self.symbolic.ring.variable(s) for s in self.wrench])
         tau = statics.static_torque(self.symbolic.model, q, find_link(self.robot), F, self.tip_wrench)
         return self._verify("external", sp.ImmutableMatrix([to_sympy(prune(x), self._shape) for x in tau]))
 

@@ -12,7 +12,7 @@ from chainrule.arguments import Array
 from chainrule.core.exponential_table import ExponentialTable
 from chainrule.kinematics.textbook import exponential_table
 from chainrule.model import Model
-from chainrule.spatial import Motion
+from chainrule.spatial import Twist
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import (
@@ -131,5 +131,5 @@ def _beside_numbers(problem: Problem, shown: Sequence[tuple[str, Any, Array]]) -
     return [Equation((Formula(name), expression, number_matrix(numbers))) for name, expression, numbers in shown]
 
 
-def _columns(columns: Sequence[Motion]) -> Any:
+def _columns(columns: Sequence[Twist]) -> Any:
     return matrix(list(zip(*(list(S) for S in columns), strict=True)))

@@ -12,7 +12,7 @@ from chainrule.kinematics import poses
 from chainrule.kinematics.textbook import velocity_table
 from chainrule.kinematics.velocities import velocity
 from chainrule.model import Body, Model
-from chainrule.spatial import Motion
+from chainrule.spatial import Twist
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import (
     Problem,
@@ -100,14 +100,14 @@ def _rules(bodies: Sequence[Body]) -> list[Block]:
     return blocks
 
 
-def _quantities(index: int | str, V: Motion, table: VelocityTable, row: int) -> list[Quantity]:
+def _quantities(index: int | str, V: Twist, table: VelocityTable, row: int) -> list[Quantity]:
     return [
         Quantity(subscript(r"\omega", index), column(V.angular), "rad/s", table.omega[row]),
         Quantity(subscript("v", index), column(V.linear), "m/s", table.v[row]),
     ]
 
 
-def _end_effector(problem: Problem, name: str, V: Sequence[Motion], table: VelocityTable) -> list[Block]:
+def _end_effector(problem: Problem, name: str, V: Sequence[Twist], table: VelocityTable) -> list[Block]:
     """The velocities of an end-effector in its own axes and in those of the base, and its Jacobian."""
     q, qd, _ = problem.state
     index, offset = problem.model.locate(name)
