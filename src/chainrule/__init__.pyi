@@ -59,9 +59,9 @@ from chainrule.simulation.integrators import ImplicitMidpoint as ImplicitMidpoin
 from chainrule.simulation.integrators import Radau as Radau
 from chainrule.simulation.integrators import SemiImplicitEuler as SemiImplicitEuler
 from chainrule.simulation.sampled import Sampled as Sampled
+from chainrule.simulation.simulation import Simulation as Simulation
 from chainrule.simulation.sources import Samples as Samples
-from chainrule.simulation.stepping import Simulation as Simulation
-from chainrule.simulation.traced import traceable as traceable
+from chainrule.simulation.traceable import traceable as traceable
 from chainrule.simulation.trajectory import Trajectory as Trajectory
 from chainrule.statistics.statistics import Statistics as Statistics
 

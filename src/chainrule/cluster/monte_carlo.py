@@ -36,9 +36,9 @@ from chainrule.errors import (
 from chainrule.simulation.columns import COLUMNS, WORKS
 from chainrule.simulation.dask_batches import sample_times, with_rows_of_whole
 from chainrule.simulation.guards import max_kinetic_energy
-from chainrule.simulation.launch import read_request
+from chainrule.simulation.run import read_request
 from chainrule.simulation.simulate import simulate
-from chainrule.simulation.steppers import record_size
+from chainrule.simulation.time_loop import record_size
 from chainrule.simulation.torque_rows import mixes_rows
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.statistics.statistics import Statistics

@@ -36,9 +36,9 @@ from chainrule.kinematics import (
 from chainrule.model import Model
 from chainrule.robot import building, comparison, editing, edits, parts
 from chainrule.robot.units import units as with_units
-from chainrule.simulation import stepping
 from chainrule.simulation.sensitivities import sensitivities as sensitivities_of_motion
 from chainrule.simulation.simulate import simulate as simulate_motion
+from chainrule.simulation.simulation import simulation as simulation_from
 
 if TYPE_CHECKING:
     from chainrule.frameworks.casadi import CasadiFunctions
@@ -186,7 +186,7 @@ class Robot(Mechanism):
 
     # --- time: simulation/ ---
     simulate = simulate_motion
-    simulation = stepping.simulation
+    simulation = simulation_from
     sensitivities = sensitivities_of_motion
 
     # --- equations and pictures: symbolic/, plots/, studio/ ---

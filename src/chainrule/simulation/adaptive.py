@@ -29,8 +29,8 @@ from chainrule.simulation.plant import Plant, Rates
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request
 from chainrule.simulation.sampled import sample_sources
-from chainrule.simulation.step import REST_SPEED
-from chainrule.simulation.steppers import columns_of, plant_calls
+from chainrule.simulation.stages import REST_SPEED
+from chainrule.simulation.time_loop import columns_of, plant_calls
 from chainrule.simulation.trajectory import Trajectory
 
 MAX_LOOP_DRIFT = 1e-10

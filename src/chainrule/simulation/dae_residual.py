@@ -30,7 +30,7 @@ from chainrule.errors import ModelError, ShapeError, SimulationError, import_opt
 from chainrule.lazy import cached_property, module
 from chainrule.loops.closure import close
 from chainrule.loops.motion import consistent_velocity
-from chainrule.simulation.traced import Traced, traceable
+from chainrule.simulation.traceable import TracedSource, traceable
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
@@ -269,13 +269,13 @@ class DAEResidual:
         )
 
     def _torque_text(self, q: Scalars, qd: Scalars, t: Scalar) -> Scalars:
-        if isinstance(self._torque, Traced):
+        if isinstance(self._torque, TracedSource):
             return self._torque.compute(q, qd, [], [t], [])[0]
         return [float(x) for x in self._torque]
 
     def _torque_at(self, t: float, q: Array, qd: Array) -> list[float]:
         """The torques at one time and state."""
-        if isinstance(self._torque, Traced):
+        if isinstance(self._torque, TracedSource):
             values = np.asarray(self._torque.function(t, q, qd), dtype=float)
             return np.broadcast_to(values, (self.robot.nv,)).tolist()
         return [float(x) for x in self._torque]
@@ -402,7 +402,7 @@ def _read_torque(robot: Mechanism, torque: Any) -> Any:
     if callable(torque):
         function = torque if isinstance(torque, traceable) else traceable(torque)
         try:
-            return Traced(function, robot.nv, robot.nq, robot.nv, "torque")
+            return TracedSource(function, robot.nv, robot.nq, robot.nv, "torque")
         except ShapeError as error:
             raise ShapeError(
                 "dae_residual: torque must be numbers, or a function of (t, q, qd) in plain arithmetic that can be "

@@ -23,9 +23,9 @@ from chainrule.model.parameters import find_parameters, parameter_length
 from chainrule.simulation import adaptive, fixed_step
 from chainrule.simulation.columns import COLUMNS
 from chainrule.simulation.integrators import AdaptiveStep, FixedStep
-from chainrule.simulation.launch import read_request, run_request
 from chainrule.simulation.plant import WORKS
 from chainrule.simulation.request import Request
+from chainrule.simulation.run import read_request, run_request
 from chainrule.simulation.torque_rows import join_torque, mixes_rows, split_torque
 from chainrule.simulation.trajectory import Trajectory
 

@@ -21,15 +21,15 @@ from chainrule.core.parameters import OpenNumbers
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
 from chainrule.simulation import guards
-from chainrule.simulation.device_texts import Severity, loop_tapes
+from chainrule.simulation.device_checks import Severity, check_tapes
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, Integrator, scheme_key
 from chainrule.simulation.plant import Scalars
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request, Start, read_start, refuse_outside
 from chainrule.simulation.sampled import calls_at_instants
-from chainrule.simulation.steppers import columns_of, record_size, state_size, step_text
-from chainrule.simulation.steps import Steps
+from chainrule.simulation.splitting import StepSplitter
+from chainrule.simulation.time_loop import columns_of, record_size, state_size, step_function
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.spatial import Scalar
 
@@ -269,7 +269,7 @@ class DeviceRun:
         self.device, self.library = device, start.library
         self.h, self.steps, self.rest = divide(request.duration, integrator.dt)
         self.rows = len(request.start.q)
-        self.walk = Steps(request, integrator)
+        self.splitter = StepSplitter(request, integrator)
         self.is_shared = len(request.parameters) == 1
         self.loop = self._compile(within_limits and start.is_users)
         self.stream = self.library.stream(device)
@@ -284,8 +284,8 @@ class DeviceRun:
         def build() -> DeviceLoop:
             size, record = state_size(plant), record_size(plant)
             text, tapes = (
-                step_text(plant, scheme, request.projects, by_rates=True),
-                loop_tapes(request, bits, within_limits),
+                step_function(plant, scheme, request.projects, by_rates=True),
+                check_tapes(request, bits, within_limits),
             )
             if self.states_only:
                 text, tapes, record = _recording_states(text, size), replace(tapes, watch=None), size
@@ -377,16 +377,16 @@ class DeviceRun:
         """Signals of the steps of a piece, and of one from the end of the motion."""
         if not self.plant.width:
             return Rows(0, 0)
-        division = self.walk.divide(piece.t, piece.h)
+        division = self.splitter.divide(piece.t, piece.h)
         if not division.is_whole.all():
             raise ShapeError(
                 "simulate: a torque or wrench jumps inside a step, which is split on the CPU; on a device choose dt so "
                 "that jumps are at the ends of steps, or leave device out"
             )
-        parts = [self.walk.inputs(division.t, piece.h)[1]]
+        parts = [self.splitter.inputs(division.t, piece.h)[1]]
         if is_last:
             end = piece.t[-1]
-            parts.append(self.walk.inputs(np.array([end, end + self.h]), self.h)[1])
+            parts.append(self.splitter.inputs(np.array([end, end + self.h]), self.h)[1])
         return self.send_signals(parts, row)
 
     def send_signals(self, parts: Sequence[Array], row: int | None = None) -> Rows:

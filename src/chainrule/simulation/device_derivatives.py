@@ -14,7 +14,7 @@ from chainrule.compile.load import device_arrays
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
 from chainrule.simulation.device import DeviceRun, DeviceStart, refuse_on_device
-from chainrule.simulation.device_texts import Severity
+from chainrule.simulation.device_checks import Severity
 from chainrule.simulation.integrators import FixedStep
 from chainrule.simulation.motion_derivatives import Sensitivities
 from chainrule.simulation.request import Request

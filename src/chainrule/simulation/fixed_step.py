@@ -21,8 +21,8 @@ from chainrule.simulation.guards import Failure
 from chainrule.simulation.integrators import FixedStep
 from chainrule.simulation.progress import Progress
 from chainrule.simulation.request import Request
-from chainrule.simulation.steppers import columns_of, record_size
-from chainrule.simulation.steps import Steps
+from chainrule.simulation.splitting import StepSplitter
+from chainrule.simulation.time_loop import columns_of, record_size
 from chainrule.simulation.trajectory import Trajectory
 
 CHUNK_SECONDS = 0.05
@@ -64,7 +64,7 @@ class Run:
         """The numbers of samples so far, and of those that have been checked."""
         self.search = EventSearch(request.events, self.rows)
         self.has_diverged = False
-        self.walk = Steps(request, integrator)
+        self.splitter = StepSplitter(request, integrator)
         self.max_energy = guards.max_kinetic_energy(request.robot, *self.split(self.state))
 
     def trajectory(self) -> Trajectory:
@@ -108,24 +108,24 @@ class Run:
 
     def _advance(self, t: Array, h: float) -> None:
         """Take the steps between the times t, and record their starts."""
-        division = self.walk.divide(t, h) if self.records_all else None
+        division = self.splitter.divide(t, h) if self.records_all else None
         starts = t[:-1][:: self.every] if division is None else division.t[:-1]
         place = slice(self.count, self.count + len(starts))
         self.t[place] = starts
         self.is_whole[place] = True if division is None else division.is_whole
         try:
             if division is not None:
-                self.walk.advance_all(self.state, division, self.records[:, place])
+                self.splitter.advance_all(self.state, division, self.records[:, place])
             else:
-                self.walk.advance(self.state, t, h, self.every, self.records[:, place])
+                self.splitter.advance(self.state, t, h, self.every, self.records[:, place])
         except KeyboardInterrupt:
-            self.count += self.walk.completed
+            self.count += self.splitter.completed
             raise
         self.count += len(starts)
 
     def _append(self, t: float, state: Array) -> None:
         """Add a sample at the end of the motion: the record that a step from there would write."""
-        self.walk.record(state, t, self.h, self.records[:, self.count : self.count + 1])
+        self.splitter.record(state, t, self.h, self.records[:, self.count : self.count + 1])
         self.t[self.count], self.is_whole[self.count] = t, True
         self.count += 1
 
@@ -175,7 +175,7 @@ class Run:
         start = self.records[row : row + 1, sample, : self.state.shape[1]].copy()
         if not share:
             return start
-        return self.walk.partial(row, start, self.t[sample], share * (self.t[sample + 1] - self.t[sample]))
+        return self.splitter.partial(row, start, self.t[sample], share * (self.t[sample + 1] - self.t[sample]))
 
     def index_of(self, row: int) -> tuple[int, ...]:
         """The place of a row in the batch."""

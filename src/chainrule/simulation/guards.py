@@ -15,7 +15,7 @@ from chainrule.errors import ShapeError, SimulationError, SimulationWarning, war
 from chainrule.loops.closure import jacobian as constraint_jacobian
 from chainrule.loops.closure import residual as constraint_residual
 from chainrule.simulation.plant import Plant
-from chainrule.simulation.steppers import record_size
+from chainrule.simulation.time_loop import record_size
 
 if TYPE_CHECKING:
     from chainrule.simulation.request import Request

@@ -22,9 +22,9 @@ from chainrule.lazy import cached_property
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, scheme_key
 from chainrule.simulation.request import Request
-from chainrule.simulation.sources import Controlled, Samples
-from chainrule.simulation.steppers import record_size, state_size, step_text
-from chainrule.simulation.steps import Steps
+from chainrule.simulation.sources import ControllerSource, Samples
+from chainrule.simulation.splitting import StepSplitter
+from chainrule.simulation.time_loop import record_size, state_size, step_function
 from chainrule.spatial import Scalar
 from chainrule.spatial.dual import Dual, derivative, parts_of
 
@@ -57,10 +57,10 @@ class Sensitivities:
         self.h = h
         self.t: Array = np.arange(steps + 1, dtype=float) * h
         """The times of all states (T,)."""
-        self._walk = Steps(request, integrator)
-        if not self._walk.divide(self.t, h).is_whole.all():
+        self._splitter = StepSplitter(request, integrator)
+        if not self._splitter.divide(self.t, h).is_whole.all():
             raise ShapeError("sensitivities: the torque jumps inside a step; choose dt so that jumps are at its ends")
-        self._parameters, self._signals = self._walk.inputs(self.t, h)
+        self._parameters, self._signals = self._splitter.inputs(self.t, h)
         self._size, self._count = state_size(self.plant), 1 + self.plant.parameter_count
 
     def _refuse_jumps(self) -> None:
@@ -88,7 +88,7 @@ class Sensitivities:
         """All states, (rows, T, size)."""
         state, steps = self.request.state.copy(), len(self.t) - 1
         records = np.empty((len(state), steps, record_size(self.plant)))
-        self._walk.stepper.advance(state, self._parameters, self.t, self._signals, 1, records)
+        self._splitter.time_loop.advance(state, self._parameters, self.t, self._signals, 1, records)
         states = np.concatenate([records[..., : self._size], state[:, None]], axis=1)
         if not np.isfinite(states).all():
             raise ShapeError("sensitivities: the motion diverges; take smaller steps (dt)")
@@ -114,7 +114,7 @@ class Sensitivities:
         """Parameters by name, with their places in (h, p)."""
         at = 1 + self.plant.own_parameters
         parts: dict[str, slice] = {}
-        torque = "controller" if isinstance(self.plant.torque, Controlled) else "torque"
+        torque = "controller" if isinstance(self.plant.torque, ControllerSource) else "torque"
         named = [(torque, self.plant.torque)]
         named += [(f"external.{link}", source) for link, source in self.plant.wrenches.items()]
         for name, source in named:
@@ -208,7 +208,7 @@ class Sensitivities:
 
     def _dual_loop(self, rows: int) -> Any:
         text, size, count = (
-            step_text(self.plant, self.integrator.scheme, self.request.projects),
+            step_function(self.plant, self.integrator.scheme, self.request.projects),
             self._size,
             self._count,
         )
@@ -227,7 +227,7 @@ class Sensitivities:
 
     @property
     def _text(self) -> LoopText:
-        return step_text(self.plant, self.integrator.scheme, self.request.projects)
+        return step_function(self.plant, self.integrator.scheme, self.request.projects)
 
     def _key(self, kind: str) -> tuple[Any, ...]:
         own = (self.plant.fingerprint, scheme_key(self.integrator.scheme), self.request.projects)

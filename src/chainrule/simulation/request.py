@@ -41,8 +41,8 @@ from chainrule.simulation.integrators import Integrator
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.prescribed import PrescribedMotion, refuse_dependent
 from chainrule.simulation.sampled import Sampled, SampledSource
-from chainrule.simulation.sources import Called, Controlled, Reversed, Samples, Source
-from chainrule.simulation.traced import Traced, traceable
+from chainrule.simulation.sources import CalledSource, ControllerSource, ReversedSource, Samples, Source
+from chainrule.simulation.traceable import TracedSource, traceable
 
 LIMIT_TOLERANCE = 1e-9
 """How far outside its limits a joint may start, in rad or m."""
@@ -418,7 +418,7 @@ class SourceReader:
         undriven = [i for i in range(self.robot.nv) if i not in driven]
         if is_controller(value):
             refuse_other_robot(value, self.robot)
-            return Controlled(value, self.robot.nv)
+            return ControllerSource(value, self.robot.nv)
         if isinstance(value, Sampled):
             return self._sampled_source(value, self.torque(value.law, within_limits))
         source = self._read(value, self.robot.nv, "torque", names, undriven)
@@ -444,7 +444,7 @@ class SourceReader:
                 raise ShapeError(
                     f"simulate: tip_wrench and external both act on {tip!r}; give their sum once, in external"
                 )
-            sources[tip] = Reversed(self._read(tip_wrench, 6, "tip_wrench", WRENCH_NAMES))
+            sources[tip] = ReversedSource(self._read(tip_wrench, 6, "tip_wrench", WRENCH_NAMES))
         return sources
 
     def _sampled_source(self, value: Sampled, law: Source) -> Source:
@@ -461,7 +461,7 @@ class SourceReader:
         if isinstance(value, Sampled):
             return self._sampled_source(value, self._read(value.law, size, what, names, undriven))
         if isinstance(value, traceable):
-            return Traced(value, size, self.robot.nq, self.robot.nv, what)
+            return TracedSource(value, size, self.robot.nq, self.robot.nv, what)
         joints = what == "torque"
         if type(value) is tuple and len(value) == 2:
             rows = self._read_numbers(value[1], size, what, names, joints) if _has_rows(value[1]) else None
@@ -479,7 +479,7 @@ class SourceReader:
         if is_controller(value):
             raise ShapeError(f"simulate: {what} must be numbers, samples or a function, got a controller")
         if callable(value):
-            return Called(value, size, what, names, self.batch, undriven, self._read_torque if joints else None)
+            return CalledSource(value, size, what, names, self.batch, undriven, self._read_torque if joints else None)
         array = self._read_numbers(value, size, what, names, joints)
         if not np.isfinite(array).all():
             *_, column = np.argwhere(~np.isfinite(array))[0]

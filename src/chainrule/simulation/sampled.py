@@ -20,7 +20,7 @@ from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
 from chainrule.lazy import cached_property
 from chainrule.model import Model
-from chainrule.simulation.sources import Called, Source
+from chainrule.simulation.sources import CalledSource, Source
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -261,7 +261,7 @@ class SampledSource(Source):
             qd = [_round(v, step, p[1], p[2]) for v, step in zip(qd, steps[model.nv :], strict=True)]
         if not self.calls_law:
             return self.law.compute(q, qd, z, s[at:], p[used:])
-        assert isinstance(self.law, Called)
+        assert isinstance(self.law, CalledSource)
         t, marks = np.ravel(s[at]), np.ravel(s[0])
         if not marks[0]:
             return [0 * v for v in qd[:1]] * self.size, []

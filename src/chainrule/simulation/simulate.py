@@ -129,7 +129,7 @@ def simulate(
 
         lazy: Any = simulate_lazily(robot, q0, qd0, torque, parameters, options, device)
         return lazy
-    from chainrule.simulation.launch import read_request, run_request
+    from chainrule.simulation.run import read_request, run_request
 
     place = _read_device(device, dtype)
     asked, there = read_request(robot, q0, qd0, torque, parameters, place, **options)

@@ -167,7 +167,7 @@ class Samples(Source):
         return s, []
 
 
-class Called(Source):
+class CalledSource(Source):
     """A Python function of (t, q, qd), called with NumPy arrays at every stage of every step."""
 
     def __init__(
@@ -249,7 +249,7 @@ def _levels_to_user() -> int:
     return level
 
 
-class Controlled(Source):
+class ControllerSource(Source):
     """A controller: an object with the attributes of `chainrule.control.Controller`."""
 
     def __init__(self, controller: Any, size: int) -> None:
@@ -281,7 +281,7 @@ class Controlled(Source):
         return traced_law(self.controller)
 
 
-class Reversed(Source):
+class ReversedSource(Source):
     """The reaction to a wrench: what the surroundings apply to the tip."""
 
     def __init__(self, source: Source) -> None:
@@ -291,7 +291,7 @@ class Reversed(Source):
 
     @property
     def fingerprint(self) -> tuple[Hashable, ...]:
-        return ("Reversed", *self.source.fingerprint)
+        return ("ReversedSource", *self.source.fingerprint)
 
     @property
     def breaks(self) -> Array:

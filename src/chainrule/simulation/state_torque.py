@@ -15,7 +15,7 @@ from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError
 from chainrule.simulation.request import is_controller, refuse_other_robot
 from chainrule.simulation.sampled import Sampled
-from chainrule.simulation.sources import Controlled, Samples
+from chainrule.simulation.sources import ControllerSource, Samples
 from chainrule.spatial import Scalar
 
 
@@ -39,7 +39,7 @@ def torque_of(robot: Mechanism, t: float, q: Array, qd: Array, torque: Any) -> A
 def _controller_torque(robot: Mechanism, t: float, q: Array, qd: Array, controller: Any) -> Array:
     """The law of a controller, compiled."""
     refuse_other_robot(controller, robot, "state_derivative")
-    source = Controlled(controller, robot.nv)
+    source = ControllerSource(controller, robot.nv)
     if source.states:
         raise ShapeError(
             f"state_derivative: a {type(controller).__name__} has internal states, for which x = (q, qd) has no room; "

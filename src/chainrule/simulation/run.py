@@ -1,4 +1,4 @@
-"""A simulation, from the arguments of `simulate` to its motion: arguments are checked, and then it runs."""
+"""The run of a simulation: the arguments of `simulate` checked, and then the motion by the integrator asked for."""
 
 from __future__ import annotations
 

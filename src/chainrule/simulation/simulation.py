@@ -1,4 +1,4 @@
-"""A simulation that moves on when it is told to: for loops of one's own, and for reinforcement learning."""
+"""The object `Simulation`, moved on step by step by its user: for loops of one's own, and reinforcement learning."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ class Simulation:
         self, request: Request, integrator: FixedStep, within_limits: bool = True, *, takes_torques: bool = True
     ) -> None:
         from chainrule.simulation import guards
-        from chainrule.simulation.steppers import record_size
-        from chainrule.simulation.steps import Steps
+        from chainrule.simulation.splitting import StepSplitter
+        from chainrule.simulation.time_loop import record_size
 
         self.robot, self.dt, self.batch = request.robot, integrator.dt, request.start.batch
         self._request, self._within_limits = request, within_limits
@@ -148,13 +148,13 @@ class Simulation:
         self._state = request.state.copy()
         self._taken = 0
         numbers = np.broadcast_to(request.parameters, (len(self._state), request.parameters.shape[-1]))
-        self._walk = Steps(replace_parameters(request, numbers.copy()), integrator)
+        self._splitter = StepSplitter(replace_parameters(request, numbers.copy()), integrator)
         at = request.plant.own_parameters
         self._takes_torques = takes_torques
-        self._torques = self._walk.request.parameters[:, at : at + (self.robot.nv if takes_torques else 0)]
+        self._torques = self._splitter.request.parameters[:, at : at + (self.robot.nv if takes_torques else 0)]
         """The torques of every row: a part of the parameters, in place; nothing where a law gives them."""
         self._record = np.empty((len(self._state), 1, record_size(request.plant)))
-        self._quick = self._walk.bind(self._state, integrator.dt)
+        self._quick = self._splitter.bind(self._state, integrator.dt)
         self._max_energy = guards.max_kinetic_energy(request.robot, request.start.q, request.start.v)
         driven = set(driven_velocities(self.robot)) if request.torque_limits else set(range(self.robot.nv))
         self._undriven = [i for i in range(self.robot.nv) if i not in driven] if takes_torques else []
@@ -242,7 +242,7 @@ class Simulation:
 
     def _advance(self, count: int) -> None:
         grid = np.asarray((self._taken + np.arange(count + 1)) * self.dt, dtype=float)
-        self._walk.advance(self._state, grid, self.dt, count, self._record)
+        self._splitter.advance(self._state, grid, self.dt, count, self._record)
 
     def _check(self) -> None:
         """An error where the motion cannot be trusted any further."""
@@ -277,7 +277,7 @@ class Simulation:
         """
         numbers = read_parameters(self.robot.model, "change", parameters)
         names, counts = self._request.numbers.names, self._request.numbers.counts
-        rows = self._walk.request.parameters
+        rows = self._splitter.request.parameters
         ends = dict(zip(names, (np.cumsum(counts) + rows.shape[1] - sum(counts)).tolist(), strict=True))
         for name, array in numbers.as_dict().items():
             if name not in ends:
@@ -313,7 +313,7 @@ class Simulation:
             refuse_nonfinite(array, f"push: {name!r}")
             read[name] = _spread(array.reshape(-1, 6), array.shape[:-1], self.batch, f"push: {name!r}")
         for name, rows in read.items():
-            self._walk.request.parameters[:, places[name]] = rows
+            self._splitter.request.parameters[:, places[name]] = rows
 
     def _places_of_wrenches(self) -> dict[str, slice | None]:
         """Where the numbers of each wrench are among the parameters; None where they come from a function."""
@@ -340,18 +340,18 @@ class Simulation:
         >>> sim.step(steps=1000)
         """
         from chainrule.simulation.request import SourceReader
-        from chainrule.simulation.sources import Controlled
+        from chainrule.simulation.sources import ControllerSource
 
         plant = self._request.plant
         new = SourceReader(self.robot, self.batch).torque(controller, self._request.torque_limits)
-        if not isinstance(plant.torque, Controlled) or new.fingerprint != plant.torque.fingerprint or new.width:
+        if not isinstance(plant.torque, ControllerSource) or new.fingerprint != plant.torque.fingerprint or new.width:
             raise ShapeError(
                 f"control takes a controller of the same law as the simulation was made with, of a constant target; "
                 f"make another simulation for {short_repr(controller)}"
             )
         at, p = plant.own_parameters, new.parameters
         rows = _spread(p.reshape(-1, p.shape[-1]), p.shape[:-1], self.batch, "control: the controller")
-        self._walk.request.parameters[:, at : at + p.shape[-1]] = rows
+        self._splitter.request.parameters[:, at : at + p.shape[-1]] = rows
 
     def record(self) -> dict[str, Array]:
         """The arrays of a trajectory at this moment: q, qd, qdd, tau, friction, work and states, (..., k) each.
@@ -361,9 +361,9 @@ class Simulation:
         >>> arm.simulation([0.0, 0.0], torque=cr.GravityCompensation(arm)).record()["tau"].round(3).tolist()
         [29.43, 9.81]
         """
-        from chainrule.simulation.steppers import columns_of
+        from chainrule.simulation.time_loop import columns_of
 
-        self._walk.record(self._state, self.t, self.dt, self._record)
+        self._splitter.record(self._state, self.t, self.dt, self._record)
         columns = columns_of(self._request.plant, self._record[:, 0])
         return {name: array.reshape((*self.batch, -1)).copy() for name, array in columns.items()}
 

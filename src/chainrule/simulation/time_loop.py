@@ -1,4 +1,4 @@
-"""Steppers: states of a batch moved on in time, by one loop of the robot's backend or by calls from Python.
+"""The loop over time: states of a batch moved on step by step, by a loop of the backend or by calls from Python.
 
 All have one interface: states (rows, state) are moved on in place, and records written.
 """
@@ -32,7 +32,7 @@ from chainrule.simulation.friction import resolve_sticking
 from chainrule.simulation.integrators import FixedStep, scheme_key
 from chainrule.simulation.plant import WORKS, Plant, Rates, Scalars
 from chainrule.simulation.sampled import sample_sources, samples_in_steps
-from chainrule.simulation.step import Signals, StepResult, step
+from chainrule.simulation.stages import Signals, StepResult, step
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import is_zero, where
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from chainrule.simulation.request import Request
 
 
-class Stepper(Protocol):
-    """Moves states on in time."""
+class TimeLoop(Protocol):
+    """A loop over time: it moves states on, and records them."""
 
     @property
     def taken(self) -> int:
@@ -54,12 +54,12 @@ class Stepper(Protocol):
         """Write the record of a state, which stays as it is; the signals are those of a step from there."""
 
 
-def make_stepper(request: Request, integrator: FixedStep) -> Stepper:
-    """The stepper of a simulation: one loop, unless some torque or wrench is a function that only Python can call."""
+def make_time_loop(request: Request, integrator: FixedStep) -> TimeLoop:
+    """The time loop of a simulation: the backend's, unless a source can only be called from Python."""
     plant, scheme, backend = request.plant, integrator.scheme, active(backend_of(request.robot))
     if any(source.called for source in plant.sources):
-        return CallingStepper(plant, scheme, request.projects, backend)
-    return LoopStepper(plant, scheme, request.projects, backend, len(request.state))
+        return CallingTimeLoop(plant, scheme, request.projects, backend)
+    return BackendTimeLoop(plant, scheme, request.projects, backend, len(request.state))
 
 
 # --- states and records ---
@@ -200,7 +200,7 @@ def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:
     return PlantCalls(plant, call, p)
 
 
-# --- steppers ---
+# --- time loops ---
 
 
 def _take_step(
@@ -214,7 +214,7 @@ def _take_step(
     return _result(q, v, x, step(plant.at(calls.p), calls, scheme, q, v, x, signals, restitution, h, project))
 
 
-def step_text(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool = False) -> LoopText:
+def step_function(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool = False) -> LoopText:
     """One step as a function of (call, parameters, state, signals): the first parameter is its length.
 
     With `by_rates` the joints that stick are found by evaluating the rates again and again: fewer operations where
@@ -222,7 +222,7 @@ def step_text(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool 
     """
     width = plant.width
 
-    def text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+    def one_step(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
         h, *p = parameters
 
         def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
@@ -231,17 +231,17 @@ def step_text(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool 
         calls = PlantCalls(plant, call, p, by_rates=by_rates)
         return _take_step(plant, scheme, project, calls, h, state, at_stage)
 
-    return text
+    return one_step
 
 
-class LoopStepper:
-    """All steps in one loop of the backend."""
+class BackendTimeLoop:
+    """All steps in one loop of the backend, compiled or interpreted."""
 
     def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend, rows: int) -> None:
-        text = step_text(plant, scheme, project)
+        function = step_function(plant, scheme, project)
         shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width, record_size(plant))
         key = (plant.fingerprint, scheme_key(scheme), project) if backend.compiles else ()
-        self.loop: Loop = backend.loop(text, shape, key, plant.model.name, rows)
+        self.loop: Loop = backend.loop(function, shape, key, plant.model.name, rows)
 
     @property
     def taken(self) -> int:
@@ -263,20 +263,20 @@ class LoopStepper:
         self.loop(state.copy(), parameters, 1, signals, record)
 
 
-class CallingStepper:
+class CallingTimeLoop:
     """One step after the other in Python, which asks the sources for their signals on the way."""
 
     def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend) -> None:
         self.plant, self.backend = plant, backend
         call = backend.caller(plant.fingerprint if backend.compiles else (), plant.model.name)
 
-        def text(_: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+        def one_step(_: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
             h, *p = parameters
             calls = PlantCalls(plant, call, p, call_directly)
             return _take_step(plant, scheme, project, calls, h, state, self._signals(signals, len(state[0])))
 
         shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width + 1, record_size(plant))
-        self.loop = INTERPRETED.loop(text, shape, (), plant.model.name)
+        self.loop = INTERPRETED.loop(one_step, shape, (), plant.model.name)
 
     @property
     def taken(self) -> int:

@@ -1,4 +1,4 @@
-"""Functions of the user in plain arithmetic, compiled into the loop over time."""
+"""Functions of the user that can be traced: plain arithmetic, compiled into the loop over time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class traceable:  # noqa: N801 (a decorator)
         return self.function(t, q, qd)
 
 
-class Traced(Source):
+class TracedSource(Source):
     """A traceable function as a source. Its only signal is the time."""
 
     def __init__(self, function: traceable, size: int, nq: int, nv: int, what: str) -> None:

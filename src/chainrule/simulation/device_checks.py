@@ -1,4 +1,4 @@
-"""What a simulation on a graphics processor checks by itself: its starts, its records, and its end, as plain text.
+"""Checks that a simulation on a graphics processor makes by itself: of its starts, its records, and its end.
 
 On the CPU these checks are those of `request` and `guards`. A severity is a whole number, 0 where all is well.
 """
@@ -22,7 +22,7 @@ from chainrule.simulation.guards import (
 )
 from chainrule.simulation.plant import WORKS, Plant, Scalars
 from chainrule.simulation.request import LIMIT_TOLERANCE, Request
-from chainrule.simulation.steppers import record_size, state_size
+from chainrule.simulation.time_loop import record_size, state_size
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -50,7 +50,7 @@ class Severity(IntEnum):
     NOT_FINITE = 6
 
 
-def loop_tapes(request: Request, bits: int, within_limits: bool) -> LoopTapes:
+def check_tapes(request: Request, bits: int, within_limits: bool) -> LoopTapes:
     """The tapes around the steps of a simulation."""
     plant = request.plant
     nq, nv, size, count = plant.model.nq, plant.model.nv, state_size(plant), 1 + plant.parameter_count

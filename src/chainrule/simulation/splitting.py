@@ -1,4 +1,4 @@
-"""The steps of a motion between two times: whole ones, and those that are split.
+"""Splitting of steps: the steps of a motion between two times, whole ones, and those with an event inside.
 
 A step is split where a source's values jump, where a law is sampled, and where a joint comes to rest against friction
 or meets its limit. The last two are found after the step: it is taken again up to the moment, which is found by
@@ -21,7 +21,7 @@ from chainrule.simulation.plant import Limit
 from chainrule.simulation.request import Request
 from chainrule.simulation.sampled import SampledSource, calls_at_instants, sample_sources
 from chainrule.simulation.sources import Source
-from chainrule.simulation.steppers import LoopStepper, Stepper, make_stepper, record_size, state_size
+from chainrule.simulation.time_loop import BackendTimeLoop, TimeLoop, make_time_loop, record_size, state_size
 
 GRID_TOLERANCE = 1e-9
 """The share of a step up to which a jump counts as one at its end."""
@@ -53,8 +53,8 @@ class Division:
     """Whether each starts where a step starts that is not split."""
 
 
-class Steps:
-    """The steps of one simulation."""
+class StepSplitter:
+    """Takes the steps of one simulation, and splits those that need it."""
 
     def __init__(self, request: Request, integrator: FixedStep) -> None:
         self.request, self.plant, self.integrator = request, request.plant, integrator
@@ -69,20 +69,20 @@ class Steps:
         self._burst = MIN_BURST
 
     @cached_property
-    def stepper(self) -> Stepper:
-        """The stepper, made when first used: a simulation on a device needs none."""
-        return make_stepper(self.request, self.integrator)
+    def time_loop(self) -> TimeLoop:
+        """The loop over time, made when first used: a simulation on a device needs none."""
+        return make_time_loop(self.request, self.integrator)
 
     def advance(self, state: Array, grid: Array, h: float, every: int, records: Array) -> None:
         """Take the steps of length h between the times of the grid, and record every `every`-th of them."""
         self.completed = 0
         division = self.divide(grid, h)
         if division.is_whole.all() and not self.called_laws and not self.locates:
-            stepper, parameters, signals = self.stepper, self._parameters(h), self._signals(division.t)
+            time_loop, parameters, signals = self.time_loop, self._parameters(h), self._signals(division.t)
             try:
-                stepper.advance(state, parameters, division.t, signals, every, records)
+                time_loop.advance(state, parameters, division.t, signals, every, records)
             finally:
-                self.completed = -(-stepper.taken // every)
+                self.completed = -(-time_loop.taken // every)
             return
         kept = np.flatnonzero(division.is_whole)[::every]
         fine = np.empty((self.rows, len(division.lengths), record_size(self.plant)))
@@ -102,11 +102,11 @@ class Steps:
 
     def bind(self, state: Array, h: float) -> Callable[[], None] | None:
         """One step of these states, in place, without arguments; None where steps may be split or have signals."""
-        if self.calls or self.locates or self.plant.width or not isinstance(self.stepper, LoopStepper):
+        if self.calls or self.locates or self.plant.width or not isinstance(self.time_loop, BackendTimeLoop):
             return None
         numbers = self.request.parameters
         parameters = np.concatenate([np.full((len(numbers), 1), h), numbers], axis=1)
-        step = self.stepper.bind(state, parameters)
+        step = self.time_loop.bind(state, parameters)
 
         def advance() -> None:
             parameters[:, 1:] = numbers  # torques change from step to step
@@ -119,7 +119,7 @@ class Steps:
         state = state.copy()
         self._call_laws(state, t)
         times = np.array([t, t + h])
-        self.stepper.look(state, self._parameters(h), t, self._signals(times), record)
+        self.time_loop.look(state, self._parameters(h), t, self._signals(times), record)
 
     def partial(self, row: int, start: Array, t: float, h: float) -> Array:
         """The state (1, size) of one row, a time h after a recorded start (rows, size)."""
@@ -167,7 +167,7 @@ class Steps:
             first = end
             yield end
 
-    # --- numbers for the stepper ---
+    # --- parameters and signals of the time loop ---
 
     def _parameters(self, h: float | Array, rows: Rows | None = None) -> Array:
         """The step and the parameters of the plant: (rows, 1 + parameters)."""
@@ -244,15 +244,15 @@ class Steps:
     def _take_steps(self, rows: Rows, state: Array, t: Array, h: float, records: Array) -> None:
         """Take steps of equal length for some rows."""
         if len(rows) == self.rows:
-            self.stepper.advance(state, self._parameters(h), t, self._signals(t), 1, records)
+            self.time_loop.advance(state, self._parameters(h), t, self._signals(t), 1, records)
         elif self.calls:  # functions get all rows
             whole = np.broadcast_to(state[:1], (self.rows, self.size)).copy()
             whole[rows] = state
             out = np.empty((self.rows, *records.shape[1:]))
-            self.stepper.advance(whole, self._parameters(h), t, self._signals(t), 1, out)
+            self.time_loop.advance(whole, self._parameters(h), t, self._signals(t), 1, out)
             state[:], records[:] = whole[rows], out[rows]
         else:
-            self.stepper.advance(state, self._parameters(h, rows), t, self._signals(t)[rows], 1, records)
+            self.time_loop.advance(state, self._parameters(h, rows), t, self._signals(t)[rows], 1, records)
 
     def _take(self, rows: Rows, start: Array, t: Array, h: Array) -> Array:
         """States (R, size) of some rows, times h (R,) after recorded starts at the times t (R,)."""
@@ -260,14 +260,14 @@ class Steps:
         if not self.calls:
             unused = np.empty((len(rows), 1, record_size(self.plant)))
             signals = self._signals_between(rows, t, h)
-            self.stepper.advance(state, self._parameters(h, rows), np.array([0.0, 1.0]), signals, 1, unused)
+            self.time_loop.advance(state, self._parameters(h, rows), np.array([0.0, 1.0]), signals, 1, unused)
             return state
         unused = np.empty((self.rows, 1, record_size(self.plant)))
         for k, row in enumerate(rows):  # functions get all rows, and one time
             whole = np.broadcast_to(state[k], (self.rows, self.size)).copy()
             signals = self._signals_between(np.arange(self.rows), np.full(self.rows, t[k]), np.full(self.rows, h[k]))
             times = np.array([t[k], t[k] + h[k]])
-            self.stepper.advance(whole, self._parameters(h[k]), times, signals, 1, unused)
+            self.time_loop.advance(whole, self._parameters(h[k]), times, signals, 1, unused)
             state[k] = whole[row]
         return state
 
