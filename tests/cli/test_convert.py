@@ -63,7 +63,7 @@ def test_options_of_loading_count(tmp_path):
         '<robot name="r" xmlns:xacro="x"><xacro:arg name="m" default="1"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link><link name="l"><inertial><origin xyz="0 0 1"/><mass value="$(arg m)"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link><joint name="j" type="continuous"><parent link="b"/><child link="l"/></joint></robot>'
     )
     pytest.importorskip("xacro")
-    assert run(tmp_path / "a.urdf", tmp_path / "b.toml", "--args", "m:=3", "--floating").exit_code == 0
+    assert run(tmp_path / "a.urdf", tmp_path / "b.toml", "--args", "m:=3", "--xacro", "--floating").exit_code == 0
     robot = cr.load(tmp_path / "b.toml")
     assert (robot.nv, robot.model.links[-1].mass) == (7, 3.0)
 

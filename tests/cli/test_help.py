@@ -82,5 +82,5 @@ def test_every_help_has_examples_exit_codes_and_json(name):
 @pytest.mark.parametrize("name", WITH_ROBOT)
 def test_every_robot_is_loaded_with_the_same_options(name):
     told = CliRunner().invoke(cli, [name, "--help"]).stdout
-    for option in ("--floating", "--repair", "--strict", "--args KEY:=VALUE", "--search-path DIRECTORY"):
+    for option in ("--floating", "--repair", "--strict", "--args KEY:=VALUE", "--xacro", "--search-path DIRECTORY"):
         assert option in told.partition("Options of ROBOT:")[2]

@@ -76,6 +76,15 @@ def test_arguments_of_xacro_reach_the_file(tmp_path):
     path.write_text(XACRO)
     told = json.loads(run("info", str(path), "--args", "mass:=7.5", "--json").stdout)
     assert told["links"][1]["mass"] == 7.5
+    path.rename(tmp_path / "grown.urdf")
+    refused = run("info", str(tmp_path / "grown.urdf"))
+    assert refused.returncode == 1
+    assert "is xacro inside, a program" in refused.stderr
+    assert "if you trust it, pass --xacro, or" in refused.stderr
+    assert run("info", str(tmp_path / "grown.urdf"), "--xacro").returncode == 0
+    examined = run("doctor", str(tmp_path / "grown.urdf"), "--xacro")
+    assert examined.returncode == 1
+    assert "run it yourself and give its result" in examined.stdout
     refused = run("info", "ur5", "--args", "mass:=7.5")
     assert refused.returncode == 1
     assert refused.stderr == "error: ur5.toml is native, and --args is for xacro files\n"

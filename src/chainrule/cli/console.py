@@ -215,19 +215,20 @@ class XacroArgument(click.ParamType[object]):
 
 @dataclass(frozen=True)
 class Loading:
-    """The way in which a command loads robots: its options --floating, --repair, --strict, --args and --search-path."""
+    """The way in which a command loads robots: its options of `loading_options`."""
 
     floating: bool = False
     repair: bool = False
     strict: bool = False
     arguments: tuple[tuple[str, str], ...] = ()
     search_paths: tuple[str, ...] = ()
+    xacro: bool = False
 
     def options(self) -> dict[str, Any]:
         """The options of `chainrule.load` that were asked for."""
         options: dict[str, Any] = {
             "floating_base": self.floating, "repair": self.repair, "check": "strict" if self.strict else "",
-            "args": dict(self.arguments), "search_paths": self.search_paths,
+            "args": dict(self.arguments), "search_paths": self.search_paths, "xacro": self.xacro,
         }  # fmt: skip
         return {option: value for option, value in options.items() if value}
 
@@ -259,6 +260,7 @@ LOADING_WORDS = {
     "check='strict'": "--strict", 'check="strict"': "--strict", 'check="warn"': "leave out --strict",
     " or check=False for no warning": "", "repair=True": "--repair", "the option 'args'": "--args",
     "the option 'search_paths'": "--search-path", "the option 'floating_base'": "--floating",
+    "pass xacro=True": "pass --xacro",
 }  # fmt: skip
 """Words of the library's messages about loading, and the options that they are."""
 
@@ -284,6 +286,7 @@ def loading_options(function: Function) -> Function:
         multiple=True,
         help="An argument of a xacro file; may be repeated.",
     )
+    @click.option("--xacro", cls=LoadingOption, is_flag=True, help="Run xacro in a file of any name, if you trust it.")
     @click.option(
         "--search-path", "search_paths", cls=LoadingOption, multiple=True,
         type=click.Path(exists=True, file_okay=False), help="A folder of packages, for package:// files; repeatable.",
@@ -296,11 +299,12 @@ def loading_options(function: Function) -> Function:
         strict: bool,
         arguments: tuple[tuple[str, str], ...],
         search_paths: tuple[str, ...],
+        xacro: bool,
         **options: Any,
     ) -> Any:
         if repair and strict:
             raise click.UsageError("give either --repair or --strict")
-        return function(*args, loading=Loading(floating, repair, strict, arguments, search_paths), **options)
+        return function(*args, loading=Loading(floating, repair, strict, arguments, search_paths, xacro), **options)
 
     return with_loading
 

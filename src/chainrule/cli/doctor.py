@@ -47,12 +47,12 @@ def doctor(robot: str, as_json: bool, loading: Loading) -> None:
 
 
 def examine(name: str, loading: Loading) -> Diagnosis:
-    """The findings about a bundled robot or a file; a file that cannot be loaded is a finding as well."""
+    """The findings about a bundled robot or a file, which is not run; that it cannot be loaded is a finding as well."""
     from chainrule.doctor import diagnose, diagnose_error
     from chainrule.robot.library import load
 
     try:
-        return diagnose(load(name, **{**loading.options(), "check": False}).model)
+        return diagnose(load(name, **{**loading.options(), "check": False, "xacro": False}).model)
     except ChainruleError as error:
         if not Path(name).is_file():
             raise

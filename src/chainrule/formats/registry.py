@@ -34,7 +34,7 @@ WrittenPath = str | PathLike[str]
 LOADING_OPTIONS = ("floating_base", "check", "repair")
 """Options of every format: they change what was read."""
 
-SURROUNDINGS = ("search_paths",)
+SURROUNDINGS = ("search_paths", "xacro")
 """Options that formats without a use for them ignore."""
 
 
@@ -256,10 +256,12 @@ def _read_sdf(path: FilePath, search_paths: Sequence[Path] = (), model: str | No
     return from_sdf(path, search_paths, model)
 
 
-def _read_xacro(path: FilePath, args: Any = None, search_paths: Sequence[Path] = ()) -> Model:
+def _read_xacro(
+    path: FilePath, args: Any = None, search_paths: Sequence[Path] = (), xacro: bool | None = None
+) -> Model:
     from chainrule.formats.xacro import expand
 
-    content, notes = expand(path, args, search_paths)
+    content, notes = expand(path, args, search_paths, allowed=xacro)
     form = reader_of(content)
     given = {"search_paths": search_paths} if "search_paths" in form.reads_with else {}
     model = form.read(content, **given)
@@ -305,6 +307,6 @@ register(
 register(
     Format(
         "xacro", (".xacro",), _read_xacro, sniff=_is_xacro, roots=("robot", "sdf", "mujoco"),
-        reads_with=("args", "search_paths"), is_whole=_is_xacro_robot,
+        reads_with=("args", "search_paths", "xacro"), is_whole=_is_xacro_robot,
     )
 )  # fmt: skip

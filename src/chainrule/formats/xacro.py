@@ -1,8 +1,8 @@
 """Xacro files, expanded by the package xacro of ROS, of the extra `xacro`.
 
 A xacro file is a program. It evaluates Python expressions (${...} and $(eval ...)), whose sandbox can be left, reads
-the files that it includes or names (xacro:include, load_yaml), and sees environment variables ($(env ...)): load only
-those that you trust.
+the files that it includes or names (xacro:include, load_yaml), and sees environment variables ($(env ...)). It is run
+only where the name of the file ends in .xacro, or where the user asks for it.
 """
 
 from __future__ import annotations
@@ -50,18 +50,19 @@ def is_robot(content: Content) -> bool:
 
 
 def expand(
-    path_or_text: FilePath, args: Mapping[str, object] | None = None, search_paths: Sequence[Path] = ()
+    path_or_text: FilePath,
+    args: Mapping[str, object] | None = None,
+    search_paths: Sequence[Path] = (),
+    *,
+    allowed: bool | None = None,
 ) -> tuple[Content, list[str]]:
     """The text that xacro makes, and notes on what it said.
 
-    args: the file's arguments (xacro:arg). search_paths: folders in which $(find package) looks first.
+    args: the file's arguments (xacro:arg). search_paths: folders in which $(find package) looks first. allowed: whether
+    the program may be run; None allows it for a file whose name ends in .xacro.
     """
     content = content_of(path_or_text)
-    if is_fenced():
-        raise FormatError(
-            f"{content.name} is a xacro file, a program, which is not run for strangers; run it yourself and give its "
-            "result: xacro FILE > robot.urdf"
-        )
+    _refuse_to_run(content, allowed)
     parse(content.data, content.name)  # refuses what no robot file needs, such as entities
     mappings = _Arguments(_texts(args))
     said = io.StringIO()
@@ -84,6 +85,18 @@ def expand(
         has = quoted(sorted(mappings.asked)) if mappings.asked else "none"
         notes.append(f"{content.name} does not use the arguments {quoted(unused)}; those that it uses are {has}")
     return Content(text, f"{content.name} (expanded)", content.path), notes
+
+
+def _refuse_to_run(content: Content, allowed: bool | None) -> None:
+    """Refuse a program that nobody asked to run."""
+    itself = "run it yourself and give its result: xacro FILE > robot.urdf"
+    if is_fenced():
+        raise FormatError(f"{content.name} is a xacro file, a program, which is not run for strangers; {itself}")
+    if allowed is None:
+        allowed = content.path is not None and content.path.suffix.lower() == ".xacro"
+        itself = "if you trust it, pass xacro=True, or give the file a name that ends in .xacro"
+    if not allowed:
+        raise FormatError(f"{content.name} is xacro inside, a program that can do anything you can; {itself}")
 
 
 def _import_xacro(name: str) -> Any:

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from chainrule.arguments import flag
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
@@ -50,6 +51,7 @@ def load(
     repair: bool = False,
     search_paths: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
     args: Mapping[str, object] | None = None,
+    xacro: bool | None = None,
     srdf: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Robot:
@@ -61,7 +63,7 @@ def load(
         A bundled robot's name, or one of the package robot_descriptions such as "ur10e_description" if that is
         installed; the path of a file (.urdf, .xacro, .sdf, .xml, .toml, .json); a folder with one robot file in it;
         a package:// address; the text of such a file, as a string or as bytes; an open file; a mujoco.MjModel or
-        MjSpec, a pinocchio.Model, a yourdfpy.URDF. A xacro file is a program: load only those that you trust.
+        MjSpec, a pinocchio.Model, a yourdfpy.URDF.
     floating_base
         Add a free joint between the world and the base.
     check, repair
@@ -71,6 +73,9 @@ def load(
         AMENT_PREFIX_PATH and the folders above the file.
     args
         Arguments of a xacro file, such as {"hand": "true"}.
+    xacro
+        Whether content that is xacro, a program, is run: only in a file whose name ends in .xacro (None), whatever its
+        name (True), or never (False).
     srdf
         The path of an SRDF file, or its text, whose group states become named configurations, as by `Robot.with_srdf`.
     options
@@ -84,6 +89,7 @@ def load(
     chosen |= {} if isinstance(check, str) and check == "warn" else {"check": check}
     chosen |= {"repair": repair} if repair is not False else {}
     chosen |= {"args": args} if args is not None else {}
+    chosen |= {"xacro": flag(xacro, "xacro")} if xacro is not None else {}
     if not isinstance(search_paths, tuple) or search_paths:
         chosen["search_paths"] = packages.folders(search_paths)
     robot = _load(thing, chosen)
