@@ -307,7 +307,7 @@ def measure_own_forms(robot: Any, parameters: str, state: tuple[Any, Any, Any]) 
     began = time.perf_counter()
     variants = {"closed form": written}
     if parameters == "symbolic":
-        variants["base parameters"] = written.grouped()
+        variants["base parameters"] = written.in_base_parameters()
         forms["base parameters"] = {}
         for what, term in terms.items():
             variants["base parameters"].term(term)

@@ -91,7 +91,7 @@ def test_modern_robotics_example_with_its_first_screw_scaled_to_unit():
         frames=table.frames,
         inertias=table.inertias,
         gravity=(0, 0, -9.8),
-        normalise=True,
+        normalize=True,
     )
     tau = robot.inverse_dynamics([0.1] * 3, [0.1, 0.2, 0.3], [2, 1.5, 1], tip_wrench=[1] * 6, frame="body")
     assert_allclose(tau, [39.966458539, -32.9462007451, -3.2333109635], atol=5e-10)

@@ -43,7 +43,7 @@ def test_the_wrench_is_in_tables_code_and_base_parameters_and_absent_by_default(
     assert "The wrench at the tip" in str(equations)
     assert equations.tau.subs("f_x", 0).free_symbols.isdisjoint({equations.wrench[3]})
     assert "wrench" in equations.source_code("numpy", ["tau"])
-    assert equations.grouped().external == equations.external
+    assert equations.in_base_parameters().external == equations.external
     plain = ARM.equations()
     assert plain.external == sp.zeros(2, 1)
     assert plain.wrench == []

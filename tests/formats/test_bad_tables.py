@@ -77,7 +77,7 @@ SCREW_TABLES = [
     ("transposed", lambda: screws(screws=SCREWS.T), ShapeError, r"shape \(6, n\), .*got \(2, 6\); it looks transposed"),
     ("flat", lambda: screws(screws=SCREWS[:, 0]), ShapeError, r"screws must have shape \(6, n\)"),
     ("zero", lambda: screws(screws=SCREWS * [0, 1]), ModelError, r"screws: column 0 is zero; a joint needs an axis"),
-    ("tiny", lambda: screws(screws=SCREWS * 1e-200, normalise=True), ModelError, r"screws: column 0 is zero"),
+    ("tiny", lambda: screws(screws=SCREWS * 1e-200, normalize=True), ModelError, r"screws: column 0 is zero"),
     ("nan", lambda: screws(screws=SCREWS * NAN), ShapeError, r"screws must be finite"),
     ("home scaled", lambda: screws(home=2 * HOME), ShapeError, r"home is not a rigid transform.*orthonormal"),
     ("home mirrored", lambda: screws(home=np.diag([1, 1, -1, 1])), ShapeError, r"home is not .*mirrors"),

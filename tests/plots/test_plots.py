@@ -7,10 +7,10 @@ import chainrule as cr
 from chainrule.wheels import MobileManipulator, Unicycle
 
 
-@pytest.mark.parametrize("colour", ["manipulability", "payload", "dexterity"])
-def test_pictures_of_workspaces(colour, tmp_path):
+@pytest.mark.parametrize("color", ["manipulability", "payload", "dexterity"])
+def test_pictures_of_workspaces(color, tmp_path):
     file = tmp_path / "cloud.png"
-    figure = cr.load("ur5").workspace(5_000).plot(file, colour=colour)
+    figure = cr.load("ur5").workspace(5_000).plot(file, color=color)
     assert len(figure.axes) == 4  # cloud, two sections, a bar
     assert file.read_bytes()[:4] == b"\x89PNG"
 
@@ -36,7 +36,7 @@ def test_a_picture_of_manipulability_along_a_way(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c: c.plot(colour="blue"), "no colour named 'blue'"),
+        (lambda c: c.plot(color="blue"), "no color named 'blue'"),
         (lambda c: c.plot("cloud.docx"), "a picture is written to .png, .pdf or .svg"),
         (lambda c: c.robot.plot(np.zeros((0, 2))), "one posture or a list of them"),
         (lambda c: c.robot.plot([0, 0], ellipsoids=["egg"]), "no kind of ellipsoid named 'egg'"),

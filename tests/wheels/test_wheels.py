@@ -14,8 +14,8 @@ from chainrule.wheels import (
     Omnidirectional,
     Unicycle,
     encoder_speed,
-    moved,
     odometry,
+    pose_after,
 )
 from chainrule.wheels.plane import step_derivatives
 
@@ -147,8 +147,12 @@ def test_batches_are_loops():
 def test_derivatives_of_a_step_are_those_of_differences(turn):
     pose, d, h = np.array([0.3, -0.4, 0.9]), np.array([0.8, -0.3, turn]), 1e-6
     F, W = step_derivatives(pose[2], d)
-    near_F = np.stack([(moved(pose + h * e, d) - moved(pose - h * e, d)) / (2 * h) for e in np.eye(3)], axis=-1)
-    near_W = np.stack([(moved(pose, d + h * e) - moved(pose, d - h * e)) / (2 * h) for e in np.eye(3)], axis=-1)
+    near_F = np.stack(
+        [(pose_after(pose + h * e, d) - pose_after(pose - h * e, d)) / (2 * h) for e in np.eye(3)], axis=-1
+    )
+    near_W = np.stack(
+        [(pose_after(pose, d + h * e) - pose_after(pose, d - h * e)) / (2 * h) for e in np.eye(3)], axis=-1
+    )
     assert_allclose(F, near_F, atol=1e-8)
     assert_allclose(W, near_W, atol=1e-8)
 
@@ -226,8 +230,8 @@ def test_an_arm_on_wheels_is_a_robot_like_any_other():
         (lambda: odometry(DRIVE, [[1.0, 2.0]], 0.1, noise=-1), "none negative"),
         (lambda: odometry(DRIVE, [[1.0, 2.0]], 0.1, covariance=-np.eye(3)), "without negative eigenvalues"),
         (lambda: MobileManipulator(DRIVE, "panda"), "a wheeled base and a Robot"),
-        (lambda: moved([0, 0], [1, 0, 0]), "pose must have 3 numbers"),
-        (lambda: moved(np.zeros((3, 3)), np.zeros((2, 3))), "do not fit together"),
+        (lambda: pose_after([0, 0], [1, 0, 0]), "pose must have 3 numbers"),
+        (lambda: pose_after(np.zeros((3, 3)), np.zeros((2, 3))), "do not fit together"),
         (lambda: odometry(DRIVE, np.zeros((3, 5, 2)), 0.1, np.zeros((4, 3))), "do not fit together"),
         (
             lambda: odometry(DRIVE, np.zeros((3, 2)), 0.1, covariance=np.full((3, 3), np.inf)),

@@ -55,8 +55,6 @@ MAX_CELLS_ACROSS = 32.0
 @click.option("--link", help="A link or frame; the end-effector if left out.")
 @click.option(
     "--color",
-    "--colour",
-    "color",
     default="manipulability",
     show_default=True,
     type=click.Choice(["manipulability", "payload", "dexterity"]),

@@ -54,12 +54,11 @@ GEOMETRY: dict[str, tuple[str, ...]] = {
 """Types of joints, and the keys for the geometry of each."""
 SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
 """Types of joints that can have the key `screw` instead."""
-DOF_KEYS = DOF_NUMBERS
 PASSIVE = "passive"
 """The key that says that nothing drives a joint: passive = true is the same as effort = 0."""
 JOINT_KEYS = (
     "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "dh", "mimic", "dof",
-    *DOF_KEYS, PASSIVE,
+    *DOF_NUMBERS, PASSIVE,
 )  # fmt: skip
 
 
@@ -355,14 +354,14 @@ def _joint(table: _Table) -> Joint:
     mimic = None
     if "mimic" in table.entries:
         mimic = _record(Mimic, table.table("mimic", "joint", "multiplier", "offset"))
-    own = [key for key in (*DOF_KEYS, PASSIVE) if key in table.entries]
+    own = [key for key in (*DOF_NUMBERS, PASSIVE) if key in table.entries]
     tables = table.tables("dof")
     if own and (tables or kind.nv != 1):
         raise table.error(
             f"{own[0]} belongs to one degree of freedom; this joint has {kind.nv}: use a list, dof = [...]"
         )
     for entry in tables:
-        entry.only(*DOF_KEYS, PASSIVE)
+        entry.only(*DOF_NUMBERS, PASSIVE)
     dofs = tuple(_dof(entry) for entry in tables) or ((_dof(table),) if own else ())
     name, parent, child = (table.text(key) for key in ("name", "parent", "child"))
     return Joint(name, parent, child, kind, table.transform("origin"), dofs, mimic, _convention(table))
@@ -438,7 +437,7 @@ def _unit(table: _Table, key: str) -> Vector:
 
 
 def _dof(table: _Table) -> Dof:
-    values: dict[str, Any] = {key: table.number(key) for key in DOF_KEYS if key in table.entries}
+    values: dict[str, Any] = {key: table.number(key) for key in DOF_NUMBERS if key in table.entries}
     values = with_both_directions(values)
     if PASSIVE in table.entries:
         passive = table.entries[PASSIVE]
@@ -577,7 +576,7 @@ def _axes_entry(kind: Kind) -> dict[str, Any]:
 
 
 def _dof_entry(dof: Dof) -> dict[str, float]:
-    entry = {key: float(getattr(dof, key)) for key in DOF_KEYS if getattr(dof, key) != getattr(Dof(), key)}
+    entry = {key: float(getattr(dof, key)) for key in DOF_NUMBERS if getattr(dof, key) != getattr(Dof(), key)}
     for key in ("coulomb", "static"):  # the other direction is the same where it is not written
         forth, back = getattr(dof, key), getattr(dof, f"{key}_negative")
         if forth and forth == back:

@@ -20,8 +20,6 @@ from chainrule.model.parts import Dof, Frame, Joint, Link, Mimic
 from chainrule.model.problems import Problem
 from chainrule.model.springs import Spring
 
-Placed = PosedBody
-
 __all__ = [
     "GRAVITY",
     "Body",
@@ -48,7 +46,6 @@ __all__ = [
     "Mimic",
     "Model",
     "Moved",
-    "Placed",
     "Plane",
     "PosedBody",
     "Problem",

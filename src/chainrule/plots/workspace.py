@@ -51,7 +51,6 @@ def plot(
     *,
     color: str = "manipulability",
     points: int = 60_000,
-    colour: str | None = None,
     ax: Any = None,
     limits: ArrayLike | None = None,
     view: str | Sequence[float] | None = None,
@@ -66,8 +65,7 @@ def plot(
     path
         A .png, .pdf or .svg file to write.
     color
-        "manipulability", of a map the largest in the cell; "payload" (kg), of a map in that posture; or "dexterity";
-        `colour` is the same.
+        "manipulability", of a map the largest in the cell; "payload" (kg), of a map in that posture; or "dexterity".
     points
         Points or cells that are drawn, at most.
     ax
@@ -77,9 +75,8 @@ def plot(
     """
     if not isinstance(workspace, AnyWorkspace):
         raise ShapeError(f"a workspace to draw must be a Workspace or a WorkspaceMap, got {short_repr(workspace)}")
-    color = color if colour is None else colour
     refuse_unwritable(path)
-    one_of(LABELS, color, "colour", "a workspace")
+    one_of(LABELS, color, "color", "a workspace")
     count = whole_number(points, "points", 1)
     box = given_limits(limits, "plot", 3)
     angles = view_angles(view) or (18.0, -70.0)

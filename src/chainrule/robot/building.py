@@ -320,7 +320,6 @@ def from_screws(
     name: str = "screw_robot",
     check: Check = "strict",
     repair: bool = False,
-    normalise: bool = False,
 ) -> Model:
     """A serial robot as a product of exponentials, from Lynch & Park's lists.
 
@@ -339,8 +338,8 @@ def from_screws(
         In base axes, in m/s^2.
     axes
         "space" or "body": the frame of the screws.
-    normalize, normalise
-        Scale each screw to unit length; both spellings.
+    normalize
+        Scale each screw to unit length.
     name
         The robot's name.
     check, repair
@@ -349,7 +348,7 @@ def from_screws(
     from chainrule.formats import screws as screw_tables
 
     g, options = vector(gravity, "gravity", "m/s^2"), _read_options(check, repair)
-    scale = flag(normalize, "normalize") or flag(normalise, "normalise")
+    scale = flag(normalize, "normalize")
     model = screw_tables.from_screws(name, home, screws, frames, inertias, g, word(axes, "axes"), scale)
     return validate(model, **options)
 

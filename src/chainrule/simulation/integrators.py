@@ -251,8 +251,6 @@ METHODS = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(i
 ADAPTIVE = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(integrator, AdaptiveStep))
 """Names of the integrators that choose their steps."""
 
-DEFAULT = RK4
-
 
 def scheme_key(scheme: FixedStep) -> Hashable:
     """A key of the arithmetic of an integrator's step: equal keys mean equal text.

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from chainrule.plots import trajectory as trajectory_plots
     from chainrule.studio import show as studio_show
 
-Happened = EventRecord
-
 JOIN_TOLERANCE = 1e-6
 """Distance (rad or m) and difference of velocity at which two motions still meet."""
 

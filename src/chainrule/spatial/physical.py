@@ -40,9 +40,6 @@ def principal_axes(I: Symmetric) -> tuple[NDArray[np.float64], Rotation]:
     return moments, Rotation(*(Vector(*map(float, row)) for row in axes))
 
 
-principal = principal_axes
-
-
 def is_physical(I: Inertia) -> bool:
     """Whether some distribution of positive mass has this inertia: its pseudo-inertia has no negative eigenvalue.
 

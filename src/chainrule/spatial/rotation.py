@@ -144,7 +144,7 @@ class Rotation(Matrix):
             best = Quaternion(*(where(larger, a, b) for a, b in zip(q, best, strict=True)))
             size = where(larger, other, size)
         sign = where(best.w < 0, -1.0, 1.0)
-        return best.normalised() * sign
+        return best.normalized() * sign
 
     def __matmul__(self, other: Matrix) -> Rotation:
         return Rotation(*super().__matmul__(other))
@@ -229,8 +229,6 @@ class Quaternion(ArrayOfScalars):
     def normalized(self) -> Quaternion:
         """The unit quaternion in the same direction."""
         return self * (1 / sqrt(self.square()))
-
-    normalised = normalized
 
     def rotation(self) -> Rotation:
         """The rotation matrix; a quaternion of any length but zero counts as its unit multiple."""

@@ -11,9 +11,7 @@ from chainrule.wheels.odometry import Track, odometry
 from chainrule.wheels.omnidirectional import Omnidirectional
 from chainrule.wheels.plane import pose_after
 
-moved = pose_after
-
 __all__ = [
     "Base", "Car", "DifferentialDrive", "MobileManipulator", "Omnidirectional", "Track", "Unicycle", "encoder_speed",
-    "moved", "odometry", "pose_after",
+    "odometry", "pose_after",
 ]  # fmt: skip

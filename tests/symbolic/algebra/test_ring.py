@@ -55,7 +55,3 @@ def test_equal_expressions_have_one_form():
 def test_what_is_no_trigonometric_polynomial_is_refused(expression):
     with pytest.raises(cr.ModelError):
         contract(expression, [a, b])
-
-
-def test_contracted_is_another_name():
-    assert cr.symbolic.contracted is cr.symbolic.contract is contract

@@ -28,4 +28,4 @@ def test_the_mass_matrix_of_three_joints_fits_a_page_in_base_parameters():
 
 
 def test_grouped_is_another_name():
-    assert isinstance(cr.load("planar_2r").equations().grouped(), EquationsInBaseParameters)
+    assert isinstance(cr.load("planar_2r").equations().in_base_parameters(), EquationsInBaseParameters)

@@ -105,7 +105,7 @@ def test_names_that_mean_something_elsewhere(name):
     robot = cr.load("planar_2r").with_payload(1.0)
     q, qd, qdd = [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]
     own = robot.equations({"m_2": name})
-    for form in (own, own.grouped()):
+    for form in (own, own.in_base_parameters()):
         np.testing.assert_allclose(form.lambdify("tau")(q, qd, qdd), robot.inverse_dynamics(q, qd, qdd), rtol=1e-12)
     shared, _ = own.cse("M")
     assert len({str(symbol) for symbol, _ in shared} | {str(s) for s in own.parameters}) == len(shared) + 5

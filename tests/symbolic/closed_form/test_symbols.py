@@ -50,7 +50,7 @@ def test_every_form_is_in_the_users_symbols(own, robot):
     exec(own.source_code("numpy", ["tau"]), space)
     np.testing.assert_allclose(space["planar_2r_tau"](*map(np.array, STATE)), robot.inverse_dynamics(*STATE))
     assert {A, THETA} & own.intermediate("mass_matrix").results["mass_matrix"].free_symbols
-    grouped = own.grouped()
+    grouped = own.in_base_parameters()
     assert THETA in grouped.g.free_symbols
     assert any(A in x.free_symbols for x in grouped.definitions.values())
 
@@ -94,8 +94,8 @@ def test_symbols_are_found_by_name(own):
         table["L_3"]
     assert table.get("L_3") is None
     assert "L_3" not in table
-    assert "p_1" in own.grouped().symbols
-    assert own.grouped().symbols["q_1"] is THETA
+    assert "p_1" in own.in_base_parameters().symbols
+    assert own.in_base_parameters().symbols["q_1"] is THETA
 
 
 def test_every_symbol_has_a_meaning_and_the_unit_of_its_quantity():
@@ -156,8 +156,8 @@ def test_names_with_two_meanings_are_refused(robot):
     with pytest.raises(ShapeError, match="'m_1' has two meanings here"):
         swapped.subs("m_1", 3.0)
     assert swapped.subs(swapped.symbols["m_1"], 3.0).symbols.get("m_2").name == "m_1"
-    with pytest.raises(ModelError, match=r"equations.subs\(...\).grouped"):
-        robot.equations().grouped().subs("g", 1.0)
+    with pytest.raises(ModelError, match=r"equations.subs\(...\).in_base_parameters"):
+        robot.equations().in_base_parameters().subs("g", 1.0)
 
 
 @pytest.mark.parametrize(

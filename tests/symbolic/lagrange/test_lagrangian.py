@@ -442,13 +442,3 @@ def test_text_comes_in_three_forms():
     assert "θ̇₁" in arm.pretty("c")
     with pytest.raises(UnknownNameError, match="did you mean"):
         arm.latex("equation")
-
-
-def test_british_and_older_names_still_work():
-    system = pendulum(forces=0)
-    assert system.linearise([0]) == system.linearize([0])
-    assert system.conserved() == system.conserved_quantities()
-    symbolic = cr.symbolic
-    assert symbolic.Linearisation is symbolic.Linearization
-    assert symbolic.Conserved is symbolic.ConservedQuantity
-    assert symbolic.generalised_force is symbolic.generalized_force

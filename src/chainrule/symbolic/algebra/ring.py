@@ -461,10 +461,6 @@ def contract(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[Iter
     return ring.of(expression).sympy()
 
 
-contracted = contract
-"""Another name of `contract`."""
-
-
 class _Reader:
     """Converts SymPy expressions to elements."""
 

@@ -118,8 +118,6 @@ class Equations(Matrices):
         terms = TermsInBaseParameters(self.symbolic, base)
         return EquationsInBaseParameters(self.robot, symbolic, self.simplify, self.tip_wrench, base.definitions, terms)
 
-    grouped = in_base_parameters
-
     def intermediate(self, *functions: str) -> Intermediate:
         """Functions of the robot by named intermediate variables, as the algorithms compute them.
 
@@ -182,7 +180,9 @@ class EquationsInBaseParameters(Equations):
 
     def subs(self, old: Any, new: Any = None) -> Self:
         """Refused: base parameters are combinations of the symbols that could be replaced."""
-        raise ModelError("symbols are replaced before base parameters are made of them: equations.subs(...).grouped()")
+        raise ModelError(
+            "symbols are replaced before base parameters are made of them: equations.subs(...).in_base_parameters()"
+        )
 
     def refuse_long_terms(self, *names: str) -> None:
         """Refuse nothing: M and g are there."""
@@ -194,7 +194,6 @@ class EquationsInBaseParameters(Equations):
 
     def intermediate(self, *functions: str) -> Intermediate:
         """Refused: the algorithms compute with masses and lengths, not with base parameters."""
-        raise ModelError("intermediate variables are made of the robot's own parameters: take them before grouped()")
-
-
-Grouped = EquationsInBaseParameters
+        raise ModelError(
+            "intermediate variables are made of the robot's own parameters: take them before in_base_parameters()"
+        )

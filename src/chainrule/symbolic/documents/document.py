@@ -68,8 +68,6 @@ class Document(Page):
         style = style if shorthand is None else replace(style, shorthand=shorthand)
         return replace(self, style=style if digits is None else replace(style, digits=digits))
 
-    styled = with_style
-
     def latex(self) -> str:
         """A complete LaTeX article."""
         return latex.article(self)

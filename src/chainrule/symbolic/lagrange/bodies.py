@@ -159,10 +159,6 @@ def generalized_force(force: Any, position: Any, coordinates: Any) -> list[sp.Ex
     return [F.dot(p.diff(q)) for q in own.q]
 
 
-generalised_force = generalized_force
-"""Another name of `generalized_force`."""
-
-
 def _position(position: Any, own: Coordinates, what: str) -> sp.Matrix:
     return sp.Matrix([own.plain(x, what) for x in vector_of(position, what)])
 

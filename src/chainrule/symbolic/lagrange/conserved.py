@@ -24,10 +24,6 @@ class ConservedQuantity(NamedTuple):
     reason: str
 
 
-Conserved = ConservedQuantity
-"""Another name of `ConservedQuantity`."""
-
-
 def conserved_quantities(system: System) -> list[ConservedQuantity]:
     """The energy and the momenta of a system that are constant."""
     return [*_energy(system), *_momenta(system)]

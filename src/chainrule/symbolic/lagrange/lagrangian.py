@@ -95,8 +95,6 @@ class Lagrangian(System):
         """Quantities that are constant while all inputs are zero: the energy, and momenta of cyclic coordinates."""
         return conserved_quantities(self)
 
-    conserved = conserved_quantities
-
     def equilibria(self, inputs: Mapping[Any, Any] | None = None) -> list[dict[sp.Symbol, sp.Expr]]:
         """Configurations of rest; inputs that are not given are zero. Refused where no closed form is found.
 
@@ -111,8 +109,6 @@ class Lagrangian(System):
         solved for if none are given.
         """
         return linearize(self, at, inputs)
-
-    linearise = linearize
 
     def function(
         self, name: str, parameters: Mapping[Any, float] | None = None, *, compiled: bool = True

@@ -49,10 +49,6 @@ class Linearization:
         return A, B
 
 
-Linearisation = Linearization
-"""Another name of `Linearization`."""
-
-
 def linearize(system: System, at: Any, inputs: Mapping[Any, Any] | None) -> Linearization:
     """The linear system at a configuration of rest."""
     place = {
