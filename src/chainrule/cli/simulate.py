@@ -53,9 +53,6 @@ if TYPE_CHECKING:
 
 CONTROLLERS = ("gravity", "pd", "pid", "computed-torque", "impedance", "operational-space")
 
-INTERRUPTED = 130
-"""The exit code of a command that Ctrl-C ended."""
-
 ROUNDING = 1e-12
 """Positions, velocities and torques below this are printed as zero."""
 
@@ -136,7 +133,14 @@ def simulate(robot: Robot, plot: str | None, save: str | None, degrees: bool, as
         format_of(save)
     if plot:
         refuse_unwritable(plot)
-    motion = run(robot, degrees=degrees, **options)
+    stop: Any = None
+    try:
+        motion = run(robot, degrees=degrees, **options)
+    except KeyboardInterrupt as interrupt:
+        stop = interrupt
+        if not getattr(stop, "trajectory", None):
+            raise
+        motion = stop.trajectory
     if as_json:
         print_json(describe(motion, degrees=degrees))
     else:
@@ -147,8 +151,8 @@ def simulate(robot: Robot, plot: str | None, save: str | None, degrees: bool, as
     if save:
         motion.save(save)
         report_file(save)
-    if motion.status == "interrupted":
-        raise SystemExit(INTERRUPTED)
+    if stop is not None:
+        raise stop
 
 
 def run(

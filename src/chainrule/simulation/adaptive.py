@@ -63,9 +63,8 @@ def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajector
     guards.refuse_large(rows, request.duration / (integrator.dt * request.record_every), request.plant)
     grid = sample_times(request, integrator)
     runs: list[RowRun] = []
-    status = "finished"
-    with Progress(request.duration * rows, request.progress) as progress:
-        try:
+    try:
+        with Progress(request.duration * rows, request.progress) as progress:
             for row in range(rows):
                 runs.append(RowRun(request, integrator, row, grid))
                 try:
@@ -73,15 +72,14 @@ def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajector
                 except SimulationError:
                     if not request.keeps_diverged:
                         raise
-        except KeyboardInterrupt:
-            status = "interrupted"
-    length = max((len(run.t) for run in runs), default=0)
-    if request.events and all(run.stopped for run in runs) and status == "finished":
-        status = "stopped"
-    motion = _gather(request, runs, length, status)
+    except KeyboardInterrupt as interrupt:
+        guards.keep_motion(interrupt, _gather(request, runs, "interrupted"), request.duration)
+        raise
+    status = "stopped" if request.events and all(run.stopped for run in runs) else "finished"
+    motion = _gather(request, runs, status)
     guards.refuse_excess_friction(request, motion)
     guards.warn_of_open_loops(request, motion)
-    if status == "finished" and request.plant.stops != "impact" and length:
+    if status == "finished" and request.plant.stops != "impact" and len(motion):
         guards.warn_of_energy(request, motion[-1:])
     return motion
 
@@ -93,8 +91,9 @@ def sample_times(request: Request, integrator: AdaptiveStep) -> Array:
     return np.append(np.arange(int(samples)) * spacing, request.duration)
 
 
-def _gather(request: Request, runs: list[RowRun], length: int, status: str) -> Trajectory:
+def _gather(request: Request, runs: list[RowRun], status: str) -> Trajectory:
     """The trajectory of all rows, nan where one has no samples."""
+    length = max((len(run.t) for run in runs), default=0)
     records = np.full((len(request.state), length, _record_size(request.plant)), np.nan)
     t = np.zeros(length)
     for row, run in enumerate(runs):
@@ -376,7 +375,7 @@ class RowRun:
 
     def motion_so_far(self) -> Trajectory | None:
         """The samples of a single motion, for an error; None in a batch."""
-        return _gather(self.request, [self], len(self.t), "diverged") if len(self.request.state) == 1 else None
+        return _gather(self.request, [self], "diverged") if len(self.request.state) == 1 else None
 
     # --- events: each is a value that passes zero upwards ---
 

@@ -6,7 +6,10 @@ multipliers of loops (`algorithms/parent_child.py`). CasADi holds the equations,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +37,8 @@ from chainrule.simulation.traceable import TracedSource, traceable
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from numpy.typing import ArrayLike
     from scipy.sparse import csc_matrix
 
@@ -228,7 +233,8 @@ class DAEResidual:
         options = {"reltol": number(rtol, "integrate: rtol"), "abstol": number(atol, "integrate: atol")}
         solver = casadi.integrator("idas", "idas", self.casadi(), float(times[0]), times[1:].tolist(), options)
         try:
-            solution = solver(x0=start.x[:cut], z0=guess)
+            with _interrupts_kept():
+                solution = solver(x0=start.x[:cut], z0=guess)
         except RuntimeError as error:
             reason = str(error).strip().splitlines()[-1]
             raise SimulationError(f"integrate: IDAS ended with an error: {reason:.200}") from None
@@ -413,3 +419,30 @@ def _read_torque(robot: Mechanism, torque: Any) -> Any:
         raise ShapeError(f"dae_residual: torque must be {robot.nv} numbers, or a function, got shape {numbers.shape}")
     refuse_nonfinite(numbers, "dae_residual: torque")
     return numbers
+
+
+@contextlib.contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Ctrl-C inside of CasADi, which takes it for an error of the equations, as the KeyboardInterrupt that it is."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupts: list[KeyboardInterrupt] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        try:
+            handler(number, frame)
+        except KeyboardInterrupt as interrupt:
+            interrupts.append(interrupt)
+            raise
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    except RuntimeError:
+        if interrupts:
+            raise interrupts[0] from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, handler)

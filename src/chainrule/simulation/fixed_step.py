@@ -69,18 +69,16 @@ class Run:
 
     def trajectory(self) -> Trajectory:
         """Run to the end, or to whatever ends it."""
-        status = "finished"
         try:
             with Progress(self.request.duration, self.request.progress) as progress:
                 for t in self._take_chunks():
                     progress.at(t)
-            if self.search.all_stopped:
-                status = "stopped"
-            elif self.has_diverged:
-                status = "diverged"
-        except KeyboardInterrupt:
-            status = "interrupted"
-        return self._result(status)
+        except KeyboardInterrupt as interrupt:
+            guards.keep_motion(interrupt, self._result("interrupted"), self.request.duration)
+            raise
+        if self.search.all_stopped:
+            return self._result("stopped")
+        return self._result("diverged" if self.has_diverged else "finished")
 
     # --- steps ---
 

@@ -53,6 +53,17 @@ MAX_MIDPOINT_RESIDUAL = 1e-9
 """The error of the midpoint rule's equations, relative to 1 + the largest speed, beyond which they are not solved."""
 
 
+def keep_motion(interrupt: KeyboardInterrupt, motion: Trajectory, duration: float) -> None:
+    """Keep the motion so far on the interrupt that ends it, as `trajectory`.
+
+    The interrupt itself goes on, through all loops around a simulation; one of a class of its own would change the exit
+    code by which a shell sees that Ctrl-C ended a program.
+    """
+    interrupt.trajectory = motion  # type: ignore[attr-defined]
+    reached = f"{motion.t[-1]:g}" if len(motion) else "0"
+    interrupt.add_note(f"simulate: interrupted at t = {reached} of {duration:g} s; .trajectory has the motion so far")
+
+
 class Failure(NamedTuple):
     """The end of a motion that cannot be trusted any further."""
 
