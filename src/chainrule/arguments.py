@@ -77,8 +77,14 @@ def real_array(value: Any, what: str, units: Units = None) -> Array:
 
 def refuse_labels(value: Any, what: str) -> None:
     """Raise where a table has names, which an argument of plain numbers would leave out of account."""
-    if type(value).__module__.partition(".")[0] not in ("pandas", "xarray"):
+    package = type(value).__module__.partition(".")[0]
+    if package not in ("pandas", "xarray"):
         return
+    if package == "xarray" and len(getattr(value, "dims", ())) > 1:
+        raise ShapeError(
+            f"{what} takes numbers by their places, and the names of the dimensions {tuple(value.dims)} would not "
+            "count; give .to_numpy(), with its batch in the order of that of the other arguments"
+        )
     axes = getattr(value, "columns", getattr(value, "index", None))
     tables = (
         [axes]
@@ -268,7 +274,7 @@ def result_array(out: Any, shape: tuple[int, ...], inputs: Sequence[Array], func
         raise ShapeError(f"{wanted}, got shape {out.shape} and type {out.dtype}")
     if not out.flags.writeable:
         raise ShapeError(f"{function}: out cannot be written to; its flag writeable is off")
-    if any(n > 1 and stride == 0 for n, stride in zip(out.shape, out.strides, strict=True)):
+    if out.size and any(n > 1 and stride == 0 for n, stride in zip(out.shape, out.strides, strict=True)):
         raise ShapeError(
             f"{function}: numbers of out share one place in memory (a stride of 0): give an array of its own"
         )

@@ -323,6 +323,7 @@ BAD = [
     (lambda: cr.PD(ARM, POSES, 1, 1), ShapeError, r"motion of poses.*cr.plan"),
     (lambda: cr.PID(ARM, [0, 0], 1, 1, 1, limit=-1), ShapeError, r"PID: limit must not be negative"),
     (lambda: cr.Impedance(PANDA, PLAN, 1), ShapeError, r"motion of joints.*cr.plan_pose"),
+    (lambda: cr.PD(ARM, np.zeros((0, 2)), kd=1.0), ShapeError, r"PD: q of shape \(0, 2\) holds no configuration"),
     (lambda: cr.Impedance(PANDA, np.ones((4, 4)), 1), ShapeError, r"Impedance: the target is not a rigid transform"),
     (lambda: cr.Impedance(PANDA, TARGET, [1, 2, 3]), ShapeError, r"stiffness must be one number, or 6"),
     (lambda: cr.Impedance(PANDA, TARGET, 1, link="panda_hnd"), UnknownNameError, r"no link or frame named 'panda_hnd'"),

@@ -283,3 +283,9 @@ def test_messages_that_lack_something_are_refused() -> None:
         ARM.inverse_dynamics(Q, QD, message(name=names, position=Q.tolist()))
     with pytest.raises(cr.ShapeError, match="with 7 names and 6 numbers of position"):
         ARM.gravity_torque(message(name=names, position=Q[:6].tolist()))
+    twice = [*HAND.joint_names, *(joint.name for joint in HAND.model.joints if joint.mimic)] * 2
+    with pytest.raises(cr.UnknownNameError, match="is given twice"):
+        HAND.gravity_torque(message(name=twice, position=[0.0] * len(twice)))
+    mimic = next(joint.name for joint in HAND.model.joints if joint.mimic)
+    with pytest.raises(cr.UnknownNameError, match=f"'{mimic}' is given twice"):
+        HAND.gravity_torque(message(name=[*HAND.joint_names, mimic, mimic], position=[0.0] * (HAND.nq + 2)))

@@ -121,3 +121,10 @@ def test_half_of_a_mass_matrix_is_its_lower_triangle():
 def test_entries_of_a_symmetric_matrix_are_computed_once():
     tape = cr.load("panda").compiled.kernel("mass_matrix").tape
     assert len(set(tape.outputs)) == 28
+
+
+def test_an_empty_batch_is_written_into_an_empty_array():
+    out = np.empty((3, 0, 2))
+    assert ARM.gravity_torque(np.zeros((3, 0, 2)), out=out) is out
+    with pytest.raises(cr.ShapeError, match="share one place"):
+        ARM.gravity_torque(Q, out=np.lib.stride_tricks.as_strided(np.zeros(2), (5, 2), (0, 8)))

@@ -31,6 +31,7 @@ from chainrule.arguments import (
     together,
 )
 from chainrule.compile.load.threads import one_thread
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.names import joint_dimension
 from chainrule.core.reading import read_joints
 from chainrule.errors import ShapeError
@@ -219,6 +220,11 @@ class _Arguments:
                 )
         if self.given.get("out") is not None:
             raise ShapeError(f"{self.caller}: the results of Dask arrays are lazy: nothing can be written into out")
+        self.given.update(
+            match_dimensions(
+                robot.model.layout, {name: x for name, x in self.given.items() if name in JOINT_ARGUMENTS}, self.caller
+            )
+        )
         self.arrays: list[Any] = []
         self.dimensions: list[int] = []
         self.labels: list[str] = []

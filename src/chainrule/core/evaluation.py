@@ -26,7 +26,7 @@ from chainrule.core.derived import (
 from chainrule.core.loads import NO_LOADS, Loads
 from chainrule.core.parameters import numbers_of, read_parameters
 from chainrule.core.patterns import CallPatterns, PlainCall
-from chainrule.core.reading import read_argument, read_state
+from chainrule.core.reading import read_arguments, read_state
 from chainrule.core.requirements import describe_lack
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.functions.table import FUNCTIONS, Needs, entry_of
@@ -95,9 +95,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
         return result
 
     def evaluate(*values: Any) -> Array:
-        arrays = {
-            name: read_argument(robot, function, name, x) for name, x in zip(entry.arguments, values, strict=False)
-        }
+        arrays = read_arguments(robot, function, dict(zip(entry.arguments, values, strict=False)))
         if loads.links:
             arrays |= zip(loads.labels, values[len(arrays) :], strict=True)
         result: Array = on_arrays(*together(arrays, function))
@@ -136,7 +134,7 @@ def _evaluate_with(
     backend = active(backend_of(robot))
     own = entry.shape(robot.model if entry.whole else merged_model(robot), dict(call.options))
     further = (*loads.wrenches, *numbers.arrays)
-    arrays = {name: read_argument(robot, function, name, value) for name, value in vectors.items()}
+    arrays = read_arguments(robot, function, vectors)
     arrays |= zip((*loads.labels, *numbers.labels), further, strict=True)
     inputs = together(arrays, function)
     if out is None:

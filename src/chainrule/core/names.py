@@ -78,10 +78,10 @@ def numbers_by_name(value: Any, quantity: Quantity | None, what: str) -> Named |
     package = kind.__module__.partition(".")[0]
     if package == "pandas":
         return _of_pandas(value, what)
-    if package == "xarray" and hasattr(value, "dims") and hasattr(value, "data"):
+    if is_data_array(value):
         return _of_data_array(value, what)
     if isinstance(value, Mapping):
-        return Named(tuple(value), tuple(value.values()))
+        return Named(tuple(value), tuple(x.data if is_data_array(x) else x for x in value.values()))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return Named(tuple(value._fields), tuple(value))
     labels = getattr(value, "name", None)
@@ -117,6 +117,11 @@ def _of_pandas(value: Any, what: str) -> Named | None:
             f"{short_repr(labels)}; name them, or give .to_numpy() if its numbers are in the robot's order"
         )
     return Named(tuple(labels), tuple(columns))
+
+
+def is_data_array(value: Any) -> bool:
+    """Whether a value is a DataArray of xarray."""
+    return type(value).__module__.startswith("xarray.") and hasattr(value, "dims") and hasattr(value, "data")
 
 
 def _of_data_array(value: Any, what: str) -> Named:
@@ -167,7 +172,7 @@ def _of_message(value: Any, labels: Sequence[str], quantity: Quantity | None, wh
         raise ShapeError(
             f"{what} is a {type(value).__name__} with {len(labels)} names and {len(numbers)} numbers of {field}"
         )
-    return Named(tuple(labels), tuple(numbers), is_measured=True)
+    return Named(known_names(labels, what), tuple(numbers), is_measured=True)
 
 
 # --- from names to places ---

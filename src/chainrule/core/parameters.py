@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, real_array
+from chainrule.core.names import is_data_array
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.model import Model
 from chainrule.model.parameters import (
@@ -102,6 +103,11 @@ def refuse_moving(model: Model, numbers: OpenNumbers, caller: str) -> None:
 
 def _read(parameter: Parameter, value: Any, caller: str) -> Array:
     what, labels = f"{caller}: {parameter.text!r}", parameter.labels
+    if is_data_array(value) and value.dims:
+        raise ShapeError(
+            f"{what} is taken by place, and the dimensions {tuple(value.dims)} of this DataArray would not count; give "
+            ".to_numpy(), with its batch in the order of that of the states"
+        )
     is_payload = parameter.kind.form == "LINK.payload" and parameter.which is None
     if value is None and is_payload:
         return np.zeros(len(labels))

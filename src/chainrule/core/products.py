@@ -11,6 +11,7 @@ from chainrule.compile.backend import Call, active
 from chainrule.compile.steps import Product, tangent_lengths
 from chainrule.core.dask import takes_dask
 from chainrule.core.derived import backend_of
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.evaluation import call_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import dimensions_of_numbers
@@ -80,7 +81,8 @@ class _Request:
         self.robot, self.caller, self.function, self.options = robot, caller, function, options
         self.entry: Function = entry_of(function)
         self.by_velocities = not flag(raw, f"{caller}: raw")
-        given = self._by_name(arguments, "arguments", self.entry.arguments)
+        named = self._by_name(arguments, "arguments", self.entry.arguments)
+        given = match_dimensions(robot.model.layout, named, caller)
         self.inputs = inputs_of(robot, caller, function, list(given))
         self.call = call_for(robot, function, self.inputs, options)
         self.lengths, self.shape = self.call.signature

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.loads import Loads, read_loads
 from chainrule.core.names import read_joint_array, read_joint_numbers
 from chainrule.errors import ModelError, ShapeError
@@ -48,8 +49,13 @@ def find_velocities(robot: Mechanism, caller: str, joints: Sequence[str]) -> tup
 
 def read_state(robot: Mechanism, caller: str, /, **arguments: ArrayLike) -> list[Array]:
     """Arguments as arrays with equal batch dimensions, checked; errors name the caller and the argument."""
-    arrays = {name: read_argument(robot, caller, name, value) for name, value in arguments.items()}
-    return together(arrays, caller)
+    return together(read_arguments(robot, caller, arguments), caller)
+
+
+def read_arguments(robot: Mechanism, caller: str, arguments: Mapping[str, Any]) -> dict[str, Array]:
+    """Arguments of one call as arrays; dimensions of a batch that have names are matched by them."""
+    matched = match_dimensions(robot.model.layout, arguments, caller)
+    return {name: read_argument(robot, caller, name, value) for name, value in matched.items()}
 
 
 def read_argument(robot: Mechanism, caller: str, name: str, value: ArrayLike) -> Array:
@@ -68,6 +74,8 @@ def read_argument(robot: Mechanism, caller: str, name: str, value: ArrayLike) ->
 
 def read_joints(robot: Mechanism, value: Any, quantity: Quantity, what: str) -> Array:
     """Numbers of the joints as an array in the robot's order, (..., nq) or (..., nv), from an array or by names."""
+    if isinstance(value, Mapping):
+        value = match_dimensions(robot.model.layout, {what: value}, what)[what]
     return read_joint_array(robot.model, value, quantity, what, describe_coordinates(robot))
 
 

@@ -144,10 +144,6 @@ def _inspect_joint(joint: Joint, repair: bool, problems: list[Problem]) -> Joint
     if joint.mimic:
         numbers = (joint.mimic.multiplier, joint.mimic.offset)
         _require_finite(element, "multiplier and offset of mimic", numbers, problems)
-    if len(joint.dofs) != joint.kind.nv:
-        freedoms = f"{joint.kind.nv} degrees of freedom, but properties for {len(joint.dofs)}"
-        problems.append(_fatal(element, f"({joint.type}) has {freedoms}"))
-        return joint
     return replace(joint, dofs=tuple(_inspect_dof(dof, joint, repair, problems) for dof in joint.dofs))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.arguments import WRENCH_UNITS, Array, names, rows_of
 from chainrule.core.dask import takes_dask
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import dimensions_of_numbers, read_parameters
 from chainrule.core.products import jvp
@@ -95,5 +96,5 @@ def _read(robot: Mechanism, entry: Function, function: str, arguments: Any) -> d
         name: read_argument(robot, caller, name, value)
         if name in entry.arguments
         else rows_of(value, WRENCH_LENGTH, f"{caller}: {name}", "moment and force", WRENCH_UNITS)
-        for name, value in arguments.items()
+        for name, value in match_dimensions(robot.model.layout, arguments, caller).items()
     }

@@ -154,6 +154,7 @@ class Model:
         where = f"robot {name!r}"
         ordered_links, ordered_joints = depth_first(links, joints, where)
         refuse_clashes(ordered_links, frames, where)
+        _refuse_bad_dofs(ordered_joints, where)
         _refuse_bad_mimics(ordered_joints, where)
         named = [*(link.name for link in ordered_links), *(frame.name for frame in frames)]
         refuse_bad_constraints(constraints, named, where)
@@ -293,6 +294,15 @@ class Model:
             springs=tuple(spring.map(f) for spring in self.springs),
             gravity=lift_vector(f, self.gravity, "m/s^2"),
         )
+
+
+def _refuse_bad_dofs(joints: Sequence[Joint], where: str) -> None:
+    for joint in joints:
+        if len(joint.dofs) != joint.kind.nv:
+            raise ModelError(
+                f"{where}, joint {joint.name!r} ({joint.type}) has {joint.kind.nv} degrees of freedom, but properties "
+                f"for {len(joint.dofs)}"
+            )
 
 
 def _refuse_bad_mimics(joints: Sequence[Joint], where: str) -> None:

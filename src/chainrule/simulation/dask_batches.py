@@ -13,6 +13,7 @@ import numpy as np
 from chainrule.arguments import Array, is_lazy, refuse_nonfinite
 from chainrule.compile.load.threads import one_thread
 from chainrule.core.at import on_chunks
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import SHORT_BODIES, OpenNumbers, read_parameters, refuse_moving
 from chainrule.core.reading import read_argument
@@ -178,7 +179,9 @@ def _refuse_what_chunks_change(torque: Any, options: Mapping[str, Any], device: 
 
 def _read_arrays(robot: Mechanism, q0: Any, qd0: Any, torque: Any, parameters: Any) -> dict[str, Any]:
     """Dask arrays of all that may differ from row to row: q0, qd0, numbers of the torque, and parameters by name."""
-    given = {"q0": q0, "qd0": np.zeros(robot.nv) if qd0 is None else qd0}
+    given = match_dimensions(
+        robot.model.layout, {"q0": q0, "qd0": np.zeros(robot.nv) if qd0 is None else qd0}, "simulate"
+    )
     arrays = {
         name: _as_lazy(value if is_lazy(value) else read_argument(robot, "simulate", name, value), f"simulate: {name}")
         for name, value in given.items()

@@ -20,6 +20,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import driven_velocities, fingerprint, merged_fingerprint, merged_model
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import numbers_by_name
@@ -272,8 +273,10 @@ def read_start(
     Joints whose motion is prescribed start where it does, and the others of their loops follow. A batch of numbers of
     the robot makes one of the starts.
     """
-    q = read_argument(robot, "simulate", "q0", q0).astype(float)
-    v = read_argument(robot, "simulate", "qd0", np.zeros(robot.nv) if qd0 is None else qd0).astype(float)
+    given = match_dimensions(
+        robot.model.layout, {"q0": q0, "qd0": np.zeros(robot.nv) if qd0 is None else qd0}, "simulate"
+    )
+    q, v = (read_argument(robot, "simulate", name, value).astype(float) for name, value in given.items())
     for array, name in ((q, "q0"), (v, "qd0")):
         if not np.isfinite(array).all():
             raise ShapeError(f"simulate: {name} must be finite, got {array[~np.isfinite(array)][0]}")

@@ -99,6 +99,8 @@ def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     """Configurations (..., nq) of a robot, finite."""
     (q,) = read_state(robot, what, q=value)
     refuse_nonfinite(q, f"{what}: q")
+    if not q.size:
+        raise ShapeError(f"{what}: q of shape {q.shape} holds no configuration")
     warn_of_degrees(robot, q, what)
     return q.astype(float)
 
