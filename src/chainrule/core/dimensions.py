@@ -46,7 +46,7 @@ def match_dimensions(layout: Layout, arguments: Mapping[str, Any], caller: str) 
     if all(type(value).__module__ in ("numpy", "builtins") and not isinstance(value, dict) for value in given.values()):
         return given
     _refuse_other_rows(given, caller)
-    found = [each for name, value in given.items() for each in _labelled(layout, name, value, caller)]
+    found = [each for name, value in given.items() for each in _tables_of(layout, name, value, caller)]
     labelled = [each for each in found if each.batch != tuple(batch_dimensions(len(each.batch)))]
     dimensions = tuple(dict.fromkeys(dimension for each in labelled for dimension in each.batch))
     if len(labelled) < 2 or not dimensions:
@@ -61,7 +61,7 @@ def match_dimensions(layout: Layout, arguments: Mapping[str, Any], caller: str) 
     return given
 
 
-def _labelled(layout: Layout, name: str, value: Any, caller: str) -> list[Labelled]:
+def _tables_of(layout: Layout, name: str, value: Any, caller: str) -> list[Labelled]:
     """The DataArrays in an argument: itself, or entries of a dictionary of joints or of a Dataset."""
     if is_data_array(value):
         _, axis = joint_dimension(value, f"{caller}: {name}")
