@@ -21,7 +21,7 @@ import numpy as np
 
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
-from chainrule.compile.load.threads import run_all, threads
+from chainrule.compile.runtime.threads import run_all, threads
 
 CACHED_STATES = 1000
 CASES: dict[str, tuple[str, dict[str, Any], int]] = {

@@ -28,7 +28,7 @@ import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cluster.client import connect
 from chainrule.cluster.stream import run_tasks
-from chainrule.compile.load.threads import one_thread
+from chainrule.compile.runtime.threads import one_thread
 
 ROBOT = "panda"
 SPEEDUP_BAR, MEMORY_BAR_GB, OVERHEAD_BAR = 1.8, 1.0, 0.25

@@ -323,12 +323,14 @@ class CacheEntry:
     key = "0123456789abcdef" * 4
 
     def __init__(self, folder: Path) -> None:
-        from chainrule.compile.load import cache
+        from chainrule.compile.runtime import disk_cache
 
-        self.cache = cache
-        self.entry = cache.Entry(bytes(range(256)), {"robot": "r", "function": "pose", "bits": 64, "shape": [4, 4]})
-        cache.write(self.key, self.entry)
-        stored = [path for path in cache.entries() if self.key in path.name]
+        self.cache = disk_cache
+        self.entry = disk_cache.Entry(
+            bytes(range(256)), {"robot": "r", "function": "pose", "bits": 64, "shape": [4, 4]}
+        )
+        disk_cache.write(self.key, self.entry)
+        stored = [path for path in disk_cache.entries() if self.key in path.name]
         if not stored:
             raise RuntimeError(f"the cache in {os.environ.get('CHAINRULE_CACHE')} keeps nothing")
         self.path = stored[0]

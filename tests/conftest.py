@@ -52,7 +52,7 @@ def pytest_runtest_protocol(item):
     """Take the reference path where the test says so, its fixtures included."""
     with pytest.MonkeyPatch.context() as patch:
         if item.get_closest_marker("interpreted"):
-            from chainrule.compile.load import engine
+            from chainrule.compile.runtime import engine
 
             patch.setenv("CHAINRULE_KERNELS", "off")
             patch.setattr(engine, "Code", _refuse_to_load)

@@ -5,7 +5,7 @@ from chainrule import wheels as wheels
 from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
-from chainrule.compile.load.threads import set_threads as set_threads
+from chainrule.compile.runtime.threads import set_threads as set_threads
 from chainrule.control.laws.controller import Controller as Controller
 from chainrule.control.laws.gains import default_gains as default_gains
 from chainrule.control.laws.joint_space import PD as PD

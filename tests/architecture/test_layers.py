@@ -16,6 +16,9 @@ LAYERS = (
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 
+FOLDERS_OF_THE_COMPILER = ("codegen", "runtime", "fast_calls", "cuda")
+"""A module of one of them imports from its own folder and from those before it."""
+
 UPWARD = {
     ("kinematics.workspace", "cluster.reach"): "workspace(cell=...), whose blocks a cluster may count",
     ("kinematics.workspace_map", "robot.robot"): "WorkspaceMap.load makes the robot that the file holds",
@@ -68,6 +71,20 @@ def test_imports_point_upward():
         and (item.importer, item.imported) not in {*UPWARD, *METHODS}
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_folders_of_the_compiler_are_in_their_order():
+    order = {name: k for k, name in enumerate(FOLDERS_OF_THE_COMPILER)}
+    folder = lambda module: order.get(module.removeprefix("compile.").partition(".")[0], -1)  # noqa: E731
+    wrong = [
+        describe(x)
+        for x in imports()
+        if x.importer.startswith("compile.") and 0 <= folder(x.importer) < folder(x.imported)
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert set(order) == {
+        module.split(".")[1] for module in modules() if module.startswith("compile.") and module.count(".") > 1
+    }
 
 
 def test_the_exceptions_are_still_there_and_inside_functions():

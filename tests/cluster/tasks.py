@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 import chainrule as cr
-from chainrule.compile.load.threads import threads
+from chainrule.compile.runtime.threads import threads
 from chainrule.errors import ShapeError
 
 

@@ -6,7 +6,7 @@ from trees import state
 
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
-from chainrule.compile.load import engine
+from chainrule.compile.runtime import engine
 from chainrule.core.derived import digest
 from chainrule.functions.table import FUNCTIONS
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from chainrule.compile import products
+from chainrule.compile import autodiff
 from chainrule.compile.graph import Graph
 from chainrule.compile.tape import OPERATIONS
 from chainrule.compile.traced_function import TracedFunction
@@ -134,8 +134,8 @@ def test_products_are_those_of_the_jacobian():
     columns = [np.subtract(compute(values, x + d), compute(values, x - d)) / (2 * h) for d in np.eye(3) * h]
     J = np.array(columns, dtype=float).T
     v, w = rng.normal(size=3), rng.normal(size=len(J))
-    forward = compute(lambda *x: products.jvp(x[0].graph, values(*x), x, list(v)), x)
-    backward = compute(lambda *x: products.vjp(x[0].graph, values(*x), x, list(w)), x)
+    forward = compute(lambda *x: autodiff.jvp(x[0].graph, values(*x), x, list(v)), x)
+    backward = compute(lambda *x: autodiff.vjp(x[0].graph, values(*x), x, list(w)), x)
     assert_allclose(forward, J @ v, rtol=1e-7, atol=1e-8)
     assert_allclose(backward, w @ J, rtol=1e-7, atol=1e-8)
 
@@ -143,8 +143,8 @@ def test_products_are_those_of_the_jacobian():
 def test_products_have_products():
     def text(a, b):
         f = [a.sin() * b * b + a / b]
-        gradient = products.vjp(a.graph, f, (a, b), [1.0])
-        return products.jvp(a.graph, gradient, (a, b), [0.5, -2.0])
+        gradient = autodiff.vjp(a.graph, f, (a, b), [1.0])
+        return autodiff.jvp(a.graph, gradient, (a, b), [0.5, -2.0])
 
     a, b = 0.4, 1.3
     H = np.array(
@@ -155,4 +155,4 @@ def test_products_have_products():
 
 
 def test_every_operation_has_a_slope_or_is_flat():
-    assert {*products.SLOPES, *products.FLAT, "choose"} == {*OPERATIONS, "input", "constant"}
+    assert {*autodiff.SLOPES, *autodiff.FLAT, "choose"} == {*OPERATIONS, "input", "constant"}

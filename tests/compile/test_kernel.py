@@ -14,7 +14,7 @@ from trees import state, tree
 import chainrule as cr
 from chainrule.cli.benchmark.kernels import snake
 from chainrule.compile.kernel import Kernel
-from chainrule.compile.load import engine
+from chainrule.compile.runtime import engine
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate
 from chainrule.functions.table import FUNCTIONS
@@ -134,9 +134,9 @@ def test_narrower_vectors_give_the_same_numbers(bits, monkeypatch):
 
 
 def test_a_long_tape_is_split_and_stays_right(monkeypatch):
-    from chainrule.compile.emit import lanes
+    from chainrule.compile.codegen import vectorize
 
-    monkeypatch.setattr(lanes, "PART_INSTRUCTIONS", 100)
+    monkeypatch.setattr(vectorize, "PART_INSTRUCTIONS", 100)
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
     kernel = Kernel(merged_model(PANDA), "forward_dynamics", "x", {"loads": ()})
     assert kernel.ir().count("define internal void @core.") > 5

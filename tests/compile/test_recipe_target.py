@@ -1,4 +1,4 @@
-"""The recipe of `chainrule.compile.emit`, followed from outside the package: Python text as a target."""
+"""The recipe of `chainrule.compile.codegen`, followed from outside the package: Python text as a target."""
 
 import math
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.compile.emit import targets
+from chainrule.compile import targets
 from chainrule.compile.tape import OPERATIONS, SYSTEM_FUNCTIONS
 from chainrule.compile.trace import trace
 from chainrule.core.derived import merged_model

@@ -15,7 +15,7 @@ from surface import functions
 
 import chainrule as cr
 from chainrule.compile import kernel as kernels
-from chainrule.compile.load import threads
+from chainrule.compile.runtime import threads
 from chainrule.core.dask import takes_dask
 
 dask = pytest.importorskip("dask")

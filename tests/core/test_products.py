@@ -7,7 +7,7 @@ import pytest
 from trees import state, tree
 
 import chainrule as cr
-from chainrule.compile.steps import Product
+from chainrule.compile.jacobian_products import Product
 from chainrule.compile.trace import trace
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.compile import interpret
+from chainrule.compile import interpreter
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape
 from chainrule.frameworks.operators import Operator
 
@@ -46,7 +46,7 @@ def test_every_operation():
 
     with jax.enable_x64(True):
         found = jax.jit(compute)(x[:, 0], x[:, 1])
-    expected = interpret.evaluate(tape, [x], (len(OPERATIONS),))
+    expected = interpreter.evaluate(tape, [x], (len(OPERATIONS),))
     np.testing.assert_allclose(np.stack(found, axis=-1), expected, atol=1e-14)
     single = jax.ShapeDtypeStruct((5,), np.float32)
     assert {y.dtype for y in jax.eval_shape(compute, single, single)} == {np.dtype(np.float32)}

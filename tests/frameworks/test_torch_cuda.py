@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from compile.cuda_emulator import emulated_device
+from compile.cuda.emulator import emulated_device
 
 import chainrule as cr
-from chainrule.compile import cuda_kernel, memory
-from chainrule.compile.interpret import evaluate
-from chainrule.compile.load import device_arrays
-from chainrule.compile.steps import signature
+from chainrule.compile.cuda import device_arrays, kernel
+from chainrule.compile.interpreter import evaluate
+from chainrule.compile.jacobian_products import signature
+from chainrule.compile.runtime import jit_cache
 from chainrule.compile.trace import trace
 from chainrule.errors import ChainruleError
 from chainrule.frameworks import operators
@@ -68,10 +68,10 @@ def device(request, monkeypatch):
     monkeypatch.setattr(room, "_is_on_cuda", lambda tensor: True)
     monkeypatch.setattr(operators, "_known", {})  # operators keep their kernels
     if request.param == "interpreted":
-        monkeypatch.setattr(cuda_kernel, "CudaKernel", InterpretedKernel)
-        memory.clear()
+        monkeypatch.setattr(kernel, "CudaKernel", InterpretedKernel)
+        jit_cache.clear()
         yield
-        memory.clear()
+        jit_cache.clear()
     else:
         with emulated_device():
             yield

@@ -6,12 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from compile.cuda_emulator import DeviceNumbers, emulated_device, on_device
+from compile.cuda.emulator import DeviceNumbers, emulated_device, on_device
 from tiers import with_slow
 
 import chainrule as cr
-from chainrule.compile.load import cuda
-from chainrule.compile.load.cuda import DeviceError
+from chainrule.compile.cuda import driver
+from chainrule.compile.cuda.driver import DeviceError
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import find_link
 from chainrule.errors import MissingPackageError, ModelError, ShapeError
@@ -176,7 +176,7 @@ def test_without_room_on_the_device(arm, points, monkeypatch):
 
 
 def test_without_cupy(arm, monkeypatch):
-    monkeypatch.setattr(cuda, "_driver", cuda.CupyDriver())
+    monkeypatch.setattr(driver, "_driver", driver.CupyDriver())
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(MissingPackageError, match="a graphics processor needs the package cupy"):
         arm.inverse_kinematics(np.eye(4), device="cuda")

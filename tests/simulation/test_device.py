@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compile.cuda_emulator import emulated_device, on_device
+from compile.cuda.emulator import emulated_device, on_device
 
 import chainrule as cr
-from chainrule.compile.emit.cuda_time_loop import StepWriter
+from chainrule.compile.cuda.scan_codegen import StepWriter
 from chainrule.compile.program import Outliner
 from chainrule.core.reading import find_link
 from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from trees import tree
 
 import chainrule as cr
-from chainrule.compile.rollout import Rollout
+from chainrule.compile.scan import Rollout
 from chainrule.core.derived import backend_of
 from chainrule.model.parameters import parameter_length
 

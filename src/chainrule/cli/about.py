@@ -10,7 +10,7 @@ from typing import Any
 from chainrule import __version__
 from chainrule.cli.console import command, echo, json_option, print_json
 from chainrule.compile.backend import COMPILED, active
-from chainrule.compile.load import cache
+from chainrule.compile.runtime import disk_cache
 from chainrule.errors import MissingPackageError, visible
 
 PACKAGES = ("numpy", "scipy", "llvmlite", "sympy", "lxml", "click", "rich")
@@ -61,7 +61,7 @@ def describe() -> dict[str, Any]:
         "optional": {name: _version(name) for name in OPTIONAL_PACKAGES},
         "settings": {
             "compiled kernels": "on" if active(COMPILED).compiles else "off",
-            "kernel cache": cache.status(),
+            "kernel cache": disk_cache.status(),
             **{name: value for name, value in sorted(os.environ.items()) if name.startswith("CHAINRULE_")},
         },
     }
@@ -71,7 +71,7 @@ def _compiler() -> dict[str, str | None]:
     """The processor as LLVM knows it, and LLVM; None where there is none."""
     cores = f"{os.cpu_count()} cores"
     try:
-        from chainrule.compile.load import engine
+        from chainrule.compile.runtime import engine
     except MissingPackageError:
         return {"processor": f"{platform.machine()}, {cores}", "LLVM": None}
     return {"processor": f"{engine.cpu()} ({platform.machine()}), {cores}", "LLVM": engine.llvm_version()}

@@ -35,7 +35,7 @@ from chainrule.cli.console import (
     report_file,
     robot_options,
 )
-from chainrule.compile.load import engine
+from chainrule.compile.runtime import engine
 from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.robot import Robot
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from chainrule.cli.console import command, echo, json_option, print_json
-from chainrule.compile.load import cache as kernels
+from chainrule.compile.runtime import disk_cache as kernels
 from chainrule.errors import ShapeError
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chainrule.cli.console import OneOf, OutputFile, command, echo, json_option, print_json, progress, robot_options
-from chainrule.compile.emit.targets import TARGETS
+from chainrule.compile.targets import TARGETS
 from chainrule.errors import visible
 from chainrule.functions.table import FUNCTIONS
 from chainrule.robot import robot as _declared  # noqa: F401 - it fills the table of functions

@@ -18,7 +18,7 @@ from chainrule.arguments import whole_number
 from chainrule.cluster.checkpoint import Checkpoint
 from chainrule.cluster.client import connect
 from chainrule.cluster.stream import run_tasks
-from chainrule.compile.load.threads import run_all, threads
+from chainrule.compile.runtime.threads import run_all, threads
 from chainrule.core.derived import fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from chainrule.cluster.client import SECONDS_FOR_SCHEDULER
 from chainrule.cluster.versions import own_versions, refuse_other_versions
-from chainrule.compile.load.threads import one_thread
+from chainrule.compile.runtime.threads import one_thread
 from chainrule.errors import ChainruleError, ClusterError
 from chainrule.simulation.progress import Progress
 

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.compile import memory
-from chainrule.compile.load import settings
-from chainrule.compile.steps import COST, signature
+from chainrule.compile.jacobian_products import COST, signature
+from chainrule.compile.runtime import jit_cache, settings
 from chainrule.errors import MissingPackageError, warn_user
 from chainrule.functions import reference
 from chainrule.functions.reference import scalars_of
@@ -28,10 +27,10 @@ from chainrule.model import Model
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
-    from chainrule.compile.cuda_kernel import CudaKernel
+    from chainrule.compile.cuda.kernel import CudaKernel
     from chainrule.compile.kernel import Kernel
-    from chainrule.compile.rollout import Rollout
-    from chainrule.compile.until import Until
+    from chainrule.compile.scan import Rollout
+    from chainrule.compile.while_loop import Until
 
 Scalars = Sequence[Scalar]
 
@@ -197,7 +196,7 @@ def is_enabled() -> bool:
 def _has_compiler() -> bool:
     """Whether there is LLVM, as everywhere but on platforms for which llvmlite has no wheel; a warning, once."""
     try:
-        import_module("chainrule.compile.load.engine")
+        import_module("chainrule.compile.runtime.engine")
     except MissingPackageError as error:
         warn_user(
             "everything is interpreted, which gives the same numbers and is slower, single calls and simulations about "
@@ -213,7 +212,7 @@ def active(backend: Backend) -> Backend:
     """The backend that evaluates where this one is wanted: INTERPRETED wherever compiled code cannot be used."""
     if not (backend.compiles and is_enabled()):
         return INTERPRETED
-    from chainrule.compile.load import numpy_abi
+    from chainrule.compile.fast_calls import numpy_abi
 
     return COMPILED if numpy_abi.ufuncs_possible() else INTERPRETED
 
@@ -235,7 +234,7 @@ class Interpreted:
         if _is_empty(arrays):
             return _no_results(call, arrays, np.dtype(np.float64))
         if call.needs_trace:
-            return memory.keep(("tape", call), lambda: _Interpretation(call))(arrays)
+            return jit_cache.keep(("tape", call), lambda: _Interpretation(call))(arrays)
         return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
 
     def function(
@@ -288,7 +287,7 @@ class _Interpretation:
         _, self.shape = call.signature
 
     def __call__(self, arrays: Sequence[Array]) -> Array:
-        from chainrule.compile.interpret import evaluate
+        from chainrule.compile.interpreter import evaluate
 
         return evaluate(self.tape, arrays, self.shape)
 
@@ -358,7 +357,7 @@ class Compiled:
 
     def evaluate(self, call: Call, arrays: Sequence[Array], out: Array | None = None) -> Array:
         """The kernel on arrays, unless the function is empty or too large."""
-        kernel = memory.find(call)
+        kernel = jit_cache.find(call)
         if kernel is None:
             if not is_worth_compiling(call):
                 return INTERPRETED.evaluate(call, arrays, out)
@@ -380,14 +379,14 @@ class Compiled:
 
             return Kernel(call.model, call.function, call.fingerprint, dict(call.options))
 
-        return memory.keep(call, build)
+        return jit_cache.keep(call, build)
 
     def cuda_kernel(self, call: Call) -> CudaKernel:
         """The function of a call for graphics processors."""
-        from chainrule.compile.cuda_kernel import CudaKernel
+        from chainrule.compile.cuda.kernel import CudaKernel
 
         build = partial(CudaKernel, call.model, call.function, call.fingerprint, dict(call.options))
-        return memory.keep(("cuda", call), build)
+        return jit_cache.keep(("cuda", call), build)
 
     def function(
         self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
@@ -397,12 +396,12 @@ class Compiled:
             return INTERPRETED.function(text, lengths, key, label)
 
         def build() -> np.ufunc:
-            from chainrule.compile.batch import batch_function
             from chainrule.compile.program import tape_of_text
+            from chainrule.compile.ufunc import batch_function
 
             return batch_function(tape_of_text(text, lengths), name, label)
 
-        ufunc: Callable[..., Array] = memory.keep(("function", key, tuple(lengths)), build)
+        ufunc: Callable[..., Array] = jit_cache.keep(("function", key, tuple(lengths)), build)
         return ufunc
 
     def caller(self, key: Hashable, label: str) -> Caller:
@@ -441,9 +440,9 @@ class Compiled:
         one_row = rows == 1
 
         def build() -> Rollout:
-            from chainrule.compile.load import engine
             from chainrule.compile.program import Outliner
-            from chainrule.compile.rollout import Rollout
+            from chainrule.compile.runtime import engine
+            from chainrule.compile.scan import Rollout
 
             lanes = 1 if one_row else engine.vector_bits() // 64
             outliner = Outliner((shape.parameters, shape.state, 3 * shape.signals))
@@ -451,7 +450,7 @@ class Compiled:
             program = outliner.program(text(outliner.call, parameters, state, signals))
             return Rollout(program, shape.record, lanes, name, label)
 
-        return memory.keep(("loop", key, shape, one_row), build)
+        return jit_cache.keep(("loop", key, shape, one_row), build)
 
     def until(
         self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
@@ -461,16 +460,16 @@ class Compiled:
             return INTERPRETED.until(text, shape, key, label)
 
         def build() -> Until:
-            from chainrule.compile.load import engine
             from chainrule.compile.program import Outliner
-            from chainrule.compile.until import Until
+            from chainrule.compile.runtime import engine
+            from chainrule.compile.while_loop import Until
 
             outliner = Outliner((shape.parameters, shape.state, 0))
             parameters, state, _ = outliner.inputs
             program = outliner.program(text(outliner.call, parameters, state, []))
             return Until(program, engine.vector_bits() // 64, name, label)
 
-        return memory.keep(("until", key, shape), build)
+        return jit_cache.keep(("until", key, shape), build)
 
     def __reduce__(self) -> str:
         return "COMPILED"

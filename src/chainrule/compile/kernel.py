@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from chainrule import __version__
 from chainrule.arguments import is_lazy, real_array
-from chainrule.compile import memory
-from chainrule.compile.emit.batch_loop import Signature
-from chainrule.compile.emit.lanes import Lanes
-from chainrule.compile.emit.module import batch_module
-from chainrule.compile.load import cache, engine, gufunc, numpy_abi, threads
-from chainrule.compile.load.records import Loop, Target
-from chainrule.compile.load.xla import XlaHandler
-from chainrule.compile.steps import signature
+from chainrule.compile.codegen.batch_loop import Signature
+from chainrule.compile.codegen.module import batch_module
+from chainrule.compile.codegen.vectorize import Lanes
+from chainrule.compile.fast_calls import builtins, gufunc, numpy_abi
+from chainrule.compile.fast_calls.dispatch_table import Loop, Target
+from chainrule.compile.fast_calls.single_call import add_single_call
+from chainrule.compile.fast_calls.xla_handler import XlaHandler
+from chainrule.compile.jacobian_products import signature
+from chainrule.compile.runtime import disk_cache, engine, jit_cache, threads
 from chainrule.compile.tape import Tape
 from chainrule.errors import ShapeError
 from chainrule.functions.table import FUNCTIONS
@@ -97,7 +98,7 @@ class Kernel:
     def _made_once(self, what: str, build: Callable[[], T]) -> T:
         """Something that is built when it is first asked for, under the lock of all compilations."""
         if what not in self._made:
-            with memory.building():
+            with jit_cache.building():
                 if what not in self._made:
                     self._made[what] = build()
         thing: T = self._made[what]
@@ -105,13 +106,13 @@ class Kernel:
 
     def _code(self, bits: int) -> tuple[engine.Code, dict[str, Any], bool]:
         """Machine code for one precision, from the cache or made now, and what is known of it."""
-        key = cache.key_of(
+        key = disk_cache.key_of(
             {
                 "model": self._fingerprint, "function": self.name, "options": self._options, "bits": bits,
                 "version": __version__, "llvm": engine.version(),
             }
         )  # fmt: skip
-        entry = cache.read(key)
+        entry = disk_cache.read(key)
         if entry is not None:
             return engine.Code(entry.code), entry.facts, True
         tape = self.tape
@@ -119,15 +120,17 @@ class Kernel:
             "robot": self.robot, "function": self.name, "bits": bits, "instructions": len(tape.instructions),
             "flops": tape.flops(), "operations": dict(tape.counts()),
         }  # fmt: skip
-        entry = cache.Entry(engine.compile_text(self.ir(bits)), facts)
-        cache.write(key, entry)
+        entry = disk_cache.Entry(engine.compile_text(self.ir(bits)), facts)
+        disk_cache.write(key, entry)
         return engine.Code(entry.code), facts, False
 
     def ir(self, bits: int = 64) -> str:
         """The LLVM IR that the code is made from: for doubles, with the call on one state; or for floats."""
         is_small = len(self.tape.instructions) <= MAX_SINGLE_CALL_INSTRUCTIONS
-        single = bits == 64 and self._for_one_state and is_small
-        return batch_module(self.tape, self._shape, _lanes(bits), single=single)
+        module = batch_module(self.tape, self._shape, _lanes(bits))
+        if bits == 64 and self._for_one_state and is_small:
+            add_single_call(module, self.tape, self._shape)
+        return module.text()
 
     def assembly(self, bits: int = 64) -> str:
         """The machine code, as assembly text."""
@@ -170,11 +173,11 @@ class Kernel:
         is_small = self.instructions <= MAX_SINGLE_CALL_INSTRUCTIONS
         return self._for_one_state and is_small and numpy_abi.single_calls_possible()
 
-    def plain_call(self, fallback: Callable[..., Any], doc: str, learn: gufunc.Learn | None = None) -> Any:
+    def plain_call(self, fallback: Callable[..., Any], doc: str, learn: builtins.Learn | None = None) -> Any:
         """A builtin with the signature of `fallback` for one state, and for what its records say."""
         code = self._double
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(gufunc.setup_table()))
-        return gufunc.python_function(
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(builtins.setup_table()))
+        return builtins.python_function(
             code.address("call"), fallback, self.name.rpartition(".")[2], doc, self._double_ufunc, learn
         )
 

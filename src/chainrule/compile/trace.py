@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from chainrule.algorithms.configuration import integrate
-from chainrule.compile.differentiate import differentiate
+from chainrule.compile.autodiff import differentiate
 from chainrule.compile.graph import Graph
-from chainrule.compile.steps import Product
+from chainrule.compile.jacobian_products import Product
 from chainrule.compile.tape import Tape
 from chainrule.functions.reference import evaluate, leaves, scalars_of, stack
 from chainrule.functions.table import FUNCTIONS

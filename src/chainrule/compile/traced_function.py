@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.compile.autodiff import jvp
 from chainrule.compile.graph import ARITHMETIC, Graph, Node
-from chainrule.compile.interpret import performer
-from chainrule.compile.products import jvp
+from chainrule.compile.interpreter import performer
 from chainrule.compile.program import split, tape_of_text
 from chainrule.compile.tape import OPERATIONS, Tape
 from chainrule.errors import ShapeError

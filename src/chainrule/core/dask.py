@@ -30,7 +30,7 @@ from chainrule.arguments import (
     refuse_lazy,
     together,
 )
-from chainrule.compile.load.threads import one_thread
+from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.names import joint_dimension
 from chainrule.core.reading import read_joints

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from chainrule.arguments import Array, names, result_array, together
-from chainrule.compile import memory
 from chainrule.compile.backend import COMPILED, Call, active, is_worth_compiling
-from chainrule.compile.load.numpy_abi import single_calls_possible
-from chainrule.compile.load.records import Pattern, Records
-from chainrule.compile.steps import Product
+from chainrule.compile.fast_calls.dispatch_table import Pattern, Records
+from chainrule.compile.fast_calls.numpy_abi import single_calls_possible
+from chainrule.compile.jacobian_products import Product
+from chainrule.compile.runtime import jit_cache
 from chainrule.core.derived import (
     backend_of,
     fingerprint,
@@ -33,9 +33,9 @@ from chainrule.functions.table import FUNCTIONS, Needs, entry_of
 from chainrule.model.parameters import find_parameters
 
 if TYPE_CHECKING:
-    from chainrule.compile.cuda_kernel import CudaKernel
+    from chainrule.compile.cuda.kernel import CudaKernel
+    from chainrule.compile.fast_calls.builtins import Learn
     from chainrule.compile.kernel import Kernel
-    from chainrule.compile.load.gufunc import Learn
     from chainrule.core.mechanism import Mechanism
 
 
@@ -102,7 +102,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
         return result
 
     def learn(records: Records, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        kernel = None if records.records else memory.find(call)
+        kernel = None if records.records else jit_cache.find(call)
         if kernel is not None and kernel.target.fits:
             records.add(Pattern.of_arrays(len(arguments)), kernel.target)
 
@@ -115,8 +115,8 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
 
 def _builtin(robot: Mechanism, fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:
     """A builtin for arrays, which are taken as its records say; anything else goes to `fallback`."""
-    with memory.building():  # a fork must not happen in an import
-        from chainrule.compile.load.gufunc import array_function
+    with jit_cache.building():  # a fork must not happen in an import
+        from chainrule.compile.fast_calls.builtins import array_function
 
         return array_function(fallback, name, doc, learn)
 
@@ -305,7 +305,7 @@ def _is_default(robot: Mechanism, call: Call) -> bool:
 def _add_record(robot: Mechanism, records: Records, found: PlainCall) -> None:
     """Let calls of a pattern go to the kernel that they mean, if it has been made."""
     call = _plain_call(robot, found.function, found.options)
-    kernel = memory.find(call)
+    kernel = jit_cache.find(call)
     if kernel is not None and kernel.target.fits:
         finish = FUNCTIONS[found.function].finish(robot.model, dict(call.options))
         records.add(found.pattern, kernel.target, finish)

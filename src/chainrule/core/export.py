@@ -32,7 +32,7 @@ def export(
     name; end-effector and Jacobian frame are the defaults. Comments in the header say order, unit and frame of all
     numbers. Files that chainrule has not written are left alone, and an error says which, unless `overwrite`.
     """
-    from chainrule.compile.emit import targets
+    from chainrule.compile import targets
     from chainrule.compile.trace import trace
 
     chosen = targets.target_of(word(target, "target"))

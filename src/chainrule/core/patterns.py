@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from chainrule.compile.load.records import MAX_RECORDS, Fixed, Input, Pattern
+from chainrule.compile.fast_calls.dispatch_table import MAX_RECORDS, Fixed, Input, Pattern
 from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Function
 from chainrule.model import Model
 

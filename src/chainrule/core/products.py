@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainrule.arguments import WRENCH_UNITS, Array, flag, names, real_array, rows_of, together
 from chainrule.compile.backend import Call, active
-from chainrule.compile.steps import Product, tangent_lengths
+from chainrule.compile.jacobian_products import Product, tangent_lengths
 from chainrule.core.dask import takes_dask
 from chainrule.core.derived import backend_of
 from chainrule.core.dimensions import match_dimensions

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.compile.emit.xla_call import API_MAJOR, API_MINOR
-from chainrule.compile.interpret import perform
+from chainrule.compile.fast_calls.xla_call import API_MAJOR, API_MINOR
+from chainrule.compile.interpreter import perform
 from chainrule.errors import ShapeError, import_optional
 from chainrule.frameworks.functions import Functions, Plan, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
@@ -184,7 +184,7 @@ def foreign_calls_possible() -> bool:
     if version.get("MAJOR") != API_MAJOR or version.get("MINOR", -1) < API_MINOR:
         return False
     try:
-        from chainrule.compile.load.xla import self_test_handler
+        from chainrule.compile.fast_calls.xla_handler import self_test_handler
 
         name = _register_handler("chainrule/self_test", self_test_handler())
         with jax.ensure_compile_time_eval(), jax.default_device(jax.devices("cpu")[0]):

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
-from chainrule.compile.steps import Kind, Product
+from chainrule.compile.jacobian_products import Kind, Product
 from chainrule.errors import UnknownNameError
 from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
-    from chainrule.compile.cuda_kernel import CudaKernel
-    from chainrule.compile.load.xla import XlaHandler
+    from chainrule.compile.cuda.kernel import CudaKernel
+    from chainrule.compile.fast_calls.xla_handler import XlaHandler
     from chainrule.compile.tape import Tape
 
 _known: dict[str, Operator] = {}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainrule.compile.pieces import pieces_of
+from chainrule.compile.partition import pieces_of
 from chainrule.compile.tape import Tape
 from chainrule.errors import import_optional
 

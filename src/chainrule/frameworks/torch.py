@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.compile.load.device_arrays import read
+from chainrule.compile.cuda.device_arrays import read
 from chainrule.errors import ShapeError, import_optional
 from chainrule.frameworks.functions import Functions, Plan, refuse_length
 from chainrule.frameworks.operators import Operator, product_key

@@ -14,11 +14,11 @@ import numpy as np
 
 from chainrule.algorithms.kinematics import pose
 from chainrule.arguments import Array
-from chainrule.compile import memory
-from chainrule.compile.cuda_until import CudaFunction, CudaUntil, Starts, features_of
-from chainrule.compile.load import device_arrays
-from chainrule.compile.load.workplace import Workplace
+from chainrule.compile.cuda import device_arrays
+from chainrule.compile.cuda.context import Workplace
+from chainrule.compile.cuda.while_loop import CudaFunction, CudaUntil, Starts, features_of
 from chainrule.compile.program import tape_of_text
+from chainrule.compile.runtime import jit_cache
 from chainrule.errors import ModelError, ShapeError
 from chainrule.inverse_kinematics import descent
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -251,7 +251,7 @@ class DeviceSearch:
         """The search of a request."""
         problem = request.problem
         key = problem.key(robot), "inverse kinematics on a device", bits
-        kernels = memory.keep(key, lambda: Kernels(problem, bits))
+        kernels = jit_cache.keep(key, lambda: Kernels(problem, bits))
         bounds = descent.inner_bounds(request.bounds, bits)
         kept = request.kept.setdefault(("starts on devices", bits, work.device), {})
         seeds, home = seeds_of(robot, problem, request.seed), bounds.clip(neutral(robot))

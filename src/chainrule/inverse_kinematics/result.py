@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array, is_lazy
 from chainrule.compile.backend import columns
-from chainrule.compile.load.device_arrays import to_host
+from chainrule.compile.cuda.device_arrays import to_host
 from chainrule.display import tables as display
 from chainrule.inverse_kinematics.goals import Goal, goal_errors
 from chainrule.inverse_kinematics.history import History

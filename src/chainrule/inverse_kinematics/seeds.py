@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile import memory
 from chainrule.compile.backend import active
+from chainrule.compile.runtime import jit_cache
 from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.sampling import random_configurations
 from chainrule.inverse_kinematics.goals import Goal
@@ -159,4 +159,4 @@ def seeds_of(robot: Mechanism, problem: Problem, seed: int) -> Seeds:
         )
 
     compiles = active(backend_of(robot)).compiles
-    return memory.keep((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)
+    return jit_cache.keep((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainrule.arguments import Array, flag, together
 from chainrule.compile.backend import active
-from chainrule.compile.load.device_arrays import device_number
+from chainrule.compile.cuda.device_arrays import device_number
 from chainrule.core.at import takes_numbers, unbind
 from chainrule.core.closure import closure_of
 from chainrule.core.dask import takes_dask

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from chainrule.arguments import Array, flag, refuse_beyond_memory
-from chainrule.compile.load.threads import run_all
+from chainrule.compile.runtime.threads import run_all
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
 from chainrule.core.tables import data_frame

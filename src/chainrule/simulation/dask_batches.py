@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainrule.arguments import Array, is_lazy, refuse_nonfinite
-from chainrule.compile.load.threads import one_thread
+from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.at import on_chunks
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism

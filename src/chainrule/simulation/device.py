@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile import memory
 from chainrule.compile.backend import Caller, LoopShape, LoopText
-from chainrule.compile.device_loop import DeviceLoop, Rows, Worst, bits_of_numbers, code_count, pointer_of, worst_row
-from chainrule.compile.load import device_arrays
-from chainrule.compile.load.cuda import driver
-from chainrule.compile.load.device_arrays import Library
+from chainrule.compile.cuda import device_arrays
+from chainrule.compile.cuda.device_arrays import Library
+from chainrule.compile.cuda.driver import driver
+from chainrule.compile.cuda.scan import DeviceLoop, Rows, Worst, bits_of_numbers, code_count, pointer_of, worst_row
+from chainrule.compile.runtime import jit_cache
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import OpenNumbers
 from chainrule.dynamics.energy import kinetic_energy
@@ -292,7 +292,7 @@ class DeviceRun:
             shape = LoopShape(1 + plant.parameter_count, size, plant.width, record)
             return DeviceLoop(text, shape, tapes, bits, self.is_shared, plant.model.name)
 
-        return memory.keep(("device loop", *key), build)
+        return jit_cache.keep(("device loop", *key), build)
 
     # --- launches ---
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainrule.algorithms import energy, friction
 from chainrule.algorithms.loop_equations import residuals
-from chainrule.compile.emit.cuda_time_loop import LoopTapes
+from chainrule.compile.cuda.scan_codegen import LoopTapes
 from chainrule.compile.program import tape_of_text
 from chainrule.simulation.guards import (
     ENERGY_ROUNDING,

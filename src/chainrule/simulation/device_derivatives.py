@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile import memory
-from chainrule.compile.device_loop import DeviceAdjoint, Rows, pointer_of
-from chainrule.compile.load import device_arrays
+from chainrule.compile.cuda import device_arrays
+from chainrule.compile.cuda.scan import DeviceAdjoint, Rows, pointer_of
+from chainrule.compile.runtime import jit_cache
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
 from chainrule.simulation.device import DeviceRun, DeviceStart, refuse_on_device
@@ -107,7 +107,7 @@ class DeviceSensitivities(Sensitivities):
             name = self.robot.name
             return DeviceAdjoint(self._backward_text, self._backward_lengths, places, self._bits, run.is_shared, name)
 
-        return memory.keep(key, build)
+        return jit_cache.keep(key, build)
 
     def _slices(self, results: Sequence[Any]) -> dict[str, Any]:
         """Gradients by name, as parts of the arrays on the device."""

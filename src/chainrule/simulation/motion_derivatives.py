@@ -287,7 +287,7 @@ class Sensitivities:
 
     def _backward_text(self, *arguments: Scalars) -> Scalars:
         """The gradient of a step: of (parameters, state, signals, cotangent), with respect to the first three."""
-        from chainrule.compile.products import vjp
+        from chainrule.compile.autodiff import vjp
 
         *parts, cotangent = arguments
         after = self._text(call_directly, *parts)[: self._size]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.compile.column_scan import column_scan
+from chainrule.compile.column_moments import column_scan
 from chainrule.statistics import log_bins
 from chainrule.statistics.log_bins import BinCounts
 

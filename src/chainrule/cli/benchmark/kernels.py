@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chainrule.cli.benchmark.peers import Figures, is_installed, pinocchio_inverse_dynamics
 from chainrule.cli.benchmark.timing import NANOSECONDS, States, best
 from chainrule.compile.kernel import Kernel
-from chainrule.compile.load import threads
+from chainrule.compile.runtime import threads
 from chainrule.core.evaluation import kernel_of
 from chainrule.model import Joint, Link, Model, Screw
 from chainrule.robot.robot import Robot

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 
 from chainrule.cli.benchmark.timing import best
-from chainrule.compile.load import engine
+from chainrule.compile.runtime import engine
 
 CHAINS = 12
 """Independent multiply-adds in flight, enough to hide the latency of one."""

@@ -1,0 +1,1 @@
+"""Compiled code as callables of NumPy, CPython and XLA: generalized ufuncs, builtins, the array call, handlers."""

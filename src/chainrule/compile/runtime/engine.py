@@ -1,0 +1,120 @@
+"""LLVM: IR text to machine code, and machine code into this process."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from functools import cache
+from typing import Any
+
+from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime.near_memory import nearby
+from chainrule.compile.tape import SYSTEM_FUNCTIONS
+from chainrule.errors import MissingPackageError
+
+try:
+    import llvmlite.binding as llvm
+except (ImportError, OSError) as error:  # there is no wheel for the platform, or its library does not load
+    raise MissingPackageError(
+        f"machine code for the CPU needs the package llvmlite, which cannot be imported here ({error}): pip install "
+        "llvmlite; robot.compiled.export writes C without it, and without kernels everything is interpreted"
+    ) from error
+
+
+def _machine() -> Any:
+    """A target machine for the host. An engine owns the one it is made with, so each gets its own.
+
+    Tapes come folded and shared, so that more optimization costs time and changes nothing.
+    """
+    _start()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=cpu(), features=features(), opt=1, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@cache
+def _start() -> None:
+    """Prepare LLVM, and offer it the system's functions."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    library = ctypes.CDLL(ctypes.util.find_library("m") or None)
+    for name in ("sin", "cos", *SYSTEM_FUNCTIONS, "fma", "fmaf"):  # the last two where the processor has none
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
+
+
+def cpu() -> str:
+    """The host's processor, as LLVM names it."""
+    return str(llvm.get_host_cpu_name())
+
+
+def features() -> str:
+    """The host's instruction sets, as LLVM takes them; wide vectors preferred where they exist."""
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+@cache
+def vector_bits() -> int:
+    """The width of the host's widest vectors."""
+    have = llvm.get_host_cpu_features()
+    if have.get("avx512f"):
+        return 512
+    if have.get("avx2"):
+        return 256
+    return 128
+
+
+def llvm_version() -> str:
+    """The version of LLVM."""
+    return ".".join(map(str, llvm.llvm_version_info))
+
+
+@cache
+def version() -> str:
+    """Everything about the compiler that shapes its code."""
+    return f"{llvm.llvm_version_info} {cpu()} {features()}"
+
+
+def compile_text(text: str) -> bytes:
+    """IR to an object file."""
+    with jit_cache.building():
+        machine = _machine()
+        module = _module(text, machine)
+        module.verify()
+        return bytes(machine.emit_object(module))
+
+
+def assembly(text: str) -> str:
+    """IR to assembly, for people to read."""
+    with jit_cache.building():
+        machine = _machine()
+        return str(machine.emit_assembly(_module(text, machine)))
+
+
+def _module(text: str, machine: Any) -> Any:
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+class Code:
+    """An object file, loaded."""
+
+    def __init__(self, content: bytes) -> None:
+        with jit_cache.building():
+            machine = _machine()
+            empty = llvm.parse_assembly(f'target triple = "{machine.triple}"')
+            self._engine = llvm.create_mcjit_compiler(empty, machine)
+            with nearby(len(content)):
+                self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(content))
+                self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """The address of a function."""
+        with jit_cache.building():
+            found = self._engine.get_function_address(name)
+        if not found:
+            raise LookupError(f"the compiled code has no function {name!r}")
+        return int(found)
