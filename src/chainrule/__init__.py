@@ -9,5 +9,5 @@
 from chainrule.lazy import attach
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = attach(__name__, __file__)  # the names are in __init__.pyi
+__getattr__, __dir__, __all__ = attach(__name__, __file__, "chainrule.robot.advice")  # the names are in __init__.pyi
 __all__ += ["__version__"]

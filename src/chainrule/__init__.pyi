@@ -19,6 +19,7 @@ from chainrule.control.motions.poses import PoseReference as PoseReference
 from chainrule.control.motions.poses import plan_pose as plan_pose
 from chainrule.control.motions.references import Reference as Reference
 from chainrule.control.motions.references import hold as hold
+from chainrule.errors import ArgumentError as ArgumentError
 from chainrule.errors import ChainruleError as ChainruleError
 from chainrule.errors import ClusterError as ClusterError
 from chainrule.errors import FormatError as FormatError

@@ -41,6 +41,14 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
         return cls(f"{where} has no {what} named {short_repr(name, MAX_COMPARED)}; {hint}")
 
 
+class UnknownAttributeError(UnknownNameError, AttributeError):
+    """A robot, one of its subjects or the package has no attribute of this name."""
+
+
+class ArgumentError(ChainruleError, TypeError):
+    """The function takes no argument of this name, not so many, or lacks one."""
+
+
 class MissingPackageError(ChainruleError, ImportError):
     """A package that users install themselves is not installed."""
 

@@ -18,13 +18,21 @@ T = TypeVar("T")
 LINE = re.compile(r"^from ([\w.]+) import (\w+) as (\w+)$", re.MULTILINE)
 
 
-def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package, from the stub beside its `__init__.py`."""
+def attach(
+    package: str, file: str, advice: str | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package, from the stub beside its `__init__.py`.
+
+    advice names a module whose `advice_on(package, name)` is the error for a name that the package does not have.
+    """
     homes = _names_of(Path(file).with_suffix(".pyi"))
+    public = list(homes)
 
     def load(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            if advice is None or name.startswith("_"):
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise import_module(advice).advice_on(package, name)
         module, attribute = homes[name]
         home = import_module(module)
         value = import_module(f"{module}.{attribute}") if module == package else getattr(home, attribute)
@@ -32,9 +40,9 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(import_module(package)), *homes})
+        return sorted(public)  # what the package imports for itself is no name of its own
 
-    return load, names, list(homes)
+    return load, names, public
 
 
 def _names_of(stub: Path) -> dict[str, tuple[str, str]]:

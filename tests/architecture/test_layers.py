@@ -10,7 +10,7 @@ pytestmark = pytest.mark.interpreted
 
 
 LAYERS = (
-    "lazy", "errors", "quantities", "display", "spatial", "model", "arguments", "algorithms", "formats",
+    "lazy", "errors", "quantities", "display", "spatial", "model", "calls", "arguments", "algorithms", "formats",
     "functions", "compile", "core", "statistics", "doctor", "loops", "dynamics", "kinematics", "identification", "inverse_kinematics", "control",
     "simulation", "motion", "symbolic", "shapes", "plots", "frameworks", "robot", "wheels", "study", "cluster", "studio", "cli",
 )  # fmt: skip
@@ -20,6 +20,7 @@ FOLDERS_OF_THE_COMPILER = ("codegen", "runtime", "fast_calls", "cuda")
 """A module of one of them imports from its own folder and from those before it."""
 
 UPWARD = {
+    ("core.subject", "robot.advice"): "what a name that a subject does not have is called",
     ("kinematics.workspace", "cluster.reach"): "workspace(cell=...), whose blocks a cluster may count",
     ("kinematics.workspace_map", "robot.robot"): "WorkspaceMap.load makes the robot that the file holds",
     ("simulation.trajectory", "plots.cards"): "Trajectory as a notebook shows it",

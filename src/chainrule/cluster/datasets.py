@@ -15,6 +15,7 @@ from os import PathLike
 from typing import Any
 
 from chainrule.arguments import as_list, flag, one_of
+from chainrule.calls import explains_arguments
 from chainrule.cluster.client import connect
 from chainrule.cluster.files import FACTS, DataFile, Folder, find_files
 from chainrule.cluster.pieces import Finished, Piece, RobotOf, RowReader, Work
@@ -394,6 +395,7 @@ class Merged:
         self.parts[-2:] = [(a + b, {kind: first[kind].merge(second[kind]) for kind in first})]
 
 
+@explains_arguments
 def dataset(
     paths: str | PathLike[str] | Iterable[str | PathLike[str]],
     *,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, names, one_of, real_array, whole_number
+from chainrule.calls import explains_arguments
 from chainrule.cluster.client import connect
 from chainrule.cluster.draws import Draw, Drawing, Runs
 from chainrule.cluster.stream import run_tasks
@@ -73,6 +74,7 @@ KNOWN_QUANTITIES = (*COLUMNS, "power", "energy", "kinetic_energy", "potential_en
 Measure = Callable[[Trajectory], Mapping[str, Any]]
 
 
+@explains_arguments
 def monte_carlo(
     robot: Mechanism,
     draw: Draw,

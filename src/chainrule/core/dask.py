@@ -30,6 +30,7 @@ from chainrule.arguments import (
     refuse_lazy,
     together,
 )
+from chainrule.calls import call_error
 from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.names import joint_dimension
@@ -78,7 +79,13 @@ def takes_dask(*, by_reference: bool = False, **dimensions: Dimensions) -> Calla
             if "dask" in sys.modules and (any(map(holds_lazy, arguments)) or any(map(holds_lazy, options.values()))):
                 given = _Arguments(call, robot, dimensions, arguments, options)
                 return given.on_chunks(robot.reference if by_reference else robot)
-            return cast(Any, function)(robot, *arguments, **options)
+            try:
+                return cast(Any, function)(robot, *arguments, **options)
+            except TypeError:
+                wrong = call_error(function, (robot, *arguments), options)
+                if wrong is None:
+                    raise
+            raise wrong
 
         return cast(Callable[P, R], call)
 

@@ -26,10 +26,11 @@ from chainrule.core.derived import (
 from chainrule.core.loads import NO_LOADS, Loads
 from chainrule.core.parameters import numbers_of, read_parameters
 from chainrule.core.patterns import CallPatterns, PlainCall
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_arguments, read_state
 from chainrule.core.requirements import describe_lack
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
-from chainrule.functions.table import FUNCTIONS, Needs, entry_of
+from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
 from chainrule.model.parameters import find_parameters
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
         return result
 
     def evaluate(*values: Any) -> Array:
-        arrays = read_arguments(robot, function, dict(zip(entry.arguments, values, strict=False)))
+        arrays = _read(robot, function, dict(zip(entry.arguments, values, strict=False)))
         if loads.links:
             arrays |= zip(loads.labels, values[len(arrays) :], strict=True)
         result: Array = on_arrays(*together(arrays, function))
@@ -134,7 +135,7 @@ def _evaluate_with(
     backend = active(backend_of(robot))
     own = entry.shape(robot.model if entry.whole else merged_model(robot), dict(call.options))
     further = (*loads.wrenches, *numbers.arrays)
-    arrays = read_arguments(robot, function, vectors)
+    arrays = _read(robot, function, vectors)
     arrays |= zip((*loads.labels, *numbers.labels), further, strict=True)
     inputs = together(arrays, function)
     if out is None:
@@ -144,6 +145,15 @@ def _evaluate_with(
         result[...] = backend.evaluate(call, inputs)
         return result
     return backend.evaluate(call, inputs, result)
+
+
+def _read(robot: Mechanism, function: str, vectors: Mapping[str, Any]) -> dict[str, Array]:
+    """The arguments of a function; a warning where a configuration that was typed by hand looks like degrees."""
+    arrays = read_arguments(robot, function, vectors)
+    for name, value in vectors.items():
+        if type(value) is list and ARGUMENTS[name].is_configuration:
+            warn_of_degrees(robot, arrays[name], f"{function}: {name}")
+    return arrays
 
 
 def zeros(robot: Mechanism, function: str, shape: tuple[int, ...], out: Any = None, /, **state: Any) -> Array:

@@ -49,6 +49,8 @@ def read_joint_array(model: Model, value: Any, quantity: Quantity, what: str, of
     layout = model.layout
     one_of(UNITS, quantity, "quantity", "read_joints")
     refuse_symbols(value, what)
+    if isinstance(value, str) and value.isidentifier() and quantity == "position":
+        raise ShapeError(f"{what} must be real numbers, got str ({value}); robot.q({value!r}) is a named configuration")
     named = numbers_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)

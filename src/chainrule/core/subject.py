@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ArgumentError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,6 +24,19 @@ class Subject:
     def robot(self) -> Any:
         """The robot that it belongs to."""
         return self._robot
+
+    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
+        """A subject is no function."""
+        name = f"robot.{type(self).__name__.lower()}"
+        names = [name for name in dir(type(self)) if not name.startswith("_") and name != "robot"]
+        raise ArgumentError(f"{name} is a subject, not a function; it has {', '.join(names)}")
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            from chainrule.robot.advice import unknown_attribute
+
+            raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name)
 
     def __repr__(self) -> str:
         names = ", ".join(name for name in dir(type(self)) if not name.startswith("_") and name != "robot")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +47,9 @@ MAX_TOLERANCE = 1e100
 
 POSE_VECTOR_UNITS = (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad"))
 """The name and the unit of each number of a pose vector."""
+MAX_ANGLE = 2 * math.pi
+"""The largest angle of a pose vector, in rad: one beyond a whole turn is one in degrees."""
+POINT = "; three numbers are a point: task='position'"
 
 
 class Tolerances(NamedTuple):
@@ -287,7 +291,9 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
         value = value.as_matrix()
     value = pose_matrices(value, what)
     if _is_pose_vector(value):
-        T = _poses_of_vectors(rows_of(value, 6, what, "x, y, z, roll, pitch, yaw", POSE_VECTOR_UNITS).astype(float))
+        T = _poses_of_vectors(
+            rows_of(value, 6, what, "x, y, z, roll, pitch, yaw", POSE_VECTOR_UNITS).astype(float), what
+        )
         return goal.target_numbers(T[..., :3, :3], T[..., :3, 3])
     unit = "m" if goal.task == "position" else None
     array = real_array(value, what, unit).astype(float)
@@ -300,9 +306,10 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
     if not is_pose:
         other = {"position": " or points (..., 3)", "orientation": " or rotations (..., 3, 3)"}
         other["pointing"] = " or directions (..., 3)"
+        is_point = array.shape[-1:] == (3,) and goal.task == "pose"
         raise ShapeError(
             f"{what} must be poses (..., 4, 4) or pose vectors (..., 6){other.get(goal.task, '')} for the task "
-            f"{goal.task!r}, got shape {array.shape}"
+            f"{goal.task!r}, got shape {array.shape}{POINT if is_point else ''}"
         )
     return goal.numbers_of_poses(pose_numbers(array, what))
 
@@ -318,8 +325,14 @@ def _is_pose_vector(value: Any) -> bool:
     return isinstance(shape, tuple) and shape[-1:] == (len(POSE_VECTOR_UNITS),)
 
 
-def _poses_of_vectors(x: Array) -> Array:
+def _poses_of_vectors(x: Array, what: str) -> Array:
     """Poses (..., 4, 4) of positions and roll, pitch and yaw (..., 6)."""
+    largest = float(np.nanmax(np.abs(x[..., 3:]), initial=0.0))
+    if largest > MAX_ANGLE:
+        raise ShapeError(
+            f"{what}: an angle of the pose vector is {largest:g} rad, more than one turn; if it is in degrees, give "
+            "np.radians(...) of it"
+        )
     T = np.zeros((*x.shape[:-1], 4, 4))
     roll, pitch, yaw = (x[..., i] for i in (3, 4, 5))
     T[..., :3, :3] = stack([list(row) for row in Rotation.from_rpy(roll, pitch, yaw)], x.shape[:-1], (3, 3))

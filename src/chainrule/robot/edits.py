@@ -16,6 +16,7 @@ from chainrule.arguments import (
     vector,
     word,
 )
+from chainrule.calls import explains_arguments
 from chainrule.core.friction_function import FrictionFunction
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names, numbers_by_name
@@ -72,6 +73,7 @@ def _units_of_positions(robot: Mechanism, joint: str) -> Units:
     return [(coordinate.name, coordinate.unit) for coordinate in robot.model.layout.coordinates[places.q]]
 
 
+@explains_arguments
 def with_payload(
     robot: R,
     mass: float,

@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 
 from chainrule.arguments import number, one_of
+from chainrule.calls import explains_arguments
 from chainrule.core.validation import validate
 from chainrule.errors import ModelError, ModelWarning, warn_user
 from chainrule.model import (
@@ -108,6 +109,7 @@ SKIN, BODY = (0.93, 0.76, 0.65, 1.0), (0.80, 0.82, 0.86, 1.0)
 """Colors of the arm and of the rest of the body in pictures."""
 
 
+@explains_arguments
 def human_arm(
     mass: float = 75.0,
     height: float = 1.75,

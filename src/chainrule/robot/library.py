@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.arguments import flag
+from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
@@ -43,6 +44,7 @@ def robots() -> tuple[str, ...]:
     return tuple(sorted([*stored, "human_arm"]))
 
 
+@explains_arguments
 def load(
     thing: object,
     *,

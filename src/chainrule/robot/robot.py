@@ -15,6 +15,7 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from chainrule.calls import explains_arguments
 from chainrule.core.at import at
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
@@ -72,8 +73,10 @@ P = ParamSpec("P")
 def _constructor(build: Callable[P, Model]) -> classmethod[Any, P, Robot]:
     """A class method that makes a robot of the model that `build` returns."""
 
+    explained = explains_arguments(build)
+
     def make(cls: type[Robot], /, *arguments: P.args, **options: P.kwargs) -> Robot:
-        return cls(build(*arguments, **options))
+        return cls(explained(*arguments, **options))
 
     own = signature(build)
     first = Parameter("cls", Parameter.POSITIONAL_ONLY)
@@ -282,6 +285,13 @@ class Robot(Mechanism):
         from chainrule.frameworks.torch import TorchFunctions
 
         return remember(self, ("framework", "torch"), lambda: TorchFunctions(self))
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            from chainrule.robot.advice import unknown_attribute
+
+            raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name)
 
     def _repr_html_(self) -> str:
         from chainrule.plots.cards import robot_card

@@ -273,6 +273,11 @@ def read_start(
     Joints whose motion is prescribed start where it does, and the others of their loops follow. A batch of numbers of
     the robot makes one of the starts.
     """
+    if isinstance(qd0, (int, float)) and robot.nv:
+        raise ShapeError(
+            f"simulate: qd0 must have {robot.nv} numbers, or be None for rest, got the single number {qd0!r}; the "
+            f"duration comes after it: simulate(q0, None, {qd0!r}), or duration={qd0!r}"
+        )
     given = match_dimensions(
         robot.model.layout, {"q0": q0, "qd0": np.zeros(robot.nv) if qd0 is None else qd0}, "simulate"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import one_of
+from chainrule.calls import explains_arguments
 from chainrule.core.at import takes_numbers, unbind
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 @takes_numbers
+@explains_arguments
 def sensitivities(
     robot: Mechanism,
     q0: ArrayLike,

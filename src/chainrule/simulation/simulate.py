@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import is_lazy
+from chainrule.calls import explains_arguments
 from chainrule.core.at import takes_numbers, unbind
 from chainrule.core.mechanism import Mechanism
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 @takes_numbers
+@explains_arguments
 def simulate(
     robot: Mechanism,
     q0: ArrayLike,

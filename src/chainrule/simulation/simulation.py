@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, one_of, real_array, refuse_nonfinite, rows_of, whole_number
+from chainrule.calls import explains_arguments
 from chainrule.core.at import takes_numbers, unbind
 from chainrule.core.derived import driven_velocities
 from chainrule.core.evaluation import require
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 @takes_numbers
+@explains_arguments
 def simulation(
     robot: Mechanism,
     q0: ArrayLike,

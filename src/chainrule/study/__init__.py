@@ -26,3 +26,7 @@ __all__ = [
     "SolvedMarkers", "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate", "drives",
     "follow", "percentile", "population", "read_markers", "run", "size", "solve_markers", "write_report",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

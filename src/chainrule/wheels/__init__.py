@@ -15,3 +15,7 @@ __all__ = [
     "Base", "Car", "DifferentialDrive", "MobileManipulator", "Omnidirectional", "Track", "Unicycle", "encoder_speed",
     "odometry", "pose_after",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

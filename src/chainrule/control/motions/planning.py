@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, flag, refuse_nonfinite
+from chainrule.calls import explains_arguments
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.pose_paths import through_poses
@@ -33,6 +34,7 @@ OPEN_WAYPOINT = 1e-6
 """How far a loop may be open at a way-point, in m and rad."""
 
 
+@explains_arguments
 def plan(
     robot: Mechanism,
     waypoints: ArrayLike | FollowedPath | None = None,

@@ -1,0 +1,141 @@
+"""What new users type before they have read a page: it works, or says what to type instead."""
+
+import numpy as np
+import pytest
+
+import chainrule as cr
+
+pytestmark = pytest.mark.interpreted
+
+PUMA, PANDA = cr.load("puma560"), cr.load("panda")
+Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("fk", "use robot.pose(q)"),
+        ("fkine", "use robot.pose(q)"),
+        ("forward_kinematics", "use robot.pose(q)"),
+        ("jacob0", "use robot.jacobian(q), whose angular rows come first"),
+        ("rne", "use robot.inverse_dynamics(q, qd, qdd)"),
+        ("rnea", "use robot.inverse_dynamics(q, qd, qdd)"),
+        ("inertia", "use robot.mass_matrix(q)"),
+        ("M", "use robot.mass_matrix(q)"),
+        ("coriolis", "use robot.coriolis_matrix(q, qd)"),
+        ("gravload", "use robot.gravity_torque(q)"),
+        ("dh_parameters", "use robot.textbook.to_dh(convention=...)"),
+        ("newton_euler", "use robot.textbook.newton_euler_table(q, qd, qdd)"),
+        ("analytic_inverse_kinematics", "use robot.ik.branches(target)"),
+        ("with_friction", 'use robot.edit(joints={"*": {"viscous": 0.1'),
+        ("random", "use robot.random_state(rng, shape)"),
+        ("gpu", 'use robot.compiled.kernel(name, "cuda")'),
+        ("kernel", "there is robot.compiled.kernel"),
+        ("to_dh", "there is robot.textbook.to_dh"),
+        ("follow", "there is robot.ik.follow"),
+        ("resolved_rate", "there is robot.analysis.resolved_rate"),
+        ("mass_matrx", "did you mean robot.mass_matrix"),
+        ("xyzzy", "dir() lists what there is"),
+    ],
+)
+def test_names_that_a_robot_does_not_have(name, advice):
+    assert not hasattr(PUMA, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(PUMA, name)
+    assert isinstance(caught.value, cr.UnknownNameError)
+    assert f"a Robot has no attribute {name!r}; {advice}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("from_dh", r"there is cr\.Robot\.from_dh$"),
+        ("DH", r"use cr\.Robot\.from_dh\(rows, convention=\.\.\.\)"),
+        ("load_motion", r"use cr\.Trajectory\.load\(path, robot\)"),
+        ("generate_dataset", r"use cr\.dataset\(paths\)"),
+        ("inverse_dynamics", r"there is robot\.inverse_dynamics$"),
+        ("robot_names", r"did you mean .*cr\.robots"),
+    ],
+)
+def test_names_that_the_package_does_not_have(name, advice):
+    with pytest.raises(AttributeError, match=f"module 'chainrule' has no attribute '{name}'.*{advice}"):
+        getattr(cr, name)
+
+
+def test_every_advice_names_something_that_there_is():
+    from chainrule.robot.advice import PACKAGE_WORDS, WORDS
+
+    for here, others in {**WORDS, **PACKAGE_WORDS}.items():
+        path = here.split("(")[0].split(",")[0].split(".")
+        owner = {"robot": PUMA, "cr": cr, "chainrule": __import__("chainrule.spatial")}[path[0]]
+        for name in path[1:]:
+            owner = getattr(owner, name)
+        assert not any(hasattr(PUMA if path[0] == "robot" else cr, word) for word in others), here
+
+
+def test_names_that_a_subject_does_not_have():
+    with pytest.raises(
+        AttributeError, match=r"robot\.loops has no attribute 'forcs'; did you mean robot\.loops\.forces"
+    ):
+        PUMA.loops.forcs
+    with pytest.raises(cr.ArgumentError, match=r"robot\.ik is a subject, not a function; it has branches, .* solve"):
+        PUMA.ik(PUMA.pose(Q))
+
+
+def test_a_property_that_fails_says_why_itself():
+    class Broken(cr.Robot):
+        @property
+        def broken(self):
+            raise AttributeError("its own words")
+
+    with pytest.raises(AttributeError, match="its own words"):
+        Broken(PUMA.model).broken
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda: PUMA.pose(Q, degrees=True), r"pose: .* 'degrees'; angles are in radians: np\.radians"),
+        (lambda: PUMA.pose(Q, lnk="link3"), "perhaps 'link' is meant; it takes q, link, relative_to, out"),
+        (PUMA.pose, "pose: missing a required argument: 'q'"),
+        (lambda: PUMA.gravity_torque(Q, Q), "gravity_torque: too many positional arguments; it takes q, out"),
+        (lambda: PUMA.inverse_dynamics(Q, f_ext=[0.0] * 6), r"external=\{link: wrench\} what acts on a link"),
+        (lambda: PUMA.manipulability(Q, tasks="pose"), "perhaps 'task' is meant"),
+        (lambda: PUMA.mass_matrix(Q, parameters={"link2.mass": 1.0}), r"robot\.at\("),
+        (lambda: PUMA.inverse_kinematics(PUMA.pose(Q), all=True), r"robot\.ik\.branches\(target\) has all"),
+        (lambda: PUMA.inverse_kinematics(position=[0.4, 0.2, 0.3], quaternion=[1, 0, 0, 0]), "a target is a pose"),
+        (lambda: PUMA.simulate(q0=Q, controller=cr.PD(PUMA, Q)), r"torque=cr\.PD\(robot, target\)"),
+        (lambda: cr.human_arm(weight=80), "mass= is in kg"),
+        (lambda: cr.Robot.from_dh([[0, 0.5, 0, 0]]), "from_dh: missing a required argument: 'convention'"),
+        (
+            lambda: cr.monte_carlo(PUMA, runs=100),
+            "monte_carlo: missing a required argument: 'draw'; it takes draw, runs",
+        ),
+    ],
+)
+def test_arguments_that_a_function_does_not_take(call, advice):
+    with pytest.raises(cr.ArgumentError, match=advice) as caught:
+        call()
+    assert isinstance(caught.value, TypeError)
+
+
+def test_an_error_of_a_users_function_stays_as_it_is():
+    def broken(t, q, qd):
+        raise TypeError("its own words")
+
+    with pytest.raises((TypeError, cr.ChainruleError), match="its own words"):
+        PUMA.simulate(Q, None, 0.01, broken)
+
+
+def test_numbers_that_cannot_be_meant():
+    with pytest.raises(cr.ShapeError, match=r"the duration comes after it: simulate\(q0, None, 2\.0\)"):
+        PANDA.simulate(PANDA.home(), 2.0)
+    with pytest.raises(cr.ShapeError, match=r"robot\.q\('home'\)"):
+        PANDA.forward_dynamics("home")
+    with pytest.raises(cr.ShapeError, match="180 rad, more than one turn"):
+        PANDA.inverse_kinematics([0.4, 0.1, 0.3, 0, 180, 0])
+    with pytest.raises(cr.ShapeError, match="three numbers are a point: task='position'"):
+        PANDA.inverse_kinematics([0.4, 0.1, 0.3])
+    with pytest.warns(cr.ModelWarning, match="joint 'panda_joint2' is at 45 rad, .* if these are degrees"):
+        PANDA.pose([0, 45, 0, -90, 0, 90, 0])
+    assert np.isfinite(PANDA.pose(np.array([0.0, 45.0, 0.0, -90.0, 0.0, 90.0, 0.0]))).all()
