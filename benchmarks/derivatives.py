@@ -21,7 +21,7 @@ import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.kernels import snake, without_cache
 from chainrule.cli.benchmark.peers import urdf
-from chainrule.cli.benchmark.timing import NANOSECONDS, States
+from chainrule.cli.benchmark.timing import NANOSECONDS, BenchmarkStates
 
 CALLS = 50
 
@@ -48,7 +48,7 @@ def measure(robot: cr.Robot, name: str, states: int, rounds: int) -> dict[str, A
     model.gravity.linear = robot.gravity
     data = model.createData()
     peer, matrices = PEERS[name]
-    arguments = States(robot, states).arguments(name)
+    arguments = BenchmarkStates(robot, states).arguments(name)
     one = [a[0].copy() for a in arguments]
     with without_cache():
         kernel = robot.compiled.kernel(name)

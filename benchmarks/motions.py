@@ -20,7 +20,7 @@ from scipy.signal import savgol_filter
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.timing import best
-from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
+from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
 from chainrule.motion.differentiation import differentiate
 
 SIZES = ((100, 0.02), (1000, 0.01), (5000, 0.002))
@@ -65,7 +65,7 @@ def against_toppra(seed: int, seconds: float) -> dict[str, float]:
     both = [np.stack([-bound, bound], axis=1) for bound in (arm.limits.velocity, rate)]
 
     def ours() -> float:
-        return float(time_path(arm, path, s, Bounds(arm.limits.velocity, rate, free, free)).times[-1])
+        return float(time_path(arm, path, s, DofLimits(arm.limits.velocity, rate, free, free)).times[-1])
 
     def theirs() -> float:
         constraints = [

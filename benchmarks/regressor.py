@@ -21,7 +21,7 @@ import pinocchio as pin
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.peers import urdf
-from chainrule.cli.benchmark.timing import NANOSECONDS, States
+from chainrule.cli.benchmark.timing import NANOSECONDS, BenchmarkStates
 
 TURN_SECONDS = 2e-3
 """How long each side is called before it is the other's turn."""
@@ -69,7 +69,7 @@ def seconds(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
 
 def main(name: str, states: int, rounds: int, output: str | None) -> None:
     robot = cr.load(name).merge_fixed()
-    many = States(robot, states)
+    many = BenchmarkStates(robot, states)
     cr.set_threads(1)
     figures = {}
     print(f"{robot.name}: {states:,} states, one thread, ns a state, best of {rounds}")

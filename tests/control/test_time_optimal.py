@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import chainrule as cr
 from chainrule.control.motions import time_optimal
-from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
+from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
 
 ARM = cr.load("panda")
 FREE = np.full(7, np.inf)
@@ -38,7 +38,7 @@ def test_it_takes_as_long_as_toppra_says(seed):
     points = waypoints(seed)
     path, s = geometric_path(points)
     rate = np.full(7, 10.0)
-    ours = time_path(ARM, path, s, Bounds(ARM.limits.velocity, rate, FREE, FREE)).times[-1]
+    ours = time_path(ARM, path, s, DofLimits(ARM.limits.velocity, rate, FREE, FREE)).times[-1]
     limits = [np.stack([-bound, bound], axis=1) for bound in (ARM.limits.velocity, rate)]
     scheme = toppra.constraint.DiscretizationType.Interpolation
     constraints = [
@@ -54,7 +54,7 @@ def test_it_takes_as_long_as_toppra_says(seed):
 def test_no_profile_is_quicker_by_more_than_a_thousandth():
     """A linear program over all profiles on the grid bounds the sum of x."""
     path, s = geometric_path(waypoints(5))
-    bounds = Bounds(ARM.limits.velocity, np.full(7, 10.0), ARM.limits.effort, FREE)
+    bounds = DofLimits(ARM.limits.velocity, np.full(7, 10.0), ARM.limits.effort, FREE)
     grid = np.linspace(0.0, s[-1], 120)
     rows = time_optimal.constraint_rows(time_optimal.sample_path(ARM, path, grid, has_torques=True), bounds, None)
     x = time_optimal._forward(rows, grid, time_optimal._backward(ARM, rows, grid))

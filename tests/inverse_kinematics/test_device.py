@@ -19,7 +19,7 @@ from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.descent import blank_state, descent, inner_bounds, shared_numbers
 from chainrule.inverse_kinematics.device import DeviceSearch, Kernels, _entries_of, _target_text
 from chainrule.inverse_kinematics.goals import Goal
-from chainrule.inverse_kinematics.methods import Problem
+from chainrule.inverse_kinematics.methods import SearchProblem
 from chainrule.inverse_kinematics.request import Tolerances, target_numbers
 from chainrule.inverse_kinematics.result import REASON_CODES
 
@@ -131,7 +131,7 @@ def test_the_device_reads_targets_as_the_cpu_does(arm, form):
 
 
 def test_iterations_in_single_precision_reach_what_is_near(panda):
-    problem = Problem(merged_model(panda), (Goal(find_link(panda, None)),))
+    problem = SearchProblem(merged_model(panda), (Goal(find_link(panda, None)),))
     rng = np.random.default_rng(5)
     goals = panda.random_state(rng, (200,))
     bounds = inner_bounds(Bounds.of_limits(panda), 32)
@@ -186,7 +186,7 @@ def test_without_cupy(arm, monkeypatch):
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no CUDA compiler")
 @pytest.mark.parametrize("bits", [32, 64])
 def test_the_text_compiles(panda, bits, tmp_path):
-    kernels = Kernels(Problem(merged_model(panda), (Goal(find_link(panda, None)),)), bits)
+    kernels = Kernels(SearchProblem(merged_model(panda), (Goal(find_link(panda, None)),)), bits)
     file = tmp_path / "kernel.cu"
     file.write_text(kernels.until._code.text)
     command = ["nvcc", "-std=c++17", "-arch=sm_90", "-cubin", "-o", str(tmp_path / "kernel.cubin"), str(file)]

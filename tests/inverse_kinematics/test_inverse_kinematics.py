@@ -12,7 +12,7 @@ import chainrule as cr
 from chainrule.core.derived import merged_model
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
-from chainrule.inverse_kinematics.methods import Problem, residual
+from chainrule.inverse_kinematics.methods import SearchProblem, residual
 from chainrule.inverse_kinematics.periods import shift_by_periods
 
 ARMS = ("panda", "iiwa14", "ur5", "puma560")
@@ -350,7 +350,7 @@ def test_errors_are_the_gradient_of_the_cost(panda, rng):
     uneven = (1.0, 2.0, 0.5, 1.0, 3.0, 0.0)
     goals = [Goal("panda_link8", task) for task in ("pose", "position", "orientation", "axis", "pointing")]
     for goal in [*goals, Goal("panda_link8", weights=uneven), Goal("panda_link8", "position", weights=uneven)]:
-        problem = Problem(model, (goal,))
+        problem = SearchProblem(model, (goal,))
         T = panda.pose(panda.random_state(rng))
         target = goal.target_numbers(T[:3, :3], T[:3, 3]).tolist()
         q = panda.random_state(rng)

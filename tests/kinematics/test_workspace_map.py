@@ -15,7 +15,7 @@ from chainrule.cli.main import cli
 from chainrule.core.reading import find_link
 from chainrule.kinematics import cell_table
 from chainrule.kinematics.cell_table import CellTable, Filling, bytes_per_cell
-from chainrule.kinematics.samples import BLOCK_POSTURES, Measured, block_of_postures, measure_postures
+from chainrule.kinematics.samples import BLOCK_POSTURES, PostureMeasures, block_of_postures, measure_postures
 from chainrule.kinematics.workspace import Workspace
 
 SIDE = 0.05
@@ -158,20 +158,20 @@ def test_a_box_that_has_no_room_left_is_refused(monkeypatch):
     monkeypatch.setattr(cell_table, "MAX_BOX_CELLS", 1000)
     far = np.array([[0.0, 100.0], [0.0, 100.0], [0.0, 100.0]])
     with pytest.raises(cr.ShapeError, match="would be more than"):
-        CellTable(1.0, 1).add(Measured(far, far, np.ones(2)), np.zeros((2, 1)), 0)
+        CellTable(1.0, 1).add(PostureMeasures(far, far, np.ones(2)), np.zeros((2, 1)), 0)
 
 
 def test_points_far_from_the_origin_are_refused_with_a_side_that_fits():
     far = np.full((3, 1), 1e6)
     with pytest.raises(cr.ShapeError, match=r"take cell=0\.015 or more"):
-        CellTable(0.001, 1).add(Measured(far, far, np.ones(1)), np.zeros((1, 1)), 0)
-    CellTable(0.015, 1).add(Measured(far, far, np.ones(1)), np.zeros((1, 1)), 0)
+        CellTable(0.001, 1).add(PostureMeasures(far, far, np.ones(1)), np.zeros((1, 1)), 0)
+    CellTable(0.015, 1).add(PostureMeasures(far, far, np.ones(1)), np.zeros((1, 1)), 0)
 
 
 def test_what_is_not_finite_is_refused():
     point = np.array([[0.0], [0.0], [np.nan]])
     with pytest.raises(cr.ModelError, match="position or a manipulability that is not finite"):
-        CellTable(1.0, 1).add(Measured(point, point, np.ones(1)), np.zeros((1, 1)), 0)
+        CellTable(1.0, 1).add(PostureMeasures(point, point, np.ones(1)), np.zeros((1, 1)), 0)
 
 
 def test_a_slice_has_the_cells_that_it_cuts(cells):

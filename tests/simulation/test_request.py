@@ -10,7 +10,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.core.derived import merged_model
-from chainrule.simulation.request import Request, SourceReader, read_start
+from chainrule.simulation.request import SimulationRequest, SourceReader, read_start
 from chainrule.simulation.simulate import simulate
 
 from .motions import ARM
@@ -23,7 +23,7 @@ def request(**changes):
         "robot": ARM, "start": start, "duration": 0.5, "integrator": cr.RK4(1e-2), "torque": sources.torque([1.0, 2.0], True),
         "wrenches": sources.wrenches(None, {"tip": np.arange(6.0)}),
     }  # fmt: skip
-    return Request(**{**given, **changes})
+    return SimulationRequest(**{**given, **changes})
 
 
 def test_a_request_has_the_plant_the_states_and_the_numbers_of_its_simulation():
@@ -49,4 +49,4 @@ def test_the_signature_of_simulate_is_that_of_the_method_before_and_after_a_call
     documented = inspect.getdoc(simulate)
     assert all(name in documented for name in parameters[1:])
     own = {"start", "numbers", "wrenches", "wrench_frame", "stabilization", "record_every"}  # of several, or renamed
-    assert {field.name for field in fields(Request)} - own <= {*parameters}
+    assert {field.name for field in fields(SimulationRequest)} - own <= {*parameters}

@@ -140,7 +140,7 @@ def bare(x):
 
 scalar.register(
     Measured,
-    scalar.Functions(
+    scalar.ScalarFunctions(
         lambda x: Measured(np.sin(x.quantity)),
         lambda x: Measured(np.cos(x.quantity)),
         lambda x: Measured(np.sqrt(x.quantity)),

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 
 import chainrule as cr
 from chainrule import wheels
-from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, TRAIL_SAMPLES, Drive, Errors
+from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, TRAIL_SAMPLES, DrivenBase, Errors
 from chainrule.studio.scene.base import doubt, is_seen, outline, segments, start_pose
 
 EXACT = Errors(0.0, 0.0, 10**9)
 
 
 def driven(kind, errors, steps=100, **command):
-    drive = Drive(kind, errors)
+    drive = DrivenBase(kind, errors)
     drive.command(**command)
     for _ in range(steps):
         drive.step()
@@ -47,7 +47,7 @@ def test_coarse_encoders_lose_no_ticks():
 def test_slip_makes_doubt_that_covers_the_error():
     inside = 0
     for seed in range(20):
-        drive = Drive("Differential drive", Errors(0.0, 0.2), seed=seed)
+        drive = DrivenBase("Differential drive", Errors(0.0, 0.2), seed=seed)
         drive.command(forward=8, turn=2)
         for _ in range(100):
             drive.step()
@@ -64,7 +64,7 @@ def test_only_omnidirectional_bases_go_sideways():
 
 
 def test_speeds_have_limits_and_halt():
-    drive = Drive("Car", EXACT)
+    drive = DrivenBase("Car", EXACT)
     drive.command(forward=99, turn=99)
     assert drive.twist[0] == MAX_SPEED
     drive.step()
@@ -73,7 +73,7 @@ def test_speeds_have_limits_and_halt():
     drive.command(turn=3)
     assert drive.is_at_rest  # a car that stands only turns its wheels
     with pytest.raises(cr.UnknownNameError, match=r"wheeled base.*'Tank'.*Car"):
-        Drive("Tank")
+        DrivenBase("Tank")
 
 
 def test_the_way_is_bounded():

@@ -12,7 +12,7 @@ import chainrule as cr
 from chainrule.doctor.findings import Diagnosis, Finding
 from chainrule.studio.charts import formulas
 from chainrule.studio.panels.doctor import card, headline
-from chainrule.studio.panels.equations import Equations
+from chainrule.studio.panels.equations import EquationsPanel
 from chainrule.symbolic.documents.formula import parse
 from chainrule.symbolic.documents.mathml import element
 
@@ -101,7 +101,7 @@ def test_findings_are_text_on_the_page():
 
 def test_the_page_says_that_its_changes_of_the_world_are_not_in_the_equations(arm):
     robot, found = arm
-    panel = Equations()
+    panel = EquationsPanel()
     panel._found, panel._with_numbers, panel._text = found, SimpleNamespace(value=False), SimpleNamespace(content="")
     for parameters, is_said in (({}, False), ({"gravity": np.array([0.0, 0.0, -1.62])}, True)):
         panel.update(SimpleNamespace(robot=robot, state=SimpleNamespace(q=Q, qd=QD, qdd=QDD, parameters=parameters)))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.studio.inputs import Input
-from chainrule.studio.panels.view import View
-from chainrule.studio.player.sources import MotionSource
+from chainrule.studio.inputs import GuardedControl
+from chainrule.studio.panels.view import ViewPanel
+from chainrule.studio.player.sources import RecordedSource
 from chainrule.studio.player.transport import Transport
 from chainrule.studio.session import Session
 
@@ -59,7 +59,7 @@ def session():
 
 def test_a_typed_value_outlives_the_state_that_is_shown_before_it_is_read(session):
     control, seen = Control(0.0), []
-    number = Input(session, control, lambda: seen.append(number.value))
+    number = GuardedControl(session, control, lambda: seen.append(number.value))
     control.type(0.5)
     number.show(0.1)
     control.answer()
@@ -79,7 +79,7 @@ def test_a_value_that_is_typed_while_another_is_answered_waits_for_its_own_answe
         if len(seen) == 1:
             control.type(0.7)
 
-    number = Input(session, control, note)
+    number = GuardedControl(session, control, note)
     control.type(0.5)
     control.answer()
     number.show(0.1)
@@ -96,7 +96,7 @@ def test_after_a_refusal_the_state_is_shown_again(session, puts_back):
             number.value = 0.0
         raise cr.ChainruleError("too far")
 
-    number = Input(session, control, refuse)
+    number = GuardedControl(session, control, refuse)
     control.type(9.0)
     control.answer()
     assert session.client.add_notification.call_args.args[1] == "too far"
@@ -108,10 +108,10 @@ def test_a_time_that_is_typed_while_the_controls_are_drawn_is_gone_to(session):
     clock = Control(0.0)
     clock.min, clock.max = 0.0, 1.0
     session.client.gui.add_slider = lambda *_: clock
-    transport = Transport(session, MotionSource(session, []))
+    transport = Transport(session, RecordedSource(session, []))
     transport.build()
     swing = ARM.simulate([0.3, 0.4], None, 0.5, dt=0.01)
-    transport.load(MotionSource(session, [swing]))
+    transport.load(RecordedSource(session, [swing]))
     clock.type(0.255)
     transport.update()
     clock.answer()
@@ -120,7 +120,7 @@ def test_a_time_that_is_typed_while_the_controls_are_drawn_is_gone_to(session):
 
 
 def test_the_page_turns_dark_though_a_picture_is_drawn_meanwhile(session):
-    view, switches = View(), {}
+    view, switches = ViewPanel(), {}
 
     def add(label, value, **_):
         return switches.setdefault(label, Control(value))

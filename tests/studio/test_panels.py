@@ -10,17 +10,17 @@ import pytest
 import chainrule as cr
 from chainrule.core.derived import has_moving_mass
 from chainrule.studio import world
-from chainrule.studio.panels.doctor import Doctor
-from chainrule.studio.panels.ellipsoids import Ellipsoids
-from chainrule.studio.panels.mass_matrix import MassMatrix
-from chainrule.studio.panels.motion import Motion
-from chainrule.studio.panels.push import Push
-from chainrule.studio.panels.torques import Torques
-from chainrule.studio.panels.world import World
+from chainrule.studio.panels.doctor import DoctorPanel
+from chainrule.studio.panels.ellipsoids import EllipsoidsPanel
+from chainrule.studio.panels.mass_matrix import MassMatrixPanel
+from chainrule.studio.panels.motion import MotionPanel
+from chainrule.studio.panels.push import PushPanel
+from chainrule.studio.panels.torques import TorquesPanel
+from chainrule.studio.panels.world import WorldPanel
 from chainrule.studio.postures import default_tip
-from chainrule.studio.session import State
+from chainrule.studio.session import SessionState
 
-PANELS = (Torques, Motion, Push, World, MassMatrix, Ellipsoids, Doctor)
+PANELS = (TorquesPanel, MotionPanel, PushPanel, WorldPanel, MassMatrixPanel, EllipsoidsPanel, DoctorPanel)
 
 
 class Handle:
@@ -62,7 +62,7 @@ class Page:
 def session_on(robot):
     gui, scene = Page(), Page()
     session = SimpleNamespace(robot=robot, client=SimpleNamespace(gui=gui, scene=scene), movers=frozenset())
-    session.state, session.tip = State.at_rest(robot), default_tip(robot)
+    session.state, session.tip = SessionState.at_rest(robot), default_tip(robot)
     session.poses = robot.poses(session.state.q)
     session.guarded = lambda callback: (
         lambda event: None if getattr(event, "client", session) is None else callback(event)
@@ -70,7 +70,7 @@ def session_on(robot):
     session.drawn = SimpleNamespace(highlight=lambda links: None)
 
     def move(by=None, **new):
-        session.state = State(**{**vars(session.state), **new})
+        session.state = SessionState(**{**vars(session.state), **new})
 
     session.move = move
     return session
@@ -123,7 +123,7 @@ def test_panels_build_follow_and_close(kind):
 
 def test_a_robot_without_masses_or_joints_is_told_why_there_are_no_torques():
     session = session_on(massless().reference)
-    panel = Torques()
+    panel = TorquesPanel()
     panel.build(session)
     panel.update(session)
     assert "mass" in panel._chart.content
@@ -133,7 +133,7 @@ def test_a_robot_without_masses_or_joints_is_told_why_there_are_no_torques():
 def test_sliders_of_the_world_change_parameters_and_the_robots_own_world_has_none():
     robot = cr.load("planar_2r").reference
     session = session_on(robot)
-    panel = World()
+    panel = WorldPanel()
     panel.build(session)
     named = session.client.gui.named
     named["Payload kg"].value = 0.4
@@ -148,7 +148,7 @@ def test_sliders_of_the_world_change_parameters_and_the_robots_own_world_has_non
 def test_controls_that_the_program_sets_do_not_change_the_state():
     robot = cr.load("planar_2r").reference
     session = session_on(robot)
-    panel = Motion()
+    panel = MotionPanel()
     panel.build(session)
     slider = session.client.gui.named["Velocity"]
     slider.value = 1.5

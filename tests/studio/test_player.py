@@ -12,16 +12,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import chainrule as cr
-from chainrule.studio.panels.simulation import Simulation
+from chainrule.studio.panels.simulation import SimulationPanel
 from chainrule.studio.player import video
 from chainrule.studio.player.clock import Clock
-from chainrule.studio.player.history import History
+from chainrule.studio.player.history import RecentSamples
 from chainrule.studio.player.laws import RELEASED, description, laws, make_law, usable_laws
 from chainrule.studio.player.live import HISTORY_S, Live, Settings, make_stops, pushable_links
 from chainrule.studio.player.recorder import CaptureError, Recorder
 from chainrule.studio.player.rollouts import MAX_ROLLOUTS, vary
 from chainrule.studio.player.sources import LiveSource
-from chainrule.studio.session import State
+from chainrule.studio.session import SessionState
 
 ARM = cr.load("planar_2r")
 START, REST = np.array([0.3, 0.4]), np.zeros(2)
@@ -72,7 +72,7 @@ def test_a_clock_without_a_stretch_does_not_play():
 
 
 def test_a_history_forgets_the_oldest_and_keeps_its_memory():
-    history = History(width=2, capacity=50)
+    history = RecentSamples(width=2, capacity=50)
     size = history.nbytes
     for k in range(1000):
         history.append(0.1 * k, [k, -k])
@@ -83,7 +83,7 @@ def test_a_history_forgets_the_oldest_and_keeps_its_memory():
 
 
 def test_a_history_is_read_at_a_time_and_cut():
-    history = History(width=1, capacity=4)
+    history = RecentSamples(width=1, capacity=4)
     for k in range(6):
         history.append(float(k), [10.0 * k])
     assert history.at(3.5)[0] == 3.0
@@ -229,7 +229,7 @@ class Page:
     """A session without a page."""
 
     def __init__(self):
-        self.robot, self.state = ARM, State(START, REST, REST)
+        self.robot, self.state = ARM, SessionState(START, REST, REST)
 
     def move(self, q=None, qd=None, qdd=None, wrenches=None, *, time=None, by=None):
         given = {"q": q, "qd": qd, "qdd": qdd, "wrenches": wrenches, "time": time}
@@ -398,7 +398,7 @@ def test_a_page_that_gives_no_picture_is_told_about():
 def test_a_robot_that_cannot_move_is_not_simulated():
     session = MagicMock(robot=ARM.lock({"joint1": 0.0, "joint2": 0.0}))
     with pytest.raises(cr.ChainruleError, match=r"no joints that move|degrees of freedom"):
-        Simulation().build(session)
+        SimulationPanel().build(session)
 
 
 def _ffmpeg(folder, monkeypatch, text):

@@ -11,7 +11,7 @@ from waiting import eventually
 import chainrule as cr
 from chainrule.errors import ModelError
 from chainrule.studio.panels.panel import Panel
-from chainrule.studio.session import Session, State
+from chainrule.studio.session import Session, SessionState
 
 ARM = cr.load("planar_2r").reference
 
@@ -213,7 +213,7 @@ def test_closing_ends_the_thread(open_session):
 
 
 def test_a_state_at_rest_is_home():
-    state = State.at_rest(ARM)
+    state = SessionState.at_rest(ARM)
     assert state.q.tolist() == ARM.home().tolist()
     assert not state.qd.any()
 

@@ -13,13 +13,13 @@ from chainrule.studio.charts import torque_bars
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene import torque_marks as marks
 from chainrule.studio.scene import tubes
-from chainrule.studio.session import State
+from chainrule.studio.session import SessionState
 
 
 def state_of(robot, seed=0, **more):
     rng = np.random.default_rng(seed)
     q = robot.random_state(rng)
-    return State(q, rng.normal(size=robot.nv), rng.normal(size=robot.nv), **more)
+    return SessionState(q, rng.normal(size=robot.nv), rng.normal(size=robot.nv), **more)
 
 
 @pytest.mark.parametrize("name", ["panda", "planar_rp", "scara", "quadruped"])
@@ -143,13 +143,13 @@ def test_gravity_payload_and_friction_are_those_of_the_edited_robot(name):
     state = state_of(robot)
     if robot.model.constraints:
         q = robot.loops.close(state.q)
-        state = State(q, robot.loops.consistent_velocity(q, state.qd), np.zeros(robot.nv))
+        state = SessionState(q, robot.loops.consistent_velocity(q, state.qd), np.zeros(robot.nv))
     gravity, place = np.array([1.0, -2.0, 0.5]), (0.1, 0.2, 0.0)
     changed = world.World(gravity, default_tip(robot), 1.5, place, dry=2.0, viscous=3.0, damping=0.1)
     edited = robot.edit(gravity=gravity).with_payload(1.5, com=place, link=default_tip(robot))
     edited = edited.edit(joints={"*": {"coulomb": 1.0, "viscous": 0.7}})
     pushed = {robot.link_names[1]: np.array([0.1, 0.2, 0.3, 4.0, 5.0, 6.0])}
-    state = State(state.q, state.qd, state.qdd, pushed, 0.0, changed.parameters(robot))
+    state = SessionState(state.q, state.qd, state.qdd, pushed, 0.0, changed.parameters(robot))
     terms = world.torque_terms(robot, state)
     expected = edited.torque_terms(state.q, state.qd, state.qdd, external=pushed)
     for cause, values in expected.items():

@@ -4,7 +4,7 @@ import pytest
 import chainrule as cr
 from chainrule import study
 from chainrule.study.drives import Drive
-from chainrule.study.sizing import Balancer, States, with_drives
+from chainrule.study.sizing import Balancer, JointStates, with_drives
 
 OWN = """
 format = 1
@@ -173,7 +173,7 @@ def test_springs_take_weight_off(result, catalogue):
 def test_a_balancer_carries_the_weight_of_one_link():
     q = np.linspace(-1, 2, 50)
     still = np.zeros(50)
-    found = Balancer.fit(States(3.0 * np.sin(q) - 1.5 * np.cos(q), still, still, q))
+    found = Balancer.fit(JointStates(3.0 * np.sin(q) - 1.5 * np.cos(q), still, still, q))
     assert (found.sine, found.cosine) == pytest.approx((3.0, -1.5))
     np.testing.assert_allclose(found.torque(q), 3.0 * np.sin(q) - 1.5 * np.cos(q))
 

@@ -16,7 +16,7 @@ from chainrule import symbolic
 from chainrule.errors import ChainruleError, ShapeError
 from chainrule.symbolic.closed_form.summary import summary
 from chainrule.symbolic.documents import printing
-from chainrule.symbolic.documents.document import Code, Document, Equation, Paragraph, Table
+from chainrule.symbolic.documents.document import CodeBlock, Document, Equation, Paragraph, TableBlock
 from chainrule.symbolic.documents.latex import article
 from chainrule.symbolic.lagrange.bodies import angular_velocity, generalized_force
 from chainrule.symbolic.lagrange.coordinates import coordinates
@@ -46,7 +46,7 @@ CALLS = {
     "contract, a group": lambda t: symbolic.contract(sp.sin(x), [x], [[t]]),
     "Equation": lambda t: Document("t", (Equation((t, "y")),)).html(),
     "Equation, nested": lambda t: Document("t", (Equation(([t], x)),)).html(),
-    "a cell": lambda t: Document("t", (Table(("a",), ((np.array([t], dtype=object),),)),)).html(),
+    "a cell": lambda t: Document("t", (TableBlock(("a",), ((np.array([t], dtype=object),),)),)).html(),
     "latex": printing.latex,
     "latex, a dictionary": lambda t: printing.latex({"a": t}),
     "latex, a tuple": lambda t: printing.latex((t, x)),
@@ -183,12 +183,12 @@ def test_functions_of_alike_names_are_kept_apart():
 
 
 def test_code_does_not_leave_its_block():
-    code = Document("t", (Code("\\end{verb\\end{verbatim}atim}\n```\n\x1b<script>", "text"),))
+    code = Document("t", (CodeBlock("\\end{verb\\end{verbatim}atim}\n```\n\x1b<script>", "text"),))
     assert code.latex().count("\\end{verbatim}") == 1
     assert "\n````text\n" in code.markdown()
     assert "<script>" not in code.html()
     assert "\x1b" not in code.html()
-    row = Document("t", (Table(("a",), (("[2cm]",), ("*",))), Paragraph("p")))
+    row = Document("t", (TableBlock(("a",), (("[2cm]",), ("*",))), Paragraph("p")))
     assert "\n{}[2cm]" in row.latex()
 
 

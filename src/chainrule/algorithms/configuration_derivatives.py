@@ -20,7 +20,7 @@ Scalars = Sequence[Scalar]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class MovingScrew:
     """A degree of freedom in the base frame: its place in qd, screw, and what each own coordinate changes in that."""
 
     place: int
@@ -32,7 +32,7 @@ class Axis:
 class Carried:
     """A body in the base frame: the axes of its joint, the inertia of all that this carries, and its ancestors."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[MovingScrew, ...]
     I: Inertia
     carriers: tuple[int, ...]
     """The bodies that carry this one, from the base on, and this one itself."""
@@ -47,7 +47,7 @@ def carried_bodies(model: Model, q: Scalars) -> list[Carried]:
         X = T[body.index]
         changes = screw_changes(body, model.nv)
         axes = tuple(
-            Axis(i, X * S, tuple((k, X * D[n]) for k, D in changes if D[n] is not Twist.zero()))
+            MovingScrew(i, X * S, tuple((k, X * D[n]) for k, D in changes if D[n] is not Twist.zero()))
             for n, (i, S) in enumerate(body.S)
         )
         found.append(Carried(axes, X * I[body.index], (*found[body.parent].carriers, body.index)))

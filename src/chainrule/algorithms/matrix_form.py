@@ -27,7 +27,7 @@ Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixForm:
+class StackedMatrices:
     """The stacked matrices, and the M, C and g that follow from them."""
 
     S: Rows
@@ -55,7 +55,7 @@ class StackedMotion:
     tau: list[Scalar]
 
 
-def matrix_form(model: Model, q: Scalars, qd: Scalars) -> MatrixForm:
+def matrix_form(model: Model, q: Scalars, qd: Scalars) -> StackedMatrices:
     """All matrices of the closed form; M includes the rotors, friction and springs stay outside."""
     bodies = model.at(q)
     twists = twists_of(bodies, qd)
@@ -87,10 +87,10 @@ def matrix_form(model: Model, q: Scalars, qd: Scalars) -> MatrixForm:
     C = _plus(multiply(JI, velocity_part), _negative(bracket))
     g = _entries(multiply(JI, multiply(L, base)))
     V = [x for twist in twists[1:] for x in twist]
-    return MatrixForm(S, A, A_dot, L, J, inertia, ad_V, rotors, M, C, g, S_dot, V, _entries(base))
+    return StackedMatrices(S, A, A_dot, L, J, inertia, ad_V, rotors, M, C, g, S_dot, V, _entries(base))
 
 
-def stacked_motion(form: MatrixForm, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None) -> StackedMotion:
+def stacked_motion(form: StackedMatrices, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None) -> StackedMotion:
     """The accelerations, wrenches and torques of a motion: V_dot = L (dA/dt V + dS/dt qd + S qdd + V_dot_0) and so on.
 
     Wrenches that the world applies to links are taken off W = L^T (I V_dot - ad_V^T I V).

@@ -39,7 +39,7 @@ POSE = Free()
 """Coordinates of a link's pose in the base: position and quaternion, as of a free joint."""
 
 
-class System:
+class SparseSystem:
     """A sparse linear system: entries by (row, column), and the right side."""
 
     def __init__(self, size: int) -> None:
@@ -99,7 +99,7 @@ def sizes(model: Model, rows: Rows = None) -> Sizes:
 
 def equations_in_rates(
     model: Model, q: Scalars, qd: Scalars, tau: Scalars, wrenches: Wrenches | None = None, rows: Rows = None
-) -> System:
+) -> SparseSystem:
     """The linear system for dV/dt (as felt), W, dqd/dt and lambda in the state (q, qd)."""
     bodies = model.at(q)
     V = twists_of(bodies, qd)
@@ -122,10 +122,10 @@ def assemble(
     drives: Scalars,
     loops: Sequence[LoopRow],
     wrenches: Wrenches | None = None,
-) -> System:
+) -> SparseSystem:
     """The equations in rates for bodies with given relative poses and twists."""
     size, n, base = 6 * len(bodies), model.nv, gravity_as_base_acceleration(model)
-    system = System(2 * size + n + len(loops))
+    system = SparseSystem(2 * size + n + len(loops))
     for body in bodies:
         at, above, Vi = 6 * (body.index - 1), 6 * (body.parent - 1), V[body.index]
         Ad = body.T.inverse().adjoint()
@@ -247,7 +247,7 @@ def joint_velocity_error(body: PosedBody, V: Sequence[Twist], qd: Scalars) -> Tw
 class Maximal(NamedTuple):
     """The equations in maximal coordinates at one state, and what the joints and loops do not allow of it."""
 
-    system: System
+    system: SparseSystem
     """In rates."""
     qd: list[Scalar]
     """Velocities of the joints, from the twists of the links."""

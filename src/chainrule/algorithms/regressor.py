@@ -45,7 +45,7 @@ SPRING = "spring_"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class TorqueParameter:
     """One number in which the torques are linear: `number` of a link, of a degree of freedom or of a spring."""
 
     part: str
@@ -60,7 +60,7 @@ class Parameter:
         return f"{self.owner}.{self.number}"
 
 
-class Axis(NamedTuple):
+class JointDof(NamedTuple):
     """A degree of freedom, those of mimic joints too: the k-th of its joint, `multiple` times as fast as qd[place]."""
 
     body: Body
@@ -98,12 +98,12 @@ def moved_links(model: Model) -> list[Body]:
     return [body for body in model.bodies if moved[body.index]]
 
 
-def axes(model: Model) -> Iterator[Axis]:
+def axes(model: Model) -> Iterator[JointDof]:
     """The degrees of freedom of all joints; those of a free joint only where it has rotors, friction or springs."""
     for body in model.bodies:
         if body.joint.kind.name != Free.name or any(_resists(dof) for dof in body.joint.dofs):
             for k, (i, multiple, dof) in enumerate(body.dofs):
-                yield Axis(body, k, i, multiple, dof)
+                yield JointDof(body, k, i, multiple, dof)
 
 
 def _resists(dof: Dof) -> bool:
@@ -112,10 +112,10 @@ def _resists(dof: Dof) -> bool:
     return dof.has_dry_friction or dof.friction_function is not None or not all(is_zero(x) for x in numbers)
 
 
-def parameters(model: Model, parts: Sequence[str] = PARTS) -> list[Parameter]:
+def parameters(model: Model, parts: Sequence[str] = PARTS) -> list[TorqueParameter]:
     """The parameters of a robot: of its links, then of rotors, friction and springs."""
     of = {"links": _of_links, "rotors": _of_rotors, "friction": _of_friction, "springs": _of_springs}
-    return [Parameter(part, *entry) for part in PARTS if part in parts for entry in of[part](model)]
+    return [TorqueParameter(part, *entry) for part in PARTS if part in parts for entry in of[part](model)]
 
 
 Entry = tuple[str, str, str, Scalar]
@@ -198,7 +198,7 @@ def _powers(S: Twist, w: Vector, w_dot: Vector, a: Vector) -> list[Scalar]:
     return [S.linear.dot(a), *first_moment, *(S.angular.dot(moment) for moment in moments)]
 
 
-def _along(model: Model, axis: Axis, torque: Scalar) -> list[Scalar]:
+def _along(model: Model, axis: JointDof, torque: Scalar) -> list[Scalar]:
     """Torques of all joints where one degree of freedom needs a torque."""
     return [torque * axis.multiple if i == axis.place else 0 for i in range(model.nv)]
 

@@ -45,7 +45,7 @@ Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ScrewColumn:
     """One velocity of a joint: its place in qd, its screw S, and the changes that it makes, in the link's frame.
 
     psi_dot and psi_ddot are changes of velocity and acceleration with the coordinate, as the links see them that the
@@ -72,11 +72,11 @@ class Column:
             + self.S.angular.dot(carried.turning_S)
         )
 
-    def seen_from(self, T: Transform, drift: Vector) -> Column:
+    def seen_from(self, T: Transform, drift: Vector) -> ScrewColumn:
         """The same in the frame that T places this one in, for whose observer this link drifts; without D."""
         S, psi_dot, psi_ddot, upsilon_dot = (T * X for X in (self.S, self.psi_dot, self.psi_ddot, self.upsilon_dot))
         with_S, with_psi = drift.cross(S.angular), drift.cross(psi_dot.angular)
-        return Column(
+        return ScrewColumn(
             self.index,
             S,
             Twist(psi_dot.angular, psi_dot.linear + with_S),
@@ -99,7 +99,7 @@ class MovingLink:
     A: Twist
     K: Matrix
     drift: Vector
-    columns: Sequence[Column]
+    columns: Sequence[ScrewColumn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +195,14 @@ def link_derivatives(
     return dq, dqd, M
 
 
-ColumnsBelow = Callable[[PosedBody, Changes], Iterator[tuple[Column, Changes]]]
+ColumnsBelow = Callable[[PosedBody, Changes], Iterator[tuple[ScrewColumn, Changes]]]
 """The columns of all joints that carry the joint of a body, and its changes as each of them sees these."""
 
 
 def from_link_to_link(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> ColumnsBelow:
     """The changes are moved to the links below, whose columns are simple in their own frames."""
 
-    def columns_below(body: PosedBody, changes: Changes) -> Iterator[tuple[Column, Changes]]:
+    def columns_below(body: PosedBody, changes: Changes) -> Iterator[tuple[ScrewColumn, Changes]]:
         while body.parent:
             changes = changes.seen_from(body.T, links[body.index].drift)
             body = bodies[body.parent - 1]
@@ -215,14 +215,14 @@ def from_link_to_link(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) 
 def in_one_frame(bodies: Sequence[PosedBody], links: Sequence[MovingLink]) -> ColumnsBelow:
     """Columns and changes are moved once, to the frame of the first link that the base carries on their branch."""
     T, drift = [Transform.identity()], [Vector.zero()]
-    columns: list[list[Column]] = [[]]
+    columns: list[list[ScrewColumn]] = [[]]
     for body in bodies:
         T.append(T[body.parent] * body.T if body.parent else Transform.identity())
         own = T[body.parent].rotation * links[body.index].drift
         drift.append(drift[body.parent] + own if body.parent else Vector.zero())
         columns.append([column.seen_from(T[-1], drift[-1]) for column in links[body.index].columns])
 
-    def columns_below(body: PosedBody, changes: Changes) -> Iterator[tuple[Column, Changes]]:
+    def columns_below(body: PosedBody, changes: Changes) -> Iterator[tuple[ScrewColumn, Changes]]:
         changes, below = changes.seen_from(T[body.index], drift[body.index]), body.parent
         while below:
             for column in columns[below]:
@@ -251,7 +251,7 @@ def outward(model: Model, bodies: Sequence[PosedBody], qd: Scalars, qdd: Scalars
         ):
             psi_dot = V_parent.cross(S) + D_qd
             psi_ddot = A_parent.cross(S) + V_parent.cross(psi_dot) + V.cross(D_qd) + D_rest
-            columns.append(Column(i, S, psi_dot, psi_ddot, psi_dot + V.cross(S) + S_ring, D))
+            columns.append(ScrewColumn(i, S, psi_dot, psi_ddot, psi_dot + V.cross(S) + S_ring, D))
         drift = parent.omega.cross(P) + R * VJ.linear
         links.append(MovingLink(V.angular, A, acceleration_matrix(V.angular, A.angular), drift, columns))
     return links
@@ -332,7 +332,7 @@ def bias_and_mass_matrix(
     return h, mass_matrix_of(model, bodies, composite_inertias(bodies, inertias))
 
 
-def wrench_changes(column: Column, I: Inertia, B: BodyCoriolis, turning: BodyCoriolis | None) -> Changes:
+def wrench_changes(column: ScrewColumn, I: Inertia, B: BodyCoriolis, turning: BodyCoriolis | None) -> Changes:
     """Changes of the wrench through a joint, without the wrench that moves along with its coordinate."""
     S = column.S
     with_q = I * column.psi_ddot + B * column.psi_dot

@@ -26,7 +26,7 @@ UNITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkVectors:
     """Quantities of one link, in its own frame.
 
     Angular velocity and acceleration; linear acceleration of the origin and of the center of mass; force and moment
@@ -52,7 +52,7 @@ def inverse_dynamics(
 
 def newton_euler(
     model: Model, q: Scalars, qd: Scalars, qdd: Scalars, wrenches: Wrenches | None = None
-) -> tuple[list[LinkRow], list[Scalar]]:
+) -> tuple[list[LinkVectors], list[Scalar]]:
     """A row for each moving link, and the joint torques (friction, springs and rotors included)."""
     zero = Vector.zero()
     bodies = model.at(q)
@@ -98,4 +98,4 @@ def newton_euler(
         for k, S in body.S:
             tau[k] = tau[k] + n[body.index].dot(S.angular) + f[body.index].dot(S.linear)
     columns = (omega, omega_dot, v_dot, v_dot_com, F, N, f, n)
-    return [LinkRow(*row) for row in list(zip(*columns, strict=True))[1:]], tau
+    return [LinkVectors(*row) for row in list(zip(*columns, strict=True))[1:]], tau

@@ -34,7 +34,7 @@ from chainrule.cli.joints import (
 )
 from chainrule.core.reading import find_link
 from chainrule.inverse_kinematics.goals import TASKS
-from chainrule.inverse_kinematics.history import History
+from chainrule.inverse_kinematics.history import IterationHistory
 from chainrule.inverse_kinematics.methods import METHODS
 from chainrule.inverse_kinematics.result import REASONS, InverseKinematics
 from chainrule.spatial import Rotation
@@ -225,7 +225,7 @@ def _print_solution(
         console.print(f"of the task's {answer.equations} equations, {answer.rank} are independent on this robot")
 
 
-def _history_facts(robot: Robot, history: History, degrees: bool) -> dict[str, Any]:
+def _history_facts(robot: Robot, history: IterationHistory, degrees: bool) -> dict[str, Any]:
     """Iterates, errors (m, rad or deg) and steps, for JSON."""
     scale = [1.0, 180.0 / np.pi if degrees else 1.0]
     q = in_shown_units(robot, history.q, degrees=degrees)
@@ -233,7 +233,7 @@ def _history_facts(robot: Robot, history: History, degrees: bool) -> dict[str, A
     return {"q": q.tolist(), "error": (history.error * scale).tolist(), "step": steps.tolist()}
 
 
-def _history_table(robot: Robot, history: History, degrees: bool) -> Table:
+def _history_table(robot: Robot, history: IterationHistory, degrees: bool) -> Table:
     """A row for each iterate: errors, size of the step that follows, joints."""
     facts = _history_facts(robot, history, degrees)
     unit = "deg" if degrees else "rad"

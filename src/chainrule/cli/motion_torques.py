@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
 
 
-class Recording(NamedTuple):
+class DescribedMotion(NamedTuple):
     """A recorded motion, as the command line describes it."""
 
     path: str
@@ -63,7 +63,7 @@ def _pairs(words: tuple[str, ...], option: str) -> dict[str, str]:
     return pairs
 
 
-def report(robot: Robot, recording: Recording, *, save: str | None, plot: str | None, as_json: bool) -> None:
+def report(robot: Robot, recording: DescribedMotion, *, save: str | None, plot: str | None, as_json: bool) -> None:
     """Read a recorded motion, print the torques that it takes, and write it with them where asked."""
     if save:
         format_of(save)

@@ -225,7 +225,7 @@ class MotionFile(NamedTuple):
     def read(self, subject: Subject) -> tuple[Trajectory, list[str], list[Warning]]:
         """The motion, notes about it, and warnings."""
         from chainrule import study as library
-        from chainrule.cli.motion_torques import Recording
+        from chainrule.cli.motion_torques import DescribedMotion
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -234,7 +234,7 @@ class MotionFile(NamedTuple):
                 solved = library.solve_markers(subject, markers, trunk=self.trunk, cutoff=self.cutoff)
                 motion, notes = solved.trajectory, list(solved.notes)
             else:
-                recording = Recording(self.path, self.columns, self.constant, self.degrees, self.cutoff, None)
+                recording = DescribedMotion(self.path, self.columns, self.constant, self.degrees, self.cutoff, None)
                 motion, notes = recording.read(subject.robot), []
         return motion, notes, [one.message for one in caught if isinstance(one.message, Warning)]
 

@@ -91,9 +91,9 @@ def torque(
     if motion is not None:
         if any(value is not None for value in (q, qd, qdd)):
             raise click.UsageError("--motion has its own positions; leave out --q, --qd and --qdd")
-        from chainrule.cli.motion_torques import Recording, report
+        from chainrule.cli.motion_torques import DescribedMotion, report
 
-        recording = Recording(motion, columns, constant, degrees or None, cutoff, tip_wrench, frame)
+        recording = DescribedMotion(motion, columns, constant, degrees or None, cutoff, tip_wrench, frame)
         report(robot, recording, save=save, plot=plot, as_json=as_json)
         return
     if columns or constant or any(value is not None for value in (cutoff, plot, save)):

@@ -14,7 +14,7 @@ import numpy as np
 from chainrule.arguments import npz_path
 from chainrule.errors import ShapeError, short_repr
 from chainrule.formats.arrays import load_arrays, reading, save_arrays
-from chainrule.kinematics.cell_table import Cells, CellTable
+from chainrule.kinematics.cell_table import CellRecords, CellTable
 
 FORMAT = "chainrule workspace checkpoint 1"
 
@@ -47,7 +47,7 @@ class Checkpoint:
         edges = np.flatnonzero(np.diff(np.concatenate([[True], self.done, [True]]).astype(np.int8)))
         return [range(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
 
-    def add(self, blocks: range, cells: Cells) -> None:
+    def add(self, blocks: range, cells: CellRecords) -> None:
         """Count the cells of some blocks."""
         self.is_whole = False
         self.table.merge(cells)
@@ -67,10 +67,10 @@ class Checkpoint:
 
     def _read(self, path: Path) -> None:
         with reading(path, "a checkpoint of a workspace"):
-            stored = load_arrays(path, ("facts", "done", *Cells._fields))
+            stored = load_arrays(path, ("facts", "done", *CellRecords._fields))
             self._refuse_other(json.loads(str(stored["facts"])))
             done = np.unpackbits(stored["done"], count=len(self.done)).astype(bool)
-            self.table.merge(Cells(**{name: stored[name] for name in Cells._fields}))
+            self.table.merge(CellRecords(**{name: stored[name] for name in CellRecords._fields}))
             self.done = done
 
     def _refuse_other(self, facts: Any) -> None:

@@ -18,8 +18,8 @@ from chainrule.arguments import as_list, flag, one_of
 from chainrule.calls import explains_arguments
 from chainrule.cluster.client import connect
 from chainrule.cluster.files import FACTS, DataFile, Folder, find_files
-from chainrule.cluster.pieces import Finished, Piece, RobotOf, RowReader, Work
-from chainrule.cluster.products import ColumnFunction, Results, Summary
+from chainrule.cluster.pieces import FilePiece, Finished, RobotOf, RowReader, Work
+from chainrule.cluster.products import ColumnFunction, Results, SummaryProduct
 from chainrule.cluster.reading import Reading, read_columns
 from chainrule.cluster.result_columns import Computation
 from chainrule.cluster.stream import Outcome, run_tasks
@@ -235,7 +235,7 @@ class Dataset:
         if by is not None and by not in self.partitions:
             raise UnknownNameError.of("partition", by, self.partitions, "the data set")
         place = None if folder is None else self._folder(folder, storage_options)
-        work = Work(robot, self.reading, Summary(), place, self.storage)
+        work = Work(robot, self.reading, SummaryProduct(), place, self.storage)
         parts: dict[str | None, Merged] = {}
         finished = []
         for one in self._finish(work, cluster, workers, progress):
@@ -281,7 +281,7 @@ class Dataset:
         with _sweeping(work.folder, self.files), connect(cluster, workers) as client:
             if client is not None:
                 _refuse_own_memory(work.folder, self.files)
-            again: list[tuple[Piece, ...]] = []
+            again: list[tuple[FilePiece, ...]] = []
             run = partial(run_tasks, work.finish, client=client, name=_name, doing="data set", unit="tasks")
             for outcome in run(list(work.tasks(self.files)), progress=progress):
                 if outcome.error is not None and len(outcome.task) > 1:
@@ -318,7 +318,7 @@ class Dataset:
         )
 
 
-def _records(outcome: Outcome[tuple[Piece, ...], list[Finished]]) -> list[Finished]:
+def _records(outcome: Outcome[tuple[FilePiece, ...], list[Finished]]) -> list[Finished]:
     """The records of a task; of one whose worker died, that its piece is set aside."""
     if outcome.value is not None:
         return outcome.value
@@ -350,7 +350,7 @@ def _refuse_own_memory(folder: Folder | None, files: Sequence[DataFile]) -> None
             )
 
 
-def _name(pieces: tuple[Piece, ...]) -> str:
+def _name(pieces: tuple[FilePiece, ...]) -> str:
     return quoted((piece.name for piece in pieces), 2)
 
 

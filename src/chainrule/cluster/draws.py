@@ -57,7 +57,7 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class RunSampler:
     """The way runs are drawn: `draw`, and the torque that is made of it."""
 
     robot: Mechanism

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array, names, one_of, real_array, whole_number
 from chainrule.calls import explains_arguments
 from chainrule.cluster.client import connect
-from chainrule.cluster.draws import Draw, Drawing, Runs
+from chainrule.cluster.draws import Draw, Runs, RunSampler
 from chainrule.cluster.stream import run_tasks
 from chainrule.control.laws.controller import Controller
 from chainrule.core.at import bind
@@ -188,7 +188,7 @@ class MonteCarlo:
     """Runs that diverged, or could not be simulated to their end; no other number counts them."""
     diverged: tuple[int, ...]
     """The numbers of the first thousand of them."""
-    plan: Plan = field(repr=False)
+    plan: MonteCarloPlan = field(repr=False)
 
     def __repr__(self) -> str:
         lost = f"{self.diverged_count} diverged" if self.diverged_count else "none diverged"
@@ -222,10 +222,10 @@ class MonteCarlo:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class MonteCarloPlan:
     """A Monte Carlo, checked: everything that a worker needs for any of its blocks."""
 
-    drawing: Drawing
+    drawing: RunSampler
     runs: int
     block: int
     seed: int
@@ -279,7 +279,7 @@ def _read_plan(
     block: int,
     record: int | None,
     options: Mapping[str, Any],
-) -> Plan:
+) -> MonteCarloPlan:
     """A Monte Carlo, checked by drawing its first block."""
     if not isinstance(robot, Mechanism):
         raise ShapeError(f"monte_carlo: robot must be a Robot, got {short_repr(robot)}")
@@ -297,8 +297,8 @@ def _read_plan(
     wanted = names(quantities, "monte_carlo: quantities")
     for name in wanted:
         one_of(KNOWN_QUANTITIES, name, "quantity", "monte_carlo")
-    plan = Plan(
-        drawing=Drawing(robot, draw, torque, controller),
+    plan = MonteCarloPlan(
+        drawing=RunSampler(robot, draw, torque, controller),
         runs=whole_number(runs, "monte_carlo: runs", 1),
         block=whole_number(block, "monte_carlo: block", 1),
         seed=whole_number(seed, "monte_carlo: seed"),
@@ -310,7 +310,7 @@ def _read_plan(
     return _with_times(plan, record)
 
 
-def _with_times(plan: Plan, record: int | None) -> Plan:
+def _with_times(plan: MonteCarloPlan, record: int | None) -> MonteCarloPlan:
     """A plan with the times of samples, checked by drawing the first block."""
     first = plan.draw(0)
     own = {"duration": plan.duration, "progress": False, "events": None, "diverged": "keep"}
@@ -389,7 +389,7 @@ def _merge(some: Mapping[str, Statistics], more: Mapping[str, Statistics]) -> Ma
     return {name: part.merge(more[name]) for name, part in some.items()}
 
 
-def _run_block(plan: Plan, number: int) -> BlockResult:
+def _run_block(plan: MonteCarloPlan, number: int) -> BlockResult:
     """The statistics of one block: a task."""
     first, drawn = number * plan.block, plan.draw(number)
     count = min(plan.block, plan.runs - first)
@@ -408,7 +408,7 @@ def _run_block(plan: Plan, number: int) -> BlockResult:
     return total._replace(warnings=tuple(f"{plan.name_of(number)}: {message}" for message in told[:1]))
 
 
-def _simulate_parts(plan: Plan, runs: Runs, start: int = 0) -> Iterator[tuple[int, int, Trajectory | None]]:
+def _simulate_parts(plan: MonteCarloPlan, runs: Runs, start: int = 0) -> Iterator[tuple[int, int, Trajectory | None]]:
     """Motions of parts of a block, with the place of the first and their number; None for one that has no motion.
 
     Errors that concern one motion, such as a loop that comes open, are found by halving the batch.
@@ -428,7 +428,7 @@ def _simulate_parts(plan: Plan, runs: Runs, start: int = 0) -> Iterator[tuple[in
         yield start, len(runs), motion
 
 
-def _reduce(plan: Plan, motion: Trajectory | None, numbers: NDArray[np.int64]) -> BlockResult:
+def _reduce(plan: MonteCarloPlan, motion: Trajectory | None, numbers: NDArray[np.int64]) -> BlockResult:
     """The statistics of the runs with these numbers, the first of a batch of motions."""
     if motion is None or len(motion) < plan.samples:  # it ends early where all rows diverge
         return BlockResult({}, {}, {}, len(numbers), tuple(numbers[:MAX_NAMED].tolist()))
@@ -469,7 +469,7 @@ def _column_names(robot: Mechanism, quantity: str) -> tuple[str, ...]:
     return {"q": tuple(robot.coordinate_names), "work": WORKS}.get(quantity, ())
 
 
-def _measure(plan: Plan, motion: Trajectory, numbers: NDArray[np.int64]) -> dict[str, Statistics]:
+def _measure(plan: MonteCarloPlan, motion: Trajectory, numbers: NDArray[np.int64]) -> dict[str, Statistics]:
     """The statistics of what the user's function makes of motions."""
     if plan.measure is None:
         return {}

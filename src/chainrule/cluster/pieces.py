@@ -31,7 +31,7 @@ RobotOf = Robot | Callable[[dict[str, str]], Robot]
 """A robot, or the one for a file by its partitions."""
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """A file, or some of its row groups."""
 
     file: DataFile
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 class Finished:
     """A piece and what became of it: "written", "kept" from an earlier run, or "set aside" for a reason."""
 
-    piece: Piece
+    piece: FilePiece
     status: str
     rows: int = 0
     reason: str = ""
@@ -78,7 +78,7 @@ class RowReader(Protocol):
         """Rows of some row groups of an open file; what had to be assumed goes into `notes`."""
 
 
-class Product(Protocol):
+class PieceProduct(Protocol):
     """A thing that is made of each piece."""
 
     def describe(self) -> dict[str, Any]:
@@ -87,10 +87,12 @@ class Product(Protocol):
     def check(self, robot: Robot) -> None:
         """Refuse what cannot be made for a robot."""
 
-    def find(self, folder: Folder, piece: Piece, key: str) -> Finished | None:
+    def find(self, folder: Folder, piece: FilePiece, key: str) -> Finished | None:
         """The record of a piece that an earlier run has finished with this key; None where there is none."""
 
-    def make(self, piece: Piece, robot: Robot, states: Iterator[Any], folder: Folder | None, facts: str) -> Finished:
+    def make(
+        self, piece: FilePiece, robot: Robot, states: Iterator[Any], folder: Folder | None, facts: str
+    ) -> Finished:
         """Make it, and write it whole, with the facts of which `key` is one."""
 
 
@@ -100,7 +102,7 @@ class Work:
 
     robot: RobotOf
     reading: RowReader
-    product: Product
+    product: PieceProduct
     folder: Folder | None
     storage: Mapping[str, Any]
 
@@ -133,11 +135,11 @@ class Work:
         plain: dict[str, Any] = json.loads(json.dumps(facts, default=repr))
         return plain
 
-    def finish(self, pieces: Sequence[Piece]) -> list[Finished]:
+    def finish(self, pieces: Sequence[FilePiece]) -> list[Finished]:
         """Do the work of some pieces; what is wrong with a file is in its record."""
         return [self._finish_one(piece) for piece in pieces]
 
-    def _finish_one(self, piece: Piece) -> Finished:
+    def _finish_one(self, piece: FilePiece) -> Finished:
         try:
             robot = self.robot_for(piece.file)
             facts = self.describe() | {"digest": fingerprint(robot), "file": piece.file.name}
@@ -154,7 +156,7 @@ class Work:
             return Finished(piece, "set aside", reason=" ".join(str(error).split())[:500])
 
     @contextmanager
-    def states(self, piece: Piece, robot: Robot, notes: Findings) -> Iterator[Iterator[Any]]:
+    def states(self, piece: FilePiece, robot: Robot, notes: Findings) -> Iterator[Iterator[Any]]:
         """The states of a piece, a few rows at a time; what is wrong with its file is a FormatError."""
 
         def read() -> Generator[Any, None, None]:
@@ -174,26 +176,26 @@ class Work:
         finally:
             parts.close()
 
-    def split(self, file: DataFile) -> list[Piece]:
+    def split(self, file: DataFile) -> list[FilePiece]:
         """A large file in pieces of some row groups each, where its rows are states of their own."""
         try:
             with open_parquet(file, self.storage) as found:
                 if not self.reading.holds_states(self.robot_for(file), found.schema_arrow):
-                    return [Piece(file)]
+                    return [FilePiece(file)]
                 sizes = [found.metadata.row_group(k).total_byte_size for k in range(found.num_row_groups)]
         except Exception:  # the worker says what is wrong with it
-            return [Piece(file)]
+            return [FilePiece(file)]
         starts, taken = [0], 0
         for k, size in enumerate(sizes):
             if taken and taken + size > PIECE_BYTES:
                 starts.append(k)
                 taken = 0
             taken += size
-        return [Piece(file, a, b) for a, b in zip(starts, [*starts[1:], len(sizes)], strict=True)]
+        return [FilePiece(file, a, b) for a, b in zip(starts, [*starts[1:], len(sizes)], strict=True)]
 
-    def tasks(self, files: Iterable[DataFile]) -> Iterator[tuple[Piece, ...]]:
+    def tasks(self, files: Iterable[DataFile]) -> Iterator[tuple[FilePiece, ...]]:
         """Pieces for one task each: many small files together, large ones split."""
-        batch: list[Piece] = []
+        batch: list[FilePiece] = []
         size = 0
         for file in files:
             if file.size > 2 * PIECE_BYTES:
@@ -202,7 +204,7 @@ class Work:
             if batch and (size + file.size > BATCH_BYTES or len(batch) == BATCH_FILES):
                 yield tuple(batch)
                 batch, size = [], 0
-            batch.append(Piece(file))
+            batch.append(FilePiece(file))
             size += file.size
         if batch:
             yield tuple(batch)

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from chainrule.cluster.files import Folder
-from chainrule.cluster.pieces import Finished, Piece
-from chainrule.cluster.reading import States
+from chainrule.cluster.pieces import FilePiece, Finished
+from chainrule.cluster.reading import StateRows
 from chainrule.cluster.result_columns import MEASURED, measure
 from chainrule.core.evaluation import require
 from chainrule.errors import FormatError
@@ -57,7 +57,7 @@ class Results:
         """Refuse what cannot be computed for a robot."""
         self.computation.check(robot)
 
-    def find(self, folder: Folder, piece: Piece, key: str) -> Finished | None:
+    def find(self, folder: Folder, piece: FilePiece, key: str) -> Finished | None:
         """The record of a piece that is finished."""
         _, parquet = import_parquet()
         try:
@@ -67,7 +67,9 @@ class Results:
         except Exception:  # there is none, or it is damaged: it is made again
             return None
 
-    def make(self, piece: Piece, robot: Robot, states: Iterator[Any], folder: Folder | None, facts: str) -> Finished:
+    def make(
+        self, piece: FilePiece, robot: Robot, states: Iterator[Any], folder: Folder | None, facts: str
+    ) -> Finished:
         """Compute, and write the file."""
         assert folder is not None
         arrow, parquet = import_parquet()
@@ -103,7 +105,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Summary:
+class SummaryProduct:
     """Statistics of each piece, of MEASURED; in a file of its own where there is a folder."""
 
     def describe(self) -> dict[str, Any]:
@@ -114,7 +116,7 @@ class Summary:
         """Refuse robots without masses."""
         require(robot, "inverse_dynamics")
 
-    def find(self, folder: Folder, piece: Piece, key: str) -> Finished | None:
+    def find(self, folder: Folder, piece: FilePiece, key: str) -> Finished | None:
         """The statistics of a piece that is finished."""
         try:
             with folder.open(_npz(piece)) as file, np.load(file, allow_pickle=False) as stored:
@@ -130,7 +132,9 @@ class Summary:
         except Exception:  # there is none, or it is damaged: it is made again
             return None
 
-    def make(self, piece: Piece, robot: Robot, states: Iterator[States], folder: Folder | None, facts: str) -> Finished:
+    def make(
+        self, piece: FilePiece, robot: Robot, states: Iterator[StateRows], folder: Folder | None, facts: str
+    ) -> Finished:
         """Collect the statistics, and write them."""
         names = {"angle": robot.model.layout.coordinate_names}
         collected: dict[str, Statistics] = {}
@@ -152,5 +156,5 @@ class Summary:
         return Finished(piece, "written", rows, statistics=collected)
 
 
-def _npz(piece: Piece) -> str:
+def _npz(piece: FilePiece) -> str:
     return str(PurePosixPath(piece.name).with_suffix(".npz"))

@@ -25,7 +25,7 @@ from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.inverse_kinematics.reachability import BLOCK_TARGETS, Reachability, Solver, read_volume, solve_blocks
 from chainrule.inverse_kinematics.solve import inverse_kinematics
-from chainrule.kinematics.cell_table import Cells, CellTable, bytes_per_cell, refuse_too_many_cells
+from chainrule.kinematics.cell_table import CellRecords, CellTable, bytes_per_cell, refuse_too_many_cells
 from chainrule.kinematics.reach import positive_integer
 from chainrule.kinematics.samples import BLOCK_POSTURES, block_of_postures, measure_postures
 from chainrule.kinematics.voxels import read_side
@@ -158,7 +158,7 @@ def split_blocks(waiting: Sequence[range], cells: float, threads: int) -> list[r
     return [range(start, min(start + size, run.stop)) for run in waiting for start in range(run.start, run.stop, size)]
 
 
-def count_blocks(sampling: Sampling, blocks: range, *, most_tables: int = 1) -> Cells:
+def count_blocks(sampling: Sampling, blocks: range, *, most_tables: int = 1) -> CellRecords:
     """The cells of some blocks, on as many threads as there are, each with a table of its own."""
     parts = max(1, min(threads(), most_tables, len(blocks)))
     tables = [CellTable(sampling.cell, sampling.robot.nq) for _ in range(parts)]

@@ -35,7 +35,7 @@ ROWS_LOOKED_AT = 1 << 12
 KINDS = ("q", "qd", "qdd")
 
 
-class States(NamedTuple):
+class StateRows(NamedTuple):
     """Some states, a row each, and the columns that are handed on with them."""
 
     q: Array
@@ -72,7 +72,7 @@ class Reading:
             robot, self.options.get("smoothing", "spline"), self.options.get("cutoff"), self.options.get("noise")
         )
 
-    def states(self, robot: Mechanism, file: Any, groups: range, notes: Findings) -> Iterator[States]:
+    def states(self, robot: Mechanism, file: Any, groups: range, notes: Findings) -> Iterator[StateRows]:
         """The states of some row groups of an open Parquet file; what had to be assumed goes into `notes`."""
         schema = file.schema_arrow
         wanted = (*self.keep, self.motion, *self.columns.values())
@@ -114,7 +114,7 @@ class Reading:
 
     def _read_states(
         self, layout: Layout, file: Any, groups: range, given: StateColumns, notes: Findings
-    ) -> Iterator[States]:
+    ) -> Iterator[StateRows]:
         named = [given.time, self.motion, "row" if "row" in file.schema_arrow.names else None, *self.keep]
         kept = list(dict.fromkeys(name for name in named if name is not None))
         wanted = list(dict.fromkeys([*kept, *(title for titles in given.titles.values() for title in titles)]))
@@ -133,7 +133,7 @@ class Reading:
             lost += _count_lost(arrays)
             q, qd, qdd = arrays
             doubt = doubt or self._doubt_radians(layout, q, given)
-            yield States(q, qd, qdd, {name: batch.column(name) for name in kept})
+            yield StateRows(q, qd, qdd, {name: batch.column(name) for name in kept})
         if doubt is not None:
             notes.assumed.append(doubt)
         if lost:
@@ -164,7 +164,7 @@ class Reading:
 
     # Recordings
 
-    def _read_recording(self, robot: Mechanism, file: Any, notes: Findings) -> Iterator[States]:
+    def _read_recording(self, robot: Mechanism, file: Any, notes: Findings) -> Iterator[StateRows]:
         refuse_beyond_memory(4.0 * file.metadata.num_rows * file.metadata.num_columns, "a recording that is read whole")
         whole = file.read(use_threads=False)
         columns = _numbers(whole)
@@ -188,7 +188,7 @@ class Reading:
             if self.keep and len(motion.t) != len(table):
                 raise FormatError("samples were merged, so that the columns of keep=... do not fit the result")
             kept |= {name: _column(whole, name).take(rows) for name in self.keep}
-            yield States(motion.q, motion.qd, motion.qdd, kept)
+            yield StateRows(motion.q, motion.qd, motion.qdd, kept)
 
     def _coordinates(self, layout: Layout) -> dict[str, str]:
         """Columns of positions by the names of coordinates; those of velocities and accelerations are not used."""

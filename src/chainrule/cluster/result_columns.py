@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.cluster.reading import States
+from chainrule.cluster.reading import StateRows
 from chainrule.core.evaluation import evaluate, options_of, require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_wrenches
@@ -48,11 +48,11 @@ class Computation:
         require(robot, self.name)
         options_of(robot, self.name, self.options)
 
-    def columns(self, robot: Mechanism, states: States) -> Columns:
+    def columns(self, robot: Mechanism, states: StateRows) -> Columns:
         """The results for some states."""
         return COMPUTATIONS.get(self.name, self._of_function)(robot, states)
 
-    def _of_function(self, robot: Mechanism, states: States) -> Columns:
+    def _of_function(self, robot: Mechanism, states: StateRows) -> Columns:
         arguments = {name: getattr(states, name) for name in FUNCTIONS[self.name].arguments}
         values = evaluate(robot, self.name, read_wrenches(robot, self.name, None, None), **arguments, **self.options)
         places = [".".join(map(str, place)) for place in product(*map(range, values.shape[1:]))]
@@ -60,18 +60,18 @@ class Computation:
         return dict(zip(names, values.reshape(len(values), len(names)).T, strict=True))
 
 
-def _torques(robot: Mechanism, states: States) -> Columns:
+def _torques(robot: Mechanism, states: StateRows) -> Columns:
     tau = inverse_dynamics(robot, *states[:3])
     return {f"tau.{name}": tau[:, k] for k, name in enumerate(robot.model.layout.velocity_names)}
 
 
-def _terms(robot: Mechanism, states: States) -> Columns:
+def _terms(robot: Mechanism, states: StateRows) -> Columns:
     terms = torque_terms(robot, *states[:3])
     names = robot.model.layout.velocity_names
     return {f"{term}.{name}": values[:, k] for term, values in terms.items() for k, name in enumerate(names)}
 
 
-def _wrenches(robot: Mechanism, states: States) -> Columns:
+def _wrenches(robot: Mechanism, states: StateRows) -> Columns:
     wrenches = joint_wrenches(robot, *states[:3])
     return {
         f"{joint}.{axis}": wrenches[:, j, k]
@@ -80,7 +80,7 @@ def _wrenches(robot: Mechanism, states: States) -> Columns:
     }
 
 
-COMPUTATIONS: dict[str, Callable[[Mechanism, States], Columns]] = {
+COMPUTATIONS: dict[str, Callable[[Mechanism, StateRows], Columns]] = {
     "torques": _torques,
     "terms": _terms,
     "wrenches": _wrenches,
@@ -91,7 +91,7 @@ MEASURED = ("angle", "speed", "acceleration", "torque", "power")
 """What statistics are collected of; of sliding joints it is their length, force and so on."""
 
 
-def measure(robot: Mechanism, states: States) -> dict[str, Array]:
+def measure(robot: Mechanism, states: StateRows) -> dict[str, Array]:
     """The arrays (rows, n) of MEASURED for some states."""
     tau = inverse_dynamics(robot, *states[:3])
     return dict(zip(MEASURED, (*states[:3], tau, np.multiply(tau, states.qd)), strict=True))

@@ -18,7 +18,7 @@ from chainrule.cluster.client import SECONDS_FOR_SCHEDULER
 from chainrule.cluster.versions import own_versions, refuse_other_versions
 from chainrule.compile.runtime.threads import one_thread
 from chainrule.errors import ChainruleError, ClusterError
-from chainrule.simulation.progress import Progress
+from chainrule.simulation.progress import ProgressBar
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -99,7 +99,7 @@ def run_tasks(
         outcomes = _run_here(function, tasks)
     else:
         outcomes = _Stream(client, function, name, in_flight, in_order, total).run(tasks)
-    with Progress(total or 0, progress if total else False, doing, unit) as bar:
+    with ProgressBar(total or 0, progress if total else False, doing, unit) as bar:
         for count, outcome in enumerate(outcomes, start=1):
             bar.at(count)
             yield outcome

@@ -15,7 +15,7 @@ from typing import Any
 
 from chainrule.compile.symbol_array import Symbol
 from chainrule.compile.tape import CONDITIONS, OPERATIONS, Instruction, Tape, Value, with_shared_reciprocals
-from chainrule.spatial.scalar import Functions, register
+from chainrule.spatial.scalar import ScalarFunctions, register
 
 Operand = Any
 """A node or a number."""
@@ -427,7 +427,7 @@ def _atan2(y: Operand, x: Operand) -> Node:
 
 register(
     Node,
-    Functions(
+    ScalarFunctions(
         sin=Node.sin,
         cos=Node.cos,
         sqrt=Node.sqrt,

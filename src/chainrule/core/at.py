@@ -12,7 +12,7 @@ from chainrule.arguments import holds_lazy
 from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import OpenNumbers, dimensions_of_numbers, read_parameters
-from chainrule.core.subject import Subject
+from chainrule.core.subject import RobotSubject
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -77,7 +77,7 @@ class At:
 class AtSubject:
     """Functions of a subject with numbers bound."""
 
-    def __init__(self, subject: Subject, numbers: Numbers) -> None:
+    def __init__(self, subject: RobotSubject, numbers: Numbers) -> None:
         self._subject = subject
         self._numbers = numbers
 
@@ -93,7 +93,7 @@ class AtSubject:
 def _with_numbers(robot: Mechanism, numbers: Numbers, owner: Any, name: str) -> Any:
     """A function of a robot or of its subject, with numbers bound."""
     function = getattr(type(owner), name, None)
-    if isinstance(function, property) and isinstance(getattr(owner, name), Subject):
+    if isinstance(function, property) and isinstance(getattr(owner, name), RobotSubject):
         return AtSubject(getattr(owner, name), numbers)
     if function is None or not follows_numbers(function):
         what = f"robot {robot.name!r}" if owner is robot else repr(owner)

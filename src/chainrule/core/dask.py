@@ -95,7 +95,7 @@ def takes_dask(*, by_reference: bool = False, **dimensions: Dimensions) -> Calla
 # --- what travels to the workers ---
 
 
-class Slot(NamedTuple):
+class ArgumentSlot(NamedTuple):
     """A place in the arguments of a function that a chunk is put into."""
 
     number: int
@@ -122,7 +122,7 @@ class Container(NamedTuple):
 
 
 def _fill(template: Any, chunks: Sequence[Array]) -> Any:
-    return template.fill(chunks) if isinstance(template, (Slot, Container)) else template
+    return template.fill(chunks) if isinstance(template, (ArgumentSlot, Container)) else template
 
 
 class Leaf(NamedTuple):
@@ -307,7 +307,7 @@ class _Arguments:
             return self._template(name, value.data, label)
         labels, axis = joint_dimension(value, what)
         slot = self._place(value, np.moveaxis(value.data, axis, -1), 1, label)
-        return Slot(slot.number, labels)
+        return ArgumentSlot(slot.number, labels)
 
     def _place(self, value: Any, numbers: Any, own: int, label: str) -> Any:
         """A place for the chunks of an array; the value itself where it has no batch and is not lazy."""
@@ -329,7 +329,7 @@ class _Arguments:
         self.arrays.append(numbers.rechunk(dict.fromkeys(core, -1)))
         self.dimensions.append(own)
         self.labels.append(label)
-        return Slot(len(self.arrays) - 1)
+        return ArgumentSlot(len(self.arrays) - 1)
 
     # --- results ---
 

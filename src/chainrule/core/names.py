@@ -32,7 +32,7 @@ LABEL_DIMENSIONS = ("joint", "joints", "joint_name", "coordinate", "dof")
 """Dimensions of a DataArray that are taken for the joints' where several have labels."""
 
 
-class Named(NamedTuple):
+class NamedValues(NamedTuple):
     """Numbers by name, in the order in which they were given."""
 
     names: tuple[str, ...]
@@ -70,7 +70,7 @@ def read_joint_numbers(model: Model, value: Any, quantity: Quantity | None, what
     return real_array(value, what, None if quantity is None else model.layout.labelled_units[quantity])
 
 
-def numbers_by_name(value: Any, quantity: Quantity | None, what: str) -> Named | None:
+def numbers_by_name(value: Any, quantity: Quantity | None, what: str) -> NamedValues | None:
     """The names and numbers of anything that has names; None for arrays and lists, which have none."""
     kind = type(value)
     if kind is np.ndarray:
@@ -83,9 +83,9 @@ def numbers_by_name(value: Any, quantity: Quantity | None, what: str) -> Named |
     if is_data_array(value):
         return _of_data_array(value, what)
     if isinstance(value, Mapping):
-        return Named(tuple(value), tuple(x.data if is_data_array(x) else x for x in value.values()))
+        return NamedValues(tuple(value), tuple(x.data if is_data_array(x) else x for x in value.values()))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return Named(tuple(value._fields), tuple(value))
+        return NamedValues(tuple(value._fields), tuple(value))
     labels = getattr(value, "name", None)
     if labels is not None and _are_names(labels) and any(hasattr(value, field) for field in MESSAGE_FIELDS):
         return _of_message(value, labels, quantity, what)
@@ -97,13 +97,13 @@ def _are_names(labels: Any) -> bool:
     return isinstance(labels, Sequence) and not isinstance(labels, str) and all(isinstance(x, str) for x in labels)
 
 
-def _of_records(value: Any) -> Named:
+def _of_records(value: Any) -> NamedValues:
     """A structured array of NumPy: a field for each joint."""
     names = value.dtype.names
-    return Named(tuple(names), tuple(value[name] for name in names))
+    return NamedValues(tuple(names), tuple(value[name] for name in names))
 
 
-def _of_pandas(value: Any, what: str) -> Named | None:
+def _of_pandas(value: Any, what: str) -> NamedValues | None:
     """A Series (joints are its index) or a DataFrame (joints are its columns, rows the batch)."""
     if hasattr(value, "columns"):
         labels, kind = list(value.columns), "columns"
@@ -118,7 +118,7 @@ def _of_pandas(value: Any, what: str) -> Named | None:
             f"{what} is a pandas {type(value).__name__} whose {kind} is not the names of joints but "
             f"{short_repr(labels)}; name them, or give .to_numpy() if its numbers are in the robot's order"
         )
-    return Named(tuple(labels), tuple(columns))
+    return NamedValues(tuple(labels), tuple(columns))
 
 
 def is_data_array(value: Any) -> bool:
@@ -126,12 +126,12 @@ def is_data_array(value: Any) -> bool:
     return type(value).__module__.startswith("xarray.") and hasattr(value, "dims") and hasattr(value, "data")
 
 
-def _of_data_array(value: Any, what: str) -> Named:
+def _of_data_array(value: Any, what: str) -> NamedValues:
     """A DataArray of xarray: one of its dimensions has the names of joints as its labels, the others are the batch."""
     labels, axis = joint_dimension(value, what)
     refuse_lazy(value, what)
     place = (slice(None),) * axis
-    return Named(labels, tuple(value.data[(*place, i)] for i in range(len(labels))))
+    return NamedValues(labels, tuple(value.data[(*place, i)] for i in range(len(labels))))
 
 
 def joint_dimension(value: Any, what: str) -> tuple[tuple[str, ...], int]:
@@ -161,7 +161,7 @@ def _refuse_other_unit(value: Any, what: str) -> None:
         )
 
 
-def _of_message(value: Any, labels: Sequence[str], quantity: Quantity | None, what: str) -> Named:
+def _of_message(value: Any, labels: Sequence[str], quantity: Quantity | None, what: str) -> NamedValues:
     """A message such as sensor_msgs/JointState: names, and a list of as many numbers for each quantity."""
     field = MESSAGE_FIELDS.get(quantity or "")
     lacking = field or quantity or "numbers of this kind"
@@ -174,14 +174,14 @@ def _of_message(value: Any, labels: Sequence[str], quantity: Quantity | None, wh
         raise ShapeError(
             f"{what} is a {type(value).__name__} with {len(labels)} names and {len(numbers)} numbers of {field}"
         )
-    return Named(known_names(labels, what), tuple(numbers), is_measured=True)
+    return NamedValues(known_names(labels, what), tuple(numbers), is_measured=True)
 
 
 # --- from names to places ---
 
 
 def array_by_name(
-    model: Model, named: Named, quantity: Quantity | None, what: str, start: Array | None = None
+    model: Model, named: NamedValues, quantity: Quantity | None, what: str, start: Array | None = None
 ) -> Array:
     """Named numbers as an array in the model's order; those that have no name stay as in `start`.
 
@@ -225,7 +225,7 @@ def _advice(quantity: Quantity | None) -> str:
     return "name all of them" + (f", or fill the rest with zeros by {filler}" if filler else "")
 
 
-def _columns(model: Model, named: Named, quantity: Quantity | None, what: str) -> list[Array | None]:
+def _columns(model: Model, named: NamedValues, quantity: Quantity | None, what: str) -> list[Array | None]:
     """The numbers at each place, None where no name leads there."""
     layout = model.layout
     names = layout.names_of(quantity or "velocity")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from chainrule.errors import FormatError, ModelError, ModelWarning, ShapeError, short_repr, warn_user
-from chainrule.model.problems import Problem
+from chainrule.model.problems import ModelProblem
 
 Check = Literal["warn", "strict"] | bool
 """What is done about problems: a warning, an error ("strict" or True), or nothing (False)."""
@@ -37,7 +37,9 @@ def check_mode(value: Any, what: str = "check") -> Mode:
     raise ShapeError(f'{what} must be "warn", "strict" (or True), or False, got {short_repr(value)}')
 
 
-def report(name: str, problems: Sequence[Problem], check: Mode, *, in_file: bool = False, warn: bool = True) -> None:
+def report(
+    name: str, problems: Sequence[ModelProblem], check: Mode, *, in_file: bool = False, warn: bool = True
+) -> None:
     """One warning about all problems of the robot `name`, or one error; fatal ones are an error always.
 
     `in_file` says that some are problems of a file, not of the robot in it: the error is then a FormatError.
@@ -54,7 +56,7 @@ def report(name: str, problems: Sequence[Problem], check: Mode, *, in_file: bool
         warn_user(describe(name, problems, _advice(problems, check)), ModelWarning)
 
 
-def describe(name: str, problems: Sequence[Problem], advice: str = "", *, brief: bool = False) -> str:
+def describe(name: str, problems: Sequence[ModelProblem], advice: str = "", *, brief: bool = False) -> str:
     """All problems of a robot in words: one sentence for one, a list for several; equal ones share an entry.
 
     `brief` leaves out what they mean for the results, of which there are none in an error.
@@ -69,9 +71,9 @@ def describe(name: str, problems: Sequence[Problem], advice: str = "", *, brief:
     return f"robot {name!r} has {len(entries)} problems:{listed}{more}{advice and chr(10) + advice}"
 
 
-def _entries(problems: Sequence[Problem], brief: bool) -> list[str]:
+def _entries(problems: Sequence[ModelProblem], brief: bool) -> list[str]:
     """The text of each problem; elements with the same one are named together, and the same meaning is told once."""
-    alike: dict[Problem, list[str]] = {}
+    alike: dict[ModelProblem, list[str]] = {}
     for problem in problems:
         elements = alike.setdefault(replace(problem, element=""), [])
         if problem.element not in elements:
@@ -91,7 +93,7 @@ def _join(elements: Sequence[str]) -> str:
     return named if len(elements) <= MAX_ELEMENTS else f"{named}, ... ({len(elements)} in all)"
 
 
-def _advice(problems: Sequence[Problem], check: Mode) -> str:
+def _advice(problems: Sequence[ModelProblem], check: Mode) -> str:
     """What a user can do about problems."""
     ways = []
     if any(problem.repair and not problem.is_repaired for problem in problems):

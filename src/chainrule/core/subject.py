@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Subject:
+class RobotSubject:
     """Functions of a robot in one subject, as its methods: `help` leads to them."""
 
     def __init__(self, robot: Any) -> None:
@@ -53,7 +53,7 @@ class lazy_method:  # noqa: N801
         function = getattr(import_module(self.module), self.name)
         if owner is None:
             return function
-        return MethodType(function, owner.robot if isinstance(owner, Subject) else owner)
+        return MethodType(function, owner.robot if isinstance(owner, RobotSubject) else owner)
 
 
 class method(Generic[P, R]):  # noqa: N801
@@ -66,6 +66,6 @@ class method(Generic[P, R]):  # noqa: N801
     @overload
     def __get__(self, subject: None, owner: type[Any]) -> Callable[Concatenate[Mechanism, P], R]: ...
     @overload
-    def __get__(self, subject: Subject, owner: type[Any]) -> Callable[P, R]: ...
-    def __get__(self, subject: Subject | None, owner: type[Any]) -> Any:
+    def __get__(self, subject: RobotSubject, owner: type[Any]) -> Callable[P, R]: ...
+    def __get__(self, subject: RobotSubject | None, owner: type[Any]) -> Any:
         return self.function if subject is None else MethodType(self.function, subject.robot)

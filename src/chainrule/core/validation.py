@@ -21,8 +21,8 @@ from chainrule.model import (
     Joint,
     Link,
     Model,
+    ModelProblem,
     Moved,
-    Problem,
     Screw,
     Spring,
 )
@@ -36,7 +36,7 @@ MAX_TESTED_DOFS = 300
 
 NO_LIMIT = "It is taken as no limit"
 NO_BODY = "It is used as given: torques and energies are those of a body that cannot exist"
-NO_MASSES = Problem("", "has no masses: its kinematics can be used, its dynamics cannot", severity="note")
+NO_MASSES = ModelProblem("", "has no masses: its kinematics can be used, its dynamics cannot", severity="note")
 
 
 def validate(model: Model, *, check: Check = "strict", repair: bool = False, warn: bool = True) -> Model:
@@ -69,14 +69,14 @@ def refuse_numbers(model: Model) -> Model:
     return model
 
 
-def inspect(model: Model, *, repair: bool = False, physics: bool = True) -> tuple[Model, list[Problem]]:
+def inspect(model: Model, *, repair: bool = False, physics: bool = True) -> tuple[Model, list[ModelProblem]]:
     """The model as it can be used, and its problems.
 
     Limits that cannot be (crossed, negative) are left out of it, and negative friction is taken as none; impossible
     inertias and massless links stay. With repair=True all these are mended where there is a way. physics=False
     leaves inertias and massless links alone.
     """
-    problems: list[Problem] = []
+    problems: list[ModelProblem] = []
     refuse_duplicates("robot", [model.name], f"robot {model.name!r}")
     _require_finite("", "gravity", model.gravity, problems)
     joints = [_inspect_joint(joint, repair, problems) for joint in model.joints]
@@ -113,11 +113,11 @@ def _numbers(T: Transform) -> Iterator[float]:
     yield from T.translation
 
 
-def _fatal(element: str, message: str) -> Problem:
-    return Problem(element, message, severity="fatal")
+def _fatal(element: str, message: str) -> ModelProblem:
+    return ModelProblem(element, message, severity="fatal")
 
 
-def _require_finite(element: str, what: str, numbers: Iterable[object], problems: list[Problem]) -> bool:
+def _require_finite(element: str, what: str, numbers: Iterable[object], problems: list[ModelProblem]) -> bool:
     """Whether all numbers are finite; a fatal problem if one is not."""
     for value in numbers:
         if not isinstance(value, (int, float)) or not math.isfinite(value):
@@ -126,7 +126,7 @@ def _require_finite(element: str, what: str, numbers: Iterable[object], problems
     return True
 
 
-def _inspect_joint(joint: Joint, repair: bool, problems: list[Problem]) -> Joint:
+def _inspect_joint(joint: Joint, repair: bool, problems: list[ModelProblem]) -> Joint:
     element = f"joint {joint.name!r}"
     _require_finite(element, "origin", _numbers(joint.origin), problems)
     kind = joint.kind
@@ -147,7 +147,7 @@ def _inspect_joint(joint: Joint, repair: bool, problems: list[Problem]) -> Joint
     return replace(joint, dofs=tuple(_inspect_dof(dof, joint, repair, problems) for dof in joint.dofs))
 
 
-def _inspect_constraint(constraint: Constraint, problems: list[Problem]) -> None:
+def _inspect_constraint(constraint: Constraint, problems: list[ModelProblem]) -> None:
     element = f"constraint {constraint.name!r}"
     _require_finite(element, "origin_a", _numbers(constraint.origin_a), problems)
     _require_finite(element, "origin_b", _numbers(constraint.origin_b), problems)
@@ -162,7 +162,7 @@ def _inspect_constraint(constraint: Constraint, problems: list[Problem]) -> None
         )
 
 
-def _inspect_spring(spring: Spring, problems: list[Problem]) -> None:
+def _inspect_spring(spring: Spring, problems: list[ModelProblem]) -> None:
     element = f"spring {spring.name!r}"
     for what in ("point_a", "point_b"):
         _require_finite(element, what, getattr(spring, what), problems)
@@ -181,7 +181,7 @@ RESISTANCES = ("viscous", "coulomb", "coulomb_negative", "static", "static_negat
 """Properties of a joint that are never negative."""
 
 
-def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) -> Dof:
+def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[ModelProblem]) -> Dof:
     """The properties with impossible ones left out or mended."""
     element = f"joint {joint.name!r}"
     for name in (*RESISTANCES, "stribeck", "ripple", "ripple_waves", "ripple_phase", "gear", "rest"):
@@ -210,7 +210,7 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
         problems.append(_fatal(element, message))
     changes: dict[str, Any] = {}
 
-    def mend(problem: Problem, taken: Mapping[str, float], repaired: Mapping[str, float]) -> None:
+    def mend(problem: ModelProblem, taken: Mapping[str, float], repaired: Mapping[str, float]) -> None:
         problems.append(problem.mend() if repair and problem.repair else problem)
         changes.update(repaired if repair else taken)
 
@@ -218,13 +218,13 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
         value = getattr(dof, name)
         if value < 0:
             meaning, way = "It would drive the joint instead of resisting; it is taken as 0", f"{-value:g} is taken"
-            problem = Problem(element, f": {name} must not be negative, got {value!r}", meaning, way)
+            problem = ModelProblem(element, f": {name} must not be negative, got {value!r}", meaning, way)
             mend(problem, {name: 0.0}, {name: -value})
     _inspect_dry_friction(dof, element, mend)
     for name in ("velocity", "effort"):
         value = getattr(dof, name)
         if value < 0:
-            problem = Problem(
+            problem = ModelProblem(
                 element, f": {name} must not be negative, got {value!r}", NO_LIMIT, f"{-value:g} is taken"
             )
             mend(problem, {name: math.inf}, {name: -value})
@@ -232,21 +232,21 @@ def _inspect_dof(dof: Dof, joint: Joint, repair: bool, problems: list[Problem]) 
     none = {"lower": -math.inf, "upper": math.inf}
     if math.inf in (lower, -upper):
         message = f": the limits {lower!r} and {upper!r} leave no position; leave out what is no limit"
-        mend(Problem(element, message, NO_LIMIT), none, none)
+        mend(ModelProblem(element, message, NO_LIMIT), none, none)
     elif lower > upper:
         message = f": the lower limit {lower!r} is above the upper limit {upper!r}; swap them"
-        mend(Problem(element, message, NO_LIMIT, "they are swapped"), none, {"lower": upper, "upper": lower})
+        mend(ModelProblem(element, message, NO_LIMIT, "they are swapped"), none, {"lower": upper, "upper": lower})
     return replace(dof, **changes) if changes else dof
 
 
 def _inspect_dry_friction(
-    dof: Dof, element: str, mend: Callable[[Problem, Mapping[str, float], Mapping[str, float]], None]
+    dof: Dof, element: str, mend: Callable[[ModelProblem, Mapping[str, float], Mapping[str, float]], None]
 ) -> None:
     """Problems of dry friction that changes with speed and position."""
     for moving, resting in (("coulomb", "static"), ("coulomb_negative", "static_negative")):
         least, given = getattr(dof, moving), getattr(dof, resting)
         if 0 < given < least:
-            problem = Problem(
+            problem = ModelProblem(
                 element,
                 f": {resting}, the friction at rest, is {given!r}, below {moving}, that in motion, {least!r}",
                 "It is taken as that in motion; give a larger one, or 0 for the same",
@@ -255,18 +255,20 @@ def _inspect_dry_friction(
     if dof.stribeck < 0:
         message = f": stribeck, a speed, must not be negative, got {dof.stribeck!r}"
         way = f"{-dof.stribeck:g} is taken"
-        mend(Problem(element, message, "It is taken as 0", way), {"stribeck": 0.0}, {"stribeck": -dof.stribeck})
+        mend(ModelProblem(element, message, "It is taken as 0", way), {"stribeck": 0.0}, {"stribeck": -dof.stribeck})
     if dof.stribeck > 0 and not (dof.static or dof.static_negative):
         message = ": stribeck says how friction falls from static to coulomb, and there is no static; give it too"
-        mend(Problem(element, message, "It is left out"), {"stribeck": 0.0}, {"stribeck": 0.0})
+        mend(ModelProblem(element, message, "It is left out"), {"stribeck": 0.0}, {"stribeck": 0.0})
     if not 0 <= dof.ripple <= 1:
         message = f": ripple, a share of dry friction, must be from 0 to 1, got {dof.ripple!r}"
         mend(
-            Problem(element, message, "It is taken as 0: more would drive the joint"), {"ripple": 0.0}, {"ripple": 0.0}
+            ModelProblem(element, message, "It is taken as 0: more would drive the joint"),
+            {"ripple": 0.0},
+            {"ripple": 0.0},
         )
 
 
-def _inspect_link(link: Link, physics: bool, repair: bool, problems: list[Problem]) -> Link:
+def _inspect_link(link: Link, physics: bool, repair: bool, problems: list[ModelProblem]) -> Link:
     element = f"link {link.name!r}"
     count = len(problems)
     _require_finite(element, "mass", [link.mass], problems)
@@ -279,19 +281,19 @@ def _inspect_link(link: Link, physics: bool, repair: bool, problems: list[Proble
     wrong = objection(link.mass, link.com, link.inertia)
     if wrong and link.mass < 0:
         way = "it is taken as massless"
-        problem = Problem(element, wrong, NO_BODY, way)
+        problem = ModelProblem(element, wrong, NO_BODY, way)
         problems.append(problem.mend() if repair else problem)
         return Link(link.name) if repair else link
     if wrong:
-        problem = Problem(element, wrong, NO_BODY, "the nearest possible inertia is taken")
+        problem = ModelProblem(element, wrong, NO_BODY, "the nearest possible inertia is taken")
         problems.append(problem.mend() if repair else problem)
         return replace(link, inertia=nearest_physical(link.inertia)) if repair else link
     if link.mass == 0 and any(link.inertia.entries()):
-        problems.append(Problem(element, "has an inertia but no mass; it is used as given", severity="note"))
+        problems.append(ModelProblem(element, "has an inertia but no mass; it is used as given", severity="note"))
     return link
 
 
-def _inspect_mass_matrix(model: Model, repair: bool, problems: list[Problem]) -> Model:
+def _inspect_mass_matrix(model: Model, repair: bool, problems: list[ModelProblem]) -> Model:
     """The model, with small rotors on joints that move no mass if these are to be mended."""
     names = idle_joints(model)
     if not names:
@@ -299,7 +301,7 @@ def _inspect_mass_matrix(model: Model, repair: bool, problems: list[Problem]) ->
     carried = [joint.child for joint in model.joints if joint.name in names]
     several = len(names) > 1
     inertia = _small_inertia(model, names)
-    problem = Problem(
+    problem = ModelProblem(
         f"joint{'s' if several else ''} {quoted(names)}",
         f"move{'' if several else 's'} no mass (links {quoted(carried)}), so the mass matrix is singular",
         "Kinematics and inverse dynamics can be used; forward dynamics and simulation cannot, until the link has an "

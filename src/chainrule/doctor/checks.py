@@ -15,7 +15,7 @@ from chainrule.doctor.findings import Finding, Severity, name_all
 from chainrule.doctor.pairs import pairs
 from chainrule.doctor.sizes import Extent, extents, reach
 from chainrule.formats import packages
-from chainrule.model import Dof, Joint, Link, Model, Problem
+from chainrule.model import Dof, Joint, Link, Model, ModelProblem
 from chainrule.model.geometry import Mesh
 from chainrule.spatial.physical import principal_axes
 
@@ -57,7 +57,7 @@ def problems(model: Model) -> Iterator[Finding]:
         yield Finding(rank, element, _what(problem), why, f"repair=True: {problem.repair}" if problem.repair else "")
 
 
-def _what(problem: Problem) -> str:
+def _what(problem: ModelProblem) -> str:
     return f"{problem.message}; repaired" if problem.is_repaired else problem.message
 
 

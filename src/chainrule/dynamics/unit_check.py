@@ -16,8 +16,8 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.unit_report import UnitReport, UnitRow
 from chainrule.model import Model, edits
 from chainrule.spatial import Scalar
-from chainrule.spatial.measured import Measured
 from chainrule.spatial.scalar import is_zero
+from chainrule.spatial.unit_scalar import UnitScalar
 from chainrule.spatial.units import UnitError, multiply, unit, unit_name
 
 Scalars = Sequence[Scalar]
@@ -44,7 +44,7 @@ def check_units(robot: Mechanism) -> UnitReport:
     require(robot, "mass_matrix")
     whole = merged_model(robot)
     plain = edits.map_dofs(replace(whole, constraints=()), lambda dof: replace(dof, friction_function=None))
-    model = plain.map(lambda x, text: x if text == "1" or is_zero(x) or x == 0 else Measured(x, text))
+    model = plain.map(lambda x, text: x if text == "1" or is_zero(x) or x == 0 else UnitScalar(x, text))
     rows = _Rows(whole, *_state(plain))
     rows.add_all(model)
     laws = [
@@ -60,9 +60,9 @@ def _state(model: Model) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     rng = np.random.default_rng(0)
     layout = model.layout
     q = integrate(model, layout.neutral, rng.uniform(-1, 1, model.nv).tolist())
-    positions = [Measured(x, c.unit) for x, c in zip(q, layout.coordinates, strict=True)]
+    positions = [UnitScalar(x, c.unit) for x, c in zip(q, layout.coordinates, strict=True)]
     rates, accelerations = (
-        [Measured(x, f"{v.unit}{per}") for x, v in zip(rng.uniform(-1, 1, model.nv), layout.velocities, strict=True)]
+        [UnitScalar(x, f"{v.unit}{per}") for x, v in zip(rng.uniform(-1, 1, model.nv), layout.velocities, strict=True)]
         for per in ("/s", "/s^2")
     )
     return positions, rates, accelerations
@@ -113,6 +113,6 @@ class _Rows:
 
     def add(self, term: str, of: str, values: Scalars, expected: str) -> None:
         """A row for quantities that all have one unit."""
-        wrong = [x for x in values if not is_zero(x) and not (isinstance(x, Measured) and x.has_unit(expected))]
+        wrong = [x for x in values if not is_zero(x) and not (isinstance(x, UnitScalar) and x.has_unit(expected))]
         text = expected if not wrong else f"{wrong[0]!r}, expected {expected}"
         self.found.append(UnitRow(term, of, text, not wrong))

@@ -16,13 +16,14 @@ from chainrule.model import (
     Dof,
     Frame,
     Joint,
-    Kind,
+    JointKind,
     Link,
     Model,
     Moved,
     Screw,
 )
 from chainrule.spatial import Rotation, Transform, Vector
+from chainrule.spatial.line import Line
 
 CONVENTIONS = ("standard", "modified")
 COLUMNS = ("a", "alpha", "d", "theta")
@@ -137,7 +138,7 @@ def from_dh(
     for i, (row, letter, link, dof) in enumerate(zip(table, letters, links, dofs, strict=True)):
         T = link_transform(row, convention)
         inner = Screw.revolute(Z) if letter == "R" else Screw.prismatic(Z)
-        kind: Kind = inner if convention == "modified" else Moved(inner, T)
+        kind: JointKind = inner if convention == "modified" else Moved(inner, T)
         place = T if convention == "modified" else Transform.identity()
         origin = base * place if i == 0 else place
         joints.append(Joint(f"joint{i + 1}", above, link.name, kind, origin, (dof,), dh=convention))
@@ -204,7 +205,7 @@ def to_dh(model: Model, tip: str, convention: str) -> DHTable:
     if convention not in CONVENTIONS:
         raise FormatError(f"convention must be 'standard' or 'modified', got {convention!r}; it is never guessed")
     index, offset = model.locate(tip)
-    axes: list[Axis] = []
+    axes: list[Line] = []
     types = ""
     T = Transform.identity()
     home = _home(model)
@@ -221,18 +222,6 @@ def to_dh(model: Model, tip: str, convention: str) -> DHTable:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """A joint's axis at q = 0, in the base frame: a point on it and its direction."""
-
-    p: Vector
-    z: Vector
-
-    def foot(self, r: Vector) -> Vector:
-        """The point of the axis nearest to r."""
-        return self.p + self.z * (r - self.p).dot(self.z)
-
-
-@dataclass(frozen=True)
 class Normal:
     """The common normal of two axes: where it leaves the first, where it meets the second, its direction."""
 
@@ -245,7 +234,7 @@ def _home(model: Model) -> list[float]:
     return list(model.layout.neutral)
 
 
-def _axis(joint: Joint, T: Transform, before: Sequence[Axis]) -> Axis:
+def _axis(joint: Joint, T: Transform, before: Sequence[Line]) -> Line:
     inner = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind
     if not isinstance(inner, Screw) or joint.mimic:
         what = "follows another joint" if joint.mimic else f"is {joint.type}"
@@ -257,26 +246,26 @@ def _axis(joint: Joint, T: Transform, before: Sequence[Axis]) -> Axis:
             f"joint {joint.name!r} has a screw axis with pitch or of other than unit length; no DH row has"
         )
     if inner.turns:
-        return Axis(S.angular.cross(S.linear), z)
-    return Axis(before[-1].p if before else T.translation, z)
+        return Line(S.angular.cross(S.linear), z)
+    return Line(before[-1].point if before else T.translation, z)
 
 
-def _normals(axes: Sequence[Axis]) -> list[Normal]:
+def _normals(axes: Sequence[Line]) -> list[Normal]:
     normals: list[Normal] = []
-    last = Normal(axes[0].p, axes[0].p, _perpendicular(X, axes[0].z))
+    last = Normal(axes[0].point, axes[0].point, _perpendicular(X, axes[0].direction))
     for first, second in pairwise(axes):
-        across = first.z.cross(second.z)
+        across = first.direction.cross(second.direction)
         s = across.norm()
         if s < 1e-9:
-            A = first.foot(last.B)
-            B = second.foot(A)
+            A = first.nearest(last.B)
+            B = second.nearest(A)
             gap = B - A
-            x = gap / gap.norm() if gap.norm() > 1e-12 else _perpendicular(last.x, first.z)
+            x = gap / gap.norm() if gap.norm() > 1e-12 else _perpendicular(last.x, first.direction)
         else:
             x = across / s
-            gap = second.p - first.p
-            A = first.p + first.z * (gap.cross(second.z).dot(x) / s)
-            B = second.p + second.z * (gap.cross(first.z).dot(x) / s)
+            gap = second.point - first.point
+            A = first.point + first.direction * (gap.cross(second.direction).dot(x) / s)
+            B = second.point + second.direction * (gap.cross(first.direction).dot(x) / s)
             if (B - A).dot(x) < -1e-12:
                 x = -x
         last = Normal(A, B, x)
@@ -284,30 +273,31 @@ def _normals(axes: Sequence[Axis]) -> list[Normal]:
     return normals
 
 
-def _modified_table(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
+def _modified_table(axes: Sequence[Line], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
     """Rows with frame i on axis i, x_i towards axis i + 1; frame 0 is frame 1 at q = 0."""
-    start = Normal(axes[0].p, axes[0].p, _perpendicular(X, axes[0].z))
+    start = Normal(axes[0].point, axes[0].point, _perpendicular(X, axes[0].direction))
     before = [normals[0] if normals else start, *normals]
     rows: list[Row] = [(0.0, 0.0, 0.0, 0.0)]
     for i in range(1, len(axes)):
-        into, z = before[i], axes[i].z
+        into, z = before[i], axes[i].direction
         onward = normals[i] if i < len(normals) else Normal(into.B, into.B, into.x)
-        alpha = _angle(axes[i - 1].z, z, into.x)
+        alpha = _angle(axes[i - 1].direction, z, into.x)
         d, theta = (onward.A - into.B).dot(z), _angle(into.x, onward.x, z)
         rows.append(((into.B - into.A).dot(into.x), alpha, d, theta))
     first = before[0]
-    base = _pose(first.A, first.x, axes[0].z)
+    base = _pose(first.A, first.x, axes[0].direction)
     return base, rows, _product(base, rows, "modified")
 
 
-def _standard_table(axes: Sequence[Axis], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
+def _standard_table(axes: Sequence[Line], normals: Sequence[Normal]) -> tuple[Transform, list[Row], Transform]:
     """Rows with frame i on axis i + 1, x_i from axis i; the last frame stays on the last axis."""
-    origin, x = (normals[0].A, normals[0].x) if normals else (axes[0].p, _perpendicular(X, axes[0].z))
-    base = _pose(origin, x, axes[0].z)
+    origin, x = (normals[0].A, normals[0].x) if normals else (axes[0].point, _perpendicular(X, axes[0].direction))
+    base = _pose(origin, x, axes[0].direction)
     rows: list[Row] = []
     for axis, following, normal in zip(axes, axes[1:], normals, strict=False):
-        d, theta = (normal.A - origin).dot(axis.z), _angle(x, normal.x, axis.z)
-        rows.append(((normal.B - normal.A).dot(normal.x), _angle(axis.z, following.z, normal.x), d, theta))
+        d, theta = (normal.A - origin).dot(axis.direction), _angle(x, normal.x, axis.direction)
+        alpha = _angle(axis.direction, following.direction, normal.x)
+        rows.append(((normal.B - normal.A).dot(normal.x), alpha, d, theta))
         origin, x = normal.B, normal.x
     rows.append((0.0, 0.0, 0.0, 0.0))
     return base, rows, _product(base, rows, "standard")

@@ -24,7 +24,7 @@ _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute
 
 
 @dataclass(frozen=True)
-class Mesh:
+class TriangleMesh:
     """Corners (n, 3), and triangles (m, 3) of indices into them, counter-clockwise seen from outside.
 
     A cloud of points without triangles stands for its convex hull.
@@ -33,7 +33,7 @@ class Mesh:
     points: Points
     triangles: Triangles
 
-    def hull(self) -> Mesh:
+    def hull(self) -> TriangleMesh:
         """The convex hull."""
         from scipy.spatial import ConvexHull, QhullError
 
@@ -45,10 +45,10 @@ class Mesh:
         a, b, c = (self.points[triangles[:, k]] for k in range(3))
         inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0
         triangles[inward] = triangles[inward][:, ::-1]
-        return Mesh(self.points, triangles)
+        return TriangleMesh(self.points, triangles)
 
 
-def load(path: Path) -> Mesh:
+def load(path: Path) -> TriangleMesh:
     """The mesh in a file, by the file's extension."""
     readers = {".stl": from_stl, ".obj": from_obj, ".msh": from_msh}
     reader = readers.get(path.suffix.lower())
@@ -63,7 +63,7 @@ def load(path: Path) -> Mesh:
     return mesh
 
 
-def from_stl(content: bytes, source: str) -> Mesh:
+def from_stl(content: bytes, source: str) -> TriangleMesh:
     """An STL file, binary or text. Corners at the same place become one vertex."""
     count = int.from_bytes(content[80:84], "little")
     if len(content) == 84 + _FACET.itemsize * count and count:
@@ -81,10 +81,10 @@ def from_stl(content: bytes, source: str) -> Mesh:
             f"{source} is not STL: it has {len(corners)} corners, which make no whole number of triangles"
         )
     points, triangles = np.unique(corners, axis=0, return_inverse=True)
-    return Mesh(points, triangles.reshape(-1, 3).astype(np.int64))
+    return TriangleMesh(points, triangles.reshape(-1, 3).astype(np.int64))
 
 
-def from_obj(content: bytes, source: str) -> Mesh:
+def from_obj(content: bytes, source: str) -> TriangleMesh:
     """A Wavefront OBJ file: its v and f lines; polygons are split into triangles from their first corner."""
     vertices: list[list[bytes]] = []
     triangles: list[tuple[int, int, int]] = []
@@ -101,10 +101,10 @@ def from_obj(content: bytes, source: str) -> Mesh:
                 ) from None
             ends = [i - 1 if i > 0 else len(vertices) + i for i in corners]
             triangles += [(ends[0], b, c) for b, c in pairwise(ends[1:])]
-    return Mesh(_numbers(vertices, source), np.array(triangles, dtype=np.int64).reshape(-1, 3))
+    return TriangleMesh(_numbers(vertices, source), np.array(triangles, dtype=np.int64).reshape(-1, 3))
 
 
-def from_msh(content: bytes, source: str) -> Mesh:
+def from_msh(content: bytes, source: str) -> TriangleMesh:
     """MuJoCo's own binary MSH: four counts, then vertices, normals, texture coordinates and triangles."""
     if len(content) < 16:
         raise FormatError(f"{source} is not MSH: it should begin with four counts, and has {len(content)} bytes")
@@ -114,7 +114,7 @@ def from_msh(content: bytes, source: str) -> Mesh:
     vertices, normals, texture, faces = (int(n) for n in counts)
     points = _as_doubles(np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3))
     after = 16 + 12 * (vertices + normals) + 8 * texture
-    return Mesh(points, np.frombuffer(content, "<i4", 3 * faces, after).reshape(-1, 3).astype(np.int64))
+    return TriangleMesh(points, np.frombuffer(content, "<i4", 3 * faces, after).reshape(-1, 3).astype(np.int64))
 
 
 def _as_doubles(array: NDArray[Any]) -> NDArray[np.float64]:

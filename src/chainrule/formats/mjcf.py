@@ -20,7 +20,7 @@ import numpy as np
 from chainrule.errors import FormatError, quoted
 from chainrule.formats.mujoco import MeshFile, Unknown, convert
 from chainrule.formats.source import FilePath, is_there, read
-from chainrule.formats.xml import Node, parse
+from chainrule.formats.xml import XmlElement, parse
 from chainrule.lazy import module
 from chainrule.model import Model
 
@@ -102,7 +102,7 @@ class _Document:
     names them, as in MuJoCo.
     """
 
-    def __init__(self, root: Node, path: Path | None) -> None:
+    def __init__(self, root: XmlElement, path: Path | None) -> None:
         hints = {
             "robot": "; it looks like URDF: use Robot.from_urdf",
             "mujocoinclude": "; it is a part for other files: load the file that includes it",
@@ -140,11 +140,11 @@ class _Document:
             place = above.index(element)
             above[place : place + 1] = list(inner)
 
-    def node(self, element: etree._Element) -> Node:
+    def node(self, element: etree._Element) -> XmlElement:
         """The element, with the file that it is in."""
-        return Node(element, self._origins.get(element, (self._main, None))[0])
+        return XmlElement(element, self._origins.get(element, (self._main, None))[0])
 
-    def path_of(self, node: Node, file: str) -> Path:
+    def path_of(self, node: XmlElement, file: str) -> Path:
         """The path of a file that an element names."""
         path = Path(file)
         if path.is_absolute():
@@ -158,10 +158,10 @@ class _Document:
         has_own = own is not None and not is_there(self.folder / path) and is_there(own / path)
         return own / path if own is not None and has_own else self.folder / path
 
-    def _own_folder(self, node: Node) -> Path | None:
+    def _own_folder(self, node: XmlElement) -> Path | None:
         return self._origins[node.element][1] if node.element in self._origins else self.folder
 
-    def place(self, node: Node) -> tuple[Path | None, str]:
+    def place(self, node: XmlElement) -> tuple[Path | None, str]:
         """The folder at which the path of a mesh starts, None for a model given as text, and the path.
 
         That is the path in the compiler's meshdir, from the folder of the main file, or, as in MuJoCo, the plain path
@@ -176,7 +176,7 @@ class _Document:
         return own, file
 
 
-def read_named(node: Node, path: Path) -> tuple[bytes, str]:
+def read_named(node: XmlElement, path: Path) -> tuple[bytes, str]:
     """The content of a file that an element names, and its name."""
     try:
         content, source, _ = read(path)
@@ -197,9 +197,9 @@ class _Files:
         self._contents: dict[str, bytes] = {}
         self._models: dict[Path, tuple[str, str, int]] = {}
         """Models that are attached: their names for MuJoCo, their own names, and how many elements they make."""
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, XmlElement] = {}
         """The elements that name files, by the names for MuJoCo."""
-        self._lines: list[Node] = []
+        self._lines: list[XmlElement] = []
         """The element in each line of the texts."""
 
     def compile(self, text: str, edge: float) -> tuple[Any, list[str]]:
@@ -230,7 +230,7 @@ class _Files:
         where = self._source if node is None or node.element.sourceline is None else node.where
         return FormatError(f"{where}: MuJoCo refuses it: {' '.join(words.split())[:300]}")
 
-    def add(self, root: Node, path: Path | None, inside: tuple[Path, ...] = ()) -> tuple[str, int]:
+    def add(self, root: XmlElement, path: Path | None, inside: tuple[Path, ...] = ()) -> tuple[str, int]:
         """The text of a model for MuJoCo, with an element in each line, and how many elements that makes.
 
         `inside` are the models that attach it.
@@ -264,7 +264,9 @@ class _Files:
         self._lines += map(document.node, top.iter())
         return text, size
 
-    def _add_asset(self, document: _Document, node: Node, inside: tuple[Path, ...], sizes: dict[str, int]) -> None:
+    def _add_asset(
+        self, document: _Document, node: XmlElement, inside: tuple[Path, ...], sizes: dict[str, int]
+    ) -> None:
         """Read a file that MuJoCo needs, and call it by a name without a folder."""
         if node.tag == "model":
             name, own_name, size = self._add_model(document, node, inside)
@@ -280,7 +282,7 @@ class _Files:
         node.element.set("file", name)
         self._nodes[name] = node
 
-    def _add_mesh(self, node: Node, folder: Path | None, inner: str, name: str) -> str:
+    def _add_mesh(self, node: XmlElement, folder: Path | None, inner: str, name: str) -> str:
         path = Path(inner) if folder is None else folder / inner
         if not is_there(path) or (folder is None and not path.is_absolute()):
             name = f"{name}.obj"
@@ -293,7 +295,7 @@ class _Files:
         self.meshes[name] = MeshFile(inner, None if folder is None else str(folder.absolute()), refpos, (w, x, y, z))
         return name
 
-    def _add_model(self, document: _Document, node: Node, inside: tuple[Path, ...]) -> tuple[str, str, int]:
+    def _add_model(self, document: _Document, node: XmlElement, inside: tuple[Path, ...]) -> tuple[str, str, int]:
         path = document.path_of(node, node.text("file"))
         content, source = read_named(node, path)
         path = path.resolve()

@@ -24,7 +24,7 @@ from chainrule.model import (
     Frame,
     Free,
     Joint,
-    Kind,
+    JointKind,
     Link,
     Mimic,
     Model,
@@ -205,7 +205,7 @@ class _Reader:
         products = [x if abs(x) > least else 0.0 for x in products]
         return Link(name, float(m.body_mass[i]), _vector(m.body_ipos[i]), Symmetric(xx, yy, zz, *products))
 
-    def _kind(self, k: int) -> tuple[Kind, Transform]:
+    def _kind(self, k: int) -> tuple[JointKind, Transform]:
         """The kind of a joint and the pose before it: T(q) = e^[S](q - ref) for a hinge or slide."""
         m = self.m
         type_, anchor = int(m.jnt_type[k]), _vector(m.jnt_pos[k])
@@ -213,7 +213,7 @@ class _Reader:
             return Free(), Transform.identity()
         if type_ == BALL:
             before = Transform(Rotation.identity(), anchor)
-            kind: Kind = Spherical() if anchor == Vector.zero() else Moved(Spherical(), before.inverse())
+            kind: JointKind = Spherical() if anchor == Vector.zero() else Moved(Spherical(), before.inverse())
             return kind, before
         axis = _vector(m.jnt_axis[k])
         screw = Screw.prismatic(axis) if type_ == SLIDE else Screw.revolute(axis, anchor)
@@ -232,7 +232,7 @@ class _Reader:
         w, x, y, z = (float(number) for number in self.m.qpos_spring[at : at + 4])
         return [float(number) for number in Spherical().difference([0.0, 0.0, 0.0, 1.0], [x, y, z, w])]
 
-    def _dofs(self, k: int, kind: Kind) -> tuple[Dof, ...]:
+    def _dofs(self, k: int, kind: JointKind) -> tuple[Dof, ...]:
         m, name = self.m, self.joint_names[k]
         start = int(m.jnt_dofadr[k])
         is_scalar = kind.nv == 1

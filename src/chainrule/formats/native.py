@@ -27,7 +27,7 @@ from chainrule.model import (
     Free,
     Geometry,
     Joint,
-    Kind,
+    JointKind,
     Link,
     Mimic,
     Model,
@@ -66,7 +66,7 @@ class KindFormat(NamedTuple):
     """Keys, reader and writer of a kind of joint from outside the package."""
 
     keys: tuple[str, ...]
-    read: Callable[[Mapping[str, Any]], Kind]
+    read: Callable[[Mapping[str, Any]], JointKind]
     write: Callable[[Any], Mapping[str, Any]]
 
 
@@ -77,7 +77,7 @@ KINDS: dict[str, KindFormat] = {}
 def register_kind(
     type_: str,
     keys: Sequence[str],
-    read: Callable[[Mapping[str, Any]], Kind],
+    read: Callable[[Mapping[str, Any]], JointKind],
     write: Callable[[Any], Mapping[str, Any]],
 ) -> None:
     """Let robot files hold joints of a new kind.
@@ -379,7 +379,7 @@ def _convention(table: _Table) -> str | None:
     return convention
 
 
-def _kind(table: _Table) -> Kind:
+def _kind(table: _Table) -> JointKind:
     type_ = table.text("type")
     if type_ not in GEOMETRY and type_ not in KINDS:
         raise UnknownNameError.of("joint type", type_, [*GEOMETRY, *KINDS], f"{table.where}: the format")
@@ -387,7 +387,7 @@ def _kind(table: _Table) -> Kind:
     return Moved(kind, table.transform("offset")) if "offset" in table.entries else kind
 
 
-def _kind_from_keys(table: _Table, type_: str) -> Kind:
+def _kind_from_keys(table: _Table, type_: str) -> JointKind:
     """A joint of a kind from outside the package."""
     keys, read_kind, _ = KINDS[type_]
     try:
@@ -396,7 +396,7 @@ def _kind_from_keys(table: _Table, type_: str) -> Kind:
         raise table.error(f"is no {type_} joint, which takes {' and '.join(keys) or 'no keys'}: {error}") from error
 
 
-def _kind_from_geometry(table: _Table, type_: str) -> Kind:
+def _kind_from_geometry(table: _Table, type_: str) -> JointKind:
     own = ("screw",) if type_ in SCREWS and "screw" in table.entries else GEOMETRY[type_]
     for key in ("axis", "axis2", "pitch", "screw"):
         if key in table.entries and key not in own:
@@ -410,7 +410,7 @@ def _kind_from_geometry(table: _Table, type_: str) -> Kind:
                 f"the screw of a {type_} joint must {'not ' * any(w)}turn; its first three numbers are omega"
             )
         return Screw(w, v, type_)
-    simple: dict[str, Kind] = {"fixed": Fixed(), "spherical": Spherical(), "free": Free()}
+    simple: dict[str, JointKind] = {"fixed": Fixed(), "spherical": Spherical(), "free": Free()}
     if type_ in simple:
         return simple[type_]
     if type_ == "planar":
@@ -418,7 +418,7 @@ def _kind_from_geometry(table: _Table, type_: str) -> Kind:
     axis = _unit(table, "axis")
     if type_ == "universal":
         return Composite.universal(axis, _unit(table, "axis2"))
-    makers: dict[str, Callable[[Vector], Kind]] = {
+    makers: dict[str, Callable[[Vector], JointKind]] = {
         "prismatic": Screw.prismatic,
         "cylindrical": Composite.cylindrical,
         "helical": lambda a: Screw.helical(a, None, table.number("pitch")),
@@ -552,7 +552,7 @@ def _joint_entry(joint: Joint) -> dict[str, Any]:
     return entry
 
 
-def _axes_entry(kind: Kind) -> dict[str, Any]:
+def _axes_entry(kind: JointKind) -> dict[str, Any]:
     if isinstance(kind, Screw):
         plain = kind.name in ("revolute", "continuous") and kind.linear == Vector.zero()
         if plain or kind.name == "prismatic":

@@ -24,7 +24,7 @@ from chainrule.model import (
     Frame,
     Free,
     Joint,
-    Kind,
+    JointKind,
     Link,
     Mimic,
     Model,
@@ -63,7 +63,7 @@ class _Part:
     """One joint of this library, out of one of Pinocchio's: its numbers start at `q` and `v` there."""
 
     name: str
-    kind: Kind
+    kind: JointKind
     before: Transform
     q: int
     v: int

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from chainrule.errors import FormatError
 from chainrule.formats.source import FilePath, read
-from chainrule.formats.xml import Node, parse
-from chainrule.model import Configuration, Free, Model, Problem
+from chainrule.formats.xml import XmlElement, parse
+from chainrule.model import Configuration, Free, Model, ModelProblem
 from chainrule.model.configurations import HOME, home_positions
 from chainrule.model.edits import rebuild
 
@@ -31,7 +31,7 @@ def with_srdf(model: Model, path_or_text: FilePath) -> Model:
     if root.tag != "robot" or next(root.children("link", "joint"), None) is not None:
         hint = "; it is URDF" if root.tag == "robot" else ""
         raise FormatError(f"{source} is not SRDF, which has <group_state> elements in a <robot>{hint}")
-    problems: list[Problem] = []
+    problems: list[ModelProblem] = []
     states = _states(model, root, problems)
     base = home_positions(model.layout, model.configurations) | states.get(HOME, {})
     new = [Configuration(name, tuple((base | positions).items())) for name, positions in states.items()]
@@ -40,7 +40,7 @@ def with_srdf(model: Model, path_or_text: FilePath) -> Model:
     return replace(found, notes=(*model.notes, *(str(problem) for problem in problems)))
 
 
-def _states(model: Model, root: Node, problems: list[Problem]) -> dict[str, dict[str, float]]:
+def _states(model: Model, root: XmlElement, problems: list[ModelProblem]) -> dict[str, dict[str, float]]:
     """The coordinates that each state gives, by the state's name."""
     virtual = {ROOT_JOINT, *((node.get("name") or "") for node in root.children("virtual_joint"))}
     states: dict[str, dict[str, float]] = {}
@@ -48,20 +48,20 @@ def _states(model: Model, root: Node, problems: list[Problem]) -> dict[str, dict
         try:
             name, positions = node.text("name"), _positions(model, node, virtual, problems)
         except FormatError as error:
-            problems.append(Problem(node.where, f"cannot be read ({error})", LEFT_OUT, severity="note"))
+            problems.append(ModelProblem(node.where, f"cannot be read ({error})", LEFT_OUT, severity="note"))
             continue
         before = states.get(name, {})
         differ = [key for key, x in positions.items() if before.get(key, x) != x]
         if differ:
             other = f"{node.get('group') or 'group'}/{name}"
             message = f"gives {differ[0]!r} another position than the state {name!r} before it"
-            problems.append(Problem(node.where, message, f"It is called {other!r}", severity="note"))
+            problems.append(ModelProblem(node.where, message, f"It is called {other!r}", severity="note"))
             name, before = other, states.get(other, {})
         states[name] = before | positions
     return states
 
 
-def _positions(model: Model, state: Node, virtual: Set[str], problems: list[Problem]) -> dict[str, float]:
+def _positions(model: Model, state: XmlElement, virtual: Set[str], problems: list[ModelProblem]) -> dict[str, float]:
     joints = {joint.name for joint in model.joints}
     positions: dict[str, float] = {}
     for node in state.children("joint"):
@@ -71,7 +71,7 @@ def _positions(model: Model, state: Node, virtual: Set[str], problems: list[Prob
                 continue  # the base is fixed
             name = model.joints[0].name
         if name not in joints:
-            problems.append(Problem(node.where, f"is no joint of robot {model.name!r}", LEFT_OUT, severity="note"))
+            problems.append(ModelProblem(node.where, f"is no joint of robot {model.name!r}", LEFT_OUT, severity="note"))
             continue
         places = model.layout.by_joint.get(name)
         if places is None:  # fixed, or one that follows another

@@ -12,7 +12,7 @@ from chainrule.errors import FormatError, ModelWarning, quoted, warn_user
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import FilePath, folder_of, read
 from chainrule.formats.urdf_geometry import WRITABLE, geometries_of, write_geometry
-from chainrule.formats.xml import Node, parse
+from chainrule.formats.xml import XmlElement, parse
 from chainrule.lazy import module
 from chainrule.model import (
     GRAVITY,
@@ -21,12 +21,12 @@ from chainrule.model import (
     Fixed,
     Free,
     Joint,
-    Kind,
+    JointKind,
     Link,
     Mimic,
     Model,
+    ModelProblem,
     Moved,
-    Problem,
     Screw,
     Spherical,
 )
@@ -76,12 +76,12 @@ def from_urdf(path_or_text: FilePath) -> Model:
     return model_of(parse(content, source), folder_of(path))
 
 
-def model_of(root: Node, folder: str | None = None) -> Model:
+def model_of(root: XmlElement, folder: str | None = None) -> Model:
     """The robot under a <robot> element; relative paths of meshes start at `folder`."""
     if root.tag != "robot":
         hint = "; it looks like MJCF: use Robot.from_mjcf" if root.tag == "mujoco" else ""
         raise FormatError(f"{root.source} is not URDF: its root element is <{root.tag}>, not <robot>{hint}")
-    problems: list[Problem] = []
+    problems: list[ModelProblem] = []
     _note_unknown(root, problems)
     name = root.get("name") or "robot"
     links = [_link(node, problems) for node in root.children("link")]
@@ -89,11 +89,11 @@ def model_of(root: Node, folder: str | None = None) -> Model:
     if WORLD not in {link.name for link in links} and any(joint.parent == WORLD for joint in joints):
         links.insert(0, Link(WORLD))
         added = "is not listed, but joints start from it: it is added"
-        problems.append(Problem(f"link {WORLD!r}", added, severity="note"))
+        problems.append(ModelProblem(f"link {WORLD!r}", added, severity="note"))
     moved = {joint.child for joint in joints if joint.kind.nv}
     bare = (node.text("name") for node in root.children("link") if node.child("inertial") is None)
     massless = [
-        Problem(f"link {link!r}", "has no <inertial>: it is massless", severity="note")
+        ModelProblem(f"link {link!r}", "has no <inertial>: it is massless", severity="note")
         for link in bare
         if link in moved
     ]
@@ -104,7 +104,7 @@ def model_of(root: Node, folder: str | None = None) -> Model:
     return replace(model, problems=found, geometries=tuple(in_order))
 
 
-def _note_unknown(node: Node, problems: list[Problem]) -> None:
+def _note_unknown(node: XmlElement, problems: list[ModelProblem]) -> None:
     """Note misspelled elements, unknown attributes and elements given twice; refuse xacro, which is no URDF yet."""
     known = ELEMENTS[node.tag]
     seen: set[str] = set()
@@ -115,32 +115,34 @@ def _note_unknown(node: Node, problems: list[Problem]) -> None:
                     "this is xacro, from which URDF is yet to be made: use chainrule.load, or run xacro on it"
                 )
             for close in get_close_matches(child.tag.lower(), known, 1, 0.75):
-                problems.append(Problem(child.where, f"is an unknown element; did you mean <{close}>?", LEFT_OUT))
+                problems.append(ModelProblem(child.where, f"is an unknown element; did you mean <{close}>?", LEFT_OUT))
         elif child.tag in seen and child.tag not in REPEATED:
             problems.append(
-                Problem(child.where, f"is given twice in this {node.tag}; keep one", f"The first <{child.tag}> is used")
+                ModelProblem(
+                    child.where, f"is given twice in this {node.tag}; keep one", f"The first <{child.tag}> is used"
+                )
             )
         seen.add(child.tag)
         words = ATTRIBUTES.get(child.tag, ())
         for word in child.element.attrib if words else ():
             if word not in words and (child.tag not in EXTENDED or get_close_matches(str(word).lower(), words, 1, 0.8)):
                 message = f"has an unknown attribute {str(word)!r}; there are {', '.join(words)}"
-                problems.append(Problem(child.where, message, LEFT_OUT))
+                problems.append(ModelProblem(child.where, message, LEFT_OUT))
 
 
-def _first(node: Node, tag: str) -> Node | None:
+def _first(node: XmlElement, tag: str) -> XmlElement | None:
     """The first child with this tag, as other readers take it, or None."""
     return next(node.children(tag), None)
 
 
-def _required_child(node: Node, tag: str) -> Node:
+def _required_child(node: XmlElement, tag: str) -> XmlElement:
     found = _first(node, tag)
     if found is None:
         raise node.error(f"needs a <{tag}> element")
     return found
 
 
-def _link(node: Node, problems: list[Problem]) -> Link:
+def _link(node: XmlElement, problems: list[ModelProblem]) -> Link:
     _note_unknown(node, problems)
     name = node.text("name")
     inertial = _first(node, "inertial")
@@ -154,21 +156,21 @@ def _link(node: Node, problems: list[Problem]) -> Link:
     return Link(name, mass, T.translation, Symmetric(*entries).rotate(T.rotation))
 
 
-def _origin(node: Node) -> Transform:
+def _origin(node: XmlElement) -> Transform:
     origin = _first(node, "origin")
     if origin is None:
         return pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     return pose(origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
 
 
-def _joint(node: Node, problems: list[Problem]) -> Joint:
+def _joint(node: XmlElement, problems: list[ModelProblem]) -> Joint:
     _note_unknown(node, problems)
     name = node.text("name")
     kind = _kind(node)
     mimic = _first(node, "mimic")
     if mimic and not kind.nv:
         message = f"is fixed, so that it cannot mimic {mimic.text('joint')!r}: that is ignored"
-        problems.append(Problem(f"joint {name!r}", message, severity="note"))
+        problems.append(ModelProblem(f"joint {name!r}", message, severity="note"))
         mimic = None
     follows = (
         Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)) if mimic else None
@@ -184,7 +186,7 @@ def _joint(node: Node, problems: list[Problem]) -> Joint:
     )
 
 
-def _with_sound_mimics(joints: Sequence[Joint], problems: list[Problem]) -> list[Joint]:
+def _with_sound_mimics(joints: Sequence[Joint], problems: list[ModelProblem]) -> list[Joint]:
     """Joints that follow one with a coordinate of its own, through others if need be; those that cannot are set free.
 
     A rule y = a x + b, where x = c w + d is itself a rule, is y = a c w + (a d + b).
@@ -211,16 +213,16 @@ def _with_sound_mimics(joints: Sequence[Joint], problems: list[Problem]) -> list
                 mimic = Mimic(inner.joint, a * inner.multiplier, a * inner.offset + b)
         if wrong:
             meaning = "It is taken as a joint of its own, with its own number in q"
-            problems.append(Problem(f"joint {joint.name!r}", wrong, meaning))
+            problems.append(ModelProblem(f"joint {joint.name!r}", wrong, meaning))
         sound.append(replace(joint, mimic=None if wrong else mimic))
     return sound
 
 
-def _kind(node: Node) -> Kind:
+def _kind(node: XmlElement) -> JointKind:
     type_ = node.text("type")
     if type_ not in TYPES:
         raise node.error(f"unknown joint type {type_!r}; URDF has {', '.join(TYPES)}")
-    simple: dict[str, Kind] = {"fixed": Fixed(), "floating": Free(), "spherical": Spherical()}
+    simple: dict[str, JointKind] = {"fixed": Fixed(), "floating": Free(), "spherical": Spherical()}
     if type_ in simple:
         return simple[type_]
     axis = _axis(node)
@@ -231,7 +233,7 @@ def _kind(node: Node) -> Kind:
     return Screw.revolute(axis, name=type_)
 
 
-def _axis(node: Node) -> Vector:
+def _axis(node: XmlElement) -> Vector:
     element = _first(node, "axis")
     axis = Vector(*(element.vector("xyz", 3) if element else (1.0, 0.0, 0.0)))
     if not has_direction(axis):
@@ -240,7 +242,7 @@ def _axis(node: Node) -> Vector:
     return axis if abs(length - 1) < 1e-15 else axis / length
 
 
-def _dofs(node: Node, kind: Kind, problems: list[Problem]) -> tuple[Dof, ...]:
+def _dofs(node: XmlElement, kind: JointKind, problems: list[ModelProblem]) -> tuple[Dof, ...]:
     limit, dynamics = _first(node, "limit"), _first(node, "dynamics")
     damping, friction = (dynamics.number(key, 0.0) if dynamics else 0.0 for key in ("damping", "friction"))
     element = f"joint {node.text('name')!r}"
@@ -253,27 +255,27 @@ def _dofs(node: Node, kind: Kind, problems: list[Problem]) -> tuple[Dof, ...]:
     if kind.name in ("revolute", "prismatic"):
         if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
             message = f"is {kind.name} but gives no lower and upper limit: taken as unlimited"
-            problems.append(Problem(element, message, severity="doubt"))
+            problems.append(ModelProblem(element, message, severity="doubt"))
         else:
             lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
     elif kind.name == "continuous" and limit and (limit.number("lower", 0.0) or limit.number("upper", 0.0)):
         message = "is continuous but gives a lower and upper limit, which URDF ignores: taken as unlimited"
-        problems.append(Problem(element, message, severity="note"))
+        problems.append(ModelProblem(element, message, severity="note"))
     dof = Dof(lower, upper, velocity, effort, damping, friction, friction)
     return (dof,) * kind.nv
 
 
-def _most(limit: Node, key: str, element: str, problems: list[Problem]) -> float:
+def _most(limit: XmlElement, key: str, element: str, problems: list[ModelProblem]) -> float:
     """The largest speed or effort; 0, which exporters write where they know none, is no limit."""
     value = limit.number(key, math.inf)
     if value == 0 and not (key == "effort" and limit.get("passive")):
         message = f'gives {key}="0", which exporters write for an unknown limit'
-        problems.append(Problem(element, message, "It is taken as no limit", severity="doubt"))
+        problems.append(ModelProblem(element, message, "It is taken as no limit", severity="doubt"))
         return math.inf
     return math.inf if value >= UNLIMITED else value
 
 
-def _passive_effort(limit: Node, effort: float) -> float:
+def _passive_effort(limit: XmlElement, effort: float) -> float:
     """The effort of a joint that says whether it is passive, an attribute of this library."""
     value = limit.text("passive")
     if value not in ("true", "false"):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from chainrule.errors import FormatError
 from chainrule.formats.exact import pose
-from chainrule.formats.xml import Node
+from chainrule.formats.xml import XmlElement
 from chainrule.lazy import module
-from chainrule.model import Box, Capsule, Cylinder, Geometry, Mesh, Problem, Shape, Sphere
+from chainrule.model import Box, Capsule, Cylinder, Geometry, Mesh, ModelProblem, Shape, Sphere
 from chainrule.model.geometry import ROLES, Color, objection
 from chainrule.spatial import Transform, Vector
 
@@ -28,7 +28,7 @@ WRITABLE = (Box, Cylinder, Capsule, Sphere, Mesh)
 """Shapes that URDF has."""
 
 
-def geometries_of(root: Node, folder: str | None, problems: list[Problem]) -> list[Geometry]:
+def geometries_of(root: XmlElement, folder: str | None, problems: list[ModelProblem]) -> list[Geometry]:
     """The geometry of all links under a <robot> element, in the file's order; what is wrong with it becomes a note.
 
     Paths of meshes stay as they are written; relative ones start at `folder`.
@@ -42,14 +42,14 @@ def geometries_of(root: Node, folder: str | None, problems: list[Problem]) -> li
             except FormatError as error:
                 element = f"link {link.get('name')!r}"
                 problems.append(
-                    Problem(element, f"has geometry that cannot be read ({error})", LEFT_OUT, severity="note")
+                    ModelProblem(element, f"has geometry that cannot be read ({error})", LEFT_OUT, severity="note")
                 )
                 continue
             found.append(replace(geometry, color=_color(node, colors, problems)) if node.tag == "visual" else geometry)
     return found
 
 
-def _geometry(node: Node, link: str, folder: str | None) -> Geometry:
+def _geometry(node: XmlElement, link: str, folder: str | None) -> Geometry:
     holder = next(node.children("geometry"), None)
     element = None if holder is None else next(holder.children(), None)
     if element is None:
@@ -62,7 +62,7 @@ def _geometry(node: Node, link: str, folder: str | None) -> Geometry:
     return Geometry(link, shape, _origin(node), role, name=(node.get("name") or "").strip() or None)  # type: ignore[arg-type]
 
 
-def _shape(node: Node, folder: str | None) -> Shape:
+def _shape(node: XmlElement, folder: str | None) -> Shape:
     if node.tag == "box":
         return Box(Vector(*node.vector("size", 3)))
     if node.tag == "sphere":
@@ -77,13 +77,13 @@ def _shape(node: Node, folder: str | None) -> Shape:
     raise node.error("is no shape of URDF, which has box, sphere, cylinder, capsule and mesh")
 
 
-def _origin(node: Node) -> Transform:
+def _origin(node: XmlElement) -> Transform:
     origin = next(node.children("origin"), None)
     zeros = (0.0, 0.0, 0.0)
     return pose(*((origin.vector(key, 3, zeros) if origin else zeros) for key in ("xyz", "rpy")))
 
 
-def _named_colors(root: Node, problems: list[Problem]) -> dict[str, Color]:
+def _named_colors(root: XmlElement, problems: list[ModelProblem]) -> dict[str, Color]:
     """Colors of materials with a name: those of the robot, and those that a link defines first."""
     own = [*root.children("material")]
     visuals = (visual for link in root.children("link") for visual in link.children("visual"))
@@ -98,7 +98,7 @@ def _named_colors(root: Node, problems: list[Problem]) -> dict[str, Color]:
     return colors
 
 
-def _color(node: Node, colors: Mapping[str, Color], problems: list[Problem]) -> Color | None:
+def _color(node: XmlElement, colors: Mapping[str, Color], problems: list[ModelProblem]) -> Color | None:
     """The color of a visual: that of its own material, or of the material that it names."""
     material = next(node.children("material"), None)
     if material is None:
@@ -106,7 +106,7 @@ def _color(node: Node, colors: Mapping[str, Color], problems: list[Problem]) -> 
     return _own_color(material, problems) or colors.get((material.get("name") or "").strip())
 
 
-def _own_color(material: Node, problems: list[Problem]) -> Color | None:
+def _own_color(material: XmlElement, problems: list[ModelProblem]) -> Color | None:
     node = next(material.children("color"), None)
     if node is None:
         return None
@@ -115,7 +115,7 @@ def _own_color(material: Node, problems: list[Problem]) -> Color | None:
         if not all(0 <= x <= 1 for x in (red, green, blue, opacity)):
             raise node.error(f"rgba={node.get('rgba')!r} should be four numbers between 0 and 1")
     except FormatError as error:
-        problems.append(Problem(node.where, f"cannot be read ({error})", LEFT_OUT, severity="note"))
+        problems.append(ModelProblem(node.where, f"cannot be read ({error})", LEFT_OUT, severity="note"))
         return None
     return red, green, blue, opacity
 

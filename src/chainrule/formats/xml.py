@@ -15,7 +15,7 @@ else:
     etree = module("lxml.etree")
 
 
-class Node:
+class XmlElement:
     """An element whose attributes are read as texts, numbers or vectors."""
 
     def __init__(self, element: etree._Element, source: str) -> None:
@@ -36,20 +36,20 @@ class Node:
     def error(self, message: str) -> FormatError:
         return FormatError(f"{self.where}: {message}")
 
-    def children(self, *tags: str) -> Iterator[Node]:
+    def children(self, *tags: str) -> Iterator[XmlElement]:
         """Child elements, all or those with the given tags, in the file's order."""
         for child in self.element:
             if isinstance(child.tag, str) and (not tags or child.tag in tags):
-                yield Node(child, self.source)
+                yield XmlElement(child, self.source)
 
-    def child(self, tag: str) -> Node | None:
+    def child(self, tag: str) -> XmlElement | None:
         """The only child with this tag, or None."""
         found = list(self.children(tag))
         if len(found) > 1:
             raise found[1].error(f"there are {len(found)} <{tag}> elements in this {self.tag}; keep one")
         return found[0] if found else None
 
-    def required_child(self, tag: str) -> Node:
+    def required_child(self, tag: str) -> XmlElement:
         found = self.child(tag)
         if found is None:
             raise self.error(f"needs a <{tag}> element")
@@ -133,7 +133,7 @@ def _first_tag(parser: etree.XMLPullParser) -> str | None:
     return None
 
 
-def parse(content: bytes, source: str) -> Node:
+def parse(content: bytes, source: str) -> XmlElement:
     """The root element."""
     try:
         root = _parse(content)
@@ -150,7 +150,7 @@ def parse(content: bytes, source: str) -> Node:
             f"{source} has a document type declaration (<!DOCTYPE ...>), which can define entities and name other "
             "files; robot files need none, remove it"
         )
-    return Node(root, source)
+    return XmlElement(root, source)
 
 
 def _parse(content: bytes) -> etree._Element:

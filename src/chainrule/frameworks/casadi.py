@@ -19,7 +19,7 @@ from chainrule.compile.traced_function import casadi_operation
 from chainrule.core.derived import remember
 from chainrule.core.products import TIP_WRENCH, WRENCH
 from chainrule.errors import ShapeError, import_optional, short_repr
-from chainrule.frameworks.functions import Functions, Plan
+from chainrule.frameworks.functions import FrameworkFunctions, OperatorCall
 from chainrule.frameworks.operators import Operator
 from chainrule.functions.table import FUNCTIONS, entry_of
 
@@ -32,7 +32,7 @@ DERIVATIVES = "_derivatives"
 """The name of the function that gives the derivatives of a function for all its arguments ends so."""
 
 
-class CasadiFunctions(Functions):
+class CasadiFunctions(FrameworkFunctions):
     """Functions of a robot on symbols and numbers of CasADi, for one state: columns in, a matrix out.
 
     `function` gives them as functions of CasADi, for map, code generation and solvers. Configurations are
@@ -54,7 +54,7 @@ class CasadiFunctions(Functions):
         """Columns of CasADi."""
         return [_column(value, length, what) for (what, value), length in zip(given.items(), lengths, strict=True)]
 
-    def apply(self, plan: Plan, vectors: list[Any]) -> Any:
+    def apply(self, plan: OperatorCall, vectors: list[Any]) -> Any:
         """The matrix of the operator of a plan; on symbols of SX, its arithmetic."""
         return self._function(plan, inlined=any(isinstance(x, casadi.SX) for x in vectors))(*vectors)
 
@@ -97,10 +97,10 @@ class CasadiFunctions(Functions):
         given = (*entry.arguments, *further, *names(parameters, "casadi: parameters"))
         return self._function(self.plan(name, given, tuple(options.items())))
 
-    def _function(self, plan: Plan, inlined: bool = False) -> casadi.Function:
+    def _function(self, plan: OperatorCall, inlined: bool = False) -> casadi.Function:
         return remember(self.robot, ("casadi", plan, inlined), lambda: self._make(plan, inlined))
 
-    def _make(self, plan: Plan, inlined: bool) -> casadi.Function:
+    def _make(self, plan: OperatorCall, inlined: bool) -> casadi.Function:
         operator = Operator.find(plan.key)
         name, own = _label(operator.call.function), FUNCTIONS[operator.call.function].arguments
         inputs = [casadi.SX.sym(f"x{k}", length) for k, length in enumerate(plan.lengths)]

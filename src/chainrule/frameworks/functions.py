@@ -35,7 +35,7 @@ def signature_of(entry: Function) -> Signature:
     return Signature([*vectors, *(Parameter(name, keyword, default=None) for name in options)])
 
 
-class Plan(NamedTuple):
+class OperatorCall(NamedTuple):
     """The operator that computes a function, and what to hand to it."""
 
     key: str
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Functions(ABC):
+class FrameworkFunctions(ABC):
     """Functions of a robot in a framework: each takes and gives that framework's arrays.
 
     The arguments are those of the Robot's methods of the same names. parameters={"forearm.mass": m} besides gives
@@ -76,7 +76,7 @@ class Functions(ABC):
         """Arrays of the framework, of one type and with equal batch dimensions, each with its length last."""
 
     @abstractmethod
-    def apply(self, plan: Plan, vectors: list[Any]) -> Any:
+    def apply(self, plan: OperatorCall, vectors: list[Any]) -> Any:
         """The result of the operator of a plan, with its own shape."""
 
     def parts(self, result: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -84,13 +84,13 @@ class Functions(ABC):
         rest = (slice(None),) * (len(shape) - 1)
         return [result[(..., k, *rest)] for k in range(shape[0])]
 
-    def plan(self, function: str, given: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Plan:
+    def plan(self, function: str, given: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> OperatorCall:
         """The operator of a function, for arguments of these names and these options."""
 
-        def make() -> Plan:
+        def make() -> OperatorCall:
             inputs = inputs_of(self.robot, f"{self.framework}.{function}", function, given)
             operator = Operator.of(call_for(self.robot, function, inputs, dict(options)), backend_of(self.robot))
-            return Plan(operator.key, inputs.names, inputs.signs, operator.lengths, operator.shape)
+            return OperatorCall(operator.key, inputs.names, inputs.signs, operator.lengths, operator.shape)
 
         try:
             return remember(self.robot, ("plan", self.framework, function, given, options), make)
@@ -114,7 +114,7 @@ def _hashable(value: Any) -> Any:
 class SubjectFunctions:
     """Functions of one subject, such as `robot.torch.loops`."""
 
-    def __init__(self, functions: Functions, subject: str) -> None:
+    def __init__(self, functions: FrameworkFunctions, subject: str) -> None:
         self._functions, self._subject = functions, subject
 
     def __dir__(self) -> list[str]:
@@ -131,7 +131,7 @@ class SubjectFunctions:
 def _method(name: str, entry: Function) -> Callable[..., Any]:
     signature = signature_of(entry)
 
-    def method(self: Functions, /, *arguments: Any, **options: Any) -> Any:
+    def method(self: FrameworkFunctions, /, *arguments: Any, **options: Any) -> Any:
         caller = f"{self.framework}.{name}"
         try:
             chosen = dict(signature.bind(*arguments, **options).arguments)
@@ -175,6 +175,8 @@ METHODS = {name: _method(name, entry) for name, entry in FUNCTIONS.items()}
 """The methods of all functions; those of subjects have dotted names."""
 for _name, _function in METHODS.items():
     if "." not in _name:
-        setattr(Functions, _name, _function)
+        setattr(FrameworkFunctions, _name, _function)
 for _subject in {name.partition(".")[0] for name in METHODS if "." in name}:
-    setattr(Functions, _subject, property(partial(lambda subject, self: SubjectFunctions(self, subject), _subject)))
+    setattr(
+        FrameworkFunctions, _subject, property(partial(lambda subject, self: SubjectFunctions(self, subject), _subject))
+    )

@@ -21,7 +21,7 @@ import numpy as np
 from chainrule.compile.fast_calls.xla_call import API_MAJOR, API_MINOR
 from chainrule.compile.interpreter import perform
 from chainrule.errors import ShapeError, import_optional
-from chainrule.frameworks.functions import Functions, Plan, refuse_length
+from chainrule.frameworks.functions import FrameworkFunctions, OperatorCall, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
 
 jax = import_optional("jax", "robot.jax")
@@ -38,7 +38,7 @@ MIN_COMPUTE_CAPABILITY = 8.0
 """That of the oldest GPUs for which Triton compiles."""
 
 
-class JaxFunctions(Functions):
+class JaxFunctions(FrameworkFunctions):
     """Functions of a robot on arrays of JAX.
 
     Each has derivatives of every order with respect to all of its arrays. Configurations are differentiated by their
@@ -61,7 +61,7 @@ class JaxFunctions(Functions):
             raise ShapeError(f"the leading (batch) dimensions do not fit together: {shapes}") from None
         return _varying_together([jnp.broadcast_to(x.astype(precision), (*batch, x.shape[-1])) for x in arrays])
 
-    def apply(self, plan: Plan, vectors: list[Any]) -> Any:
+    def apply(self, plan: OperatorCall, vectors: list[Any]) -> Any:
         """The result of the operator of a plan."""
         return evaluate.bind(*vectors, key=plan.key).reshape((*vectors[0].shape[:-1], *plan.shape))
 

@@ -59,7 +59,7 @@ TESTS: dict[str, Callable[..., Any]] = {
 """Operations that give 1 or 0; any number but 0 is true."""
 
 
-class Table(NamedTuple):
+class StateTable(NamedTuple):
     """Numbers of all states, in an array or in the memory of a kernel: a row for each state, or a column."""
 
     numbers: Any
@@ -72,14 +72,14 @@ class Table(NamedTuple):
 
 def evaluate(tape: Tape, arrays: Sequence[Any], *, interpret: bool = False) -> Any:
     """The outputs of a tape, (states, outputs), for arrays (states, length)."""
-    tables = [Table(array) for array in arrays]
+    tables = [StateTable(array) for array in arrays]
     if len(tape.instructions) <= MAX_INSTRUCTIONS:
         by_columns = len(tape.outputs) > MAX_ROW
         result = _call(tape, tables, by_columns, interpret)
         return result.T if by_columns else result
     pieces = pieces_of(tape, PIECE)
     for piece in pieces.tapes:
-        tables.append(Table(_call(piece, tables, True, interpret), by_columns=True))
+        tables.append(StateTable(_call(piece, tables, True, interpret), by_columns=True))
     counts = [0] * len(pieces.tapes)
     for k, place in pieces.outputs:
         counts[k] = max(counts[k], place + 1)
@@ -88,7 +88,7 @@ def evaluate(tape: Tape, arrays: Sequence[Any], *, interpret: bool = False) -> A
     return jnp.concatenate(made)[np.array([starts[k] + place for k, place in pieces.outputs])].T
 
 
-def _call(tape: Tape, tables: Sequence[Table], by_columns: bool, interpret: bool) -> Any:
+def _call(tape: Tape, tables: Sequence[StateTable], by_columns: bool, interpret: bool) -> Any:
     """The outputs of a tape by one kernel, a row or a column for each state."""
     states, kind = tables[0].numbers.shape[0], tables[0].numbers.dtype
     shape = (len(tape.outputs), states) if by_columns else (states, len(tape.outputs))
@@ -97,7 +97,7 @@ def _call(tape: Tape, tables: Sequence[Table], by_columns: bool, interpret: bool
     layouts = [table.by_columns for table in used.values()]
 
     def kernel(*memory: Any) -> None:
-        given = [Table(*pair) for pair in zip(memory, [*layouts, by_columns], strict=True)]
+        given = [StateTable(*pair) for pair in zip(memory, [*layouts, by_columns], strict=True)]
         _compute(tape, dict(zip(used, given[:-1], strict=True)), given[-1], states)
 
     return pallas.pallas_call(
@@ -116,7 +116,7 @@ def _axes(array: Any) -> dict[str, Any]:
     return {name: getattr(kind, name) for name in ("manual_axis_type", "vma") if hasattr(kind, name)}
 
 
-def _compute(tape: Tape, arguments: dict[int, Table], out: Table, states: int) -> None:
+def _compute(tape: Tape, arguments: dict[int, StateTable], out: StateTable, states: int) -> None:
     """The program of a kernel: the outputs for one block of states; those beyond the last are left alone."""
     kind = out.numbers.dtype
     state = pallas.program_id(0) * BLOCK + lax.iota(jnp.int32, BLOCK)

@@ -14,7 +14,7 @@ import numpy as np
 
 from chainrule.compile.cuda.device_arrays import read
 from chainrule.errors import ShapeError, import_optional
-from chainrule.frameworks.functions import Functions, Plan, refuse_length
+from chainrule.frameworks.functions import FrameworkFunctions, OperatorCall, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
 
 torch = import_optional("torch", "robot.torch")
@@ -23,7 +23,7 @@ PRECISIONS = (torch.float32, torch.float64)
 DEVICES = ("cpu", "cuda", "meta")
 
 
-class TorchFunctions(Functions):
+class TorchFunctions(FrameworkFunctions):
     """Functions of a robot on tensors of PyTorch.
 
     Each has derivatives of every order with respect to all of its tensors. Configurations are differentiated by their
@@ -51,9 +51,9 @@ class TorchFunctions(Functions):
     @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
     def plan(self, function: str, given: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Any:
         """The operator of a function, as a plain tuple: PyTorch 2.11 refuses named ones as constants of a graph."""
-        return tuple(Functions.plan(self, function, given, options))
+        return tuple(FrameworkFunctions.plan(self, function, given, options))
 
-    def apply(self, plan: Plan, vectors: list[Any]) -> Any:
+    def apply(self, plan: OperatorCall, vectors: list[Any]) -> Any:
         """The result of the operator of a plan."""
         key, _, _, _, shape = plan
         result = _apply(key, vectors)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from chainrule.algorithms.regressor import LINK_NUMBERS, PARTS, SPRING, Axis, Parameter, axes, parameters
+from chainrule.algorithms.regressor import LINK_NUMBERS, PARTS, SPRING, JointDof, TorqueParameter, axes, parameters
 from chainrule.arguments import Array, flag, number, real_array, refuse_nonfinite
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
@@ -27,7 +27,7 @@ Numbers = Mapping[str, float]
 """New values of the numbers of one link, degree of freedom or spring, by name."""
 
 
-def parameter_table(robot: Mechanism) -> tuple[Parameter, ...]:
+def parameter_table(robot: Mechanism) -> tuple[TorqueParameter, ...]:
     """The parameters of a robot, each with its part, owner, number, unit and value, in the order of the regressor."""
     return remember(robot, "parameters", lambda: tuple(parameters(robot.model)))
 
@@ -156,7 +156,7 @@ def _link(link: Link, new: Numbers, wrong: list[str]) -> Link:
     return built
 
 
-def _dof(axis: Axis, new: Numbers, wrong: list[str]) -> Dof:
+def _dof(axis: JointDof, new: Numbers, wrong: list[str]) -> Dof:
     dof, name = axis.dof, axis.name
     wanted: dict[str, Any] = {key: value for key, value in new.items() if not key.startswith(SPRING)}
     if wanted.pop("friction_function", 1) != 1:

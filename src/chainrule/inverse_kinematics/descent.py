@@ -23,7 +23,7 @@ from chainrule.inverse_kinematics.methods import (
     DAMPING_DECREASE,
     DAMPING_INCREASE,
     MIN_DAMPING_SHARE,
-    Problem,
+    SearchProblem,
     free_to_move,
     residual,
 )
@@ -50,7 +50,7 @@ ITERATIONS_TO_FIRST_CHECK, ITERATIONS_BETWEEN_CHECKS = 6, 4
 """Iterations before the first check of whether a start stalls, and between later checks."""
 
 
-class Progress(NamedTuple):
+class DescentProgress(NamedTuple):
     """The last numbers of a state: the damping, when a start is looked at, and whether it has ended."""
 
     damping_share: Any
@@ -65,10 +65,10 @@ class Progress(NamedTuple):
     """1 once it is solved, 2 once it is given up or out of iterations, else 0."""
 
 
-def lengths(problem: Problem) -> tuple[int, int, int]:
+def lengths(problem: SearchProblem) -> tuple[int, int, int]:
     """Numbers of the three arguments of `descent`: those that all targets share, a target's own, and the state."""
     nq = problem.model.nq
-    return 3 + 2 * nq, problem.goal_size, nq + 2 + problem.n + len(Progress._fields)
+    return 3 + 2 * nq, problem.goal_size, nq + 2 + problem.n + len(DescentProgress._fields)
 
 
 def shared_numbers(bounds: Bounds, tolerances: Tolerances, patient: bool, bits: int) -> Array:
@@ -90,19 +90,19 @@ def inner_bounds(bounds: Bounds, bits: int) -> Bounds:
     return Bounds(lower.astype(float), upper.astype(float))
 
 
-def blank_state(problem: Problem, max_iterations: int) -> Array:
+def blank_state(problem: SearchProblem, max_iterations: int) -> Array:
     """The state before the first iteration, but for its start."""
     nq = problem.model.nq
-    progress = Progress(INITIAL_DAMPING_SHARE, max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, 0.0)
+    progress = DescentProgress(INITIAL_DAMPING_SHARE, max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, 0.0)
     return np.array([*np.zeros(nq), UNKNOWN_COST, 0.0, *np.zeros(problem.n), *progress])
 
 
-def descent(problem: Problem, bits: int, shared: Scalars, target: Scalars, state: Scalars) -> list[Scalar]:
-    """The state after one iteration: the configuration, its cost, the iterations so far, the next step, `Progress`."""
+def descent(problem: SearchProblem, bits: int, shared: Scalars, target: Scalars, state: Scalars) -> list[Scalar]:
+    """The state after one iteration: the configuration, its cost, iterations so far, next step, `DescentProgress`."""
     nq, n = problem.model.nq, problem.n
     tolerances, lower, upper, max_ratio = shared[:2], shared[2 : 2 + nq], shared[2 + nq : 2 + 2 * nq], shared[-1]
     q, cost, iterations = state[:nq], state[nq], state[nq + 1]
-    step, progress = state[nq + 2 : nq + 2 + n], Progress(*state[nq + 2 + n :])
+    step, progress = state[nq + 2 : nq + 2 + n], DescentProgress(*state[nq + 2 + n :])
     targets, at = [], 0
     for goal in problem.goals:
         targets.append(target[at : at + goal.size])

@@ -23,9 +23,9 @@ from chainrule.errors import ModelError, ShapeError
 from chainrule.inverse_kinematics import descent
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal, goal_errors, goal_numbers
-from chainrule.inverse_kinematics.methods import Problem
+from chainrule.inverse_kinematics.methods import SearchProblem
 from chainrule.inverse_kinematics.periods import periods, shift_by
-from chainrule.inverse_kinematics.request import Request, read_starts, target_numbers
+from chainrule.inverse_kinematics.request import SearchRequest, read_starts, target_numbers
 from chainrule.inverse_kinematics.result import REASON_CODES, InverseKinematics, Truths
 from chainrule.inverse_kinematics.rigid import rigid_pose
 from chainrule.inverse_kinematics.seeds import CANDIDATES_PER_START, Seeds, seeds_of
@@ -54,7 +54,7 @@ MIN_TOLERANCE = {32: 1e-6, 64: 0.0}
 
 
 def solve_on_device(
-    robot: Mechanism, request: Request, target: Any, q0: Any, device: int, caller: str
+    robot: Mechanism, request: SearchRequest, target: Any, q0: Any, device: int, caller: str
 ) -> InverseKinematics:
     """The result for targets and starts as users give them: arrays of NumPy, or of a library on the device."""
     _refuse(request, robot, caller)
@@ -76,7 +76,7 @@ def solve_on_device(
 
 
 def _solve_device_arrays(
-    robot: Mechanism, request: Request, targets: dict[str, Any], q0: Any, device: int, caller: str
+    robot: Mechanism, request: SearchRequest, targets: dict[str, Any], q0: Any, device: int, caller: str
 ) -> InverseKinematics:
     """The result for arrays on the device."""
     given = targets if q0 is None else {**targets, f"{caller}: q0": q0}
@@ -95,7 +95,7 @@ def _solve_device_arrays(
 
 
 def _solve_host_arrays(
-    robot: Mechanism, request: Request, targets: dict[str, Any], q0: Any, device: int, caller: str
+    robot: Mechanism, request: SearchRequest, targets: dict[str, Any], q0: Any, device: int, caller: str
 ) -> InverseKinematics:
     """The result for arrays of NumPy, copied to the device and back."""
     bits = 32 if all(getattr(value, "dtype", None) == np.float32 for value in targets.values()) else 64
@@ -111,7 +111,7 @@ def _solve_host_arrays(
         return _map(_solve(search, there, q, caller), work.fetch).with_words()
 
 
-def _refuse(request: Request, robot: Mechanism, caller: str) -> None:
+def _refuse(request: SearchRequest, robot: Mechanism, caller: str) -> None:
     """Refuse what the device cannot do."""
     if robot.model.constraints:
         raise ModelError(f"{caller}: closed loops are closed on the CPU; leave out device=...")
@@ -121,7 +121,7 @@ def _refuse(request: Request, robot: Mechanism, caller: str) -> None:
         raise ShapeError(f"{caller}: postures are approached on the CPU; leave out posture=... or device=...")
 
 
-def _refuse_tolerance(request: Request, bits: int, caller: str) -> None:
+def _refuse_tolerance(request: SearchRequest, bits: int, caller: str) -> None:
     if min(request.tolerances) < MIN_TOLERANCE[bits]:
         raise ShapeError(
             f"{caller}: a tolerance of {min(request.tolerances):g} is below the rounding of float{bits}; give "
@@ -176,7 +176,7 @@ def _solve(search: DeviceSearch, numbers: Sequence[Any], starts: Any, caller: st
 class Kernels:
     """The code of a problem for one precision."""
 
-    def __init__(self, problem: Problem, bits: int) -> None:
+    def __init__(self, problem: SearchProblem, bits: int) -> None:
         self.problem, self.label = problem, problem.model.name
         lengths = descent.lengths(problem)
         tape = tape_of_text(lambda *lists: descent.descent(problem, bits, *lists), lengths)
@@ -233,9 +233,9 @@ def _target_text(goal: Goal, shape: tuple[int, ...], entries: Scalars) -> list[S
 class DeviceSearch:
     """The search for the configurations of a request, on one device."""
 
-    problem: Problem
+    problem: SearchProblem
     kernels: Kernels
-    request: Request
+    request: SearchRequest
     bounds: Bounds
     """The range of each coordinate, in numbers of the search's precision."""
     seeds: Seeds
@@ -247,7 +247,7 @@ class DeviceSearch:
     _starts: dict[tuple[int, int], Starts] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(robot: Mechanism, request: Request, bits: int, work: Workplace) -> DeviceSearch:
+    def of(robot: Mechanism, request: SearchRequest, bits: int, work: Workplace) -> DeviceSearch:
         """The search of a request."""
         problem = request.problem
         key = problem.key(robot), "inverse kinematics on a device", bits

@@ -24,7 +24,7 @@ from chainrule.spatial.scalar import atan2, maximum, sin, sqrt, where
 Scalars = Sequence[Scalar]
 
 
-class Task(NamedTuple):
+class PoseTask(NamedTuple):
     """The parts of a pose that count."""
 
     orientation: Literal["full", "axis"] | None
@@ -33,11 +33,11 @@ class Task(NamedTuple):
 
 
 TASKS = {
-    "pose": Task("full", True),
-    "position": Task(None, True),
-    "orientation": Task("full", False),
-    "axis": Task("axis", True),
-    "pointing": Task("axis", False),
+    "pose": PoseTask("full", True),
+    "position": PoseTask(None, True),
+    "orientation": PoseTask("full", False),
+    "axis": PoseTask("axis", True),
+    "pointing": PoseTask("axis", False),
 }
 
 ORIENTATION_NUMBERS = {"full": 9, "axis": 3, None: 0}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class IterationHistory:
     """Every iterate of one search, from its start on; the last is the one that solved it, or the last allowed."""
 
     method: str

@@ -13,8 +13,8 @@ from chainrule.core.derived import backend_of
 from chainrule.inverse_kinematics.methods import (
     SUMMARY_SIZE,
     UNKNOWN_COST,
-    Problem,
-    Summary,
+    IterateSummary,
+    SearchProblem,
     iteration,
     unknown_summary,
 )
@@ -40,7 +40,7 @@ Text = Callable[[Scalars, Scalars], list[Scalar]]
 """One iteration: the state after it, from the state and the parameters."""
 
 
-class Progress(NamedTuple):
+class IterateProgress(NamedTuple):
     """The last numbers of the state: when a start is looked at, and whether it has ended."""
 
     left: Any
@@ -62,12 +62,12 @@ class Iterate(Protocol):
         """Move states (rows, state) on by `steps` iterations, in place, with parameters (rows, count)."""
 
 
-def iteration_cost(problem: Problem) -> float:
+def iteration_cost(problem: SearchProblem) -> float:
     """Visits of bodies in one iteration."""
     return VISITS_PER_PAIR * problem.n**2
 
 
-def iterations(problem: Problem, text: Text, state: int, parameters: int, name: str, robot: Mechanism) -> Iterate:
+def iterations(problem: SearchProblem, text: Text, state: int, parameters: int, name: str, robot: Mechanism) -> Iterate:
     """The loop of a text, compiled or interpreted as the robot is."""
 
     def repeat(_: Caller, given: Scalars, before: Scalars, __: Scalars) -> list[Scalar]:
@@ -79,7 +79,7 @@ def iterations(problem: Problem, text: Text, state: int, parameters: int, name: 
     return backend.loop(repeat, shape, key, problem.model.name, name=name, cost=iteration_cost(problem))
 
 
-def solver(problem: Problem, robot: Mechanism) -> UntilLoop:
+def solver(problem: SearchProblem, robot: Mechanism) -> UntilLoop:
     """The loop of the problem's method, which ends each start by itself; its states are those of `initial_state`."""
 
     def repeat(_: Caller, parameters: Scalars, state: Scalars, __: Scalars) -> list[Scalar]:
@@ -87,22 +87,22 @@ def solver(problem: Problem, robot: Mechanism) -> UntilLoop:
 
     backend = active(backend_of(robot))
     key = (problem.key(robot), problem.method) if backend.compiles else None
-    shape = LoopShape(problem.parameter_size, problem.state_size + len(Progress._fields))
+    shape = LoopShape(problem.parameter_size, problem.state_size + len(IterateProgress._fields))
     name, cost = problem.method, iteration_cost(problem)
     return backend.until(repeat, shape, key, problem.model.name, name=name, cost=cost)
 
 
-def checked_iteration(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+def checked_iteration(problem: SearchProblem, state: Scalars, parameters: Scalars) -> list[Scalar]:
     """The state after one iteration, which is looked at after the 9th, the 14th, the 19th, and the last."""
     size, nq = problem.state_size, problem.model.nq
     after = iteration(problem, state[:size], parameters)
-    summary, progress = Summary(*after[nq : nq + SUMMARY_SIZE]), Progress(*state[size:])
+    summary, progress = IterateSummary(*after[nq : nq + SUMMARY_SIZE]), IterateProgress(*state[size:])
     left, to_check = progress.left - 1, progress.to_check - 1
     is_last = where(left > 0, 0.0, 1.0)
     is_due = maximum(is_last, where(to_check > 0, 0.0, 1.0)) > 0
     stalls = where(summary.cost > progress.max_ratio * progress.cost, 1.0, 0.0)
     ends = where(summary.miss <= 1, 1.0, 2 * maximum(is_last, stalls))
-    now = Progress(
+    now = IterateProgress(
         left,
         where(is_due, float(ITERATIONS_BETWEEN_CHECKS), to_check),
         where(is_due, summary.cost, progress.cost),
@@ -112,20 +112,20 @@ def checked_iteration(problem: Problem, state: Scalars, parameters: Scalars) -> 
     return [*after, *now]
 
 
-def blank_state(problem: Problem, max_iterations: int, patient: bool = False) -> Array:
+def blank_state(problem: SearchProblem, max_iterations: int, patient: bool = False) -> Array:
     """The state before the first iteration (state,), but for its start.
 
     Starts of the method "lm" are given up where they stall, unless patient.
     """
     nq, size = problem.model.nq, problem.state_size
     ratio = MAX_COST_RATIO if problem.method == "lm" and not patient else ANY_COST_RATIO
-    state = np.zeros(size + len(Progress._fields))
+    state = np.zeros(size + len(IterateProgress._fields))
     state[nq : nq + SUMMARY_SIZE] = unknown_summary(INITIAL_DAMPING_SHARE)
-    state[size:] = Progress(max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, ratio, 0.0)
+    state[size:] = IterateProgress(max_iterations, ITERATIONS_TO_FIRST_CHECK, UNKNOWN_COST, ratio, 0.0)
     return state
 
 
-def set_starts(problem: Problem, state: Array, q: Array) -> None:
+def set_starts(problem: SearchProblem, state: Array, q: Array) -> None:
     """Write configurations (..., nq) into blank states (..., state); the textbook's methods remember them as well."""
     state[..., : problem.model.nq] = q
     if problem.method != "lm":

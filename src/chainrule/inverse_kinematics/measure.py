@@ -12,7 +12,7 @@ from chainrule.arguments import Array
 from chainrule.compile.backend import Caller, Loop, LoopShape, active
 from chainrule.core.derived import backend_of
 from chainrule.inverse_kinematics.goals import goal_errors, goal_numbers
-from chainrule.inverse_kinematics.methods import Problem
+from chainrule.inverse_kinematics.methods import SearchProblem
 from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.rigid import bind_one_repetition
 from chainrule.spatial import Scalar
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 
 
-class Measured(NamedTuple):
+class PoseErrors(NamedTuple):
     """Errors and poses of configurations (rows, nq)."""
 
     errors: Array
@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 class Measure:
     """The forward kinematics of a problem's goals; its parameters are those of an iteration."""
 
-    def __init__(self, problem: Problem, robot: Mechanism) -> None:
+    def __init__(self, problem: SearchProblem, robot: Mechanism) -> None:
         self.problem = problem
         self.nq, self.goals = problem.model.nq, len(problem.goals)
         self.size = self.nq + 2 * self.goals + 1 + problem.goal_size
@@ -64,7 +64,7 @@ class Measure:
             numbers += goal_numbers(goal, T)
         return [*q, *errors, inside, *numbers]
 
-    def __call__(self, q: Array, parameters: Array) -> Measured:
+    def __call__(self, q: Array, parameters: Array) -> PoseErrors:
         """Measure configurations (rows, nq), with parameters (rows, count)."""
         state = np.zeros((len(q), self.size))
         state[:, : self.nq] = q
@@ -75,6 +75,6 @@ class Measure:
         """A function that measures states (rows, size) where they are, with parameters that are read where they are."""
         return bind_one_repetition(self.loop, state, parameters)
 
-    def _split(self, state: Array) -> Measured:
+    def _split(self, state: Array) -> PoseErrors:
         end = self.nq + 2 * self.goals
-        return Measured(state[:, self.nq : end].reshape(-1, self.goals, 2), state[:, end] > 0, state[:, end + 1 :])
+        return PoseErrors(state[:, self.nq : end].reshape(-1, self.goals, 2), state[:, end] > 0, state[:, end + 1 :])

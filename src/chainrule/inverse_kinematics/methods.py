@@ -8,7 +8,7 @@ with the damping in proportion to the cost (Fan & Yuan, 2005; Sugihara, 2011), a
 that stands at a limit and would be pushed further is left out of the system, so that the others do not wait for it.
 The other three are those of the textbooks: one step after the other, and the best configuration is remembered.
 
-The state of an iteration is a flat list of numbers: the configuration, its `Summary`, and the memory of the method.
+The state of an iteration is a flat list of numbers: the configuration, its `IterateSummary`, and the method's memory.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ LOOP_TOLERANCE = 0.3 * CLOSED_GAP
 """The largest error of a loop in a solution, in m or rad."""
 
 
-class Summary(NamedTuple):
+class IterateSummary(NamedTuple):
     """Four numbers about the configuration of an iteration."""
 
     miss: Any
@@ -64,16 +64,16 @@ class Summary(NamedTuple):
     """Iterations until the configuration was solved."""
 
 
-SUMMARY_SIZE = len(Summary._fields)
+SUMMARY_SIZE = len(IterateSummary._fields)
 
 
-def unknown_summary(damping_share: float) -> Summary:
+def unknown_summary(damping_share: float) -> IterateSummary:
     """The summary of a configuration before the first iteration."""
-    return Summary(UNKNOWN_COST, UNKNOWN_COST, damping_share, 0.0)
+    return IterateSummary(UNKNOWN_COST, UNKNOWN_COST, damping_share, 0.0)
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchProblem:
     """A robot, the goals of its links, and the method that searches for a configuration."""
 
     model: Model
@@ -91,7 +91,7 @@ class Problem:
         """Numbers in each of the parameters of the robot."""
         return () if self.whole is None else tuple(parameter_length(self.whole, name) for name in self.opened)
 
-    def at(self, parameters: Scalars) -> Problem:
+    def at(self, parameters: Scalars) -> SearchProblem:
         """The problem with the robot's numbers among the parameters in place."""
         if self.whole is None:
             return self
@@ -155,10 +155,10 @@ class Problem:
         nq, n = self.model.nq, self.n
         return nq + SUMMARY_SIZE + (n + triangle_size(n) if self.method == "lm" else nq)
 
-    def split_state(self, state: Scalars) -> tuple[Scalars, Summary, Scalars]:
+    def split_state(self, state: Scalars) -> tuple[Scalars, IterateSummary, Scalars]:
         """The configuration, its summary, and the memory of the method."""
         nq = self.model.nq
-        return state[:nq], Summary(*state[nq : nq + SUMMARY_SIZE]), state[nq + SUMMARY_SIZE :]
+        return state[:nq], IterateSummary(*state[nq : nq + SUMMARY_SIZE]), state[nq + SUMMARY_SIZE :]
 
     def split_parameters(self, parameters: Scalars) -> tuple[Scalars, Scalars, Scalars, list[Scalars]]:
         """Squared tolerances, lower and upper bounds, and the target of each goal."""
@@ -194,7 +194,7 @@ class Residual:
     """The largest squared error in units of the squared tolerance."""
 
 
-def residual(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequence[Scalars]) -> Residual:
+def residual(problem: SearchProblem, q: Scalars, tolerances: Scalars, targets: Sequence[Scalars]) -> Residual:
     """Errors and Jacobian of all goals and of the loops, with the squared tolerances of position and rotation."""
     error: list[Scalar] = []
     rows: list[list[Scalar]] = []
@@ -215,13 +215,13 @@ def residual(problem: Problem, q: Scalars, tolerances: Scalars, targets: Sequenc
     return Residual(error, rows, cost, miss)
 
 
-def iteration(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+def iteration(problem: SearchProblem, state: Scalars, parameters: Scalars) -> list[Scalar]:
     """The state after one iteration."""
     method = _levenberg_marquardt if problem.method == "lm" else _textbook_step
     return method(problem.at(parameters), state, parameters)
 
 
-def _levenberg_marquardt(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+def _levenberg_marquardt(problem: SearchProblem, state: Scalars, parameters: Scalars) -> list[Scalar]:
     """A step of Levenberg and Marquardt's method; its memory is J^T e and the lower triangle of J^T J."""
     nq, n = problem.model.nq, problem.n
     q, summary, memory = problem.split_state(state)
@@ -244,11 +244,11 @@ def _levenberg_marquardt(problem: Problem, state: Scalars, parameters: Scalars) 
     before = [*q, summary.miss, summary.cost, *g, *H]
     after = [*tried, there.miss, there.cost, *g_there, *H_there]
     best = [where(better, b, a) for a, b in zip(before, after, strict=True)]
-    kept = Summary(best[nq], best[nq + 1], share, _count(summary))
+    kept = IterateSummary(best[nq], best[nq + 1], share, _count(summary))
     return [*best[:nq], *kept, *best[nq + 2 :]]
 
 
-def _count(summary: Summary) -> Scalar:
+def _count(summary: IterateSummary) -> Scalar:
     """Iterations after this one: a solved configuration counts no more."""
     return summary.iterations + where(summary.miss > 1, 1.0, 0.0)
 
@@ -269,7 +269,7 @@ def solve_damped(H: Scalars, g: Scalars, free: Scalars, damping: Scalar) -> list
     return Factors(M).solve([a * f for a, f in zip(g, free, strict=True)])
 
 
-def free_to_move(problem: Problem, q: Scalars, g: Scalars, lower: Scalars, upper: Scalars) -> list[Scalar]:
+def free_to_move(problem: SearchProblem, q: Scalars, g: Scalars, lower: Scalars, upper: Scalars) -> list[Scalar]:
     """1 for each velocity, and 0 for those that push a joint against the limit it stands at."""
     free: list[Scalar] = []
     for i, push in zip(problem.velocities, g, strict=True):
@@ -283,7 +283,7 @@ def free_to_move(problem: Problem, q: Scalars, g: Scalars, lower: Scalars, upper
     return free
 
 
-def _textbook_step(problem: Problem, state: Scalars, parameters: Scalars) -> list[Scalar]:
+def _textbook_step(problem: SearchProblem, state: Scalars, parameters: Scalars) -> list[Scalar]:
     """A step from where the last one led, which is the memory; the better of this place and the best so far is kept."""
     best, summary, q = problem.split_state(state)
     tolerances, lower, upper, targets = problem.split_parameters(parameters)
@@ -293,7 +293,7 @@ def _textbook_step(problem: Problem, state: Scalars, parameters: Scalars) -> lis
     kept = [where(better, a, b) for a, b in zip(q, best, strict=True)]
     miss, cost = where(better, here.miss, summary.miss), where(better, here.cost, summary.cost)
     step = STEP_RULES[problem.method](here.rows, here.error)
-    after = Summary(miss, cost, summary.damping_share, count)
+    after = IterateSummary(miss, cost, summary.damping_share, count)
     return [*kept, *after, *problem.step(q, step, lower, upper)]
 
 

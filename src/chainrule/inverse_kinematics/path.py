@@ -16,8 +16,8 @@ from chainrule.errors import ShapeError, quoted
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.iterate import iteration_cost
 from chainrule.inverse_kinematics.measure import Measure
-from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, iteration, unknown_summary
-from chainrule.inverse_kinematics.request import Request, read_starts
+from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, SearchProblem, iteration, unknown_summary
+from chainrule.inverse_kinematics.request import SearchRequest, read_starts
 from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.search import iteration_parameters
 from chainrule.inverse_kinematics.solve import solve
@@ -186,7 +186,7 @@ def follow(
         poses, velocities, accelerations = _sample_motion(poses, times, velocities, accelerations)
     if isinstance(poses, Mapping):
         raise ShapeError("follow: poses must be the path of one link, an array; name the link with link=...")
-    request, targets = Request.read(
+    request, targets = SearchRequest.read(
         robot, "follow", poses, link, limits=limits, task=task, axis=axis, weights=weights, tolerance=tolerance,
         seed=seed,
     )  # fmt: skip
@@ -303,7 +303,7 @@ Track = Callable[[Array, Array, Array], Array]
 """From starts (rows, nq), parameters (rows, count) and targets (rows, T, numbers), configurations (rows, T, nq)."""
 
 
-def next_configuration(problem: Problem, iterate: Callable[[Scalars], Scalars], q: Scalars) -> Scalars:
+def next_configuration(problem: SearchProblem, iterate: Callable[[Scalars], Scalars], q: Scalars) -> Scalars:
     """The configuration for the next pose, from that of the one before."""
     unknown = [0.0] * (problem.state_size - problem.model.nq - SUMMARY_SIZE)
     state: Scalars = [*q, *unknown_summary(DAMPING_SHARE_ON_PATHS), *unknown]
@@ -312,7 +312,7 @@ def next_configuration(problem: Problem, iterate: Callable[[Scalars], Scalars], 
     return state[: problem.model.nq]
 
 
-def path_loop(problem: Problem, robot: Mechanism) -> Track:
+def path_loop(problem: SearchProblem, robot: Mechanism) -> Track:
     """The loop over the poses of a path, compiled or interpreted as the robot is."""
     nq, own = problem.model.nq, problem.parameter_size - problem.target_size
 

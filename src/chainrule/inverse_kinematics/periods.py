@@ -7,7 +7,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.model import Model
-from chainrule.model.joints import Kind
+from chainrule.model.joints import JointKind
 
 PITCH_TOLERANCE = 1e-12
 """The ratio of a screw's pitch and its length below which the joint counts as revolute."""
@@ -23,7 +23,7 @@ def periods(model: Model) -> Array:
     return result
 
 
-def is_revolute(kind: Kind) -> bool:
+def is_revolute(kind: JointKind) -> bool:
     """Whether a joint rotates about one fixed axis and does nothing else."""
     if kind.nv != 1 or kind.units != ("rad",):
         return False

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chainrule.inverse_kinematics.iterate import Iterate, iterations
-from chainrule.inverse_kinematics.methods import Problem, free_to_move, residual, solve_damped
+from chainrule.inverse_kinematics.methods import SearchProblem, free_to_move, residual, solve_damped
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import dot, transpose
 from chainrule.spatial.scalar import where
@@ -28,7 +28,7 @@ POSTURE_ITERATIONS = 60
 """Steps towards a posture."""
 
 
-def posture_step(problem: Problem, q: Scalars, parameters: Scalars) -> list[Scalar]:
+def posture_step(problem: SearchProblem, q: Scalars, parameters: Scalars) -> list[Scalar]:
     """The configuration after one step towards a posture.
 
     The parameters are those of an iteration, the posture, and 1 or 0 for each coordinate that counts or does not.
@@ -46,7 +46,7 @@ def posture_step(problem: Problem, q: Scalars, parameters: Scalars) -> list[Scal
     return problem.step(q, step, lower, upper)
 
 
-def _towards(problem: Problem, velocity: int, q: Scalars, posture: Scalars, counts: Scalars) -> Scalar:
+def _towards(problem: SearchProblem, velocity: int, q: Scalars, posture: Scalars, counts: Scalars) -> Scalar:
     """The displacement from q to the posture along one velocity, cut off; zero for joints with a quaternion."""
     if velocity not in problem.coordinate_of:
         return 0.0
@@ -55,7 +55,7 @@ def _towards(problem: Problem, velocity: int, q: Scalars, posture: Scalars, coun
     return where(z > MAX_POSTURE_STEP, MAX_POSTURE_STEP, where(z < -MAX_POSTURE_STEP, -MAX_POSTURE_STEP, z))
 
 
-def posture_loop(problem: Problem, robot: Mechanism) -> Iterate:
+def posture_loop(problem: SearchProblem, robot: Mechanism) -> Iterate:
     """The loop of steps towards a posture."""
     nq = problem.model.nq
 

@@ -25,7 +25,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.tables import data_frame
 from chainrule.errors import ShapeError, short_repr
 from chainrule.inverse_kinematics.solve import inverse_kinematics
-from chainrule.kinematics.voxels import Box, Indices, read_side
+from chainrule.kinematics.voxels import Indices, VoxelBox, read_side
 
 BLOCK_TARGETS = 1 << 13
 """Targets that are solved together; a multiple of eight, whose bits are whole bytes."""
@@ -63,7 +63,7 @@ class Volume:
 
     def centers(self, cells: Indices) -> Array:
         """The centers of cells by their numbers: (..., 3)."""
-        places = Box(np.zeros(3, dtype=np.int64), self.shape).places(cells)
+        places = VoxelBox(np.zeros(3, dtype=np.int64), self.shape).places(cells)
         return np.stack([self.coordinates(k)[places[..., k]] for k in range(3)], axis=-1)
 
     def block(self, first: int) -> Array:

@@ -29,7 +29,7 @@ from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_rep
 from chainrule.functions.reference import stack
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import TASKS, Goal
-from chainrule.inverse_kinematics.methods import METHODS, Problem
+from chainrule.inverse_kinematics.methods import METHODS, SearchProblem
 from chainrule.inverse_kinematics.rigid import numbers_of_one, orthonormalize, pose_numbers
 from chainrule.inverse_kinematics.task_rank import TaskRank, task_rank
 from chainrule.spatial import Rotation
@@ -62,10 +62,10 @@ class Tolerances(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class SearchRequest:
     """A request for configurations but for its targets: what is to be reached, how closely, how long to search."""
 
-    problem: Problem
+    problem: SearchProblem
     tolerances: Tolerances
     bounds: Bounds
     """The range of each coordinate of q."""
@@ -98,7 +98,7 @@ class Request:
         max_iterations: Any = 60,
         seed: Any = 0,
         opened: tuple[str, ...] = (),
-    ) -> tuple[Request, Array]:
+    ) -> tuple[SearchRequest, Array]:
         """The request for arguments as users give them, checked, and its targets (..., numbers).
 
         The targets have the numbers of all goals side by side. Requests with plain options are read once.
@@ -117,7 +117,7 @@ class Request:
         options = (
             link, method, limits, task, axis, weights, tolerance, posture, restarts, max_iterations, seed, opened,
         )  # fmt: skip
-        known: dict[Any, Request] = remember(robot, "requests of inverse kinematics", dict)
+        known: dict[Any, SearchRequest] = remember(robot, "requests of inverse kinematics", dict)
         key = None if isinstance(target, Mapping) else _key(options)
         if key in known:
             request = known[key]
@@ -151,7 +151,7 @@ def _read(
     robot: Mechanism, caller: str, target: Any, link: Any, method: str, limits: Any, task: Any, axis: ArrayLike,
     weights: Any, tolerance: Any, posture: Any, restarts: Any, max_iterations: Any, seed: Any,
     opened: tuple[str, ...],
-) -> tuple[Request, Array]:  # fmt: skip
+) -> tuple[SearchRequest, Array]:  # fmt: skip
     """A request that is not known yet, and its targets."""
     model = merged_model(robot)
     one_of(METHODS, method, "method", caller)
@@ -167,7 +167,7 @@ def _read(
     batch = _batch([array.shape[:-1] for array in arrays], list(by_link), caller)
     targets = np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays], axis=-1)
     whole = robot.model if opened else None
-    problem = Problem(model, _normalize_weights(goals), method, closure_of(robot).rows, whole, opened)
+    problem = SearchProblem(model, _normalize_weights(goals), method, closure_of(robot).rows, whole, opened)
     _refuse_immobile(problem, caller)
     bounds = Bounds.of_limits(robot) if flag(limits, f"{caller}: limits") else Bounds.infinite(model.nq)
     rank = task_rank(robot, problem)
@@ -177,7 +177,7 @@ def _read(
             f"{caller}: Newton's method needs as many {movers} as independent equations, and {rank.mobility} "
             f"{movers} meet {rank.rank} of them; use method='pseudo_inverse' or 'lm', which take the smallest step"
         )
-    request = Request(
+    request = SearchRequest(
         problem,
         _tolerances(tolerance, caller),
         bounds,
@@ -370,9 +370,9 @@ def _tolerances(tolerance: Any, caller: str) -> Tolerances:
     return Tolerances(*np.broadcast_to(np.minimum(array, MAX_TOLERANCE), 2).tolist())
 
 
-def _refuse_immobile(problem: Problem, caller: str) -> None:
+def _refuse_immobile(problem: SearchProblem, caller: str) -> None:
     for goal in problem.goals:
-        if not Problem(problem.model, (goal,)).velocities_of_links:
+        if not SearchProblem(problem.model, (goal,)).velocities_of_links:
             raise ModelError(
                 f"{caller}: no joint moves {goal.link!r}, so that it is where it is; name a link beyond a joint"
             )

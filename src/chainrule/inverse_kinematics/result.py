@@ -13,7 +13,7 @@ from chainrule.compile.backend import columns
 from chainrule.compile.cuda.device_arrays import to_host
 from chainrule.display import tables as display
 from chainrule.inverse_kinematics.goals import Goal, goal_errors
-from chainrule.inverse_kinematics.history import History
+from chainrule.inverse_kinematics.history import IterationHistory
 from chainrule.spatial import Rotation, Transform, Vector
 
 Truths = NDArray[np.bool_]
@@ -56,7 +56,7 @@ class InverseKinematics:
     """How many equations of the task the robot can meet independently, in nearly every configuration."""
     equations: int = field(default=0, repr=False)
     """How many equations the task has: where they are more than the rank, targets must be where the robot can go."""
-    history: History | None = field(default=None, repr=False)
+    history: IterationHistory | None = field(default=None, repr=False)
     """Every iterate, where history=True asked for them."""
 
     def with_words(self) -> InverseKinematics:

@@ -13,7 +13,7 @@ from chainrule.compile.backend import UntilLoop
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.iterate import blank_state, set_starts
 from chainrule.inverse_kinematics.measure import Measure
-from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, Problem, Summary
+from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, IterateSummary, SearchProblem
 from chainrule.inverse_kinematics.periods import shift_by
 from chainrule.inverse_kinematics.request import Tolerances
 from chainrule.inverse_kinematics.result import Truths
@@ -31,7 +31,7 @@ AIMED_TOLERANCE_RATIO = 0.9
 
 
 def iteration_parameters(bounds: Bounds, tolerances: Tolerances, targets: Array) -> Array:
-    """The parameters of an iteration for each row of the targets, in the order of `Problem.split_parameters`."""
+    """The parameters of an iteration for each row of the targets, in the order of `SearchProblem.split_parameters`."""
     ratio = AIMED_TOLERANCE_RATIO
     squared = (ratio * tolerances.distance) ** 2, (2 * ratio * np.sin(min(tolerances.angle, np.pi) / 2)) ** 2
     fixed = np.concatenate([squared, *bounds])
@@ -42,7 +42,7 @@ def iteration_parameters(bounds: Bounds, tolerances: Tolerances, targets: Array)
 class Search:
     """The search for the configurations of a request: its goals, loop, starts, bounds and effort."""
 
-    problem: Problem
+    problem: SearchProblem
     iterate: UntilLoop
     measure: Measure
     seeds: Seeds
@@ -55,7 +55,7 @@ class Search:
     restarts: int
     max_iterations: int
     """Iterations from one start."""
-    _workspaces: list[Workspace] = field(default_factory=list, init=False, repr=False)
+    _workspaces: list[SearchArrays] = field(default_factory=list, init=False, repr=False)
     """Workspaces that nobody uses."""
     _blank_states: dict[tuple[int, bool], Array] = field(default_factory=dict, init=False, repr=False)
     """States before the first iteration, by the number of iterations and whether they are patient."""
@@ -101,14 +101,14 @@ class Search:
         flat = errors.reshape(len(errors), 2 * errors.shape[1])
         return np.asarray((flat <= np.array(self.tolerances * errors.shape[1])).all(axis=1))
 
-    def take_workspace(self) -> Workspace:
+    def take_workspace(self) -> SearchArrays:
         """Arrays for one target, to be given back; other threads get others."""
         try:
             return self._workspaces.pop()
         except IndexError:
-            return Workspace(self)
+            return SearchArrays(self)
 
-    def give_back(self, work: Workspace) -> None:
+    def give_back(self, work: SearchArrays) -> None:
         """Keep a workspace for the next target."""
         self._workspaces.append(work)
 
@@ -173,7 +173,7 @@ class Search:
             state[0, size:] = progress
             self.iterate(state, parameters)
             iterates.append(state[0, :nq].copy() if self.problem.method == "lm" else place)
-            if Summary(*state[0, nq : nq + SUMMARY_SIZE]).miss <= 1:
+            if IterateSummary(*state[0, nq : nq + SUMMARY_SIZE]).miss <= 1:
                 break
         return np.array(iterates)
 
@@ -213,7 +213,7 @@ class Search:
         return BestSoFar.of_states(state, self.problem.model.nq)
 
 
-class Workspace:
+class SearchArrays:
     """Arrays for one target that compiled code reads and writes where they are; one thread uses them at a time."""
 
     def __init__(self, search: Search) -> None:
@@ -276,7 +276,7 @@ class BestSoFar:
     @staticmethod
     def of_states(state: Array, nq: int) -> BestSoFar:
         """The configurations that iterations have led to, in the arrays of the states."""
-        summary = Summary(*state[:, nq : nq + SUMMARY_SIZE].T)
+        summary = IterateSummary(*state[:, nq : nq + SUMMARY_SIZE].T)
         return BestSoFar(state[:, :nq], summary.miss, summary.cost, summary.iterations)
 
     @property

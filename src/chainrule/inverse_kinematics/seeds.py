@@ -20,7 +20,7 @@ from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.sampling import random_configurations
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.measure import Measure
-from chainrule.inverse_kinematics.methods import Problem
+from chainrule.inverse_kinematics.methods import SearchProblem
 from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Seeds:
         return q[np.arange(count)[:, None], chosen.T]
 
 
-def seeds_of(robot: Mechanism, problem: Problem, seed: int) -> Seeds:
+def seeds_of(robot: Mechanism, problem: SearchProblem, seed: int) -> Seeds:
     """Random starts for the goals of a problem, of the robot's own numbers: good enough for starts."""
 
     def seeds() -> Seeds:

@@ -20,12 +20,12 @@ from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers, read_parameters
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.device import solve_on_device
-from chainrule.inverse_kinematics.history import History
+from chainrule.inverse_kinematics.history import IterationHistory
 from chainrule.inverse_kinematics.iterate import solver
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.periods import periods
 from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
-from chainrule.inverse_kinematics.request import Request, pose_dimensions, read_starts
+from chainrule.inverse_kinematics.request import SearchRequest, pose_dimensions, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths
 from chainrule.inverse_kinematics.search import BestSoFar, Search
 from chainrule.inverse_kinematics.seeds import seeds_of
@@ -144,7 +144,7 @@ def inverse_kinematics(
         )  # fmt: skip
         return solve_on_device(robot, request, target, q0, number, caller)
     numbers = _read_places(robot, caller, parameters)
-    request, targets = Request.read(
+    request, targets = SearchRequest.read(
         robot, caller, target, link, method, limits=limits, task=task, axis=axis, weights=weights,
         tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
         opened=numbers.names,
@@ -160,13 +160,13 @@ def inverse_kinematics(
 
 def _device_request(
     robot: Mechanism, caller: str, target: Any, link: Any, method: str, only_cpu: dict[str, Any], **options: Any
-) -> Request:
+) -> SearchRequest:
     """The request for a search on a device, whose targets are read there; refused where only the CPU can do it."""
     for name, value in only_cpu.items():
         if value:
             raise ShapeError(f"{caller}: {name} is for searches on the CPU; leave out {name}=... or device=...")
     anything = {name: np.eye(4) for name in target} if isinstance(target, Mapping) else np.eye(4)
-    request, _ = Request.read(robot, caller, anything, link, method, **options)
+    request, _ = SearchRequest.read(robot, caller, anything, link, method, **options)
     return request
 
 
@@ -182,7 +182,9 @@ def _read_places(robot: Mechanism, caller: str, parameters: Any) -> OpenNumbers:
     return numbers
 
 
-def _solve_with_history(robot: Mechanism, request: Request, target: Array, start: Array | None) -> InverseKinematics:
+def _solve_with_history(
+    robot: Mechanism, request: SearchRequest, target: Array, start: Array | None
+) -> InverseKinematics:
     """The result of one search without restarts, and all its iterates."""
     batch = target.shape[:-1] if start is None else _batch(target, start)
     if batch:
@@ -199,7 +201,7 @@ def _solve_with_history(robot: Mechanism, request: Request, target: Array, start
     q = search.record(target, start)
     errors = search.measure(q, search.parameters(np.tile(target, (len(q), 1)))).errors
     steps = difference(robot, q[:-1], q[1:])
-    history = History(request.problem.method, q, errors.max(axis=1), steps, robot.coordinate_names)
+    history = IterationHistory(request.problem.method, q, errors.max(axis=1), steps, robot.coordinate_names)
     return replace(solve(robot, replace(request, max_iterations=len(q), kept={}), target, start), history=history)
 
 
@@ -215,7 +217,7 @@ def _batch(targets: Array, starts: Array) -> tuple[int, ...]:
         ) from None
 
 
-def solve(robot: Mechanism, request: Request, targets: Array, starts: Array | None = None) -> InverseKinematics:
+def solve(robot: Mechanism, request: SearchRequest, targets: Array, starts: Array | None = None) -> InverseKinematics:
     """The result for a request, its targets (..., numbers) and starts (..., nq)."""
     search = search_of(robot, request)
     if targets.ndim == 1 and (starts is None or starts.ndim == 1) and request.posture is None:
@@ -241,7 +243,7 @@ def solve(robot: Mechanism, request: Request, targets: Array, starts: Array | No
 
 
 def _result(
-    robot: Mechanism, request: Request, q: Array, success: Any, iterations: Any, reason: Any, errors: Array
+    robot: Mechanism, request: SearchRequest, q: Array, success: Any, iterations: Any, reason: Any, errors: Array
 ) -> InverseKinematics:
     """The result with errors (..., goals, 2) of each goal."""
     each = {goal.link: errors[..., k, :] for k, goal in enumerate(request.problem.goals)}
@@ -374,7 +376,7 @@ def _approach_posture(robot: Mechanism, search: Search, best: BestSoFar, targets
     best.iterations[rows] += POSTURE_ITERATIONS + after.iterations
 
 
-def search_of(robot: Mechanism, request: Request) -> Search:
+def search_of(robot: Mechanism, request: SearchRequest) -> Search:
     """The search for the configurations of a request."""
     compiles = active(backend_of(robot)).compiles
     if compiles not in request.kept:
@@ -383,7 +385,7 @@ def search_of(robot: Mechanism, request: Request) -> Search:
     return search
 
 
-def _new_search(robot: Mechanism, request: Request) -> Search:
+def _new_search(robot: Mechanism, request: SearchRequest) -> Search:
     problem, bounds = request.problem, request.bounds
     measure, seeds = Measure(problem, robot), seeds_of(robot, problem, request.seed)
     return Search(

@@ -11,7 +11,7 @@ from chainrule.core.closure import closure_of
 from chainrule.core.derived import remember
 from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.goals import goal_residual, loop_residual
-from chainrule.inverse_kinematics.methods import Problem
+from chainrule.inverse_kinematics.methods import SearchProblem
 from chainrule.kinematics.configurations import integrate, neutral
 from chainrule.kinematics.poses import pose
 from chainrule.kinematics.tasks import RANK_SAMPLES, rank_of
@@ -39,12 +39,12 @@ class TaskRank(NamedTuple):
     """Independent velocities of the joints that move the links, closed loops staying closed."""
 
 
-def task_rank(robot: Mechanism, problem: Problem) -> TaskRank:
+def task_rank(robot: Mechanism, problem: SearchProblem) -> TaskRank:
     """The rank of the Jacobian of all goals, the largest in some configurations."""
     return remember(robot, ("rank of goals", problem.goals), lambda: _measure(robot.reference, problem))
 
 
-def _measure(robot: Mechanism, problem: Problem) -> TaskRank:
+def _measure(robot: Mechanism, problem: SearchProblem) -> TaskRank:
     q = _configurations(robot)
     coordinates = list(np.moveaxis(q, -1, 0))
     rows: list[list[Scalar]] = []
@@ -73,7 +73,7 @@ def _configurations(robot: Mechanism) -> Array:
     return states[good] if good.any() else closure_of(robot).neutral[None]
 
 
-def _matrix(rows: list[list[Scalar]], problem: Problem, count: int) -> Array:
+def _matrix(rows: list[list[Scalar]], problem: SearchProblem, count: int) -> Array:
     """Rows of a Jacobian for the velocities to choose, in each configuration: (count, rows, n)."""
     J = np.empty((count, len(rows), problem.n))
     for i, row in enumerate(rows):

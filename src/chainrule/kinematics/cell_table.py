@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.errors import ModelError, ShapeError
-from chainrule.kinematics.samples import Measured
-from chainrule.kinematics.voxels import FLATNESS, MASK_BYTES, PATCHES, Box, Indices, approach_patches
+from chainrule.kinematics.samples import PostureMeasures
+from chainrule.kinematics.voxels import FLATNESS, MASK_BYTES, PATCHES, Indices, VoxelBox, approach_patches
 
 MAX_TABLE_BYTES = 400_000_000
 """Memory that the cells of one table may take."""
@@ -37,7 +37,7 @@ NO_POSTURE = np.iinfo(np.int64).max
 _BITS = (1 << (np.arange(PATCHES) % 8)).astype(np.uint8)
 
 
-class Cells(NamedTuple):
+class CellRecords(NamedTuple):
     """The contents of a table, as they are sent between processes."""
 
     places: NDArray[np.int32]
@@ -87,7 +87,7 @@ class CellTable:
         self._extremes, self._extreme_q = SIGNS * math.inf, np.zeros((len(EXTREMES), nq))
         self._extreme_numbers = np.full(len(EXTREMES), NO_POSTURE)
 
-    def add(self, measured: Measured, q: Array, first: int) -> None:
+    def add(self, measured: PostureMeasures, q: Array, first: int) -> None:
         """Count the points of postures (N, nq), whose numbers begin with `first` and are larger than all before."""
         p, w = measured.position, measured.manipulability
         low, high = p.min(axis=1), p.max(axis=1)
@@ -131,7 +131,7 @@ class CellTable:
             bytes_[places] |= bits
             missing = np.flatnonzero((bytes_[places] & bits) == 0)
 
-    def merge(self, cells: Cells) -> None:
+    def merge(self, cells: CellRecords) -> None:
         """Count the cells of another table of the same side and robot."""
         if not len(cells.counts):
             return
@@ -147,12 +147,12 @@ class CellTable:
         self._best[at], self._q[at] = cells.manipulability[better], cells.q[better]
         self._numbers[at] = cells.numbers[better]
 
-    def cells(self, *, sort: bool = True) -> Cells:
+    def cells(self, *, sort: bool = True) -> CellRecords:
         """The contents, sorted by x, y and z, or in the order in which cells were found."""
         rows: Any = slice(self.size)
         if sort:
             rows = np.lexsort(self._places[rows].T[::-1])
-        return Cells(
+        return CellRecords(
             self._places[rows], self._counts[rows], self._best[rows], self._q[rows], self._numbers[rows],
             self._directions[rows], self._extremes, self._extreme_q, self._extreme_numbers,
         )  # fmt: skip
@@ -172,7 +172,7 @@ class CellTable:
             fresh = fresh[self._slots[fresh] == new]
             added = self._extend(len(fresh))
             self._slots[fresh] = np.arange(added.start, added.stop)
-            self._places[added] = Box(self._low, tuple(self._shape)).places(fresh)
+            self._places[added] = VoxelBox(self._low, tuple(self._shape)).places(fresh)
             slots = self._slots.take(keys)
         return slots.astype(np.int64)
 

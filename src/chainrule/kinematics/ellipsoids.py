@@ -17,7 +17,7 @@ MAX_NET = 10_000
 
 
 @dataclass(frozen=True)
-class Ellipsoid:
+class ManipulabilityEllipsoid:
     """Principal axes and their lengths, longest first for velocities and accelerations, shortest first for forces.
 
     `axes` (..., m, m) has a unit axis in each column, in base axes; `lengths` (..., m) the semi-axes, in the unit of
@@ -40,11 +40,11 @@ class Ellipsoid:
             raise TypeError("an ellipsoid of one posture has no length; those of a list of postures have")
         return len(self.lengths)
 
-    def __getitem__(self, index: Any) -> Ellipsoid:
+    def __getitem__(self, index: Any) -> ManipulabilityEllipsoid:
         """The ellipsoid of one posture of a list, or of several."""
         if self.lengths.ndim < 2:
             raise TypeError("this is the ellipsoid of one posture; pass a list of postures for several")
-        return Ellipsoid(self.kind, self.task, self.axes[index], self.lengths[index])
+        return ManipulabilityEllipsoid(self.kind, self.task, self.axes[index], self.lengths[index])
 
     def along(self, direction: Array) -> Array:
         """The distance from the centre to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""

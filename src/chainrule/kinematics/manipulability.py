@@ -18,7 +18,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import LINK, indices
 from chainrule.core.reading import read_state
 from chainrule.functions.table import Needs, Option, Q
-from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
+from chainrule.kinematics.ellipsoids import KINDS, ManipulabilityEllipsoid
 from chainrule.kinematics.poses import jacobian_dq
 from chainrule.kinematics.singularities import singular_values
 from chainrule.kinematics.tasks import (
@@ -108,7 +108,7 @@ def ellipsoid(
     kind: str = "velocity",
     task: str = "position",
     limits: bool = False,
-) -> Ellipsoid:
+) -> ManipulabilityEllipsoid:
     """The motions or forces of a frame that unit joint vectors make: principal axes, in base axes, and lengths.
 
     Parameters
@@ -139,7 +139,7 @@ def ellipsoid(
     if kind == "force":
         with np.errstate(all="ignore"):
             lengths = np.where(lengths <= RANK_TOLERANCE * lengths[..., :1], np.inf, 1.0 / lengths)
-    return Ellipsoid(kind, task, U, lengths)
+    return ManipulabilityEllipsoid(kind, task, U, lengths)
 
 
 @composition()

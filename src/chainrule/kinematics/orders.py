@@ -58,7 +58,7 @@ CONVENTIONS = {
 """The programs whose conventions are known."""
 
 
-class Slot(NamedTuple):
+class JointSlot(NamedTuple):
     """A joint in another program: its name there, where its numbers are, and its placement below the free joint."""
 
     name: str
@@ -78,7 +78,7 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class StateOrder:
     """The order and the conventions of another program, for states of one robot.
 
     `.._to` takes a state of this library and gives that of the other; `.._from` the way back, its configuration being
@@ -94,7 +94,7 @@ class Order:
     program: str
     """ "pinocchio", "mujoco", "drake", or "names"."""
     convention: Convention
-    pairs: tuple[tuple[Joint, Slot], ...]
+    pairs: tuple[tuple[Joint, JointSlot], ...]
     """Each joint of the robot and its slot, in the other's order."""
 
     @property
@@ -136,7 +136,7 @@ class Order:
         refuse_zero_quaternions(self.robot, out, "q_from: q")
         return out
 
-    def _position_to(self, joint: Joint, slot: Slot, q: Array) -> Columns:
+    def _position_to(self, joint: Joint, slot: JointSlot, q: Array) -> Columns:
         if joint.mimic is not None:
             at = self.robot.model.layout.by_joint[joint.mimic.joint].q.start
             return _on_circle(joint.mimic.multiplier * q[..., at] + joint.mimic.offset, slot)
@@ -154,7 +154,7 @@ class Order:
         position, quaternion = own[:3], self._quaternion_to(own[3:])
         return [*position, *quaternion] if self.convention.position_first else [*quaternion, *position]
 
-    def _position_from(self, joint: Joint, slot: Slot, q: Array) -> Columns:
+    def _position_from(self, joint: Joint, slot: JointSlot, q: Array) -> Columns:
         theirs = _columns(q, slot.q)
         if slot.nv == 1:
             return [atan2(theirs[1], theirs[0])] if slot.nq == 2 else theirs
@@ -254,7 +254,7 @@ class Order:
             out[..., self.robot.model.layout.by_joint[joint.name].v] = np.stack(theirs, axis=-1)
         return out
 
-    def _orientation(self, joint: Joint, slot: Slot, q: Array) -> Rotation:
+    def _orientation(self, joint: Joint, slot: JointSlot, q: Array) -> Rotation:
         """The orientation of a free body in the other's world."""
         own = _columns(q, self.robot.model.layout.by_joint[joint.name].q)
         return (slot.placement.inv * joint.origin).rotation @ Quaternion(*own[3:]).rotation()
@@ -274,7 +274,7 @@ class Order:
 
     # --- shared ---
 
-    def _independent(self) -> Iterator[tuple[Joint, Slot]]:
+    def _independent(self) -> Iterator[tuple[Joint, JointSlot]]:
         return ((joint, slot) for joint, slot in self.pairs if joint.mimic is None)
 
     def _read_theirs(self, value: ArrayLike, length: int, what: str) -> Array:
@@ -309,14 +309,14 @@ def _parts(v: Array, where: slice) -> tuple[Vector, Vector]:
     return Vector(*own[:3]), Vector(*own[3:])
 
 
-def _on_circle(angle: Array, slot: Slot) -> Columns:
+def _on_circle(angle: Array, slot: JointSlot) -> Columns:
     return [cos(angle), sin(angle)] if slot.nq == 2 else [angle]
 
 
 # --- orders ---
 
 
-def reorder(robot: Mechanism, names: Sequence[str]) -> Order:
+def reorder(robot: Mechanism, names: Sequence[str]) -> StateOrder:
     """The order of arrays whose joints come in the order of `names`, with this library's conventions.
 
     Every joint with coordinates of its own is named once; mimic joints may be named too.
@@ -337,7 +337,7 @@ def reorder(robot: Mechanism, names: Sequence[str]) -> Order:
     return _order(robot, "names", Convention(), zip([joints[name] for name in chosen], slots, strict=True))
 
 
-def order_of(robot: Mechanism, program: Any) -> Order:
+def order_of(robot: Mechanism, program: Any) -> StateOrder:
     """The order and the conventions of Pinocchio, MuJoCo or Drake, to convert whole states.
 
     Parameters
@@ -399,16 +399,16 @@ def _by_name_of_siblings(robot: Mechanism) -> list[Joint]:
     return found
 
 
-def _lay_out(joints: Sequence[Joint], size: Callable[[Joint], int]) -> list[Slot]:
+def _lay_out(joints: Sequence[Joint], size: Callable[[Joint], int]) -> list[JointSlot]:
     """Slots one after the other."""
     slots, i, j = [], 0, 0
     for joint in joints:
-        slots.append(Slot(joint.name, slice(i, i + size(joint)), slice(j, j + joint.kind.nv)))
+        slots.append(JointSlot(joint.name, slice(i, i + size(joint)), slice(j, j + joint.kind.nv)))
         i, j = slots[-1].q.stop, slots[-1].v.stop
     return slots
 
 
-def _match_joints(robot: Mechanism, program: str, slots: Sequence[Slot]) -> Order:
+def _match_joints(robot: Mechanism, program: str, slots: Sequence[JointSlot]) -> StateOrder:
     """The order of a program's own model: joints by name, a free joint by its kind."""
     joints = _moving_joints(robot)
     free = [joint for joint in joints.values() if isinstance(joint.kind, Free)]
@@ -429,7 +429,7 @@ def _match_joints(robot: Mechanism, program: str, slots: Sequence[Slot]) -> Orde
     return _order(robot, program, CONVENTIONS[program], pairs)
 
 
-def _order(robot: Mechanism, program: str, convention: Convention, pairs: Any) -> Order:
+def _order(robot: Mechanism, program: str, convention: Convention, pairs: Any) -> StateOrder:
     """An order that has every joint of the robot once."""
     known = tuple(pairs)
     present = [joint.name for joint, _ in known]
@@ -439,10 +439,10 @@ def _order(robot: Mechanism, program: str, convention: Convention, pairs: Any) -
             f"the order of {program} lacks {quoted(missing)} of robot {robot.name!r}; name every joint, or lock those "
             "that the other does not have: robot.lock({...})"
         )
-    return Order(robot, program, convention, known)
+    return StateOrder(robot, program, convention, known)
 
 
-def _pinocchio_slots(model: Any) -> list[Slot]:
+def _pinocchio_slots(model: Any) -> list[JointSlot]:
     """The joints of a pinocchio.Model."""
     slots = []
     for i in range(1, model.njoints):
@@ -450,22 +450,22 @@ def _pinocchio_slots(model: Any) -> list[Slot]:
         if nv:
             placement = Transform.of(np.array(model.jointPlacements[i].homogeneous).tolist())
             kept = placement if (nq, nv) == (7, 6) else Transform.identity()
-            slots.append(Slot(str(model.names[i]), slice(q, q + nq), slice(v, v + nv), kept))
+            slots.append(JointSlot(str(model.names[i]), slice(q, q + nq), slice(v, v + nv), kept))
     return slots
 
 
-def _mujoco_slots(model: Any) -> list[Slot]:
+def _mujoco_slots(model: Any) -> list[JointSlot]:
     """The joints of a mujoco.MjModel."""
     sizes = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}  # mjtJoint: free, ball, slide, hinge
     slots = []
     for i in range(int(model.njnt)):
         nq, nv = sizes[int(model.jnt_type[i])]
         q, v = int(model.jnt_qposadr[i]), int(model.jnt_dofadr[i])
-        slots.append(Slot(str(model.joint(i).name), slice(q, q + nq), slice(v, v + nv)))
+        slots.append(JointSlot(str(model.joint(i).name), slice(q, q + nq), slice(v, v + nv)))
     return slots
 
 
-def _drake_slots(plant: Any) -> list[Slot]:
+def _drake_slots(plant: Any) -> list[JointSlot]:
     """The joints of a finalized MultibodyPlant of Drake."""
     if not hasattr(plant, "is_finalized") or not plant.is_finalized():
         raise ShapeError("order_of: of Drake, a finalized MultibodyPlant is taken; call plant.Finalize() first")
@@ -474,5 +474,5 @@ def _drake_slots(plant: Any) -> list[Slot]:
     for joint in joints:
         nq, nv, i, j = joint.num_positions(), joint.num_velocities(), joint.position_start(), joint.velocity_start()
         if nv:
-            slots.append(Slot(str(joint.name()), slice(i, i + nq), slice(j, j + nv)))
+            slots.append(JointSlot(str(joint.name()), slice(i, i + nq), slice(j, j + nv)))
     return slots

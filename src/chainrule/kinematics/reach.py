@@ -28,7 +28,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class ReachSamples:
     """Places that a link or frame reaches, in the base frame: rows with a position and a posture each."""
 
     robot: Mechanism

@@ -24,7 +24,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import motions
 from chainrule.core.reading import find_velocities, read_state
 from chainrule.errors import ModelError, quoted
-from chainrule.kinematics.tasks import Task, jacobian_rows, moving_task
+from chainrule.kinematics.tasks import MotionTask, jacobian_rows, moving_task
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -149,7 +149,7 @@ def reduced_jacobian(
 
 
 def _reduce_one(
-    J: Array, G: Array, scale: Array, size: float, driven: Sequence[int], dof: int, task: Task
+    J: Array, G: Array, scale: Array, size: float, driven: Sequence[int], dof: int, task: MotionTask
 ) -> tuple[Array, Array, Array, float, float, str]:
     """J, its inverse, the motion of all joints, the two measures and the kind of singularity of one configuration.
 

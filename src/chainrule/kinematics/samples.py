@@ -17,7 +17,7 @@ from chainrule.functions.table import FUNCTIONS
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.manipulability import manipulability
 from chainrule.kinematics.poses import pose
-from chainrule.kinematics.tasks import Task, moving_task
+from chainrule.kinematics.tasks import MotionTask, moving_task
 from chainrule.model import Model
 from chainrule.spatial import Scalar
 
@@ -25,7 +25,7 @@ BLOCK_POSTURES = 1 << 14
 """Postures of a block, which has a random generator of its own and is measured at once."""
 
 
-class Measured(NamedTuple):
+class PostureMeasures(NamedTuple):
     """A frame in postures (N, nq): position (3, N) in m, approach (3, N), its z axis, and manipulability (N,)."""
 
     position: Array
@@ -39,13 +39,13 @@ def block_of_postures(robot: Mechanism, seed: int, block: int, count: int = BLOC
     return random_state(robot, generator, (count,))
 
 
-def measure_postures(robot: Mechanism, q: Array, link: str, task: str | None = None) -> Measured:
+def measure_postures(robot: Mechanism, q: Array, link: str, task: str | None = None) -> PostureMeasures:
     """Position, approach and manipulability in postures (N, nq), by one kernel where manipulability is a volume."""
     chosen = moving_task(robot, link, task=task)
     if not chosen.is_spanned:
         T = pose(robot, q, link)
         w = manipulability(robot, q, link, task=task)
-        return Measured(np.ascontiguousarray(T[:, :3, 3].T), np.ascontiguousarray(T[:, :3, 2].T), w)
+        return PostureMeasures(np.ascontiguousarray(T[:, :3, 3].T), np.ascontiguousarray(T[:, :3, 2].T), w)
     text = _PostureText(robot.model, chosen)
     measure = active(backend_of(robot)).function(
         text,
@@ -57,13 +57,13 @@ def measure_postures(robot: Mechanism, q: Array, link: str, task: str | None = N
     )
     with np.errstate(all="ignore"):
         rows = np.ascontiguousarray(measure(q).T)
-    return Measured(rows[:3], rows[3:6], rows[6])
+    return PostureMeasures(rows[:3], rows[3:6], rows[6])
 
 
 class _PostureText:
     """Position, approach and manipulability of a frame, seven numbers one after the other."""
 
-    def __init__(self, model: Model, task: Task) -> None:
+    def __init__(self, model: Model, task: MotionTask) -> None:
         self.model, self.task = model, task
 
     def __call__(self, q: Sequence[Scalar]) -> list[Scalar]:

@@ -30,7 +30,7 @@ RANK_SAMPLES = 6
 
 
 @dataclass(frozen=True)
-class Task:
+class MotionTask:
     """The part of a frame's motion that counts.
 
     `rank` is the number of independent directions in which the frame can move in nearly every configuration, and
@@ -55,7 +55,7 @@ class Task:
         """Whether it is the columns that span the volume."""
         return self.rank != len(self.rows)
 
-    def spanning(self, function: str) -> Task:
+    def spanning(self, function: str) -> MotionTask:
         """This task, refused where neither rows nor columns span a volume."""
         if not self.is_spanned:
             raise ModelError(
@@ -65,7 +65,7 @@ class Task:
         return self
 
 
-def task_of(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> Task:
+def task_of(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> MotionTask:
     """The task of a link or frame, the end-effector unless one is named.
 
     task: "pose", six rows (omega, v) of its motion; "position" or "orientation", three. Where it is left out, the
@@ -80,7 +80,7 @@ def task_of(robot: Mechanism, link: str | None = None, *, task: str | None = Non
     return moved if moved.rank == whole.rank < 6 else whole
 
 
-def _measure_task(robot: Mechanism, link: str, task: str) -> Task:
+def _measure_task(robot: Mechanism, link: str, task: str) -> MotionTask:
     q = random_state(robot, np.random.default_rng(0), (RANK_SAMPLES,))
     J = loop_jacobian(robot, q, link, task)
     size = np.abs(J).max(axis=(0, 2), initial=0.0)
@@ -88,10 +88,10 @@ def _measure_task(robot: Mechanism, link: str, task: str) -> Task:
     rank = int(rank_of(J).max()) if robot.nv else 0
     if task == "pose" and not rank:
         raise ModelError(f"no joint of robot {robot.name!r} moves {link!r}; name another link")
-    return Task(robot.name, link, task, rank, rows, robot.nv, bool(robot.model.constraints))
+    return MotionTask(robot.name, link, task, rank, rows, robot.nv, bool(robot.model.constraints))
 
 
-def moving_task(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> Task:
+def moving_task(robot: Mechanism, link: str | None = None, *, task: str | None = None) -> MotionTask:
     """The task of a link or frame, refused where no joint moves it: a volume of no directions means nothing."""
     chosen = task_of(robot, link, task=task)
     if not chosen.rank:

@@ -29,7 +29,7 @@ FLATNESS = 1e-9
 """A cloud that is thinner than this part of its size is a plane."""
 
 
-class Box(NamedTuple):
+class VoxelBox(NamedTuple):
     """A box of cells, numbered along z, then y, then x."""
 
     low: NDArray[np.int64]
@@ -37,7 +37,7 @@ class Box(NamedTuple):
     shape: tuple[int, ...]
 
     @classmethod
-    def around(cls, places: Indices) -> Box:
+    def around(cls, places: Indices) -> VoxelBox:
         """The box around cells (N, 3)."""
         low = places.min(axis=0)
         return cls(low, tuple((places.max(axis=0) - low + 1).tolist()))
@@ -79,7 +79,7 @@ class Voxels:
         if np.prod(extent / side + 2) > MAX_CELLS or np.abs(position).max() / side > MAX_CELLS:
             raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")
         places = np.floor(position / side).astype(np.int64)
-        box = Box.around(places)
+        box = VoxelBox.around(places)
         occupied, which = np.unique(box.numbers(places), return_inverse=True)
         found = np.zeros((len(occupied), PATCHES), dtype=bool)
         found.reshape(-1)[which * PATCHES + approach_patches(approach.T)] = True
@@ -109,7 +109,7 @@ class Voxels:
         places, mine = np.floor(array / self.cell).astype(np.int64), self.places.astype(np.int64)
         if not len(mine):
             return np.full(len(places), -1)
-        box = Box.around(mine)
+        box = VoxelBox.around(mine)
         numbers = box.numbers(mine)
         order = numbers.argsort()
         nearby = box.numbers(np.clip(places, box.low, box.low + box.shape - 1))

@@ -16,7 +16,7 @@ from chainrule.core.reading import find_link
 from chainrule.core.tables import data_frame
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import random_state
-from chainrule.kinematics.reach import Reached, positive_integer
+from chainrule.kinematics.reach import ReachSamples, positive_integer
 from chainrule.kinematics.samples import BLOCK_POSTURES, measure_postures
 from chainrule.kinematics.voxels import Dexterity, Voxels, is_flat
 from chainrule.lazy import cached_property
@@ -29,7 +29,7 @@ NUMBERS_PER_SAMPLE = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Workspace(Reached):
+class Workspace(ReachSamples):
     """Points that a link or frame reaches, in the base frame, one for each sampled posture.
 
     `q` (N, nq) the postures, uniform within the joint limits; `position` (N, 3) in m; `approach` (N, 3) the frame's z

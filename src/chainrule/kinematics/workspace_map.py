@@ -18,8 +18,8 @@ from chainrule.core.validation import refuse_numbers
 from chainrule.errors import FormatError, ShapeError, short_repr
 from chainrule.formats.arrays import load_arrays, reading, save_arrays
 from chainrule.formats.native import model_of, to_json
-from chainrule.kinematics.cell_table import EXTREMES, Cells
-from chainrule.kinematics.reach import Reached, positive_integer
+from chainrule.kinematics.cell_table import EXTREMES, CellRecords
+from chainrule.kinematics.reach import ReachSamples, positive_integer
 from chainrule.kinematics.voxels import MASK_BYTES, Dexterity, Voxels, is_flat, read_side
 
 FORMAT = "chainrule workspace map 1"
@@ -30,7 +30,7 @@ MULTIPLE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class WorkspaceMap(Reached, Voxels):
+class WorkspaceMap(ReachSamples, Voxels):
     """Cells that a link or frame reaches, in the base frame: cubes of side `cell`, in m, that hold a sampled point.
 
     `places` (cells, 3) are the cells as multiples of their side, sorted by x, y and z; `counts` (cells) the postures in
@@ -51,7 +51,7 @@ class WorkspaceMap(Reached, Voxels):
     ARRAYS = ("places", "counts", "manipulability", "q", "directions")
 
     @classmethod
-    def of(cls, robot: Mechanism, link: str, side: float, cells: Cells) -> WorkspaceMap:
+    def of(cls, robot: Mechanism, link: str, side: float, cells: CellRecords) -> WorkspaceMap:
         """The map of a table's cells."""
         near, far = np.sqrt(cells.extremes[6:])
         return cls(

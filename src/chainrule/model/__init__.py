@@ -8,7 +8,7 @@ from chainrule.model.joints import (
     ConstantColumns,
     Fixed,
     Free,
-    Kind,
+    JointKind,
     Moved,
     RealCoordinates,
     Screw,
@@ -17,7 +17,7 @@ from chainrule.model.joints import (
 from chainrule.model.layout import Coordinate, JointPlaces, Layout, Quantity, Velocity
 from chainrule.model.model import GRAVITY, Body, Model, PosedBody
 from chainrule.model.parts import Dof, Frame, Joint, Link, Mimic
-from chainrule.model.problems import Problem
+from chainrule.model.problems import ModelProblem
 from chainrule.model.springs import Spring
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
     "Geometry",
     "Joint",
     "JointPlaces",
-    "Kind",
+    "JointKind",
     "Layout",
     "Link",
     "Mesh",
@@ -48,7 +48,7 @@ __all__ = [
     "Moved",
     "Plane",
     "PosedBody",
-    "Problem",
+    "ModelProblem",
     "Quantity",
     "RealCoordinates",
     "Screw",

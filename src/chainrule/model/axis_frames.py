@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chainrule.model.joints import Kind, Moved, Screw
+from chainrule.model.joints import JointKind, Moved, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Joint, Link
 from chainrule.spatial import Rotation, Scalar, Transform, Vector
@@ -33,7 +33,7 @@ def frames_on_axes(model: Model) -> Model:
     return replace(model, joints=tuple(joints), links=tuple(links), frames=frames)
 
 
-def _on_axis(joint: Joint) -> tuple[Vector, Kind, Transform]:
+def _on_axis(joint: Joint) -> tuple[Vector, JointKind, Transform]:
     """A point of the joint's axis, the kind of joint seen from there, and the pose of the link's frame after it."""
     inner, offset = (joint.kind.inner, joint.kind.offset) if isinstance(joint.kind, Moved) else (joint.kind, IDENTITY)
     point = Vector(0, 0, 0)

@@ -9,7 +9,7 @@ from typing import Any
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model.configurations import Configuration, join
 from chainrule.model.constraints import Constraint
-from chainrule.model.joints import Fixed, Free, Kind, Moved, Screw
+from chainrule.model.joints import Fixed, Free, JointKind, Moved, Screw
 from chainrule.model.layout import Layout
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Frame, Joint, Link
@@ -330,7 +330,7 @@ def rebase(model: Model, base: str) -> Model:
 
 def reverse(joint: Joint) -> Joint:
     """Exchange parent and child of a joint: T_cp = e^-[S]q M^-1 = M^-1 e^-[Ad_M S]q."""
-    kind: Kind = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind
+    kind: JointKind = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind
     if kind.nv and not isinstance(kind, Screw):
         raise ModelError(
             f"joint {joint.name!r} is {joint.type}; the base can only be moved across fixed, revolute, prismatic and "

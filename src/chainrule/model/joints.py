@@ -47,7 +47,7 @@ Scalars = Sequence[Scalar]
 AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
-class Kind(Protocol):
+class JointKind(Protocol):
     """A kind of joint, as models and algorithms use it."""
 
     @property
@@ -95,7 +95,7 @@ class Kind(Protocol):
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         """The velocity that leads from q0 to q1 in one second."""
 
-    def map(self, f: Lift) -> Kind:
+    def map(self, f: Lift) -> JointKind:
         """The same kind over other scalars: f(number, unit) is called for every parameter."""
 
 
@@ -399,7 +399,7 @@ class Free(ConstantColumns, ConstantParameters):
 class Moved:
     """A kind whose joint frame does not coincide with the child's: T(q) = inner(q) * offset."""
 
-    inner: Kind
+    inner: JointKind
     offset: Transform
 
     @property

@@ -20,7 +20,7 @@ from chainrule.model.parts import (
     Link,
     Mimic,
 )
-from chainrule.model.problems import Problem
+from chainrule.model.problems import ModelProblem
 from chainrule.model.springs import Spring, refuse_bad_springs
 from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Scalar, Transform, Twist, Vector
@@ -130,7 +130,7 @@ class Model:
     geometries: tuple[Geometry, ...] = ()
     configurations: tuple[Configuration, ...] = ()
     springs: tuple[Spring, ...] = ()
-    problems: tuple[Problem, ...] = field(default=(), compare=False)
+    problems: tuple[ModelProblem, ...] = field(default=(), compare=False)
     """What was wrong with the file and can no longer be seen in the numbers."""
 
     def __getstate__(self) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from chainrule.model.joints import AXES, ConstantColumns, Kind, Moved, RealCoordinates, Scalars, Screw
+from chainrule.model.joints import AXES, ConstantColumns, JointKind, Moved, RealCoordinates, Scalars, Screw
 from chainrule.model.model import Model
 from chainrule.model.parts import Frame, Joint, Link
 from chainrule.spatial import Rotation, Symmetric, Transform, Twist, Vector
+from chainrule.spatial.line import Line
 from chainrule.spatial.scalar import cos, sin
 
 IDENTITY = Transform.identity()
@@ -61,21 +61,6 @@ class Turned(RealCoordinates, ConstantColumns):
 
     def columns(self, q: Scalars) -> list[Twist]:
         return [Twist(Z * self.length, Vector.zero())]
-
-
-class Axis(NamedTuple):
-    """The axis of a joint: its direction and one of its points."""
-
-    direction: Vector
-    point: Vector
-
-    def transform(self, T: Transform) -> Axis:
-        """The axis in the frame in which its own frame is at T."""
-        return Axis(T.rotation * self.direction, T * self.point)
-
-    def nearest(self, point: Vector) -> Vector:
-        """Its point that is nearest to another one."""
-        return self.point + self.direction * self.direction.dot(point - self.point)
 
 
 def _alias(link: str) -> str:
@@ -147,7 +132,7 @@ def _with_springs(model: Model, old: Mapping[str, Transform]) -> Model:
     return replace(model, springs=tuple(springs))
 
 
-def _screw(kind: Kind) -> Screw | None:
+def _screw(kind: JointKind) -> Screw | None:
     """The screw of a joint with one degree of freedom, in its own frame."""
     inner = kind.inner if isinstance(kind, Moved) else kind
     if not isinstance(inner, Screw):
@@ -156,19 +141,19 @@ def _screw(kind: Kind) -> Screw | None:
     return inner if 1 / MAX_SCALE < length < MAX_SCALE else None
 
 
-def _axis(screw: Screw) -> Axis:
+def _axis(screw: Screw) -> Line:
     if not screw.turns:
-        return Axis(screw.linear / screw.linear.norm(), Vector.zero())
+        return Line(Vector.zero(), screw.linear / screw.linear.norm())
     square = screw.angular.dot(screw.angular)
-    return Axis(screw.angular / math.sqrt(square), screw.angular.cross(screw.linear) / square)
+    return Line(screw.angular.cross(screw.linear) / square, screw.angular / math.sqrt(square))
 
 
-def _following_axes(model: Model) -> dict[str, Axis]:
+def _following_axes(model: Model) -> dict[str, Line]:
     """For each link the axis, in its frame, of the joint after it that carries the most links."""
     carried = [1] * len(model.links)
     for body in reversed(model.bodies):
         carried[body.parent] += carried[body.index]
-    chosen: dict[str, tuple[int, Axis]] = {}
+    chosen: dict[str, tuple[int, Line]] = {}
     for body in model.bodies:
         joint, screw = body.joint, _screw(body.joint.kind)
         count = carried[body.index]
@@ -177,7 +162,7 @@ def _following_axes(model: Model) -> dict[str, Axis]:
     return {link: axis for link, (_, axis) in chosen.items()}
 
 
-def _joint_frame(axis: Axis, has_normal: bool) -> Transform:
+def _joint_frame(axis: Line, has_normal: bool) -> Transform:
     """A frame on an axis, given in the parent's frame, whose x axis is on the common normal with the parent's z axis.
 
     Where there is no such normal at the parent's x axis, x is as near to the parent's as it can be.
@@ -188,7 +173,7 @@ def _joint_frame(axis: Axis, has_normal: bool) -> Transform:
         c, s = _exact(z.z), _exact(sine)
         R = Rotation(Vector(1.0, 0.0, 0.0), Vector(0.0, c, -s), Vector(0.0, s, c))
         z = Vector(0.0, -s, c)
-        return Transform(R, _round_off_vector(Axis(z, point).nearest(Vector.zero())))
+        return Transform(R, _round_off_vector(Line(point, z).nearest(Vector.zero())))
     x = X - z * z.x if abs(z.x) < 0.9 else Y - z * z.y
     x = x / x.norm()
     y = z.cross(x)
@@ -197,7 +182,7 @@ def _joint_frame(axis: Axis, has_normal: bool) -> Transform:
 
 
 def _place_link(
-    joint: Joint, screw: Screw, A: Transform, following: Axis | None, O: Transform
+    joint: Joint, screw: Screw, A: Transform, following: Line | None, O: Transform
 ) -> tuple[Joint, Transform]:
     """The joint from the frame A on its axis to the new frame of its link, and that frame's pose at home.
 

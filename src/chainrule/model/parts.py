@@ -9,7 +9,7 @@ from typing import Any
 
 from chainrule.errors import ModelError
 from chainrule.model.friction import FrictionLaw
-from chainrule.model.joints import Composite, Fixed, Kind, Moved, Screw
+from chainrule.model.joints import Composite, Fixed, JointKind, Moved, Screw
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
     Inertia,
@@ -175,7 +175,7 @@ class Joint:
     name: str
     parent: str
     child: str
-    kind: Kind = field(default_factory=Fixed)
+    kind: JointKind = field(default_factory=Fixed)
     origin: Transform = field(default=Transform.identity())
     dofs: tuple[Dof, ...] = ()
     mimic: Mimic | None = None

@@ -9,7 +9,7 @@ Severity = Literal["fatal", "problem", "doubt", "note"]
 
 
 @dataclass(frozen=True)
-class Problem:
+class ModelProblem:
     """Something wrong with one element of a robot, and what it means for whoever uses it.
 
     `element` is a link or joint by its name, or a place in a file; `message` goes on from there ("has a negative
@@ -32,7 +32,7 @@ class Problem:
         """The element and what is wrong with it."""
         return f"{self.element}{'' if self.message.startswith(':') else ' '}{self.message}".lstrip(" :")
 
-    def mend(self) -> Problem:
+    def mend(self) -> ModelProblem:
         """The same problem, after its repair."""
         return replace(self, is_repaired=True)
 

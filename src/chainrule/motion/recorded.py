@@ -330,7 +330,7 @@ def _report_missing(t: Array, y: Array, names: tuple[str, ...], findings: Findin
         findings.assumed.append(f"missing numbers are put on the smooth curve: {list_places(places)}")
 
 
-class Loads(NamedTuple):
+class RecordedWrenches(NamedTuple):
     """Wrenches along a motion."""
 
     tip_wrench: Array | None
@@ -342,7 +342,9 @@ class Loads(NamedTuple):
         return self.tip_wrench is not None or bool(self.wrenches)
 
 
-def _merge_loads(robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, external: Any, frame: str) -> Loads:
+def _merge_loads(
+    robot: Mechanism, times: CleanTimes, count: int, tip_wrench: Any, external: Any, frame: str
+) -> RecordedWrenches:
     """Wrenches (6,), or one for each sample, which go with the samples where those were sorted or merged."""
 
     def merge(value: Any, what: str) -> Array:
@@ -358,11 +360,11 @@ def _merge_loads(robot: Mechanism, times: CleanTimes, count: int, tip_wrench: An
     read_wrenches(robot, "from_samples", tip_wrench, external)  # refuses links that do not exist
     tip = None if tip_wrench is None else merge(tip_wrench, "tip_wrench")
     on_links = None if external is None else {k: merge(w, f"external[{k!r}]") for k, w in external.items()}
-    return Loads(tip, on_links, one_of(WRENCH_FRAMES, frame, "frame"))
+    return RecordedWrenches(tip, on_links, one_of(WRENCH_FRAMES, frame, "frame"))
 
 
 def _torques(
-    robot: Mechanism, t: Array, q: Array, qd: Array, qdd: Array, loads: Loads, findings: Findings
+    robot: Mechanism, t: Array, q: Array, qd: Array, qdd: Array, loads: RecordedWrenches, findings: Findings
 ) -> tuple[Array, Array, Array]:
     """Torques that the motion takes, those that friction takes, and the work of both and of wrenches."""
     if not has_moving_mass(robot):

@@ -32,7 +32,7 @@ from chainrule.plots.drawing import Drawn, draw_triad
 from chainrule.plots.gif import with_palette, write_gif
 from chainrule.plots.posture import Stage, new_stage, view_angles, write_title
 from chainrule.plots.sampling import postures_in_time
-from chainrule.simulation.progress import Progress
+from chainrule.simulation.progress import ProgressBar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +84,7 @@ class Animation:
         """The figure, moved from frame to frame: one figure, with the same limits throughout."""
         scene = _Scene(self)
         chosen = range(0, len(self), every)
-        with Progress(len(chosen), progress, "drawing", "frames") as bar:
+        with ProgressBar(len(chosen), progress, "drawing", "frames") as bar:
             for done, k in enumerate(chosen):
                 scene.move(k)
                 yield scene.figure

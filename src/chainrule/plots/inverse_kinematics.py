@@ -24,7 +24,7 @@ from chainrule.plots.canvas import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from chainrule.inverse_kinematics.history import History
+    from chainrule.inverse_kinematics.history import IterationHistory
 
 PANELS = 3
 MAX_LEGEND_ENTRIES = 12
@@ -32,7 +32,11 @@ MAX_LEGEND_ENTRIES = 12
 
 
 def plot(
-    history: History, path: str | PathLike[str] | None = None, *, ax: Any = None, size: Sequence[float] | None = None
+    history: IterationHistory,
+    path: str | PathLike[str] | None = None,
+    *,
+    ax: Any = None,
+    size: Sequence[float] | None = None,
 ) -> Figure:
     """Draw errors and sizes of the steps, on logarithmic scales, and configurations over the iterations.
 

@@ -15,7 +15,7 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ChainruleError, ShapeError, short_repr
 from chainrule.kinematics.configurations import home
-from chainrule.kinematics.ellipsoids import KINDS, Ellipsoid
+from chainrule.kinematics.ellipsoids import KINDS, ManipulabilityEllipsoid
 from chainrule.kinematics.manipulability import ellipsoid as ellipsoid_of
 from chainrule.kinematics.poses import pose, poses
 from chainrule.plots.bodies import STYLES, Bodies, bodies
@@ -408,7 +408,7 @@ def _ellipsoids(
     label: str | None = f"{kind} for {given}: up to {longest:.3g} {unit}; 1 {unit} is drawn as {factor:g} m"
     eggs = []
     for (each, center), semi in zip(found, lengths, strict=True):
-        drawn = Ellipsoid(each.kind, each.task, each.axes, factor * semi)
+        drawn = ManipulabilityEllipsoid(each.kind, each.task, each.axes, factor * semi)
         eggs.append(Egg(kind, center, drawn.points(29, 15) + center, each.axes * (factor * semi), label))
         label = None
     return eggs

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from chainrule.kinematics.reach import Reached
+    from chainrule.kinematics.reach import ReachSamples
 
 AnyWorkspace = Workspace | WorkspaceMap
 """A cloud of points, or a map of cells."""
@@ -46,7 +46,7 @@ LABELS = {
 
 
 def plot(
-    workspace: Reached,
+    workspace: ReachSamples,
     path: str | PathLike[str] | None = None,
     *,
     color: str = "manipulability",

@@ -24,7 +24,7 @@ from chainrule.model import (
     Free,
     Geometry,
     Joint,
-    Kind,
+    JointKind,
     Layout,
     Link,
     Mimic,
@@ -231,7 +231,7 @@ class Builder:
     def universal(self, name: str, *, axes: Sequence[Any] = ("x", "y"), **options: Any) -> Builder:
         """Add two turning axes in one point, the first fixed in the parent, the second in the child."""
 
-        def kind(here: str) -> Kind:
+        def kind(here: str) -> JointKind:
             if isinstance(axes, str) or not isinstance(axes, Sequence) or len(axes) != 2:
                 raise ShapeError(f"{here}: axes must be two directions, such as ('x', 'y'), got {short_repr(axes)}")
             return Composite.universal(*(direction(axis, f"{here}: axes") for axis in axes))
@@ -273,7 +273,7 @@ class Builder:
         for key in options:
             if key not in known:
                 raise UnknownNameError.of("option", key, ["axis", *known], here)
-        kind: Kind = make(here)
+        kind: JointKind = make(here)
         parent, offset, end = self._parent(options.get("parent"), here)
         origin, xyz, rpy = (options.get(key) for key in ("origin", "xyz", "rpy"))
         if origin is None and xyz is None:
@@ -313,7 +313,7 @@ class Builder:
             raise UnknownNameError.of("link or frame", parent, known, f"{here}: the robot so far")
         return parent, Transform.identity(), self.ends.get(parent, Vector.zero())
 
-    def _dofs(self, kind: Kind, numbers: dict[str, Any], here: str) -> tuple[Dof, ...]:
+    def _dofs(self, kind: JointKind, numbers: dict[str, Any], here: str) -> tuple[Dof, ...]:
         if not numbers:
             return ()
         if not kind.nv:

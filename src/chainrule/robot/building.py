@@ -16,7 +16,7 @@ from chainrule.core.validation import validate
 from chainrule.errors import FormatError, ModelError, ModelWarning, ShapeError, UnknownNameError, quoted, warn_user
 from chainrule.formats import packages, registry
 from chainrule.formats.source import FilePath, content_of, path_of
-from chainrule.model import Dof, Free, Joint, Link, Model, Problem, edits
+from chainrule.model import Dof, Free, Joint, Link, Model, ModelProblem, edits
 from chainrule.spatial import Vector
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def complete(
     is_free, mends = flag(floating_base, "floating_base"), flag(repair, "repair")
     if form.has_notes:
         known = {str(problem) for problem in model.problems}
-        noted = tuple(Problem("", note, severity="doubt") for note in model.notes if note not in known)
+        noted = tuple(ModelProblem("", note, severity="doubt") for note in model.notes if note not in known)
         model = replace(model, problems=(*model.problems, *noted))
     if is_free:
         model = _with_free_base(model, form)

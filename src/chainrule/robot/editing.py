@@ -33,7 +33,7 @@ from chainrule.errors import (
     warn_user,
 )
 from chainrule.formats.exact import pose
-from chainrule.model import Composite, Joint, Kind, Model, Moved, Screw, edits
+from chainrule.model import Composite, Joint, JointKind, Model, Moved, Screw, edits
 from chainrule.model.lengths import link_length, stretch_link
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.robot.edits import friction_function, unit_of_number
@@ -255,7 +255,7 @@ def _move_joint(
     return joint if axis is None else replace(joint, kind=_with_axis(joint.kind, axis, what))
 
 
-def _with_axis(kind: Kind, axis: Any, what: str) -> Kind:
+def _with_axis(kind: JointKind, axis: Any, what: str) -> JointKind:
     """The same kind of joint along another axis; pitch and the point on the axis stay."""
     if isinstance(kind, Moved):
         return Moved(_with_axis(kind.inner, axis, what), kind.offset)

@@ -40,7 +40,7 @@ from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
 
 @dataclass(frozen=True)
-class Segment:
+class BodySegment:
     """Fractions: of body mass; of segment length for center of mass and radii of gyration; of height for length."""
 
     mass: float
@@ -51,21 +51,21 @@ class Segment:
     length: float
 
 
-TABLES: dict[str, tuple[Segment, Segment, Segment]] = {
+TABLES: dict[str, tuple[BodySegment, BodySegment, BodySegment]] = {
     "winter": (
-        Segment(0.028, 0.436, 0.322, 0.322, 0.0, 0.186),
-        Segment(0.016, 0.430, 0.303, 0.303, 0.0, 0.146),
-        Segment(0.006, 0.506, 0.297, 0.297, 0.0, 0.108),
+        BodySegment(0.028, 0.436, 0.322, 0.322, 0.0, 0.186),
+        BodySegment(0.016, 0.430, 0.303, 0.303, 0.0, 0.146),
+        BodySegment(0.006, 0.506, 0.297, 0.297, 0.0, 0.108),
     ),
     "de_leva_men": (
-        Segment(0.0271, 0.5772, 0.285, 0.269, 0.158, 281.7 / 1741),
-        Segment(0.0162, 0.4574, 0.276, 0.265, 0.121, 268.9 / 1741),
-        Segment(0.0061, 0.7900, 0.628, 0.513, 0.401, 86.2 / 1741),
+        BodySegment(0.0271, 0.5772, 0.285, 0.269, 0.158, 281.7 / 1741),
+        BodySegment(0.0162, 0.4574, 0.276, 0.265, 0.121, 268.9 / 1741),
+        BodySegment(0.0061, 0.7900, 0.628, 0.513, 0.401, 86.2 / 1741),
     ),
     "de_leva_women": (
-        Segment(0.0255, 0.5754, 0.278, 0.260, 0.148, 275.1 / 1735),
-        Segment(0.0138, 0.4559, 0.261, 0.257, 0.094, 264.3 / 1735),
-        Segment(0.0056, 0.7474, 0.531, 0.454, 0.335, 78.0 / 1735),
+        BodySegment(0.0255, 0.5754, 0.278, 0.260, 0.148, 275.1 / 1735),
+        BodySegment(0.0138, 0.4559, 0.261, 0.257, 0.094, 264.3 / 1735),
+        BodySegment(0.0056, 0.7474, 0.531, 0.454, 0.335, 78.0 / 1735),
     ),
 }
 """Upper arm, forearm, hand. Winter gives one radius of gyration, about the transverse axes."""
@@ -246,7 +246,7 @@ def _configurations() -> list[Configuration]:
     ]
 
 
-def _segment(name: str, segment: Segment, body_mass: float, height: float) -> Link:
+def _segment(name: str, segment: BodySegment, body_mass: float, height: float) -> Link:
     """A hanging segment: its length along -z; sagittal radius about x, transverse about y, longitudinal about z."""
     m, length = segment.mass * body_mass, segment.length * height
     radii = (segment.sagittal, segment.transverse, segment.longitudinal or THIN)
@@ -258,7 +258,7 @@ THIN = 0.1
 """Longitudinal radius of gyration where the table has none (Winter): a cylinder's with a radius of length / 7."""
 
 
-def _geometries(bodies: dict[str, Segment], mass: float, height: float, side: str) -> list[Geometry]:
+def _geometries(bodies: dict[str, BodySegment], mass: float, height: float, side: str) -> list[Geometry]:
     """Shapes for pictures: segments as thick as their masses make them, a hand with its thumb, trunk, neck and head."""
     shapes: list[tuple[str, Shape, Vector, tuple[float, float, float, float]]] = []
     for link, density in DENSITY_KG_M3.items():

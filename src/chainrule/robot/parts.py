@@ -19,7 +19,7 @@ from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Sc
 from chainrule.spatial import Transform
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """A part with a name."""
 
     @property
@@ -27,7 +27,7 @@ class Named(Protocol):
         """Its name."""
 
 
-P = TypeVar("P", bound=Named)
+P = TypeVar("P", bound=HasName)
 
 PER_DOF = (
     "lower", "upper", "velocity", "effort", "viscous", "coulomb", "coulomb_negative", "rotor", "gear", "armature",

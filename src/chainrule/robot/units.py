@@ -7,7 +7,7 @@ from typing import Any
 
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.subject import Subject
+from chainrule.core.subject import RobotSubject
 from chainrule.core.units import add_units, joint_quantity, quantity
 from chainrule.errors import UnknownNameError, import_optional
 from chainrule.model import Quantity
@@ -48,7 +48,7 @@ class WithUnits:
         if self._owner is self._robot and name in PROPERTIES:
             return quantity(getattr(self._robot, name), PROPERTIES[name])
         function = getattr(type(self._owner), name, None)
-        if isinstance(function, property) and isinstance(getattr(self._owner, name), Subject):
+        if isinstance(function, property) and isinstance(getattr(self._owner, name), RobotSubject):
             return WithUnits(self._robot, getattr(self._owner, name))
         entry = _entry(function)
         if entry is None and name not in STATES:

@@ -40,7 +40,7 @@ CREASE = np.cos(np.radians(38))
 """Faces that meet at a larger angle are shaded apart, so that edges look like edges."""
 
 
-class Piece(NamedTuple):
+class ColoredSurface(NamedTuple):
     """A surface, with its own color where the file has one."""
 
     surface: Surface
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
     opacity: float
 
 
-def read_mesh(path: Path, most: int, *, creased: bool = False) -> tuple[Piece, ...]:
+def read_mesh(path: Path, most: int, *, creased: bool = False) -> tuple[ColoredSurface, ...]:
     """The surfaces in a file, in m, with at most about so many triangles; the last ones are kept until files change.
 
     With `creased`, corners are shared where faces meet smoothly, and split along edges.
@@ -61,7 +61,7 @@ def read_mesh(path: Path, most: int, *, creased: bool = False) -> tuple[Piece, .
 
 
 @lru_cache(maxsize=64)
-def _read_mesh(path: Path, _changed: int, size: int, most: int, creased: bool) -> tuple[Piece, ...]:
+def _read_mesh(path: Path, _changed: int, size: int, most: int, creased: bool) -> tuple[ColoredSurface, ...]:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(f"{path.name} is not drawn: its extension should be one of {', '.join(SUFFIXES)}")
@@ -79,7 +79,7 @@ def _read_mesh(path: Path, _changed: int, size: int, most: int, creased: bool) -
             if count > most:
                 corners, triangles = coarsen(corners, triangles, max(most * len(triangles) // count, 60))
             surface = _split_at_creases(corners, triangles) if creased else of_triangles(corners, triangles)
-            pieces.append(Piece(surface, color, opacity))
+            pieces.append(ColoredSurface(surface, color, opacity))
     return tuple(pieces)
 
 

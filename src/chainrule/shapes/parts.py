@@ -17,7 +17,7 @@ from chainrule.errors import ChainruleError, FormatError
 from chainrule.formats import packages
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Role, Shape, Sphere
 from chainrule.shapes import surfaces
-from chainrule.shapes.meshes import Color, Piece, read_mesh
+from chainrule.shapes.meshes import Color, ColoredSurface, read_mesh
 from chainrule.shapes.skeleton import JointPlace, Skeleton, matrix, skeleton
 from chainrule.shapes.surfaces import Fineness, Surface
 
@@ -227,7 +227,7 @@ def _own_color(geometry: Geometry) -> tuple[Color, float] | None:
     return (round(255 * red), round(255 * green), round(255 * blue)), opacity
 
 
-def _pieces(shape: Shape, look: Look) -> tuple[Piece, ...]:
+def _pieces(shape: Shape, look: Look) -> tuple[ColoredSurface, ...]:
     """The surfaces of a shape; none of a plane, since pictures have a ground of their own."""
     if isinstance(shape, Mesh):
         scale = np.array([float(x) for x in shape.scale])
@@ -235,7 +235,7 @@ def _pieces(shape: Shape, look: Look) -> tuple[Piece, ...]:
         pieces = read_mesh(mesh_path(shape), look.triangles, creased=look.detail)
         return tuple(piece._replace(surface=_scale_mesh(piece.surface, scale, turned)) for piece in pieces)
     surface = _surface_of(shape, look.fineness)
-    return () if surface is None else (Piece(surface, None, 1.0),)
+    return () if surface is None else (ColoredSurface(surface, None, 1.0),)
 
 
 def _scale_mesh(surface: Surface, scale: Array, turned: bool) -> Surface:

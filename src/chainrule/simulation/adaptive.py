@@ -26,8 +26,8 @@ from chainrule.simulation.friction import find_slip, sticking_ranges
 from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import AdaptiveStep
 from chainrule.simulation.plant import Plant, Rates
-from chainrule.simulation.progress import Progress
-from chainrule.simulation.request import Request
+from chainrule.simulation.progress import ProgressBar
+from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.sampled import sample_sources
 from chainrule.simulation.stages import REST_SPEED
 from chainrule.simulation.time_loop import columns_of, plant_calls
@@ -57,14 +57,14 @@ MAX_RESTARTS = 100_000
 JUST_BELOW_ZERO = -1e-300
 
 
-def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajectory:
+def simulate_adaptively(request: SimulationRequest, integrator: AdaptiveStep) -> Trajectory:
     """The motion of every row by itself, at common times."""
     rows = len(request.state)
     guards.refuse_large(rows, request.duration / (integrator.dt * request.record_every), request.plant)
     grid = sample_times(request, integrator)
     runs: list[RowRun] = []
     try:
-        with Progress(request.duration * rows, request.progress) as progress:
+        with ProgressBar(request.duration * rows, request.progress) as progress:
             for row in range(rows):
                 runs.append(RowRun(request, integrator, row, grid))
                 try:
@@ -84,14 +84,14 @@ def simulate_adaptively(request: Request, integrator: AdaptiveStep) -> Trajector
     return motion
 
 
-def sample_times(request: Request, integrator: AdaptiveStep) -> Array:
+def sample_times(request: SimulationRequest, integrator: AdaptiveStep) -> Array:
     """The times of the samples of a motion that runs to its end, without events."""
     spacing = integrator.dt * request.record_every
     samples = np.ceil(request.duration / spacing - 1e-9)
     return np.append(np.arange(int(samples)) * spacing, request.duration)
 
 
-def _gather(request: Request, runs: list[RowRun], status: str) -> Trajectory:
+def _gather(request: SimulationRequest, runs: list[RowRun], status: str) -> Trajectory:
     """The trajectory of all rows, nan where one has no samples."""
     length = max((len(run.t) for run in runs), default=0)
     records = np.full((len(request.state), length, _record_size(request.plant)), np.nan)
@@ -137,7 +137,7 @@ class Watch:
 class RowRun:
     """One motion with adaptive steps, under way. Its state y is (q, v, x)."""
 
-    def __init__(self, request: Request, integrator: AdaptiveStep, row: int, grid: Array) -> None:
+    def __init__(self, request: SimulationRequest, integrator: AdaptiveStep, row: int, grid: Array) -> None:
         self.request, self.integrator, self.grid = request, integrator, grid
         self.row = row
         self.index = request.start.index_of(row)
@@ -231,7 +231,7 @@ class RowRun:
 
     # --- the integration ---
 
-    def run(self, progress: Progress) -> None:
+    def run(self, progress: ProgressBar) -> None:
         """Integrate to the end, from event to event."""
         t, duration = 0.0, self.request.duration
         breaks = [b for source in self.plant.sources for b in source.restart_times(0.0, duration)]
@@ -269,7 +269,7 @@ class RowRun:
             self.records.pop()
             self.record(t, self.y)
 
-    def integrate_to_event(self, t: float, end: float, progress: Progress) -> float:
+    def integrate_to_event(self, t: float, end: float, progress: ProgressBar) -> float:
         """Integrate until the next event, or the end; the time reached."""
         from scipy import integrate
 

@@ -25,7 +25,7 @@ from chainrule.simulation import adaptive, fixed_step
 from chainrule.simulation.columns import COLUMNS
 from chainrule.simulation.integrators import AdaptiveStep, FixedStep
 from chainrule.simulation.plant import WORKS
-from chainrule.simulation.request import Request
+from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.run import read_request, run_request
 from chainrule.simulation.torque_rows import join_torque, mixes_rows, split_torque
 from chainrule.simulation.trajectory import Trajectory
@@ -250,7 +250,9 @@ def _batch_of(arrays: Mapping[str, Any]) -> tuple[int, ...]:
     return batch
 
 
-def _request_of_one(robot: Mechanism, arrays: Mapping[str, Any], law: Any, options: Mapping[str, Any]) -> Request:
+def _request_of_one(
+    robot: Mechanism, arrays: Mapping[str, Any], law: Any, options: Mapping[str, Any]
+) -> SimulationRequest:
     """The request for one motion from the home configuration: all but the numbers of the batch is checked by it."""
     numbers = arrays.get("torque")
     torque = join_torque(law, None if numbers is None else np.zeros(numbers.shape[-1]))
@@ -260,7 +262,7 @@ def _request_of_one(robot: Mechanism, arrays: Mapping[str, Any], law: Any, optio
     return request
 
 
-def sample_times(request: Request) -> Array:
+def sample_times(request: SimulationRequest) -> Array:
     """The times of the samples of motions that run to their end, without events."""
     if isinstance(request.integrator, FixedStep):
         return fixed_step.sample_times(request, request.integrator)
@@ -268,7 +270,7 @@ def sample_times(request: Request) -> Array:
     return adaptive.sample_times(request, request.integrator)
 
 
-def _widths(robot: Mechanism, request: Request) -> dict[str, int]:
+def _widths(robot: Mechanism, request: SimulationRequest) -> dict[str, int]:
     """The numbers of each array in a sample."""
     n = robot.nv
     return dict(zip(COLUMNS, (robot.nq, n, n, n, n, WORKS, request.plant.nx - WORKS), strict=True))

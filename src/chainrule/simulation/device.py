@@ -25,8 +25,8 @@ from chainrule.simulation.device_checks import Severity, check_tapes
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, Integrator, scheme_key
 from chainrule.simulation.plant import Scalars
-from chainrule.simulation.progress import Progress
-from chainrule.simulation.request import Request, Start, read_start, refuse_outside
+from chainrule.simulation.progress import ProgressBar
+from chainrule.simulation.request import SimulationRequest, Start, read_start, refuse_outside
 from chainrule.simulation.sampled import calls_at_instants
 from chainrule.simulation.splitting import StepSplitter
 from chainrule.simulation.time_loop import columns_of, record_size, state_size, step_function
@@ -153,7 +153,7 @@ def _read_users_arrays(
 # --- what runs there ---
 
 
-def refuse_on_device(request: Request, integrator: Integrator) -> None:
+def refuse_on_device(request: SimulationRequest, integrator: Integrator) -> None:
     """Errors for all that only Python can do in the middle of a motion."""
     if not isinstance(integrator, FixedStep):
         raise ShapeError(
@@ -224,7 +224,7 @@ class DeviceTrajectory:
 
 
 def simulate_on_device(
-    request: Request, integrator: Integrator, start: DeviceStart, device: Device, within_limits: bool
+    request: SimulationRequest, integrator: Integrator, start: DeviceStart, device: Device, within_limits: bool
 ) -> Trajectory | DeviceTrajectory:
     """The motion, all of whose steps are taken on a device."""
     refuse_on_device(request, integrator)
@@ -257,7 +257,7 @@ class DeviceRun:
 
     def __init__(
         self,
-        request: Request,
+        request: SimulationRequest,
         integrator: FixedStep,
         start: DeviceStart,
         device: int,
@@ -344,7 +344,7 @@ class DeviceRun:
         starts = tuple(Rows(x.pointer + first * x.stride * self.start.bits // 8, x.stride) for x in self.start[:2])
         state = self._empty((rows, self.loop.shape.state), "the states") if len(pieces) > 1 else None
         base = pointer_of(self.library, records)
-        with Progress(self.request.duration, self.request.progress if len(pieces) > 1 else False) as progress:
+        with ProgressBar(self.request.duration, self.request.progress if len(pieces) > 1 else False) as progress:
             for k, piece in enumerate(pieces):
                 is_last = k == len(pieces) - 1
                 self.loop(

@@ -21,7 +21,7 @@ from chainrule.simulation.guards import (
     MAX_LOOP_GAP,
 )
 from chainrule.simulation.plant import WORKS, Plant, Scalars
-from chainrule.simulation.request import LIMIT_TOLERANCE, Request
+from chainrule.simulation.request import LIMIT_TOLERANCE, SimulationRequest
 from chainrule.simulation.time_loop import record_size, state_size
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
@@ -50,7 +50,7 @@ class Severity(IntEnum):
     NOT_FINITE = 6
 
 
-def check_tapes(request: Request, bits: int, within_limits: bool) -> LoopTapes:
+def check_tapes(request: SimulationRequest, bits: int, within_limits: bool) -> LoopTapes:
     """The tapes around the steps of a simulation."""
     plant = request.plant
     nq, nv, size, count = plant.model.nq, plant.model.nv, state_size(plant), 1 + plant.parameter_count

@@ -17,7 +17,7 @@ from chainrule.simulation.device import DeviceRun, DeviceStart, refuse_on_device
 from chainrule.simulation.device_checks import Severity
 from chainrule.simulation.integrators import FixedStep
 from chainrule.simulation.motion_derivatives import Sensitivities
-from chainrule.simulation.request import Request
+from chainrule.simulation.request import SimulationRequest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ class DeviceSensitivities(Sensitivities):
     With starts on the device, states and gradients are arrays there; else they come back as arrays of NumPy.
     """
 
-    def __init__(self, request: Request, integrator: FixedStep, start: DeviceStart, device: int) -> None:
+    def __init__(self, request: SimulationRequest, integrator: FixedStep, start: DeviceStart, device: int) -> None:
         super().__init__(request, integrator)
         refuse_on_device(request, integrator)
         if start.is_users and (self.robot.model.quaternions or self._is_sampled):

@@ -19,8 +19,8 @@ from chainrule.simulation import guards
 from chainrule.simulation.events import EventSearch
 from chainrule.simulation.guards import Failure
 from chainrule.simulation.integrators import FixedStep
-from chainrule.simulation.progress import Progress
-from chainrule.simulation.request import Request
+from chainrule.simulation.progress import ProgressBar
+from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.splitting import StepSplitter
 from chainrule.simulation.time_loop import columns_of, record_size
 from chainrule.simulation.trajectory import Trajectory
@@ -29,7 +29,7 @@ CHUNK_SECONDS = 0.05
 """The computing time of one chunk of steps."""
 
 
-def simulate_fixed_steps(request: Request, integrator: FixedStep) -> Trajectory:
+def simulate_fixed_steps(request: SimulationRequest, integrator: FixedStep) -> Trajectory:
     """The motion, in steps of the integrator's dt."""
     run = Run(request, integrator)
     result = run.trajectory()
@@ -43,7 +43,7 @@ def simulate_fixed_steps(request: Request, integrator: FixedStep) -> Trajectory:
 class Run:
     """One simulation with fixed steps, under way."""
 
-    def __init__(self, request: Request, integrator: FixedStep) -> None:
+    def __init__(self, request: SimulationRequest, integrator: FixedStep) -> None:
         self.request, self.plant, self.integrator = request, request.plant, integrator
         checks_every_step = request.events or integrator.iterates
         self.every = 1 if checks_every_step else request.record_every
@@ -70,7 +70,7 @@ class Run:
     def trajectory(self) -> Trajectory:
         """Run to the end, or to whatever ends it."""
         try:
-            with Progress(self.request.duration, self.request.progress) as progress:
+            with ProgressBar(self.request.duration, self.request.progress) as progress:
                 for t in self._take_chunks():
                     progress.at(t)
         except KeyboardInterrupt as interrupt:
@@ -229,7 +229,7 @@ def divide(duration: float, dt: float) -> tuple[float, int, float]:
     return dt, int(steps), duration - int(steps) * dt
 
 
-def sample_times(request: Request, integrator: FixedStep) -> Array:
+def sample_times(request: SimulationRequest, integrator: FixedStep) -> Array:
     """The times of the samples of a motion that runs to its end, without events."""
     h, steps, rest = divide(request.duration, integrator.dt)
     every = request.record_every

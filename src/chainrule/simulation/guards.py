@@ -18,7 +18,7 @@ from chainrule.simulation.plant import Plant
 from chainrule.simulation.time_loop import record_size
 
 if TYPE_CHECKING:
-    from chainrule.simulation.request import Request
+    from chainrule.simulation.request import SimulationRequest
     from chainrule.simulation.trajectory import Trajectory
 
 MAX_RECORD_BYTES = 1 << 34
@@ -100,7 +100,7 @@ def max_kinetic_energy(robot: Mechanism, q: Array, v: Array) -> Array:
     return np.asarray(MAX_ENERGY_RATIO * (kinetic_energy(robot, q, v) + falling + 1.0))
 
 
-def find_divergence(request: Request, t: Array, v: Array, row: int, since: float, h: float) -> Failure:
+def find_divergence(request: SimulationRequest, t: Array, v: Array, row: int, since: float, h: float) -> Failure:
     """The failure of one row that has diverged, from its velocities v (T, n) at the times t and the time `since`."""
     not_finite = np.flatnonzero(~np.isfinite(v).all(axis=1))
     end = int(not_finite[0]) if len(not_finite) else len(t)
@@ -177,7 +177,7 @@ def _is_near_change_point(robot: Mechanism, q: Array) -> bool:
     return bool(s[min(closure_of(robot).rank, len(s)) - 1] < NEAR_SINGULAR_RATIO * s[0])
 
 
-def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
+def warn_of_open_loops(request: SimulationRequest, motion: Trajectory) -> None:
     """A warning where a run that does not close its loops at every step leaves them open."""
     if not request.plant.rows or request.projects:
         return
@@ -195,7 +195,7 @@ def warn_of_open_loops(request: Request, motion: Trajectory) -> None:
 # --- friction ---
 
 
-def refuse_excess_friction(request: Request, motion: Trajectory) -> None:
+def refuse_excess_friction(request: SimulationRequest, motion: Trajectory) -> None:
     """An error where recorded friction is more than a joint has."""
     plant = request.plant
     beyond_stops = {limit.velocity for limit in plant.limits} if plant.stops else set()
@@ -223,7 +223,7 @@ def refuse_excess_friction(request: Request, motion: Trajectory) -> None:
 # --- energy ---
 
 
-def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) -> None:
+def warn_of_energy(request: SimulationRequest, end: Trajectory, h: float | None = None) -> None:
     """A warning where the energy at the end is not that at the start plus the work done.
 
     `h` is the step, None where the integrator chooses it.
@@ -248,7 +248,7 @@ def warn_of_energy(request: Request, end: Trajectory, h: float | None = None) ->
         )
 
 
-def remedy_of_energy(request: Request, h: float | None) -> str:
+def remedy_of_energy(request: SimulationRequest, h: float | None) -> str:
     """Advice where energy comes from nowhere."""
     if h is None:
         return f"{request.integrator.name} loses it step by step, or at an event. Tighten rtol and atol"

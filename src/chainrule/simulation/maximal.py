@@ -62,7 +62,7 @@ class Evaluated(NamedTuple):
     coordinate_rates: Array
 
 
-class Equations:
+class MaximalEquations:
     """The equations in maximal coordinates of one robot as a function of arrays: compiled, or as written."""
 
     def __init__(self, robot: Mechanism, feedback: float | None) -> None:
@@ -260,7 +260,7 @@ def simulate_maximal(
             f"simulate_maximal: {length:g} s in steps of {step:g} s are {steps:.3g} steps, more than {MAX_STEPS:g}"
         )
     driven = _read_torque(robot, torque)
-    run = _Run(Equations(robot, FEEDBACK_RATIO / step if way == "baumgarte" else None), driven, step, way)
+    run = _Run(MaximalEquations(robot, FEEDBACK_RATIO / step if way == "baumgarte" else None), driven, step, way)
     return run.motion(robot, start.q[0], start.v[0], round(steps), every, torque)
 
 
@@ -297,7 +297,7 @@ class _State(NamedTuple):
 class _Run:
     """One simulation: its equations, torque, step and stabilization."""
 
-    def __init__(self, equations: Equations, torque: Torque, dt: float, stabilization: str) -> None:
+    def __init__(self, equations: MaximalEquations, torque: Torque, dt: float, stabilization: str) -> None:
         self.equations, self.torque, self.dt, self.stabilization = equations, torque, dt, stabilization
         self.model = equations.model
 

@@ -21,7 +21,7 @@ from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, scheme_key
-from chainrule.simulation.request import Request
+from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.sources import ControllerSource, Samples
 from chainrule.simulation.splitting import StepSplitter
 from chainrule.simulation.time_loop import record_size, state_size, step_function
@@ -45,7 +45,7 @@ class Sensitivities:
     is constant or given by samples), "controller" (its `parameters`), "external.LINK", and those of `parameters`.
     """
 
-    def __init__(self, request: Request, integrator: FixedStep) -> None:
+    def __init__(self, request: SimulationRequest, integrator: FixedStep) -> None:
         self.request, self.plant, self.integrator = request, request.plant, integrator
         self.robot, self.batch = request.robot, request.start.batch
         self._refuse_jumps()

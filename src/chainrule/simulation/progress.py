@@ -13,10 +13,10 @@ PATIENCE = 1.0
 """Seconds before a bar appears."""
 
 
-class Progress:
+class ProgressBar:
     """The progress of a simulation: shown on a terminal after a second; `show` True or False overrides the first.
 
-    What is done, and in which unit, can be said in other words: Progress(100, None, "drawing", "frames").
+    What is done, and in which unit, can be said in other words: ProgressBar(100, None, "drawing", "frames").
     """
 
     def __init__(self, duration: float, show: bool | None, doing: str = "simulating", unit: str = "s") -> None:

@@ -80,7 +80,7 @@ class Start:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class SimulationRequest:
     """A simulation that was asked for, checked.
 
     Its fields are the arguments of `simulate`, as objects; plant, state and parameters follow from them.

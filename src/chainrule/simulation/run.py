@@ -13,13 +13,13 @@ from chainrule.errors import ModelError
 
 if TYPE_CHECKING:
     from chainrule.simulation.device import Device
-    from chainrule.simulation.request import Request
+    from chainrule.simulation.request import SimulationRequest
     from chainrule.simulation.trajectory import Trajectory
 
 
 def read_request(
     robot: Mechanism, q0: Any, qd0: Any, torque: Any, parameters: Any, place: Device | None, **options: Any
-) -> tuple[Request, Any]:
+) -> tuple[SimulationRequest, Any]:
     """The arguments of `simulate`, checked; and the starts on the device, if one is asked for."""
     from chainrule.simulation import request
     from chainrule.simulation.events import as_events
@@ -46,7 +46,7 @@ def read_request(
 
         start, there = read_device_start(robot, q0, qd0, place, within, driven, numbers)
     sources = request.SourceReader(robot, start.batch)
-    asked = request.Request(
+    asked = request.SimulationRequest(
         robot=robot,
         start=start,
         duration=length,
@@ -68,7 +68,7 @@ def read_request(
     return asked, there
 
 
-def run_request(asked: Request) -> Trajectory:
+def run_request(asked: SimulationRequest) -> Trajectory:
     """The motion that is asked for, on the CPU."""
     from chainrule.simulation.integrators import AdaptiveStep, FixedStep
 

@@ -66,7 +66,7 @@ def sensitivities(
     """
     from chainrule.simulation.integrators import FixedStep, choose_integrator
     from chainrule.simulation.motion_derivatives import Sensitivities
-    from chainrule.simulation.request import Request, SourceReader, read_duration, read_start
+    from chainrule.simulation.request import SimulationRequest, SourceReader, read_duration, read_start
 
     robot, parameters = unbind(robot)
     require(robot, "forward_dynamics")
@@ -87,7 +87,7 @@ def sensitivities(
     else:
         start, there = read_device_start(robot, q0, qd0, place, False, None, numbers)
     sources = SourceReader(robot, start.batch)
-    request = Request(
+    request = SimulationRequest(
         robot=robot,
         start=start,
         duration=read_duration(duration, chosen.dt),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chainrule.control.laws.controller import Controller
     from chainrule.simulation.impacts import Impacts, Stops
     from chainrule.simulation.integrators import FixedStep, Integrator
-    from chainrule.simulation.request import Request
+    from chainrule.simulation.request import SimulationRequest
     from chainrule.simulation.sampled import Torque
 
 
@@ -105,7 +105,7 @@ def simulation(
     within = flag(limits, "simulation: limits") or stops is not None
     start = request.read_start(robot, q0, qd0, within, numbers=numbers)
     sources = request.SourceReader(robot, start.batch)
-    asked = request.Request(
+    asked = request.SimulationRequest(
         robot=robot,
         start=start,
         duration=np.inf,
@@ -138,7 +138,12 @@ class Simulation:
     """
 
     def __init__(
-        self, request: Request, integrator: FixedStep, within_limits: bool = True, *, takes_torques: bool = True
+        self,
+        request: SimulationRequest,
+        integrator: FixedStep,
+        within_limits: bool = True,
+        *,
+        takes_torques: bool = True,
     ) -> None:
         from chainrule.simulation import guards
         from chainrule.simulation.splitting import StepSplitter
@@ -417,7 +422,7 @@ def _spread(rows: Array, given: tuple[int, ...], batch: tuple[int, ...], what: s
         raise ShapeError(f"{what} of shape {given} does not fit into the batch {batch}") from None
 
 
-def replace_parameters(request: Request, parameters: Array) -> Request:
+def replace_parameters(request: SimulationRequest, parameters: Array) -> SimulationRequest:
     """The same request with its own array of parameters, (rows, count), to be changed in place."""
     own = replace(request)
     vars(own)["parameters"] = parameters

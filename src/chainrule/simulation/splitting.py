@@ -18,7 +18,7 @@ from chainrule.functions.reference import scalars_of
 from chainrule.lazy import cached_property
 from chainrule.simulation.integrators import FixedStep
 from chainrule.simulation.plant import Limit
-from chainrule.simulation.request import Request
+from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.sampled import SampledSource, calls_at_instants, sample_sources
 from chainrule.simulation.sources import Source
 from chainrule.simulation.time_loop import BackendTimeLoop, TimeLoop, make_time_loop, record_size, state_size
@@ -56,7 +56,7 @@ class Division:
 class StepSplitter:
     """Takes the steps of one simulation, and splits those that need it."""
 
-    def __init__(self, request: Request, integrator: FixedStep) -> None:
+    def __init__(self, request: SimulationRequest, integrator: FixedStep) -> None:
         self.request, self.plant, self.integrator = request, request.plant, integrator
         self.rows = len(request.start.q)
         self.size = state_size(self.plant)

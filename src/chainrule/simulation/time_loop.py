@@ -37,7 +37,7 @@ from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import is_zero, where
 
 if TYPE_CHECKING:
-    from chainrule.simulation.request import Request
+    from chainrule.simulation.request import SimulationRequest
 
 
 class TimeLoop(Protocol):
@@ -54,7 +54,7 @@ class TimeLoop(Protocol):
         """Write the record of a state, which stays as it is; the signals are those of a step from there."""
 
 
-def make_time_loop(request: Request, integrator: FixedStep) -> TimeLoop:
+def make_time_loop(request: SimulationRequest, integrator: FixedStep) -> TimeLoop:
     """The time loop of a simulation: the backend's, unless a source can only be called from Python."""
     plant, scheme, backend = request.plant, integrator.scheme, active(backend_of(request.robot))
     if any(source.called for source in plant.sources):

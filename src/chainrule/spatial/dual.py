@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from chainrule.spatial import scalar
-from chainrule.spatial.scalar import Functions, Scalar, Wrapped, is_zero, register
+from chainrule.spatial.scalar import Scalar, ScalarFunctions, Wrapped, is_zero, register
 
 Scalars = Sequence[Scalar]
 
@@ -170,4 +170,4 @@ def _where(condition: Dual, a: Scalar, b: Scalar) -> Scalar:
     return scalar.where(condition.value, a, b)
 
 
-register(Dual, Functions(_sin, _cos, _sqrt, _atan2, _where, _exp))
+register(Dual, ScalarFunctions(_sin, _cos, _sqrt, _atan2, _where, _exp))

@@ -5,7 +5,7 @@ state of a batch), a CasADi ``SX``, a SymPy expression, a JAX tracer, a Torch te
 scalar decides which functions serve it. Classes of other packages are known by their names, so that a package is
 imported only when one of its scalars turns up.
 
-How to add a kind of scalar: give its class to `register` together with its `Functions`; subclasses are served too.
+How to add a kind of scalar: give its class to `register` with its `ScalarFunctions`; subclasses are served too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _without_exponential(x: Scalar) -> Scalar:
     raise TypeError(f"no exponential function serves scalars of the class {type(x).__name__}")
 
 
-class Functions(NamedTuple):
+class ScalarFunctions(NamedTuple):
     """The functions that serve one class of scalars."""
 
     sin: Callable[[Scalar], Scalar]
@@ -58,7 +58,7 @@ def _exponential(x: float) -> float:
     return math.exp(x) if not x > 709.0 else math.inf
 
 
-_FLOAT = Functions(
+_FLOAT = ScalarFunctions(
     _or_nan(math.sin),
     _or_nan(math.cos),
     lambda x: math.sqrt(x) if x >= 0 else math.nan,
@@ -82,7 +82,7 @@ def _root(x: int) -> float:
 _INT = _FLOAT._replace(sin=_at_zero(0, math.sin), cos=_at_zero(1, math.cos), sqrt=_root)
 
 
-def _fraction() -> Functions:
+def _fraction() -> ScalarFunctions:
     """Functions of fractions where their values are fractions; elsewhere they are refused, never rounded."""
     fraction = import_module("fractions").Fraction
 
@@ -108,40 +108,40 @@ def _fraction() -> Functions:
             raise refusal("atan2", y)
         return fraction(0)
 
-    return Functions(at_zero("sin", 0), at_zero("cos", 1), sqrt, atan2, _choose)
+    return ScalarFunctions(at_zero("sin", 0), at_zero("cos", 1), sqrt, atan2, _choose)
 
 
-def _numpy() -> Functions:
+def _numpy() -> ScalarFunctions:
     np = import_module("numpy")
-    return Functions(np.sin, np.cos, np.sqrt, np.arctan2, np.where, np.exp)
+    return ScalarFunctions(np.sin, np.cos, np.sqrt, np.arctan2, np.where, np.exp)
 
 
-def _pint() -> Functions:
+def _pint() -> ScalarFunctions:
     return _numpy()._replace(where=_choose)
 
 
-def _casadi() -> Functions:
+def _casadi() -> ScalarFunctions:
     ca = sys.modules["casadi"]
-    return Functions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp)
+    return ScalarFunctions(ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.if_else, ca.exp)
 
 
-def _sympy() -> Functions:
+def _sympy() -> ScalarFunctions:
     sp = import_module("sympy")
-    return Functions(sp.sin, sp.cos, sp.sqrt, sp.atan2, lambda c, a, b: sp.Piecewise((a, c), (b, True)), sp.exp)
+    return ScalarFunctions(sp.sin, sp.cos, sp.sqrt, sp.atan2, lambda c, a, b: sp.Piecewise((a, c), (b, True)), sp.exp)
 
 
-def _jax() -> Functions:
+def _jax() -> ScalarFunctions:
     jnp = import_module("jax.numpy")
-    return Functions(jnp.sin, jnp.cos, jnp.sqrt, jnp.arctan2, jnp.where, jnp.exp)
+    return ScalarFunctions(jnp.sin, jnp.cos, jnp.sqrt, jnp.arctan2, jnp.where, jnp.exp)
 
 
-def _torch() -> Functions:
+def _torch() -> ScalarFunctions:
     torch = import_module("torch")
 
     def tensor(x: Scalar) -> Scalar:
         return x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
 
-    return Functions(
+    return ScalarFunctions(
         torch.sin,
         torch.cos,
         torch.sqrt,
@@ -151,7 +151,7 @@ def _torch() -> Functions:
     )
 
 
-_KNOWN: dict[tuple[str, str], Callable[[], Functions]] = {
+_KNOWN: dict[tuple[str, str], Callable[[], ScalarFunctions]] = {
     ("builtins", "float"): lambda: _FLOAT,
     ("builtins", "int"): lambda: _INT,
     ("fractions", "Fraction"): _fraction,
@@ -170,12 +170,12 @@ _KNOWN: dict[tuple[str, str], Callable[[], Functions]] = {
 }
 """Makers of functions by (package, class name), for classes that must not be imported to be known."""
 
-_REGISTERED: dict[type | str, Functions] = {}
-_SERVED: dict[type, Functions] = {}
+_REGISTERED: dict[type | str, ScalarFunctions] = {}
+_SERVED: dict[type, ScalarFunctions] = {}
 """What `functions_of` has found, by class."""
 
 
-def register(scalar: type | str, functions: Functions) -> None:
+def register(scalar: type | str, functions: ScalarFunctions) -> None:
     """Serve scalars of a class, and of its subclasses, with `functions`.
 
     The name of a package in place of a class registers all classes that the package defines.
@@ -184,14 +184,14 @@ def register(scalar: type | str, functions: Functions) -> None:
     _SERVED.clear()
 
 
-def functions_of(kind: type) -> Functions:
+def functions_of(kind: type) -> ScalarFunctions:
     """The functions that serve scalars of the class `kind`."""
     if kind not in _SERVED:
         _SERVED[kind] = _look_up(kind)
     return _SERVED[kind]
 
 
-def _look_up(kind: type) -> Functions:
+def _look_up(kind: type) -> ScalarFunctions:
     """The functions of the first class among `kind` and its bases that is registered or known."""
     for base in kind.__mro__:
         package = (base.__module__ or "").partition(".")[0]  # None for the class of SymPy's Function("theta")

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.errors import UnknownNameError
-from chainrule.studio.player.history import History
+from chainrule.studio.player.history import RecentSamples
 from chainrule.wheels import Base, Car, DifferentialDrive, Omnidirectional, Unicycle, encoder_speed, odometry
 
 STEP_S = 0.02
@@ -32,7 +32,7 @@ RADIUS, SEPARATION, WHEELBASE = 0.06, 0.3, 0.36
 """Of the wheels, between left and right, and between front and rear, in m."""
 
 
-class Kind(NamedTuple):
+class BaseKind(NamedTuple):
     """A kind of base: how it is made for wheels that are larger by a factor on the right, and how it is controlled."""
 
     make: Callable[[float], Base]
@@ -62,25 +62,25 @@ class UnevenDrive(DifferentialDrive):
 
 
 KINDS = {
-    "Differential drive": Kind(
+    "Differential drive": BaseKind(
         lambda right: UnevenDrive(RADIUS, SEPARATION, right),
         lambda base, twist: base.wheel_speeds(twist[[0, 2]]),
         has_encoders=True,
     ),
-    "Mecanum wheels": Kind(
+    "Mecanum wheels": BaseKind(
         lambda right: Omnidirectional.mecanum(RADIUS * right, WHEELBASE, SEPARATION),
         lambda base, twist: base.wheel_speeds(twist),
         has_encoders=True,
         sideways=True,
     ),
-    "Three omniwheels": Kind(
+    "Three omniwheels": BaseKind(
         lambda right: Omnidirectional.three_wheels(RADIUS * right, SEPARATION / 2),
         lambda base, twist: base.wheel_speeds(twist),
         has_encoders=True,
         sideways=True,
     ),
-    "Car": Kind(lambda right: Car(WHEELBASE / right, SEPARATION), _car_controls, has_encoders=False),
-    "Unicycle": Kind(lambda right: Unicycle(), lambda base, twist: twist[[0, 2]], has_encoders=False),
+    "Car": BaseKind(lambda right: Car(WHEELBASE / right, SEPARATION), _car_controls, has_encoders=False),
+    "Unicycle": BaseKind(lambda right: Unicycle(), lambda base, twist: twist[[0, 2]], has_encoders=False),
 }
 """The bases of the library, by the names that the page shows."""
 
@@ -97,10 +97,10 @@ class Errors(NamedTuple):
 
 
 @dataclass
-class Drive:
+class DrivenBase:
     """A base on the ground, its odometry, and the ways of both.
 
-    >>> drive = Drive("Unicycle", Errors(0.0, 0.0))
+    >>> drive = DrivenBase("Unicycle", Errors(0.0, 0.0))
     >>> drive.command(forward=10)
     >>> for _ in range(50):
     ...     drive.step()
@@ -125,7 +125,7 @@ class Drive:
             raise UnknownNameError.of("wheeled base", self.kind, KINDS, "driving")
         self.time = 0.0
         self._random = np.random.default_rng(self.seed)
-        self.history = History(6, TRAIL_SAMPLES)
+        self.history = RecentSamples(6, TRAIL_SAMPLES)
         self._rest: Array | float = 0.0
         self._keep()
 

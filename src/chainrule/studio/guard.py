@@ -23,7 +23,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from chainrule.studio.policy import Page
+from chainrule.studio.policy import SentPage
 
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
@@ -67,7 +67,7 @@ class Guard:
         self.token = token
         self.cookie = f"chainrule_studio_{port}"  # cookies do not tell ports apart
         self.tabs = tabs
-        self.page = Page()
+        self.page = SentPage()
 
     def around(self, process: Process) -> Process:
         """The same processing of requests, after the check."""

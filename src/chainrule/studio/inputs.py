@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from chainrule.studio.session import Session
 
 
-class Input:
+class GuardedControl:
     """A control of viser, and a guarded callback for values of the user."""
 
     def __init__(self, session: Session, control: Any, callback: Callable[[], Any]) -> None:

@@ -21,7 +21,7 @@ ANCESTORS = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
 """Pages that may show this one in a frame: those of this machine, such as notebooks."""
 
 
-class Page:
+class SentPage:
     """The page as it is sent, and its policy."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ STUCK = 0.98
 TASKS = {"Position and orientation": "pose", "Position": "position", "Orientation": "orientation"}
 
 
-class Reached(NamedTuple):
+class ReachResult(NamedTuple):
     """A configuration for a target, whether it reaches it, and what there is to say about it."""
 
     q: Array
@@ -62,7 +62,7 @@ class Reaching:
             rest = [c.index for c in robot.model.layout.coordinates if c.joint != loose[0].joint.name]
             self._places = np.array(rest, dtype=int)
 
-    def reach(self, q: Array, target: Array, task: str = "pose") -> Reached:
+    def reach(self, q: Array, target: Array, task: str = "pose") -> ReachResult:
         """The configuration near q that brings the link to the target pose (4, 4), or as near as it gets."""
         normal = skeleton(self.robot).normal
         T = np.array(target, dtype=float)
@@ -80,7 +80,7 @@ class Reaching:
         new = np.array(q, dtype=float)
         new[self._places] = found.q
         message = "" if found.success else self._explain(new, found, task, stuck)
-        return Reached(new, bool(found.success), message)
+        return ReachResult(new, bool(found.success), message)
 
     def _solve(self, q: Array, goal: Array, task: str) -> InverseKinematics:
         return self._solved.inverse_kinematics(

@@ -53,7 +53,7 @@ PANEL_WIDTH = 340.0
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class SessionState:
     """The state that a tab shows: one immutable record, so that a reader never sees half of a new one."""
 
     q: Array
@@ -72,9 +72,11 @@ class State:
     Nothing is compiled anew when they change."""
 
     @staticmethod
-    def at_rest(robot: Robot, q: ArrayLike | None = None) -> State:
+    def at_rest(robot: Robot, q: ArrayLike | None = None) -> SessionState:
         """The state of a robot that does not move, at home unless another configuration is given."""
-        return State(np.array(robot.home() if q is None else q, dtype=float), np.zeros(robot.nv), np.zeros(robot.nv))
+        return SessionState(
+            np.array(robot.home() if q is None else q, dtype=float), np.zeros(robot.nv), np.zeros(robot.nv)
+        )
 
 
 @dataclass
@@ -102,7 +104,7 @@ class Session:
         self.is_local = is_local
         self.uploads = Uploads()
         self.robot = robot
-        self.state: State
+        self.state: SessionState
         self.tip: str
         """The link or frame that is dragged and leaves a trail: the end-effector, until the user chooses another."""
         self.movers: frozenset[object] = frozenset()
@@ -132,7 +134,7 @@ class Session:
 
     def show(self, robot: Robot) -> None:
         """Show another robot, at home: every panel is closed and built again."""
-        state = State.at_rest(robot, first_posture(robot))
+        state = SessionState.at_rest(robot, first_posture(robot))
         with self.drawing:
             if self._closed:
                 return

@@ -18,7 +18,7 @@ from chainrule.shapes.surfaces import rotation_along
 from chainrule.studio.postures import default_tip
 
 if TYPE_CHECKING:
-    from chainrule.studio.session import State
+    from chainrule.studio.session import SessionState
 
 PLANETS = {"Earth": 9.81, "Moon": 1.62, "Mars": 3.73, "None": 0.0}
 """Gravity at the surface, in m/s^2 (NASA's planetary fact sheets)."""
@@ -106,7 +106,7 @@ def prepare(robot: Robot) -> None:
     remember(robot, "studio prepared", compile_all)
 
 
-def torque_terms(robot: Robot, state: State) -> dict[str, Array]:
+def torque_terms(robot: Robot, state: SessionState) -> dict[str, Array]:
     """The torques of a state by cause, in its world and with its wrenches: robot.torque_terms."""
     if not state.wrenches and not state.parameters:
         return robot.torque_terms(state.q, state.qd, state.qdd)
@@ -117,7 +117,7 @@ def torque_terms(robot: Robot, state: State) -> dict[str, Array]:
     return terms
 
 
-def mass_matrix(robot: Robot, state: State) -> Array:
+def mass_matrix(robot: Robot, state: SessionState) -> Array:
     """The mass matrix of a state, with the payload of its world: robot.mass_matrix."""
     M: Array = robot.at(state.parameters).mass_matrix(state.q)
     return M

@@ -8,23 +8,23 @@
 
 from chainrule.study.activities import Activities, Activity, activities
 from chainrule.study.drives import Catalogue, Drive, Gear, Motor, drives
-from chainrule.study.finding import Finding
+from chainrule.study.finding import GravityFinding
 from chainrule.study.markers import Markers, SolvedMarkers, Trunk, calibrate, read_markers, solve_markers
 from chainrule.study.motions import Motion, Recorded
 from chainrule.study.report import write_report
 from chainrule.study.sizing import Balancer, Choice, Sizing, size
 from chainrule.study.statistics import JointStatistics
 from chainrule.study.study import Result, Study, run
-from chainrule.study.subjects import Body, Population, Subject, percentile, population
+from chainrule.study.subjects import Person, Population, Subject, percentile, population
 from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques
 from chainrule.study.tracking import Followed, follow
 
 __all__ = [
-    "Activities", "Activity", "Balancer", "Body", "Catalogue", "Choice", "Drive", "Finding", "Followed", "Gear",
-    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "Population", "Recorded", "Result", "Sizing",
-    "SolvedMarkers", "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate", "drives",
-    "follow", "percentile", "population", "read_markers", "run", "size", "solve_markers", "write_report",
+    "Activities", "Activity", "Balancer", "Catalogue", "Choice", "Drive", "Followed", "Gear", "GravityFinding",
+    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "Person", "Population", "Recorded", "Result",
+    "Sizing", "SolvedMarkers", "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate",
+    "drives", "follow", "percentile", "population", "read_markers", "run", "size", "solve_markers", "write_report",
 ]  # fmt: skip
 
 

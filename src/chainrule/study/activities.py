@@ -23,7 +23,7 @@ MAX_STROKES, MAX_REPEAT = 1000, 1000
 
 
 @dataclass(frozen=True)
-class Place:
+class ReachPoint:
     """A point that the hand goes to, in body heights: (forward, inward, up) from a point of the body."""
 
     by: Triple = (0.0, 0.0, 0.0)
@@ -92,7 +92,7 @@ class Activities(Mapping[str, Activity]):
     by_name: Mapping[str, Activity]
     postures: Mapping[str, Mapping[str, float]]
     """Angles of joints, in degrees; those not named are at zero."""
-    places: Mapping[str, Place]
+    places: Mapping[str, ReachPoint]
     objects: Mapping[str, Item]
 
     def __getitem__(self, name: str) -> Activity:
@@ -149,7 +149,7 @@ def _read(table: Mapping[str, Any], file: str) -> Activities:
         name: _angles(value, f"{file}: postures.{name}") for name, value in subtable(table, "postures", file).items()
     }
     places = {
-        name: record(Place, value, f"{file}: places.{name}", READERS, {"from": "point"})
+        name: record(ReachPoint, value, f"{file}: places.{name}", READERS, {"from": "point"})
         for name, value in subtable(table, "places", file).items()
     }
     objects = {

@@ -21,7 +21,7 @@ NEGLIGIBLE_NM = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class GravityComparison:
     """Gravity and dynamics of one joint in one activity."""
 
     joint: str
@@ -43,19 +43,19 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class GravityFinding:
     """Whether gravity exceeds all dynamic terms together in every joint and activity."""
 
     measure: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[GravityComparison, ...]
     """Of every joint in every activity, the lowest critical pace first."""
 
     @staticmethod
-    def of(cells: Sequence[JointStatistics], measure: str = "peak", sliding: Collection[str] = ()) -> Finding:
+    def of(cells: Sequence[JointStatistics], measure: str = "peak", sliding: Collection[str] = ()) -> GravityFinding:
         """The finding by peaks or by root mean squares; some of the joints slide."""
         one_of(MEASURES, measure, "measure", "finding")
         compared = (
-            Comparison(
+            GravityComparison(
                 c.joint,
                 c.activity,
                 getattr(c["gravity"], measure),
@@ -64,7 +64,7 @@ class Finding:
             )
             for c in cells
         )
-        return Finding(measure, tuple(sorted(compared, key=lambda c: c.critical_pace)))
+        return GravityFinding(measure, tuple(sorted(compared, key=lambda c: c.critical_pace)))
 
     @property
     def holds(self) -> bool:
@@ -72,7 +72,7 @@ class Finding:
         return all(c.holds for c in self.comparisons)
 
     @property
-    def exceptions(self) -> tuple[Comparison, ...]:
+    def exceptions(self) -> tuple[GravityComparison, ...]:
         """Joints in activities where the dynamic terms are larger, the largest excess first."""
         return tuple(c for c in self.comparisons if not c.holds)
 

@@ -22,7 +22,7 @@ MOST_EXTREME = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Extremes:
+class MotionExtremes:
     """The largest and the least torque, speed, acceleration and power of each joint in a motion (8 n,)."""
 
     values: Array
@@ -31,14 +31,14 @@ class Extremes:
     """Of their samples."""
 
     @staticmethod
-    def of(torques: MotionTorques) -> Extremes:
+    def of(torques: MotionTorques) -> MotionExtremes:
         """Those of a motion."""
         values, places = [], []
         for array in (torques.total, torques.motion.qd, torques.motion.qdd, torques.power):
             for signed, at in ((1, array.argmax(axis=0)), (-1, array.argmin(axis=0))):
                 values.append(signed * array[at, np.arange(array.shape[1])])
                 places.append(at)
-        return Extremes(np.concatenate(values), np.concatenate(places))
+        return MotionExtremes(np.concatenate(values), np.concatenate(places))
 
 
 @dataclass(eq=False)
@@ -51,7 +51,7 @@ class KeptStates:
     """The distance of these states."""
     motions: dict[int, Motion] = field(default_factory=dict)
     """With few samples each, by number."""
-    extremes: dict[int, Extremes] = field(default_factory=dict)
+    extremes: dict[int, MotionExtremes] = field(default_factory=dict)
     """Of the motions, their places being those among the few samples."""
     room: int = 2 * MOST_EXTREME
     """Motions beyond which it is time to drop some."""
@@ -71,7 +71,7 @@ class KeptStates:
         even = np.zeros(len(torques.motion), dtype=bool)
         if number % self.every_motion == 0:
             even[evenly(self.every_state, number // self.every_motion)] = True
-        self._keep(number, torques.motion, even, Extremes.of(torques))
+        self._keep(number, torques.motion, even, MotionExtremes.of(torques))
         self._drop_in_time()
 
     def join(self, other: KeptStates) -> None:
@@ -97,7 +97,7 @@ class KeptStates:
         if len(self.extremes) > self.room:
             self.drop_lesser()
 
-    def _keep(self, number: int, motion: Motion, even: NDArray[np.bool_], extremes: Extremes) -> None:
+    def _keep(self, number: int, motion: Motion, even: NDArray[np.bool_], extremes: MotionExtremes) -> None:
         """Keep the samples of a motion that are evenly spread or extreme, and nothing of one that has none."""
         counts = np.isfinite(extremes.values)
         chosen = even.copy()

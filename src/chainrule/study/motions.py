@@ -120,7 +120,7 @@ class Motions(Protocol):
         """The subject of the motion at a place among them."""
 
 
-class Source(Protocol):
+class MotionSource(Protocol):
     """A source of motions, made or read one by one, so that memory stays bounded."""
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chainrule.errors import ChainruleError
 from chainrule.study.kept import KeptStates
-from chainrule.study.motions import Motions, Source
+from chainrule.study.motions import Motions, MotionSource
 from chainrule.study.statistics import Collector
 from chainrule.study.subjects import Subject
 from chainrule.study.torques import MotionTorques, torques_of
@@ -20,7 +20,7 @@ MAX_PIECES = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class StudyPiece:
     """Some motions of one activity, to be computed. It is small: motions are made where they are computed."""
 
     activity: str
@@ -39,33 +39,35 @@ class Piece:
 
 
 @dataclass(eq=False)
-class Part:
+class PieceResult:
     """Results of a piece: statistics, states, and the first motion of the activity if it is in the piece."""
 
     collector: Collector
     kept: KeptStates
     example: MotionTorques | None = None
 
-    def join(self, other: Part) -> Part:
+    def join(self, other: PieceResult) -> PieceResult:
         """This part, with that of the next piece taken in."""
         self.collector.join(other.collector)
         self.kept.join(other.kept)
         return self
 
 
-def split(source: Source, activity: str, prepare: Callable[[Subject], Subject] | None = None) -> Iterator[Piece]:
+def split(
+    source: MotionSource, activity: str, prepare: Callable[[Subject], Subject] | None = None
+) -> Iterator[StudyPiece]:
     """The motions of an activity in pieces of nearly equal size, which depend on nothing but the study itself."""
     motions, samples = source.count(activity), source.samples(activity)
     pieces = min(MAX_PIECES, -(-motions // MOTIONS_PER_PIECE))
     for k in range(pieces):
         start, stop = k * motions // pieces, (k + 1) * motions // pieces
         made = source.motions(activity, start, stop)
-        yield Piece(activity, start, stop - start, made, KeptStates.of(motions, samples), prepare)
+        yield StudyPiece(activity, start, stop - start, made, KeptStates.of(motions, samples), prepare)
 
 
-def compute(piece: Piece) -> Part:
+def compute(piece: StudyPiece) -> PieceResult:
     """The torques of a piece's motions, and their statistics."""
-    part = Part(Collector(piece.activity), piece.kept.empty())
+    part = PieceResult(Collector(piece.activity), piece.kept.empty())
     number = piece.start
     try:
         for torques in torques_of(piece.motions, piece.prepare):

@@ -32,7 +32,7 @@ MAX_ROUNDS = 12
 OBJECTIVES = ("mass", "cost")
 
 
-class States(NamedTuple):
+class JointStates(NamedTuple):
     """States of a joint (P,): the torque on its link, speed, acceleration and position."""
 
     torque: Array
@@ -40,9 +40,9 @@ class States(NamedTuple):
     acceleration: Array
     position: Array
 
-    def at(self, places: NDArray[np.intp] | NDArray[np.bool_]) -> States:
+    def at(self, places: NDArray[np.intp] | NDArray[np.bool_]) -> JointStates:
         """Some of them."""
-        return States(*(array[places] for array in self))
+        return JointStates(*(array[places] for array in self))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Balancer:
         return self.sine * np.sin(q) + self.cosine * np.cos(q)
 
     @staticmethod
-    def fit(states: States) -> Balancer:
+    def fit(states: JointStates) -> Balancer:
         """The balancer that leaves the least mean square to the motor."""
         shapes = np.column_stack([np.sin(states.position), np.cos(states.position)])
         sine, cosine = np.linalg.lstsq(shapes, states.torque, rcond=1e-9)[0]
@@ -77,14 +77,14 @@ class Balancer:
 class Load:
     """States that the drive of a joint has to reach."""
 
-    extreme: States
+    extreme: JointStates
     """States among which every extreme is."""
-    steady: Mapping[str, States]
+    steady: Mapping[str, JointStates]
     """States evenly spread in time, by activity."""
     balancer: Balancer | None = None
 
     @staticmethod
-    def of(activities: Mapping[str, tuple[States, NDArray[np.bool_]]], balanced: bool) -> Load:
+    def of(activities: Mapping[str, tuple[JointStates, NDArray[np.bool_]]], balanced: bool) -> Load:
         """The load of states, with marks where they are evenly spread in time, by activity."""
         balancer = None
         if balanced:
@@ -97,11 +97,11 @@ class Load:
         return Load(_outermost(every), {name: states.at(even) for name, (states, even) in activities.items()}, balancer)
 
 
-def _join(parts: Iterable[States]) -> States:
-    return States(*map(np.concatenate, zip(*parts, strict=True)))
+def _join(parts: Iterable[JointStates]) -> JointStates:
+    return JointStates(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _outermost(states: States) -> States:
+def _outermost(states: JointStates) -> JointStates:
     """The states at the corners of the hulls of those with one sign of the speed.
 
     With that sign given, every use of a drive is a convex function of torque, speed and acceleration, so that the
@@ -260,7 +260,7 @@ def _loads(result: Result, mounted: Mapping[str, Drive], balanced: bool) -> dict
             marks.append(np.ones(len(motion), dtype=bool) if motion.even is None else motion.even)
         found[activity] = (np.concatenate(parts, axis=1), np.concatenate(marks))
     return {
-        joint: Load.of({name: (States(*array[..., j]), even) for name, (array, even) in found.items()}, balanced)
+        joint: Load.of({name: (JointStates(*array[..., j]), even) for name, (array, even) in found.items()}, balanced)
         for j, joint in enumerate(result.joints)
         if joint not in result.sliding
     }

@@ -12,13 +12,13 @@ from chainrule.arguments import as_list, positive, whole_number
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
-from chainrule.simulation.progress import Progress
+from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.activities import Activities
 from chainrule.study.activities import activities as read_activities
-from chainrule.study.finding import Finding
-from chainrule.study.motions import Motion, Recorded, Source
-from chainrule.study.pieces import Part, Piece, split
+from chainrule.study.finding import GravityFinding
+from chainrule.study.motions import Motion, MotionSource, Recorded
+from chainrule.study.pieces import PieceResult, StudyPiece, split
 from chainrule.study.statistics import JointStatistics, union
 from chainrule.study.subjects import Population, Subject
 from chainrule.study.synthesis import Synthetic, Variation
@@ -31,7 +31,7 @@ EVERYTHING = "all activities"
 class Study:
     """Motions of subjects, to be computed."""
 
-    source: Source
+    source: MotionSource
     prepare: Callable[[Subject], Subject] | None = None
     """What is done to each subject before its torques are computed: motors added, another gravity."""
 
@@ -44,7 +44,7 @@ class Study:
         subject = self.source.motions(activity, number, number + 1).subject_of(0)
         return subject if self.prepare is None else self.prepare(subject)
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[StudyPiece]:
         """The motions in pieces, activity by activity, each of which can be computed by itself."""
         for name in self.source.activities:
             yield from split(self.source, name, self.prepare)
@@ -70,9 +70,9 @@ class Study:
         examples: dict[str, MotionTorques] = {}
         kept: dict[str, Mapping[int, Motion]] = {}
         parts = compute_pieces(self.pieces(), cluster, workers)
-        with Progress(total, progress, "computing torques", "motions") as bar, closing(parts):
+        with ProgressBar(total, progress, "computing torques", "motions") as bar, closing(parts):
             for name, group in groupby(parts, key=lambda pair: pair[0].activity):
-                whole: Part | None = None
+                whole: PieceResult | None = None
                 for piece, part in group:
                     whole = part if whole is None else whole.join(part)
                     done += piece.count
@@ -83,11 +83,11 @@ class Study:
                 cells += whole.collector.finish(examples[name].subject.robot.model.layout.velocity_names)
                 whole.kept.drop_lesser()
                 kept[name] = whole.kept.motions
-        return Result(self, dict(titles), examples, cells, Kept(self, kept))
+        return Result(self, dict(titles), examples, cells, KeptMotions(self, kept))
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptMotions:
     """States that a study keeps of each activity: of motions by number, with few samples each."""
 
     study: Study
@@ -110,7 +110,7 @@ class Result:
     """The first motion of each activity, with its torques."""
     cells: list[JointStatistics]
     """Of every joint in every activity."""
-    kept: Kept
+    kept: KeptMotions
     """Some states, the extreme ones among them, from which drives are sized."""
 
     def __repr__(self) -> str:
@@ -152,9 +152,9 @@ class Result:
             for joint in self.joints
         }
 
-    def finding(self, measure: str = "peak") -> Finding:
+    def finding(self, measure: str = "peak") -> GravityFinding:
         """Whether gravity exceeds all dynamic terms together, compared by "peak" or "rms"."""
-        return Finding.of(self.cells, measure, self.sliding)
+        return GravityFinding.of(self.cells, measure, self.sliding)
 
 
 def run(

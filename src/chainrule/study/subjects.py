@@ -27,7 +27,7 @@ BASE_MASS_KG, BASE_HEIGHT_M = 75.0, 1.75
 
 
 @dataclass(frozen=True)
-class Body:
+class Person:
     """A person, by what the anthropometric tables ask for: kg and m."""
 
     mass: float
@@ -51,7 +51,7 @@ class Subject:
     base: Robot
     """A robot with the same joints, whose lengths are those of `robot` divided by the scale."""
     scale: float = 1.0
-    body: Body | None = None
+    body: Person | None = None
 
     @staticmethod
     def of(robot: Robot) -> Subject:
@@ -86,7 +86,7 @@ class Subject:
         name
             In reports.
         """
-        body = Body(number(mass, "body mass", "kg"), number(height, "body height", "m"), sex, side, table)
+        body = Person(number(mass, "body mass", "kg"), number(height, "body height", "m"), sex, side, table)
         arm = body.arm()
         if gravity is not None:
             arm = arm.edit(gravity=gravity)

@@ -20,7 +20,7 @@ from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.bodies import rigid_body
 from chainrule.robot.human_body import to_left
 from chainrule.robot.robot import Robot
-from chainrule.study.activities import Activities, Activity, Place, WayPoint
+from chainrule.study.activities import Activities, Activity, ReachPoint, WayPoint
 from chainrule.study.motions import MAX_SAMPLES, Grasp, Motion, sample
 from chainrule.study.subjects import BASE_HEIGHT_M, Population, Subject, by_base
 
@@ -134,7 +134,7 @@ class Synthetic:
     def motions(self, activity: str, start: int = 0, stop: int | None = None) -> SyntheticMotions:
         """The motions of an activity, subject by subject, those with one base robot together."""
         numbers = range(self.count(activity))[start:stop]
-        order = Order(self._by_base, self.variants)
+        order = MotionOrder(self._by_base, self.variants)
         people: Mapping[int, Subject] | Population
         if isinstance(self.subjects, Population):
             people = self.subjects
@@ -155,7 +155,7 @@ class Key(NamedTuple):
     """Whether it is as the file says: the first one on each base robot."""
 
 
-class Order(NamedTuple):
+class MotionOrder(NamedTuple):
     """The order of the motions: subject by subject, those with one base robot together."""
 
     by_base: Sequence[Sequence[int]]
@@ -179,7 +179,7 @@ class SyntheticMotions:
     people: Mapping[int, Subject] | Population
     content: Activities
     activity: Activity
-    order: Order
+    order: MotionOrder
     numbers: range
     rate: float
     pace: float
@@ -278,7 +278,7 @@ class Plans:
         """(forward, inward, up) in the axes of the base."""
         return triple * np.array([1.0, to_left(self.side), 1.0])
 
-    def target(self, place: Place, extra: Array | float = 0.0) -> Array:
+    def target(self, place: ReachPoint, extra: Array | float = 0.0) -> Array:
         """A place in the frame of the base arm, in m."""
         start = np.zeros(3)
         if place.point is not None:
@@ -286,7 +286,7 @@ class Plans:
             start = np.array([*T.translation], dtype=float)
         return start + BASE_HEIGHT_M * self._axes(np.array(place.by) + extra)
 
-    def _solve(self, place: Place, near: Array, point: WayPoint, offset: Array) -> Array:
+    def _solve(self, place: ReachPoint, near: Array, point: WayPoint, offset: Array) -> Array:
         """Configurations (V, n) with the hand at a place."""
         wanted = self.target(place, offset + self._place_noise[point.to])
         found = self.arm.inverse_kinematics(

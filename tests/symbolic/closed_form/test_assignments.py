@@ -10,7 +10,7 @@ import chainrule as cr
 from chainrule.compile.program import tape_of_text
 from chainrule.compile.tape import Instruction, Tape
 from chainrule.errors import ShapeError
-from chainrule.symbolic.closed_form.assignments import Lines
+from chainrule.symbolic.closed_form.assignments import StraightLineProgram
 
 pytestmark = pytest.mark.interpreted
 
@@ -19,7 +19,7 @@ A, B, C, D = SYMBOLS = sp.symbols("a b c d")
 
 
 def lines_of(make, count=4):
-    lines = Lines.of(tape_of_text(lambda x: make(*x), [count]))
+    lines = StraightLineProgram.of(tape_of_text(lambda x: make(*x), [count]))
     lines.shorten()
     return lines
 
@@ -78,7 +78,7 @@ def test_any_arithmetic_keeps_its_value(operations):
 def test_what_has_no_formula_is_refused():
     tape = Tape((1,), (Instruction("input"), Instruction("abs", (0,))), (1,))
     with pytest.raises(ShapeError, match="the operation 'abs'"):
-        Lines.of(tape)
+        StraightLineProgram.of(tape)
 
 
 PEERS = {

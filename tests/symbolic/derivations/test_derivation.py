@@ -15,9 +15,9 @@ from chainrule.symbolic.closed_form.equations import equations
 from chainrule.symbolic.derivations.derivation import METHODS
 from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.derivations.latex_names import link_quantity
-from chainrule.symbolic.derivations.problem import Problem, Quantity
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
-from chainrule.symbolic.documents.blocks import Equation, Formula, Table
+from chainrule.symbolic.documents.blocks import Equation, Formula, TableBlock
 
 DYNAMIC = [name for name, method in METHODS.items() if method.has_masses]
 ROBOTS = ["pendulum", "planar_2r", "planar_rp", "cartesian_3p", "scara"]
@@ -93,7 +93,7 @@ def test_the_planar_arm_of_the_notes_has_the_vectors_of_the_notes():
 def test_numbers_from_symbols_and_kernels_stand_side_by_side(method):
     robot = cr.load("planar_rp")
     document = derive(robot, method, state=([0.4, 0.7], [1.0, -0.5], [0.2, 0.3]))
-    tables = [b for b in document.blocks if isinstance(b, Table) and "from the kernel" in b.header]
+    tables = [b for b in document.blocks if isinstance(b, TableBlock) and "from the kernel" in b.header]
     rows = [row for table in tables for row in table.rows]
     assert rows
     assert all(row[1] == row[2] for row in rows)
@@ -106,7 +106,7 @@ def test_units_are_those_of_turning_and_sliding_joints():
     rows = {
         row[0].latex: row[3]
         for block in derive(cr.load("planar_rp"), "newton-euler").blocks
-        if isinstance(block, Table) and "from the kernel" in block.header
+        if isinstance(block, TableBlock) and "from the kernel" in block.header
         for row in block.rows
     }
     expected = {
@@ -131,13 +131,13 @@ def test_a_term_of_the_wrong_unit_is_found():
         unit_of(sp.cos(l), units)
     with pytest.raises(UnitError, match="not known"):
         unit_of(sp.Symbol("other"), units)
-    problem = Problem.of(cr.load("planar_2r"), "symbolic")
+    problem = DerivationProblem.of(cr.load("planar_2r"), "symbolic")
     with pytest.raises(UnitError, match="should be in N"):
         problem.check_units(Quantity("F", equations(cr.load("planar_2r")).g[0], "N"))
 
 
 def test_a_robot_measured_in_pounds_and_feet_is_the_same_robot(monkeypatch):
-    problem = Problem.of(cr.load("stanford"), "numeric")
+    problem = DerivationProblem.of(cr.load("stanford"), "numeric")
     check_in_other_units(problem)
     monkeypatch.setitem(check_in_other_units.__globals__["UNITS"], "F", "N m")
     with pytest.raises(UnitError, match="F is not in N m"):
@@ -145,7 +145,7 @@ def test_a_robot_measured_in_pounds_and_feet_is_the_same_robot(monkeypatch):
 
 
 def test_symbols_that_are_not_the_kernels_are_refused():
-    problem = Problem.of(cr.load("pendulum"), "symbolic")
+    problem = DerivationProblem.of(cr.load("pendulum"), "symbolic")
     with pytest.raises(ChainruleError, match="not to be trusted"):
         problem.check_number("g", problem.equations.g, [1e-3])
 

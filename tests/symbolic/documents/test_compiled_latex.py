@@ -8,18 +8,20 @@ import pytest
 
 import chainrule as cr
 from chainrule.symbolic.derivations.derivation import METHODS
-from chainrule.symbolic.documents.document import Document, Formula, Table
+from chainrule.symbolic.documents.document import Document, Formula, TableBlock
 from symbolic.lagrange.systems import arm_2r, gantry, pendulum
 
 pytestmark = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
 
 ROW = ("-0.0810101, 0.0181862, -0.0003975, -0.121242, -0.540067, 20.62",)
 TABLES = {
-    "narrow": Table(("link", "mass, kg"), (("upper arm", "2.5"), ("forearm", "1.5"))),
-    "long cells": Table(("", "from the symbols", "from the kernel", "unit"), ((Formula("F_{1}"), *2 * ROW, "N m"),)),
-    "longest cells": Table(("a", "b"), ((7 * ROW[0], "1"),)),
-    "long headers": Table(("", *(f"rate of joint_number_{k}" for k in range(24))), (("first_joint", *24 * "1"),)),
-    "long headers and cells": Table(("", *8 * ("W joint_number_1",)), (("Newton-Euler", *8 * ("0.01, -0.12",)),)),
+    "narrow": TableBlock(("link", "mass, kg"), (("upper arm", "2.5"), ("forearm", "1.5"))),
+    "long cells": TableBlock(
+        ("", "from the symbols", "from the kernel", "unit"), ((Formula("F_{1}"), *2 * ROW, "N m"),)
+    ),
+    "longest cells": TableBlock(("a", "b"), ((7 * ROW[0], "1"),)),
+    "long headers": TableBlock(("", *(f"rate of joint_number_{k}" for k in range(24))), (("first_joint", *24 * "1"),)),
+    "long headers and cells": TableBlock(("", *8 * ("W joint_number_1",)), (("Newton-Euler", *8 * ("0.01, -0.12",)),)),
 }
 
 FEW = {

@@ -15,7 +15,7 @@ from chainrule.symbolic.closed_form.equations import equations
 from chainrule.symbolic.closed_form.summary import summary
 from chainrule.symbolic.derivations.derivation import METHODS
 from chainrule.symbolic.derivations.derivation import derivation as derive
-from chainrule.symbolic.documents.blocks import Code, Equation, Formula, Heading, Paragraph, Table
+from chainrule.symbolic.documents.blocks import CodeBlock, Equation, Formula, Heading, Paragraph, TableBlock
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.formula import parse, width
 from chainrule.symbolic.documents.line_breaks import PAGE_LETTERS, display
@@ -72,7 +72,7 @@ def test_articles_are_whole_and_balanced(documents):
 
 
 def test_notebooks_have_the_cells_that_jupyter_reads(documents):
-    document = Document("A", (*documents[0].blocks, Code("import chainrule", "python")))
+    document = Document("A", (*documents[0].blocks, CodeBlock("import chainrule", "python")))
     book = json.loads(document.notebook())
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert {cell["cell_type"] for cell in book["cells"]} == {"markdown", "code"}
@@ -132,8 +132,8 @@ def test_a_document_by_hand_in_every_format():
         Heading("Newton"),
         Paragraph(("the force ", Formula("F"), " is 100% of ", m * v)),
         Equation((Formula("F"), m * v), "kg m/s^2"),
-        Table(("a", "b"), (("x | y", m),)),
-        Code("x = 1 < 2", "python"),
+        TableBlock(("a", "b"), (("x | y", m),)),
+        CodeBlock("x = 1 < 2", "python"),
     )
     document = Document("Laws & rules", blocks)
     assert "Laws &amp; rules" in document.html()

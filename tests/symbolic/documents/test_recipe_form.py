@@ -6,7 +6,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.symbolic.closed_form.summary import summary
-from chainrule.symbolic.documents.blocks import Code, Equation, Heading, Paragraph, Table, pieces
+from chainrule.symbolic.documents.blocks import CodeBlock, Equation, Heading, Paragraph, TableBlock, pieces
 from chainrule.symbolic.documents.document import FORMS, Document
 from chainrule.symbolic.documents.line_breaks import display, math
 
@@ -32,10 +32,10 @@ def block_text(block, style):
         return text_of(block.text, style)
     if isinstance(block, Equation):
         return f"[latexmath]\n++++\n{display(block, style)}\n++++"
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         rows = [" ".join(f"|{text_of(cell, style)}" for cell in row) for row in (block.header, *block.rows)]
         return "\n".join(["|===", rows[0], "", *rows[1:], "|==="])
-    assert isinstance(block, Code)
+    assert isinstance(block, CodeBlock)
     return f"[source,{block.language}]\n----\n{block.text}\n----"
 
 
@@ -52,12 +52,12 @@ def test_derivations_are_saved_in_the_new_form(method, tmp_path):
     text = document.save(tmp_path / "arm.adoc").read_text(encoding="utf-8")
     assert text.startswith(f"= {document.title.replace('_', chr(92) + '_')}\n")
     assert text.count("++++") == 2 * sum(isinstance(block, Equation) for block in document.blocks)
-    assert text.count("|===") == 2 * sum(isinstance(block, Table) for block in document.blocks)
+    assert text.count("|===") == 2 * sum(isinstance(block, TableBlock) for block in document.blocks)
 
 
 @pytest.mark.usefixtures("listed")
 def test_summaries_and_documents_by_hand_are_saved_in_the_new_form(tmp_path):
     page = summary(cr.load("planar_2r").equations(), shorthand=True).save(tmp_path / "arm.adoc")
     assert "c_{12}" in page.read_text(encoding="utf-8")
-    code = Document("Code", (Code("x = 1", "python"),)).save(tmp_path / "code.adoc")
+    code = Document("CodeBlock", (CodeBlock("x = 1", "python"),)).save(tmp_path / "code.adoc")
     assert "[source,python]\n----\nx = 1\n----" in code.read_text(encoding="utf-8")

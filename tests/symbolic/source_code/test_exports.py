@@ -18,7 +18,7 @@ from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.symbolic.closed_form.equations import equations
 from chainrule.symbolic.closed_form.matrices import ARGUMENTS
 from chainrule.symbolic.source_code.exports import (
-    Source,
+    MatrixFunction,
     export,
     export_equations,
     identifier,
@@ -260,7 +260,7 @@ def test_a_symbol_called_like_a_common_subexpression_stays_itself():
 
 def test_any_matrix_of_named_arguments_can_be_written():
     x, v = sp.symbols("x v")
-    sources = {"A": Source(sp.Matrix([[x, v], [0, x * v]]), {"s": [x, v]}), "b": sp.Matrix([x])}
+    sources = {"A": MatrixFunction(sp.Matrix([[x, v], [0, x * v]]), {"s": [x, v]}), "b": sp.Matrix([x])}
     scope = {}
     exec(export(sources, "numpy", arguments={"s": [x, v]}), scope)
     assert scope["robot_A"]([2.0, 3.0]).tolist() == [[2.0, 3.0], [0.0, 6.0]]

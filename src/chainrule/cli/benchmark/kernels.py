@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.cli.benchmark.peers import Figures, is_installed, pinocchio_inverse_dynamics
-from chainrule.cli.benchmark.timing import NANOSECONDS, States, best
+from chainrule.cli.benchmark.timing import NANOSECONDS, BenchmarkStates, best
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.runtime import threads
 from chainrule.core.evaluation import kernel_of
@@ -29,7 +29,7 @@ CHAIN_STATES = 4096
 
 def measure_kernels(robot: Robot, states: int, seconds: float) -> Figures:
     """For each function: nanoseconds a call, and a state in a batch on one thread, on all, and in single precision."""
-    many = States(robot, states)
+    many = BenchmarkStates(robot, states)
     table: Figures = {}
     for name in FUNCTIONS:
         arguments = many.arguments(name)
@@ -76,7 +76,7 @@ def measure_chains(joints: tuple[int, ...], seconds: float) -> list[dict[str, fl
     rows = []
     for n in joints:
         robot = snake(n)
-        many = States(robot, CHAIN_STATES)
+        many = BenchmarkStates(robot, CHAIN_STATES)
         with without_cache():
             kernel = kernel_of(robot, "inverse_dynamics")
         arguments = many.arguments("inverse_dynamics")
@@ -111,7 +111,7 @@ def measure_batches(robot: Robot, sizes: tuple[int, ...], seconds: float) -> lis
     """Inverse dynamics through the Robot, as a user calls it, for larger and larger batches."""
     rows = []
     for size in sizes:
-        arguments = States(robot, size).arguments("inverse_dynamics")
+        arguments = BenchmarkStates(robot, size).arguments("inverse_dynamics")
         spent = best(lambda a=arguments: robot.inverse_dynamics(*a), seconds)  # type: ignore[misc]
         rows.append({"states": size, "batch": spent / size * NANOSECONDS})
     return rows
@@ -120,7 +120,7 @@ def measure_batches(robot: Robot, sizes: tuple[int, ...], seconds: float) -> lis
 def measure_threads(robot: Robot, states: int, seconds: float) -> float:
     """Speed of all threads as a multiple of the speed of one, for inverse dynamics of a large batch."""
     kernel = kernel_of(robot, "inverse_dynamics")
-    arguments = States(robot, states).arguments("inverse_dynamics")
+    arguments = BenchmarkStates(robot, states).arguments("inverse_dynamics")
     out = kernel.spread(arguments)
     spent = []
     for count in (1, None):

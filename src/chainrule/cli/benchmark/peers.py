@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.cli.benchmark.timing import NANOSECONDS, States, best
+from chainrule.cli.benchmark.timing import NANOSECONDS, BenchmarkStates, best
 from chainrule.errors import ModelWarning
 from chainrule.formats.urdf import to_urdf
 from chainrule.model import Joint
@@ -66,7 +66,7 @@ def pinocchio(robot: Robot, states: int, seconds: float) -> Figures:
     model = pin.buildModelFromXML(urdf(robot))
     model.gravity.linear = robot.gravity
     data = model.createData()
-    many = States(robot, states)
+    many = BenchmarkStates(robot, states)
     calls = {
         "inverse_dynamics": pin.rnea, "forward_dynamics": pin.aba, "mass_matrix": pin.crba,
         "bias": pin.nonLinearEffects, "pose": pin.forwardKinematics, "jacobian": pin.computeJointJacobians,
@@ -87,7 +87,7 @@ def pinocchio(robot: Robot, states: int, seconds: float) -> Figures:
     return table
 
 
-def pinocchio_inverse_dynamics(robot: Robot, many: States, seconds: float) -> float:
+def pinocchio_inverse_dynamics(robot: Robot, many: BenchmarkStates, seconds: float) -> float:
     """Nanoseconds of one call of Pinocchio's inverse dynamics."""
     import pinocchio as pin
 
@@ -104,7 +104,7 @@ def mujoco(robot: Robot, states: int, seconds: float) -> Figures:
     model.opt.gravity = robot.gravity
     model.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mj.MjData(model)
-    many = States(robot, 1)
+    many = BenchmarkStates(robot, 1)
     q, qd, qdd = many.q[0], many.qd[0], many.qdd[0]
 
     def inverse() -> None:
@@ -129,7 +129,7 @@ def modern_robotics(robot: Robot, states: int, seconds: float) -> Figures:
 
     table = robot.textbook.to_screws()
     M, G, S = np.array(table.frames), np.array(table.inertias), table.screws
-    many = States(robot, 1)
+    many = BenchmarkStates(robot, 1)
     q, qd, qdd, g, F = many.q[0], many.qd[0], many.qdd[0], robot.gravity, np.zeros(6)
     calls: dict[str, Callable[[], Any]] = {
         "inverse_dynamics": lambda: mr.InverseDynamics(q, qd, qdd, g, F, M, G, S),

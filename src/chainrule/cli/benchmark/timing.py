@@ -26,7 +26,7 @@ def best(call: Callable[[], Any], seconds: float) -> float:
     return min(timer.repeat(RUNS, number)) / number
 
 
-class States:
+class BenchmarkStates:
     """Random states of a robot, the same for all libraries."""
 
     def __init__(self, robot: Robot, count: int) -> None:

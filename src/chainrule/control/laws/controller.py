@@ -32,7 +32,7 @@ import numpy as np
 
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
-from chainrule.control.laws.targets import Target
+from chainrule.control.laws.targets import ControlTarget
 from chainrule.control.laws.text import law_key, takes_time
 from chainrule.control.requirements import Actuated, actuated_velocities
 from chainrule.core.closure import closure_of
@@ -74,7 +74,7 @@ class Controller(ABC):
         self,
         robot: Mechanism,
         numbers: Mapping[str, Array],
-        target: Target | None = None,
+        target: ControlTarget | None = None,
         structure: tuple[Hashable, ...] = (),
         actuated: Actuated = None,
     ) -> None:

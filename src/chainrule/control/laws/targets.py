@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 
 
-class Target(ABC):
+class ControlTarget(ABC):
     """A constant has numbers (..., k) and no signals; a motion has signals (T, width) and no numbers."""
 
     numbers: Array = np.empty(0)
@@ -42,7 +42,7 @@ class Target(ABC):
         """Signals (T, width) at the times t (T,)."""
 
 
-class JointTarget(Target):
+class JointTarget(ControlTarget):
     """A configuration (..., nq), a motion in joint space, or a path that `robot.ik.follow` found."""
 
     def __init__(self, robot: Mechanism, target: ArrayLike | Reference | FollowedPath, what: str) -> None:
@@ -105,7 +105,7 @@ def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     return q.astype(float)
 
 
-class PoseTarget(Target):
+class PoseTarget(ControlTarget):
     """A pose (..., 4, 4) in the base frame, or a motion of poses."""
 
     def __init__(self, target: ArrayLike | PoseReference, what: str) -> None:

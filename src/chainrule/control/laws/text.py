@@ -19,7 +19,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile.symbol_array import with_symbols
 from chainrule.compile.traced_function import TracedFunction, refuse_difference, trace_of_user
-from chainrule.control.laws.targets import Target
+from chainrule.control.laws.targets import ControlTarget
 from chainrule.core.derived import digest, fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, short_repr
@@ -84,7 +84,7 @@ def is_own_law(controller: Any) -> bool:
         kind.__module__.startswith(OWN_LAWS)
         and getattr(kind.torque, "__module__", "").startswith(OWN_LAWS)
         and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
-        and not any(callable(value) and not isinstance(value, Target) for value in _own_values(controller))
+        and not any(callable(value) and not isinstance(value, ControlTarget) for value in _own_values(controller))
     )
 
 
@@ -104,7 +104,7 @@ def _attributes_of(controller: Any, numbers: bool) -> tuple[Hashable, ...]:
             found.append((name, value.shape[-1]))
         elif name == "_numbers" and not numbers:
             found.append((name, tuple((key, array.shape[-1]) for key, array in value.items())))
-        elif isinstance(value, Target) and not numbers:
+        elif isinstance(value, ControlTarget) and not numbers:
             found.append((name, type(value), value.key))
         else:
             found.append((name, _content(value)))
@@ -129,7 +129,7 @@ def _content(value: Any) -> Hashable:
         return ("robot", fingerprint(value))
     if isinstance(value, Model):
         return ("model", _fingerprint(value))
-    if isinstance(value, Target) and type(value).__module__.startswith(OWN_LAWS):
+    if isinstance(value, ControlTarget) and type(value).__module__.startswith(OWN_LAWS):
         return (type(value), value.key, _content(value.numbers), id(getattr(value, "_reference", None)))
     if isinstance(value, (ModuleType, type, BuiltinFunctionType, np.ufunc)) and _is_pure(value):
         return ("known", id(value))

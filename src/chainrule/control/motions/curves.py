@@ -114,7 +114,7 @@ def legs(method: str, times: Array, displacements: Array, **options: Any) -> Cur
     return scipy.interpolate.PPoly(np.concatenate([curve.c for curve in curves], axis=1), breaks)
 
 
-class Extremes(NamedTuple):
+class CurveExtremes(NamedTuple):
     """The smallest and the largest value of each component of a curve (n,), and when they are reached (n,)."""
 
     low: Array
@@ -133,7 +133,7 @@ class Extremes(NamedTuple):
         return np.where(-self.low > self.high, self.low_time, self.high_time)
 
 
-def extremes(curve: Curve) -> Extremes:
+def extremes(curve: Curve) -> CurveExtremes:
     """Exact extremes: at the ends of pieces, from both sides, and where the derivative is zero."""
     starts, ends = curve.x[:-1], curve.x[1:]
     h = (ends - starts)[:, None]
@@ -148,7 +148,7 @@ def extremes(curve: Curve) -> Extremes:
         x = np.concatenate([at_starts[:, i], at_ends[:, i], curve(roots)[:, i]])
         low, high = x.argmin(), x.argmax()
         rows.append((x[low], t[low], x[high], t[high]))
-    return Extremes(*np.array(rows).T)
+    return CurveExtremes(*np.array(rows).T)
 
 
 def squared_norm(curve: Curve) -> Curve:

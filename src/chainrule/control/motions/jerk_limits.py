@@ -15,7 +15,7 @@ import scipy
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
-from chainrule.control.motions.profiles import Rows, interval_rows, law_of_time
+from chainrule.control.motions.profiles import HalfPlanes, interval_rows, law_of_time
 from chainrule.errors import ModelError
 
 MAX_PROGRAMS = 40
@@ -25,7 +25,7 @@ SLOWEST = 1e-6
 """The share of the largest x at which tangents are taken where a profile is slower."""
 
 
-def limit_jerk(path: Curve, grid: Array, start: Array, rows: Rows, jerk: Array) -> Curve:
+def limit_jerk(path: Curve, grid: Array, start: Array, rows: HalfPlanes, jerk: Array) -> Curve:
     """The law of time of a quick profile within the limits on jerk (n,), from the quickest one without them."""
     fixed, right = _program_rows(rows, grid)
     upper = np.minimum(rows.x_max, start)  # no profile is above the one without a limit on jerk
@@ -56,7 +56,7 @@ def limit_jerk(path: Curve, grid: Array, start: Array, rows: Rows, jerk: Array) 
     return _smooth_law(grid, x)
 
 
-def _program_rows(rows: Rows, grid: Array) -> tuple[Any, Array]:
+def _program_rows(rows: HalfPlanes, grid: Array) -> tuple[Any, Array]:
     """Half planes of all intervals as rows over x at the places of the grid."""
     count = len(grid) - 1
     A, B, C = (np.stack(parts) for parts in zip(*(interval_rows(rows, grid, i) for i in range(count)), strict=True))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.control.motions.curves import Curve, Extremes, extremes
+from chainrule.control.motions.curves import Curve, CurveExtremes, extremes
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, Excess
 from chainrule.core.plausibility import degrees_hint
 from chainrule.errors import ShapeError
@@ -75,9 +75,9 @@ def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve)
                 )
 
 
-def _extreme_positions(robot: Mechanism, points: Array, when: Array, curve: Curve) -> Extremes:
+def _extreme_positions(robot: Mechanism, points: Array, when: Array, curve: Curve) -> CurveExtremes:
     """Extremes of every number of q. On a manifold, plain coordinates go straight from one way-point to the next."""
     if robot.nq == robot.nv:
         return extremes(curve)
     low, high = points.argmin(axis=0), points.argmax(axis=0)
-    return Extremes(points.min(axis=0), when[low], points.max(axis=0), when[high])
+    return CurveExtremes(points.min(axis=0), when[low], points.max(axis=0), when[high])

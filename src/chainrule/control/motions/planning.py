@@ -11,8 +11,8 @@ from chainrule.calls import explains_arguments
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.pose_paths import through_poses
-from chainrule.control.motions.references import Loops, Reference, read_only
-from chainrule.control.motions.time_optimal import Bounds, geometric_path, time_path
+from chainrule.control.motions.references import DrivenLoops, Reference, read_only
+from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
 from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
 from chainrule.control.requirements import known_robot
 from chainrule.core.closure import closure_of
@@ -156,7 +156,7 @@ def _time_optimal(
     has_torques = has_moving_mass(robot) if torque is None else flag(torque, "plan: torque")
     unlimited = np.full(robot.nv, np.inf)
     driven = np.isin(np.arange(robot.nv), driven_velocities(robot))
-    bounds = Bounds(
+    bounds = DofLimits(
         robot.limits.velocity if limits else unlimited,
         unlimited
         if acceleration is None
@@ -235,7 +235,11 @@ def _by_shape(
         warn_of_degrees(robot, points, "plan")
     if limits:
         refuse_positions(robot, points, when, curve)
-    loops = Loops(robot, leading_velocities(robot, points[0], driven_velocities(robot), "plan")) if has_loops else None
+    loops = (
+        DrivenLoops(robot, leading_velocities(robot, points[0], driven_velocities(robot), "plan"))
+        if has_loops
+        else None
+    )
     return Reference(read_only(when), read_only(points), curve, robot if curved else None, loops)
 
 

@@ -12,7 +12,7 @@ from chainrule.control.motions.curves import Curve
 from chainrule.errors import ModelError
 
 
-class Rows(NamedTuple):
+class HalfPlanes(NamedTuple):
     """Half planes A u + B x <= C at every place of a grid: (places, rows) each; and the largest x (places,)."""
 
     A: Array
@@ -21,7 +21,7 @@ class Rows(NamedTuple):
     x_max: Array
 
 
-def interval_rows(rows: Rows, grid: Array, i: int) -> tuple[Array, Array, Array]:
+def interval_rows(rows: HalfPlanes, grid: Array, i: int) -> tuple[Array, Array, Array]:
     """The half planes of interval i: those at its start, and those at its end, where x is x + 2 ds u."""
     step = 2 * (grid[i + 1] - grid[i])
     A = np.concatenate([rows.A[i], rows.A[i + 1] + step * rows.B[i + 1]])

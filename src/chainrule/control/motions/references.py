@@ -45,7 +45,7 @@ class Peak(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Loops:
+class DrivenLoops:
     """The closed loops of a robot, and the places in qd of the driven velocities that determine the others."""
 
     robot: Mechanism
@@ -80,7 +80,7 @@ class Reference:
     """q itself; or, on a manifold, the displacement from the way-point that the leg started at."""
     manifold: Mechanism | None = field(default=None, repr=False)
     """The robot whose configurations these are, where they are not plain numbers."""
-    loops: Loops | None = field(default=None, repr=False)
+    loops: DrivenLoops | None = field(default=None, repr=False)
     """What keeps loops closed between way-points: the curve is that of the driven joints, and the others follow."""
 
     @property

@@ -18,7 +18,7 @@ import scipy
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
 from chainrule.control.motions.jerk_limits import limit_jerk
-from chainrule.control.motions.profiles import Rows, interval_rows, law_of_time
+from chainrule.control.motions.profiles import HalfPlanes, interval_rows, law_of_time
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.model import Dof, edits
@@ -44,7 +44,7 @@ ROUNDING = 1e-13
 """Coefficients below this share of the largest are zero."""
 
 
-class Bounds(NamedTuple):
+class DofLimits(NamedTuple):
     """Limits of each degree of freedom (n,): speed, acceleration, torque and jerk, infinite where there is none."""
 
     velocity: Array
@@ -67,7 +67,7 @@ def geometric_path(points: Array) -> tuple[Curve, Array]:
     return scipy.interpolate.CubicSpline(s, points, bc_type="natural" if len(points) > 2 else "not-a-knot"), s
 
 
-def time_path(robot: Mechanism, path: Curve, places: Array, bounds: Bounds) -> TimedPath:
+def time_path(robot: Mechanism, path: Curve, places: Array, bounds: DofLimits) -> TimedPath:
     """The quickest motion along a path from rest to rest, and the time of each of some places on it.
 
     Limits hold at the places of a grid. Where one of them is exceeded in between, it is lowered by as much.
@@ -76,7 +76,7 @@ def time_path(robot: Mechanism, path: Curve, places: Array, bounds: Bounds) -> T
     sampled = sample_path(robot, path, grid, has_torques=bool(np.isfinite(bounds.effort).any()))
     lowered = np.ones(len(bounds))
     for _ in range(MAX_ATTEMPTS):
-        inner = Bounds(*(bound / factor for bound, factor in zip(bounds, lowered, strict=True)))
+        inner = DofLimits(*(bound / factor for bound, factor in zip(bounds, lowered, strict=True)))
         x = _quickest_profile(robot, sampled, grid, inner)
         law = law_of_time(grid, x)
         if np.isfinite(bounds.jerk).any():
@@ -103,7 +103,7 @@ def _grid(path: Curve, places: Array) -> Array:
 # --- constraints ---
 
 
-class Torques(NamedTuple):
+class PathTorques(NamedTuple):
     """Torques along a path, a u + b x + hold without friction, and the bounds and slopes of friction: (places, n)."""
 
     a: Array
@@ -121,7 +121,7 @@ class SampledPath(NamedTuple):
 
     d1: Array
     d2: Array
-    torques: Torques | None
+    torques: PathTorques | None
 
 
 def sample_path(robot: Mechanism, path: Curve, grid: Array, *, has_torques: bool) -> SampledPath:
@@ -130,7 +130,7 @@ def sample_path(robot: Mechanism, path: Curve, grid: Array, *, has_torques: bool
     return SampledPath(d1, d2, _torques(robot, q, d1, d2) if has_torques else None)
 
 
-def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> Torques:
+def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> PathTorques:
     rest, dofs = np.zeros_like(d1), robot.model.layout.dofs
     _refuse_changing_friction(robot)
     plain = type(robot)(edits.map_dofs(robot.model, Dof.without_friction))
@@ -142,7 +142,7 @@ def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> Torques:
     near = np.stack([dry, np.roll(dry, 1, axis=0), np.roll(dry, -1, axis=0)])
     near[1, 0], near[2, -1] = dry[0], dry[-1]
     viscous = np.array([float(dof.viscous) for dof in dofs]) * d1
-    return Torques(a, b, hold + near.max(axis=0), hold + near.min(axis=0), viscous)
+    return PathTorques(a, b, hold + near.max(axis=0), hold + near.min(axis=0), viscous)
 
 
 def _refuse_changing_friction(robot: Mechanism) -> None:
@@ -157,7 +157,7 @@ def _refuse_changing_friction(robot: Mechanism) -> None:
         )
 
 
-def constraint_rows(sampled: SampledPath, bounds: Bounds, x_guess: Array | None) -> Rows:
+def constraint_rows(sampled: SampledPath, bounds: DofLimits, x_guess: Array | None) -> HalfPlanes:
     """The limits on speed, acceleration and torque at every place of the grid."""
     d1, d2, torques = sampled
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -168,7 +168,7 @@ def constraint_rows(sampled: SampledPath, bounds: Bounds, x_guess: Array | None)
     if torques is not None:
         sides += _torque_sides(torques, bounds.effort, x_max if x_guess is None else x_guess)
     A, B, C = (np.concatenate(part, axis=1) for part in zip(*sides, strict=True))
-    return Rows(A, B, C, x_max)
+    return HalfPlanes(A, B, C, x_max)
 
 
 Side = tuple[Array, Array, Array]
@@ -181,7 +181,7 @@ def _sides(a: Array, b: Array, low: Array, high: Array) -> list[Side]:
     return [(a[:, upper], b[:, upper], high[:, upper]), (-a[:, lower], -b[:, lower], -low[:, lower])]
 
 
-def _torque_sides(torques: Torques, effort: Array, x_guess: Array) -> list[Side]:
+def _torque_sides(torques: PathTorques, effort: Array, x_guess: Array) -> list[Side]:
     """The half planes of torques; gravity, springs and friction are moved into the bounds.
 
     Viscous friction goes with sqrt(x), a concave function. Where it takes torque it is replaced by its tangent at a
@@ -199,7 +199,7 @@ def _torque_sides(torques: Torques, effort: Array, x_guess: Array) -> list[Side]
 # --- the quickest profile ---
 
 
-def _quickest_profile(robot: Mechanism, sampled: SampledPath, grid: Array, bounds: Bounds) -> Array:
+def _quickest_profile(robot: Mechanism, sampled: SampledPath, grid: Array, bounds: DofLimits) -> Array:
     """The largest x at every place of the grid."""
     x: Array | None = None
     is_viscous = sampled.torques is not None and sampled.torques.viscous.any()
@@ -215,7 +215,7 @@ def _quickest_profile(robot: Mechanism, sampled: SampledPath, grid: Array, bound
     return x
 
 
-def _backward(robot: Mechanism, rows: Rows, grid: Array) -> Array:
+def _backward(robot: Mechanism, rows: HalfPlanes, grid: Array) -> Array:
     """The smallest and largest x at every place from which the end can be reached at rest: (places, 2)."""
     reach = np.zeros((len(grid), 2))
     for i in range(len(grid) - 2, -1, -1):
@@ -256,7 +256,7 @@ def _range_of_x(A: Array, B: Array, C: Array, x_max: float) -> tuple[float, floa
     return (low, low) if low - 1e-9 * max(low, abs(high)) < high < low else (low, high)
 
 
-def _forward(rows: Rows, grid: Array, reach: Array) -> Array:
+def _forward(rows: HalfPlanes, grid: Array, reach: Array) -> Array:
     """The profile of the largest u, from rest on."""
     x = np.zeros(len(grid))
     for i in range(len(grid) - 1):
@@ -325,7 +325,7 @@ def _times_at(law: Curve, places: Array) -> Array:
     return np.where(places >= values[-1] * (1 - 1e-12), law.x[-1], times)
 
 
-def excesses(robot: Mechanism, curve: Curve, bounds: Bounds) -> Array:
+def excesses(robot: Mechanism, curve: Curve, bounds: DofLimits) -> Array:
     """The largest ratio of each quantity and its limit (4,), at a grid ten times finer than the curve's pieces."""
     shares = np.linspace(0.0, 1 - 1e-9, CHECKED_PER_INTERVAL)
     t = (curve.x[:-1, None] + np.diff(curve.x)[:, None] * shares).ravel()

@@ -18,7 +18,7 @@ from chainrule.formats.sdf.scopes import MODEL, Scope, Surroundings, choose_mode
 from chainrule.formats.sdf.shapes import geometries_of
 from chainrule.formats.sdf.values import UNLIMITED, flag, number, numbers, raw_pose, vector
 from chainrule.formats.source import FilePath, read
-from chainrule.formats.xml import Node, parse
+from chainrule.formats.xml import XmlElement, parse
 from chainrule.model import (
     GRAVITY,
     Composite,
@@ -27,7 +27,7 @@ from chainrule.model import (
     Fixed,
     Frame,
     Joint,
-    Kind,
+    JointKind,
     Link,
     Mimic,
     Model,
@@ -126,7 +126,7 @@ class _Reader:
             found += self._with_places(inner, X * scope.pose_of(name, inner.node))
         return found
 
-    def _link(self, scope: Scope, node: Node, X: Transform) -> None:
+    def _link(self, scope: Scope, node: XmlElement, X: Transform) -> None:
         _refuse_misspelled(node)
         name = scope.prefix + node.text("name")
         if name in self.links or name == WORLD:
@@ -145,7 +145,7 @@ class _Reader:
             self.notes.append(f"the velocity_decay of link {name!r} is not modelled")
         self.geometries += geometries_of(scope, node, name, X_link, self.notes)
 
-    def _inertia(self, node: Node, name: str, scope: Scope, X_link: Transform) -> Link:
+    def _inertia(self, node: XmlElement, name: str, scope: Scope, X_link: Transform) -> Link:
         """The body; SDF gives one without <inertial>, or without a mass or an inertia in it, 1 kg and 1 kg m^2."""
         inertial = node.child("inertial")
         if inertial is None:
@@ -175,7 +175,7 @@ class _Reader:
         products = [number(matrix, key, 0.0) for key in ("ixy", "ixz", "iyz")]
         return Link(name, mass, T.translation, Symmetric(*diagonal, *products).rotate(T.rotation))
 
-    def _joint(self, scope: Scope, node: Node, X: Transform) -> None:
+    def _joint(self, scope: Scope, node: XmlElement, X: Transform) -> None:
         _refuse_misspelled(node)
         type_ = node.text("type")
         name = scope.prefix + node.text("name")
@@ -209,7 +209,7 @@ class _Reader:
         mimic = _mimic(node, axes, scope.prefix) if kind.nv == 1 else None
         self.joints.append(Joint(name, parent, child, kind, before, dofs, mimic))
 
-    def _end(self, scope: Scope, node: Node, tag: str) -> str:
+    def _end(self, scope: Scope, node: XmlElement, tag: str) -> str:
         """The link that a joint names, by itself or by a frame on it."""
         name = end_name(node, tag)
         if name == WORLD:
@@ -232,8 +232,8 @@ class _Reader:
         return False
 
     def _close(
-        self, node: Node, type_: str, name: str, parent: str, child: str, before: Transform, after: Transform,
-        scope: Scope, axes: list[Node],
+        self, node: XmlElement, type_: str, name: str, parent: str, child: str, before: Transform, after: Transform,
+        scope: Scope, axes: list[XmlElement],
     ) -> None:  # fmt: skip
         """A joint to a link that another joint moves already: it closes a loop."""
         if type_ not in LOOPS:
@@ -275,7 +275,7 @@ class _Reader:
             self.joints.append(Joint(names[-1], WORLD, root, Fixed(), _without_rounding(self.places[root])))
 
 
-def _refuse_misspelled(node: Node, as_tag: str | None = None) -> None:
+def _refuse_misspelled(node: XmlElement, as_tag: str | None = None) -> None:
     """Refuse children whose names are nearly those of SDF, which a reader would otherwise skip in silence."""
     known = ELEMENTS[as_tag or node.tag]
     for child in node.children():
@@ -284,7 +284,7 @@ def _refuse_misspelled(node: Node, as_tag: str | None = None) -> None:
                 raise child.error(f"unknown element; did you mean <{close}>?")
 
 
-def _kind(node: Node, type_: str, axes: list[Vector]) -> Kind:
+def _kind(node: XmlElement, type_: str, axes: list[Vector]) -> JointKind:
     if type_ == "fixed":
         return Fixed()
     if type_ == "ball":
@@ -302,7 +302,7 @@ def _kind(node: Node, type_: str, axes: list[Vector]) -> Kind:
     return Screw.revolute(axes[0], name=type_)
 
 
-def _pitch(node: Node) -> float:
+def _pitch(node: XmlElement) -> float:
     """The advance of a screw, in m/rad: from m/revolution, right-handed, or from the old rad/m, left-handed."""
     new, old = node.child("screw_thread_pitch"), node.child("thread_pitch")
     if new is not None:
@@ -315,7 +315,7 @@ def _pitch(node: Node) -> float:
     return -1 / turns
 
 
-def _axis(scope: Scope, joint: Node, element: Node) -> Vector:
+def _axis(scope: Scope, joint: XmlElement, element: XmlElement) -> Vector:
     """The direction of an axis in the joint's frame.
 
     Up to SDF 1.4 it is given in the model's axes, in 1.5 and 1.6 if use_parent_model_frame says so, since then in those
@@ -335,7 +335,9 @@ def _axis(scope: Scope, joint: Node, element: Node) -> Vector:
     return axis if abs(length - 1) < 1e-15 else axis / length
 
 
-def _dofs(node: Node, type_: str, kind: Kind, axes: list[Node], name: str, notes: list[str]) -> tuple[Dof, ...]:
+def _dofs(
+    node: XmlElement, type_: str, kind: JointKind, axes: list[XmlElement], name: str, notes: list[str]
+) -> tuple[Dof, ...]:
     """Properties along each degree of freedom; a ball joint has none but its friction."""
     if not kind.nv:
         return ()
@@ -381,7 +383,7 @@ def _dofs(node: Node, type_: str, kind: Kind, axes: list[Node], name: str, notes
     return tuple(found)
 
 
-def _drake_number(node: Node, key: str, default: float) -> float:
+def _drake_number(node: XmlElement, key: str, default: float) -> float:
     """A number that Drake adds to SDF, in its own namespace."""
     for child in node.children():
         if child.tag.endswith(f"}}{key}") and "drake" in child.tag:
@@ -389,7 +391,7 @@ def _drake_number(node: Node, key: str, default: float) -> float:
     return default
 
 
-def _mimic(node: Node, axes: list[Node], prefix: str) -> Mimic | None:
+def _mimic(node: XmlElement, axes: list[XmlElement], prefix: str) -> Mimic | None:
     """The joint that an axis follows: multiplier * (leader - reference) + offset."""
     for child in node.children():
         if child.tag.endswith("}mimic") and "drake" in child.tag:

@@ -16,7 +16,7 @@ from chainrule.formats import packages
 from chainrule.formats.sdf.config import model_file
 from chainrule.formats.sdf.values import child_text, flag, raw_pose, text
 from chainrule.formats.source import read
-from chainrule.formats.xml import Node, parse
+from chainrule.formats.xml import XmlElement, parse
 from chainrule.spatial import Transform
 
 MODEL = "__model__"
@@ -37,11 +37,11 @@ class Surroundings:
 class Scope:
     """A model: its element, the prefix of its names, and the models inside it."""
 
-    node: Node
+    node: XmlElement
     around: Surroundings
     prefix: str = ""
     is_static: bool = False
-    override: Node | None = None
+    override: XmlElement | None = None
     """The <include> that brought the model, whose pose, placement frame and static count."""
     nested: dict[str, Scope] = field(default_factory=dict)
     _poses: dict[str, Transform] = field(default_factory=dict)
@@ -51,11 +51,11 @@ class Scope:
     def name(self) -> str:
         return _model_name(self.override or self.node, self.node)
 
-    def entries(self, *tags: str) -> dict[str, Node]:
+    def entries(self, *tags: str) -> dict[str, XmlElement]:
         """The elements that have frames, by name."""
         return {child.text("name"): child for child in self.node.children(*tags)}
 
-    def pose_of(self, name: str, at: Node) -> Transform:
+    def pose_of(self, name: str, at: XmlElement) -> Transform:
         """The pose, in this model's frame, of a link, joint, frame or model by its name."""
         if name == MODEL:
             return Transform.identity()
@@ -93,25 +93,25 @@ class Scope:
         placed = raw_pose(source)
         return placed * self.pose_of(frame, source).inverse() if frame else placed
 
-    def joint_pose(self, node: Node) -> Transform:
+    def joint_pose(self, node: XmlElement) -> Transform:
         """The pose of a joint in this model's frame; by default it is relative to the child."""
         return self.pose_of(_relative_to(node) or end_name(node, "child"), node) * raw_pose(node)
 
-    def _own_pose(self, name: str, at: Node) -> Transform:
+    def _own_pose(self, name: str, at: XmlElement) -> Transform:
         node = self._find(name, at)
         if node.tag == "joint":
             return self.joint_pose(node)
         default = node.get("attached_to") or MODEL if node.tag == "frame" else MODEL
         return self.pose_of(_relative_to(node) or default, node) * raw_pose(node)
 
-    def _find(self, name: str, at: Node) -> Node:
+    def _find(self, name: str, at: XmlElement) -> XmlElement:
         """The element of a name; up to SDF 1.6 a joint may have the name of a link, which is the one that is meant."""
         known = self.entries("joint") | self.entries("link", "frame")
         if name not in known:
             raise at.error(str(UnknownNameError.of("frame", name, [*known, *self.nested], f"model {self.name!r}")))
         return known[name]
 
-    def link_of(self, name: str, at: Node) -> tuple[Scope, str]:
+    def link_of(self, name: str, at: XmlElement) -> tuple[Scope, str]:
         """The link that carries a link, joint, frame or model: the scope that it is in, and its name there."""
         seen: set[str] = set()
         while True:
@@ -130,7 +130,7 @@ class Scope:
                 return self, name
             name = end_name(node, "child") if node.tag == "joint" else node.get("attached_to") or MODEL
 
-    def _canonical_link(self, at: Node) -> str:
+    def _canonical_link(self, at: XmlElement) -> str:
         named = self.node.get("canonical_link")
         if named:
             return named
@@ -145,18 +145,18 @@ class Scope:
             yield from inner.all_scopes()
 
 
-def end_name(joint: Node, tag: str) -> str:
+def end_name(joint: XmlElement, tag: str) -> str:
     """The name of a joint's parent or child, which SDF 1.2 writes in a <link> of its own."""
     element = joint.required_child(tag)
     return text(element) or text(element.child("link") or element)
 
 
-def _model_name(node: Node, inner: Node) -> str:
+def _model_name(node: XmlElement, inner: XmlElement) -> str:
     name = child_text(node, "name") if node.tag == "include" else node.get("name")
     return name or inner.get("name") or "model"
 
 
-def _relative_to(node: Node) -> str:
+def _relative_to(node: XmlElement) -> str:
     pose = node.child("pose")
     if pose is None:
         return ""
@@ -169,12 +169,12 @@ def _relative_to(node: Node) -> str:
 
 
 def scope_of(
-    node: Node,
+    node: XmlElement,
     around: Surroundings,
     prefix: str = "",
     *,
     is_static: bool = False,
-    override: Node | None = None,
+    override: XmlElement | None = None,
     depth: int = 0,
 ) -> Scope:
     """The scope of a <model>, with those of the models inside it."""
@@ -199,7 +199,7 @@ def scope_of(
     return scope
 
 
-def read_include(node: Node, around: Surroundings) -> tuple[Node, Surroundings]:
+def read_include(node: XmlElement, around: Surroundings) -> tuple[XmlElement, Surroundings]:
     """The <model> that an <include> names, and the surroundings of its file."""
     uri = child_text(node, "uri")
     if not uri:
@@ -225,7 +225,7 @@ def read_include(node: Node, around: Surroundings) -> tuple[Node, Surroundings]:
     return models[0], Surroundings(path, version_of(root), around.search_paths)
 
 
-def version_of(root: Node) -> tuple[int, ...]:
+def version_of(root: XmlElement) -> tuple[int, ...]:
     """The version of SDF that a file says it is in.
 
     >>> from chainrule.formats.xml import parse
@@ -241,7 +241,9 @@ def version_of(root: Node) -> tuple[int, ...]:
     return version
 
 
-def choose_model(root: Node, around: Surroundings, name: str | None, notes: list[str]) -> tuple[Scope, Transform, Node]:
+def choose_model(
+    root: XmlElement, around: Surroundings, name: str | None, notes: list[str]
+) -> tuple[Scope, Transform, XmlElement]:
     """The model of a file that is the robot, where it stands, and the element with the world's gravity.
 
     A model of its own, or the one in a world that is not static; static models without joints are scenery.

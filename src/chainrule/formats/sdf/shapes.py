@@ -10,7 +10,7 @@ from chainrule.formats.exact import has_direction
 from chainrule.formats.sdf.scopes import Scope
 from chainrule.formats.sdf.values import child_text, number, numbers, raw_pose, vector
 from chainrule.formats.source import folder_of
-from chainrule.formats.xml import Node
+from chainrule.formats.xml import XmlElement
 from chainrule.model.geometry import (
     Box,
     Capsule,
@@ -30,7 +30,7 @@ from chainrule.spatial import Rotation, Transform, Vector
 ONES = Vector(1.0, 1.0, 1.0)
 
 
-def geometries_of(scope: Scope, link: Node, name: str, X_link: Transform, notes: list[str]) -> Iterator[Geometry]:
+def geometries_of(scope: Scope, link: XmlElement, name: str, X_link: Transform, notes: list[str]) -> Iterator[Geometry]:
     """The shapes on a link, in its frame; a shape that cannot be kept becomes a note."""
     for node in link.children("visual", "collision"):
         try:
@@ -43,7 +43,7 @@ def geometries_of(scope: Scope, link: Node, name: str, X_link: Transform, notes:
             notes.append(f"the geometry of {node.tag} {node.get('name')!r} on link {name!r} {found}: it is left out")
 
 
-def _geometry(scope: Scope, node: Node, name: str, X_link: Transform) -> Geometry | str | None:
+def _geometry(scope: Scope, node: XmlElement, name: str, X_link: Transform) -> Geometry | str | None:
     """A shape, or why there is none as the end of a sentence; None for an empty one."""
     holder = node.child("geometry")
     found = None if holder is None else next((child for child in holder.children() if child.tag != "empty"), None)
@@ -57,7 +57,7 @@ def _geometry(scope: Scope, node: Node, name: str, X_link: Transform) -> Geometr
     return Geometry(name, shape, _pose_in_link(scope, node, X_link) * turn, role, _color(node), node.get("name"))
 
 
-def _pose_in_link(scope: Scope, node: Node, X_link: Transform) -> Transform:
+def _pose_in_link(scope: Scope, node: XmlElement, X_link: Transform) -> Transform:
     pose = node.child("pose")
     base = "" if pose is None else (pose.get("relative_to") or "").strip()
     if not base:
@@ -65,7 +65,7 @@ def _pose_in_link(scope: Scope, node: Node, X_link: Transform) -> Transform:
     return X_link.inverse() * scope.pose_of(base, node) * raw_pose(node)
 
 
-def _shape(node: Node, scope: Scope) -> tuple[Shape | None, Transform]:
+def _shape(node: XmlElement, scope: Scope) -> tuple[Shape | None, Transform]:
     """A shape, and its own turn: that of a plane, whose normal may point anywhere."""
     turn = Transform.identity()
     if node.tag == "box":
@@ -98,7 +98,7 @@ def _turn_to(normal: Vector) -> Rotation:
     return Rotation.about(axis / axis.norm(), math.atan2(axis.norm(), n.z))
 
 
-def _color(node: Node) -> Color | None:
+def _color(node: XmlElement) -> Color | None:
     material = node.child("material")
     diffuse = None if material is None else material.child("diffuse")
     if diffuse is None:

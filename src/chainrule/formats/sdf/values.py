@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 
 from chainrule.formats.exact import has_direction, snap
-from chainrule.formats.xml import Node
+from chainrule.formats.xml import XmlElement
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector
 
 UNLIMITED = 1e16
 """Size of a limit from which on SDF means that there is none."""
 
 
-def text(node: Node) -> str:
+def text(node: XmlElement) -> str:
     """The text of an element."""
     return (node.element.text or "").strip()
 
 
-def child_text(node: Node, tag: str, default: str = "") -> str:
+def child_text(node: XmlElement, tag: str, default: str = "") -> str:
     """The text of a child element."""
     child = node.child(tag)
     return default if child is None else text(child)
 
 
-def numbers(node: Node, length: int, *, finite: bool = True) -> list[float]:
+def numbers(node: XmlElement, length: int, *, finite: bool = True) -> list[float]:
     """The numbers in an element, exactly `length` of them."""
     words = text(node).split()
     try:
@@ -39,13 +39,13 @@ def numbers(node: Node, length: int, *, finite: bool = True) -> list[float]:
     return values
 
 
-def number(node: Node, tag: str, default: float, *, finite: bool = True) -> float:
+def number(node: XmlElement, tag: str, default: float, *, finite: bool = True) -> float:
     """The number in a child element."""
     child = node.child(tag)
     return default if child is None else numbers(child, 1, finite=finite)[0]
 
 
-def flag(node: Node, tag: str, default: bool = False) -> bool:
+def flag(node: XmlElement, tag: str, default: bool = False) -> bool:
     """The truth value in a child element."""
     child = node.child(tag)
     if child is None:
@@ -56,13 +56,13 @@ def flag(node: Node, tag: str, default: bool = False) -> bool:
     return word in ("true", "1")
 
 
-def vector(node: Node, tag: str, default: Vector) -> Vector:
+def vector(node: XmlElement, tag: str, default: Vector) -> Vector:
     """The three numbers in a child element."""
     child = node.child(tag)
     return default if child is None else Vector(*numbers(child, 3))
 
 
-def raw_pose(node: Node) -> Transform:
+def raw_pose(node: XmlElement) -> Transform:
     """The numbers of the <pose> in an element, whatever they are relative to.
 
     Angles are roll, pitch and yaw in rad, or in degrees with degrees="true"; with rotation_format="quat_xyzw" there

@@ -20,7 +20,7 @@ AXIS_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Axes:
+class JointAxes:
     """Revolute joints in a row: unit directions h (n, 3), a point o (n, 3) on each, and the link's pose M at home.
 
     T = e^[S1]q1 .. e^[Sn]qn M, with the screws S = (h, o x h) (Lynch & Park, eq. 4.14).
@@ -58,7 +58,7 @@ class Axes:
         return point if meets else None
 
 
-def axes_of(model: Model, link: str, where: str) -> Axes:
+def axes_of(model: Model, link: str, where: str) -> JointAxes:
     """The axes of the joints between the base and a link; refused if one of them is not revolute."""
     index, _ = model.locate(link)
     bodies = [body for body in model.ancestors(index) if body.joint.kind.nv]
@@ -75,4 +75,4 @@ def axes_of(model: Model, link: str, where: str) -> Axes:
     scales = np.linalg.norm(w, axis=1)
     points = np.cross(w, v) / scales[:, None] ** 2
     M = np.array(pose(model, home, link).rows(), dtype=float)
-    return Axes(w / scales[:, None], points, M, tuple(body.first_q for body in bodies), scales)
+    return JointAxes(w / scales[:, None], points, M, tuple(body.first_q for body in bodies), scales)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.inverse_kinematics.analytic.axes import Axes
+from chainrule.inverse_kinematics.analytic.axes import JointAxes
 from chainrule.inverse_kinematics.analytic.subproblems import (
     angle_about,
     angle_between,
@@ -29,7 +29,7 @@ def two_links(h: Array, first: Array, second: Array, tip: Array, goal: Array) ->
     return angle_between(h, elbow - first, goal[..., None, :] - first), bent
 
 
-def planar(axes: Axes, T: Array) -> Array:
+def planar(axes: JointAxes, T: Array) -> Array:
     """Two branches of two or three joints: (rows, 2, n)."""
     h, o = axes.h[0], axes.o
     signs = np.sign(axes.h @ h)  # an axis may point in the opposite direction
@@ -42,7 +42,7 @@ def planar(axes: Axes, T: Array) -> Array:
     return np.stack([first, second, total - first - second], axis=-1) * signs
 
 
-def parallel(axes: Axes, T: Array) -> Array:
+def parallel(axes: JointAxes, T: Array) -> Array:
     """Eight branches of an arm whose axes 2, 3 and 4 are parallel and whose axes 5 and 6 meet: (rows, 8, 6).
 
     Rotation about h2 keeps components along h2: that of the point where the last axes meet gives q1, that of the last

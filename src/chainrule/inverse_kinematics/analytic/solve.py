@@ -13,7 +13,7 @@ from chainrule.core.dask import takes_dask
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
-from chainrule.inverse_kinematics.analytic.axes import Axes, axes_of
+from chainrule.inverse_kinematics.analytic.axes import JointAxes, axes_of
 from chainrule.inverse_kinematics.analytic.parallel import parallel, planar
 from chainrule.inverse_kinematics.analytic.wrist import spherical_wrist
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -103,7 +103,7 @@ def branches(robot: Mechanism, target: ArrayLike, link: str | None = None, *, to
     )
 
 
-def _class_of(axes: Axes, name: str, caller: str) -> tuple[str, str, Callable[[Axes, Array], Array]]:
+def _class_of(axes: JointAxes, name: str, caller: str) -> tuple[str, str, Callable[[JointAxes, Array], Array]]:
     """The class of an arm, the task of its targets, and the function that solves it."""
     n = axes.count
     if n in (2, 3) and axes.parallel(*range(n)):
@@ -119,7 +119,7 @@ def _class_of(axes: Axes, name: str, caller: str) -> tuple[str, str, Callable[[A
     )
 
 
-def _configurations(robot: Mechanism, axes: Axes, angles: Array, bounds: Bounds) -> Array:
+def _configurations(robot: Mechanism, axes: JointAxes, angles: Array, bounds: Bounds) -> Array:
     """Angles (rows, branches, joints) as configurations, as near to the middle of the limits as their periods allow."""
     middle = np.where(np.isfinite(bounds.lower) & np.isfinite(bounds.upper), bounds.center, 0.0)
     q = np.tile(bounds.clip(neutral(robot)), (*angles.shape[:2], 1))

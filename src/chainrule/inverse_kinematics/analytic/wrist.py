@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.inverse_kinematics.analytic.axes import AXIS_TOLERANCE, Axes
+from chainrule.inverse_kinematics.analytic.axes import AXIS_TOLERANCE, JointAxes
 from chainrule.inverse_kinematics.analytic.parallel import two_links
 from chainrule.inverse_kinematics.analytic.subproblems import (
     angle_about,
@@ -23,7 +23,7 @@ from chainrule.inverse_kinematics.analytic.subproblems import (
 )
 
 
-def spherical_wrist(axes: Axes, T: Array) -> Array:
+def spherical_wrist(axes: JointAxes, T: Array) -> Array:
     """Eight branches, four of the arm by two of the wrist: (rows, 8, 6)."""
     h = axes.h
     center = axes.common_point(3, 4, 5)
@@ -43,7 +43,7 @@ def spherical_wrist(axes: Axes, T: Array) -> Array:
     return np.stack([q1, q2, q3, q4, q5, q6], axis=-1).reshape(len(T), 8, 6)
 
 
-def _arm_angles(axes: Axes, center: Array, p: Array) -> Array:
+def _arm_angles(axes: JointAxes, center: Array, p: Array) -> Array:
     """Four sets of the first three angles that bring the wrist's center to p (rows, 3): (rows, 4, 3).
 
     After a rotation by q3, the center is at c + a cos q3 + b sin q3; conditions on q3 follow from that.

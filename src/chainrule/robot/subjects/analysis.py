@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import Subject, lazy_method, method
+from chainrule.core.subject import RobotSubject, lazy_method, method
 from chainrule.dynamics.dynamics import apply_inverse_mass, spring_forces
 from chainrule.kinematics import capacity, differential, manipulability, reduced, singularities, tasks
 
 
-class Analysis(Subject):
+class Analysis(RobotSubject):
     """Analysis of a posture: motions that are lost, directions that are easy, forces within limits."""
 
     singularity = method(singularities.singularity)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import Subject, method
+from chainrule.core.subject import RobotSubject, method
 from chainrule.dynamics import centroidal
 
 
-class Centroidal(Subject):
+class Centroidal(RobotSubject):
     """The momentum about the center of mass, and the velocity of that."""
 
     momentum = method(centroidal.momentum)

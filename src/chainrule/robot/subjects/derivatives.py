@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from chainrule.core import products
-from chainrule.core.subject import Subject, method
+from chainrule.core.subject import RobotSubject, method
 from chainrule.dynamics import derivatives, energy
 from chainrule.identification.parameter_derivatives import by_parameters
 
 
-class Derivatives(Subject):
+class Derivatives(RobotSubject):
     """Derivatives: products of any function's Jacobian with vectors, and single ones as arrays."""
 
     jvp = method(products.jvp)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import Subject, lazy_method, method
+from chainrule.core.subject import RobotSubject, lazy_method, method
 from chainrule.inverse_kinematics import path, solve, stream
 from chainrule.inverse_kinematics.analytic import solve as analytic
 
 
-class Ik(Subject):
+class Ik(RobotSubject):
     """Inverse kinematics: one target or many, along a path, all branches, what is reached, one target after another."""
 
     solve = method(solve.inverse_kinematics)

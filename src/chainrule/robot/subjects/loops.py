@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import Subject, method
+from chainrule.core.subject import RobotSubject, method
 from chainrule.loops import closure, mobility, motion
 from chainrule.loops import forces as statics
 
 
-class Loops(Subject):
+class Loops(RobotSubject):
     """The closed loops of a robot: closing them, their equations, mobility, motions and forces."""
 
     close = method(closure.close)

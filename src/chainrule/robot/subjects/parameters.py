@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from chainrule.arguments import Array
-from chainrule.core.subject import Subject, method
+from chainrule.core.subject import RobotSubject, method
 from chainrule.identification import parameters
 from chainrule.identification import regressor as regression
 
 
-class Parameters(Subject):
+class Parameters(RobotSubject):
     """Masses, inertias, rotors, friction and springs as one vector p with tau = Y(q, qd, qdd) p."""
 
     @property

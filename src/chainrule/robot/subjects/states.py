@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import Subject, method
+from chainrule.core.subject import RobotSubject, method
 from chainrule.kinematics import configurations, named_states, orders
 
 
-class States(Subject):
+class States(RobotSubject):
     """States in other forms: dictionaries, tables, the order of another program, rates of coordinates."""
 
     by_name = method(named_states.by_name)

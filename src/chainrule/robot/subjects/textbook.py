@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import Subject, lazy_method, method
+from chainrule.core.subject import RobotSubject, lazy_method, method
 from chainrule.dynamics import textbook as dynamics
 from chainrule.dynamics import unit_check
 from chainrule.kinematics import moving_point, poses
@@ -11,7 +11,7 @@ from chainrule.robot import building
 from chainrule.simulation.state_derivative import state_dot
 
 
-class Textbook(Subject):
+class Textbook(RobotSubject):
     """Recursions as tables, products of exponentials, the closed matrix form, the DAE, DH and screws, units."""
 
     newton_euler_table = method(dynamics.newton_euler_table)

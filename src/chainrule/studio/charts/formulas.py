@@ -26,7 +26,7 @@ MATHML = "http://www.w3.org/1998/Math/MathML"
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class TermEntry:
     """An entry of a term."""
 
     written: str
@@ -41,7 +41,7 @@ class Entry:
 class Typeset:
     """The terms of a robot's equations of motion, ready to be written with numbers."""
 
-    terms: Mapping[str, tuple[Entry, ...]]
+    terms: Mapping[str, tuple[TermEntry, ...]]
     """The entries that are not zero; of a symmetric matrix, those on and above the diagonal."""
     parameters: Mapping[Node, float]
     """The robot's own symbols and their values."""
@@ -83,13 +83,13 @@ def typeset(equations: Equations) -> Typeset:
     )
 
 
-def _entry(name: str, expression: Any, place: tuple[int, ...]) -> Entry:
+def _entry(name: str, expression: Any, place: tuple[int, ...]) -> TermEntry:
     from chainrule.symbolic.documents.formula import parse
     from chainrule.symbolic.documents.mathml import element
     from chainrule.symbolic.documents.printing import latex
 
     formula = parse(latex(expression))
-    return Entry(f"{element(parse(name))}<mo>=</mo>{element(formula)}", formula, place)
+    return TermEntry(f"{element(parse(name))}<mo>=</mo>{element(formula)}", formula, place)
 
 
 def term_values(robot: Robot, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
@@ -114,7 +114,7 @@ def formulas(found: Typeset, values: Mapping[str, Array], numbers: Mapping[Node,
     return in_frame("".join(parts))
 
 
-def _line(entry: Entry, value: float, numbers: Mapping[Node, float] | None) -> str:
+def _line(entry: TermEntry, value: float, numbers: Mapping[Node, float] | None) -> str:
     from chainrule.symbolic.documents.mathml import element
 
     lines = [entry.written]

@@ -31,7 +31,7 @@ MAX_ROWS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Torques:
+class TorqueChart:
     """Torques of one state, by cause, with what their chart needs."""
 
     names: tuple[str, ...]
@@ -45,13 +45,13 @@ class Torques:
     """Of the effort limit; nan where there is none."""
 
 
-def torques(robot: Robot, terms: Mapping[str, Array]) -> Torques:
+def torques(robot: Robot, terms: Mapping[str, Array]) -> TorqueChart:
     """The torques that robot.torque_terms gives, without causes that make none."""
     total = np.asarray(terms["total"])
     causes = {name: np.asarray(terms[name]) for name in CAUSES if name in terms}
     named = {name: values for name, values in causes.items() if np.abs(values).max(initial=0.0) > 0}
     units = tuple("N m" if v.unit == "rad" else "N" for v in robot.model.layout.velocities)
-    return Torques(robot.velocity_names, units, named, total, robot.limits.effort, share_of_limit(robot, total))
+    return TorqueChart(robot.velocity_names, units, named, total, robot.limits.effort, share_of_limit(robot, total))
 
 
 def round_up(x: float) -> float:
@@ -66,7 +66,7 @@ def round_up(x: float) -> float:
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= x * (1 - 1e-12))
 
 
-def full_scales(found: Torques, *, of_limit: bool = False) -> Array:
+def full_scales(found: TorqueChart, *, of_limit: bool = False) -> Array:
     """The torque (n,) at the end of each bar: one for all joints of a unit, or each joint's limit where it has one."""
     values = np.array(list(found.terms.values())).reshape(len(found.terms), len(found.names))
     ends = np.maximum(np.maximum(values, 0.0).sum(axis=0), -np.minimum(values, 0.0).sum(axis=0))
@@ -78,7 +78,7 @@ def full_scales(found: Torques, *, of_limit: bool = False) -> Array:
     return np.where(limited, found.effort, scales) if of_limit else scales
 
 
-def torque_chart(found: Torques, *, of_limit: bool = False) -> str:
+def torque_chart(found: TorqueChart, *, of_limit: bool = False) -> str:
     """The chart: a row for each joint with its causes, total, limit and share of the limit."""
     scales = full_scales(found, of_limit=of_limit)
     hues = [css_color(color) for color in share_colors(found.share)]
@@ -88,14 +88,14 @@ def torque_chart(found: Torques, *, of_limit: bool = False) -> str:
     return in_frame(_key(found) + "".join(rows) + rest + _scale(found, scales, of_limit=of_limit))
 
 
-def _key(found: Torques) -> str:
+def _key(found: TorqueChart) -> str:
     if not found.terms:
         return '<div class="key dim">no torques in this state</div>'
     causes = "".join(f'<span><i style="background:{CAUSES[name]}"></i>{name}</span>' for name in found.terms)
     return f'<div class="key">{causes}</div>'
 
 
-def _row(found: Torques, i: int, scale: float, hue: str) -> str:
+def _row(found: TorqueChart, i: int, scale: float, hue: str) -> str:
     """Positive causes to the right of the middle, negative ones to the left, one after the other."""
     parts, ends = [], {1: 50.0, -1: 50.0}
     for name, values in found.terms.items():
@@ -130,7 +130,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share < 9.995 else "> 999 %"
 
 
-def _scale(found: Torques, scales: Array, *, of_limit: bool) -> str:
+def _scale(found: TorqueChart, scales: Array, *, of_limit: bool) -> str:
     if not len(found.names):
         return ""
     if of_limit:
@@ -141,7 +141,7 @@ def _scale(found: Torques, scales: Array, *, of_limit: bool) -> str:
     return f'<div class="scale dim"><span>{low}</span><span>0</span><span>{high}</span></div>'
 
 
-def torque_table(found: Torques) -> str:
+def torque_table(found: TorqueChart) -> str:
     """The numbers of the chart: a row for each joint, a column for each cause."""
     columns: Sequence[tuple[str, Array]] = [*found.terms.items(), ("total", found.total)]
     head = "".join(f"<th>{name}</th>" for name, _ in columns)

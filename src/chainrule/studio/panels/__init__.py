@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from chainrule.studio.panels.doctor import Doctor
-from chainrule.studio.panels.ellipsoids import Ellipsoids
-from chainrule.studio.panels.equations import Equations
-from chainrule.studio.panels.joints import Joints
-from chainrule.studio.panels.mass_matrix import MassMatrix
-from chainrule.studio.panels.motion import Motion
-from chainrule.studio.panels.open import Open
+from chainrule.studio.panels.doctor import DoctorPanel
+from chainrule.studio.panels.ellipsoids import EllipsoidsPanel
+from chainrule.studio.panels.equations import EquationsPanel
+from chainrule.studio.panels.joints import JointsPanel
+from chainrule.studio.panels.mass_matrix import MassMatrixPanel
+from chainrule.studio.panels.motion import MotionPanel
+from chainrule.studio.panels.open import OpenPanel
 from chainrule.studio.panels.panel import Panel
-from chainrule.studio.panels.push import Push
-from chainrule.studio.panels.replay import Replay
-from chainrule.studio.panels.simulation import Simulation
-from chainrule.studio.panels.tip import Tip
-from chainrule.studio.panels.torques import Torques
-from chainrule.studio.panels.view import View
-from chainrule.studio.panels.wheels import Wheels
-from chainrule.studio.panels.world import World
+from chainrule.studio.panels.push import PushPanel
+from chainrule.studio.panels.replay import ReplayPanel
+from chainrule.studio.panels.simulation import SimulationPanel
+from chainrule.studio.panels.tip import TipPanel
+from chainrule.studio.panels.torques import TorquesPanel
+from chainrule.studio.panels.view import ViewPanel
+from chainrule.studio.panels.wheels import WheelsPanel
+from chainrule.studio.panels.world import WorldPanel
 
 PANELS: list[type[Panel]] = [
-    Joints,
-    Tip,
-    View,
-    Torques,
-    Motion,
-    Push,
-    World,
-    MassMatrix,
-    Ellipsoids,
-    Simulation,
-    Replay,
-    Wheels,
-    Equations,
-    Doctor,
-    Open,
+    JointsPanel,
+    TipPanel,
+    ViewPanel,
+    TorquesPanel,
+    MotionPanel,
+    PushPanel,
+    WorldPanel,
+    MassMatrixPanel,
+    EllipsoidsPanel,
+    SimulationPanel,
+    ReplayPanel,
+    WheelsPanel,
+    EquationsPanel,
+    DoctorPanel,
+    OpenPanel,
 ]

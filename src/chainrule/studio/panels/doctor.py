@@ -42,7 +42,7 @@ def headline(found: Diagnosis) -> str:
     return in_frame(f"<p><b>{', '.join(counts)}</b></p>{more}")
 
 
-class Doctor(Panel):
+class DoctorPanel(Panel):
     """Everything that looks wrong with the model, the worst first."""
 
     title = "Doctor"

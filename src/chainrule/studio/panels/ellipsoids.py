@@ -41,7 +41,7 @@ def links_to_choose(robot: Robot) -> list[str]:
     return [first, *(name for name in dict.fromkeys(names) if name != first)]
 
 
-class Ellipsoids(Panel):
+class EllipsoidsPanel(Panel):
     """Manipulability: how easily a link moves and pushes in each direction."""
 
     title = "Ellipsoids and singularities"

@@ -45,7 +45,7 @@ def typeset_equations(robot: Robot) -> Typeset:
     return remember(robot, "studio equations", lambda: typeset(robot.equations()))
 
 
-class Equations(Panel):
+class EquationsPanel(Panel):
     """M, C, g and tau of the robot itself, without the changes of gravity, payload and friction made on the page."""
 
     title = "Equations"

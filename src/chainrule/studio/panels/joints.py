@@ -12,7 +12,7 @@ from chainrule.arguments import Array
 from chainrule.errors import ModelError
 from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.controls import Control, controls, followers, move_control, shown_value
-from chainrule.studio.inputs import Input
+from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ OWN = ("home", "neutral")
 """Configurations that every robot has."""
 
 
-class Joints(Panel):
+class JointsPanel(Panel):
     """A slider for each degree of freedom, within its limits, and configurations to choose from."""
 
     title = "Joints"
@@ -42,7 +42,7 @@ class Joints(Panel):
         self._unit = gui.add_button_group("Angles in", ("degrees", "radians"))
         self._unit.on_click(session.guarded(lambda _: self._set_unit(self._unit.value == "degrees")))
         self._folder = gui.add_folder("Positions in degrees")
-        self._sliders: list[tuple[Control, Input]] = []
+        self._sliders: list[tuple[Control, GuardedControl]] = []
         self._add_sliders(degrees=True)
         self._home = gui.add_command("Home", description="Move the robot to its home configuration", hotkey="H")
         self._home.on_trigger(session.guarded(lambda _: self._take("home")))
@@ -96,7 +96,7 @@ class Joints(Panel):
                     control.label, control.lower, control.upper, control.step, shown_value(control, q), hint=hint
                 )
                 follow = partial(self._follow, len(self._sliders))
-                self._sliders.append((control, Input(self._session, slider, follow)))
+                self._sliders.append((control, GuardedControl(self._session, slider, follow)))
         self._tell_followers()
 
     def _tell_followers(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chainrule.studio.session import Session
 
 
-class MassMatrix(Panel):
+class MassMatrixPanel(Panel):
     """M(q): the inertia that each joint feels of itself and of the others."""
 
     title = "Mass matrix"

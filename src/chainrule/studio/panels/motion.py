@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
-from chainrule.studio.inputs import Input
+from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel, by_user
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SHARES = {"At rest": 0.0, "Random": 0.6}
 """What all joints can be set to: random velocities and accelerations up to a share of the sliders' ranges."""
 
 
-class Motion(Panel):
+class MotionPanel(Panel):
     """The velocity and acceleration of one joint after the other, or of all at random."""
 
     title = "Velocity and acceleration"
@@ -50,7 +50,7 @@ class Motion(Panel):
             return
         self._joint = gui.add_dropdown("Joint", names, initial_value=names[0])
         sliders = [gui.add_slider(label, -1.0, 1.0, step=1e-3, initial_value=0.0) for label in LABELS]
-        self._speed, self._rate = (Input(session, slider, lambda: self._follow(session)) for slider in sliders)
+        self._speed, self._rate = (GuardedControl(session, slider, lambda: self._follow(session)) for slider in sliders)
         self._choose(session)
         all_joints = gui.add_button_group("All joints", tuple(SHARES))
         self._joint.on_update(by_user(session, lambda: self._choose(session)))

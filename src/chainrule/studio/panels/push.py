@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.shapes.skeleton import skeleton
 from chainrule.studio import world
-from chainrule.studio.inputs import Input
+from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.loads import ARC_POINTS, first_push, force_paths, meters_per_newton, moment_paths
@@ -24,7 +24,7 @@ HOLD = 0.4
 """Seconds after the last drag during which the handle is left where the user holds it."""
 
 
-class Push(Panel):
+class PushPanel(Panel):
     """Forces and moments that the world applies to links, in world axes at the origins of their frames."""
 
     title = "Push a link"
@@ -46,7 +46,7 @@ class Push(Panel):
         self._on = gui.add_checkbox("Arrow to drag", False)
         force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=1.0)
         moment = gui.add_vector3("Moment (N m)", (0.0, 0.0, 0.0), step=0.1)
-        self._force, self._moment = (Input(session, c, lambda: self._apply(session)) for c in (force, moment))
+        self._force, self._moment = (GuardedControl(session, c, lambda: self._apply(session)) for c in (force, moment))
         off = gui.add_button("Let go of all links")
         self._gizmo = session.client.scene.add_transform_controls(
             "/push", scale=0.16 * skeleton(robot).reach, disable_rotations=True, depth_test=False, visible=False

@@ -21,7 +21,7 @@ from chainrule.studio.player.recordings import (
     rows,
     study_recording,
 )
-from chainrule.studio.player.sources import MotionSource
+from chainrule.studio.player.sources import RecordedSource
 from chainrule.studio.player.transport import Transport
 from chainrule.studio.scene.ghosts import Ghosts
 
@@ -40,7 +40,7 @@ _opened: WeakKeyDictionary[Session, Recording] = WeakKeyDictionary()
 """Motions of other robots than the one shown: panels are built again for these, and the new one takes the motion."""
 
 
-class Replay(Panel):
+class ReplayPanel(Panel):
     """A motion that is complete, seen again."""
 
     title = "Replay"
@@ -62,7 +62,7 @@ class Replay(Panel):
         self.study = gui.add_button(LIST_ACTIVITIES, hint="Motions of the human arm in the library's study.")
         self.study.on_click(guarded(lambda _: self._show_activity()))
         self.about = gui.add_markdown("No motion is open.")
-        self.transport = Transport(session, MotionSource(session, []))
+        self.transport = Transport(session, RecordedSource(session, []))
         self.recorder = Recorder(session, self.transport)
         self.transport.build()
         self.looping = gui.add_checkbox("Over and over", False)
@@ -107,7 +107,7 @@ class Replay(Panel):
         self.about.content = about(recording, len(motions))
         places = np.unique(np.linspace(0, len(motions[0]) - 1, 400).astype(int))
         self.torques.draw(motions[0].t[places], motions[0].tau[places][:, :MAX_CURVES])
-        self.transport.load(MotionSource(self.session, motions))
+        self.transport.load(RecordedSource(self.session, motions))
 
     def _loop(self) -> None:
         self.transport.clock.looping = self.looping.value

@@ -15,8 +15,8 @@ from chainrule.studio.player.charts import MotionCharts
 from chainrule.studio.player.laws import description, usable_laws
 from chainrule.studio.player.live import LIMITS, Sample, Settings
 from chainrule.studio.player.recorder import Recorder
-from chainrule.studio.player.rollouts import MAX_DURATION_S, MAX_ROLLOUTS, VARIATIONS, Rollout, vary
-from chainrule.studio.player.sources import LiveSource, MotionSource
+from chainrule.studio.player.rollouts import MAX_DURATION_S, MAX_ROLLOUTS, VARIATIONS, RolloutVariant, vary
+from chainrule.studio.player.sources import LiveSource, RecordedSource
 from chainrule.studio.player.transport import Transport
 from chainrule.studio.scene.ghosts import Ghosts, color
 
@@ -29,7 +29,7 @@ PUSH_N = 20.0
 """The force of a push at first."""
 
 
-class Simulation(Panel):
+class SimulationPanel(Panel):
     """The robot under a controller, in real time."""
 
     title = "Simulate"
@@ -132,7 +132,7 @@ class Simulation(Panel):
         motions = [rollout.motion for rollout in found]
         self.ghosts = Ghosts(self.session.client.scene, self.session.robot, motions[1:], "/ghosts/rollout")
         self.legend.content = legend(found)
-        self.transport.load(MotionSource(self.session, motions))
+        self.transport.load(RecordedSource(self.session, motions))
         self.transport.play()
 
     def _remove_ghosts(self) -> None:
@@ -174,7 +174,7 @@ def _numbers(sample: Sample | None) -> str:
     )
 
 
-def legend(rollouts: list[Rollout]) -> str:
+def legend(rollouts: list[RolloutVariant]) -> str:
     """The labels of rollouts in their colors, as HTML; the first one is the robot itself."""
     lines = [f"<b>{escape(rollouts[0].label)}</b> (solid)"]
     for k, rollout in enumerate(rollouts[1:]):

@@ -26,7 +26,7 @@ AMBER = "#e69f00"
 FOLLOWS = "Drag the arrows at the tip: the robot follows."
 
 
-class Tip(Panel):
+class TipPanel(Panel):
     """A gizmo on a link or frame; the robot follows it while it is dragged."""
 
     title = "End-effector"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SCALES = ("torque", "share of limit")
 
 
-class Torques(Panel):
+class TorquesPanel(Panel):
     """The torques that the present state takes, by joint and by cause."""
 
     title = "Torques"

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.core.derived import has_moving_mass
 from chainrule.shapes.skeleton import skeleton
-from chainrule.studio.inputs import Input
+from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.scene import layers, marks, view, visuals
 from chainrule.studio.scene.backdrop import Backdrop
@@ -29,7 +29,7 @@ INSIDE = ("frames", "axes", "masses", "ellipsoids", "boxes", "total")
 """Layers that bodies would hide."""
 
 
-class View(Panel):
+class ViewPanel(Panel):
     """Switches for what is seen."""
 
     title = "View"
@@ -88,7 +88,7 @@ class View(Panel):
             "shadow": gui.add_checkbox("Shadow", True),
             "dark": gui.add_checkbox("Dark", session.dark),
         }
-        self._switches = {name: Input(session, box, self._switch) for name, box in boxes.items()}
+        self._switches = {name: GuardedControl(session, box, self._switch) for name, box in boxes.items()}
         camera = gui.add_button_group("Camera", tuple(view.VIEWS))
         camera.on_click(session.guarded(lambda _: session.look(self._seen_from(camera.value))))
         self._keys = [self._add_key(label, name, key) for label, name, key in KEYS]

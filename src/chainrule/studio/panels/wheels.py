@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, Drive, Errors
+from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, DrivenBase, Errors
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.player.transport import Runner
 from chainrule.studio.scene.base import DrawnBase
@@ -23,7 +23,7 @@ KEYS: dict[str, tuple[str, dict[str, Any]]] = {
     "O": ("To the right", {"left": -1}),
     "X": ("Halt", {"stop": True}),
 }
-"""Keys, what they do in words, and as arguments of `Drive.command`. The page's own keys move the camera."""
+"""Keys, what they do in words, and as arguments of `DrivenBase.command`. The page's own keys move the camera."""
 
 
 class DriveSource:
@@ -32,7 +32,7 @@ class DriveSource:
     goes_on = True
     start = 0.0
 
-    def __init__(self, session: Session, drive: Drive) -> None:
+    def __init__(self, session: Session, drive: DrivenBase) -> None:
         self.session, self.drive = session, drive
 
     @property
@@ -53,7 +53,7 @@ class DriveSource:
         self.session.move()
 
 
-class Wheels(Panel):
+class WheelsPanel(Panel):
     """A wheeled base on the ground beside the robot."""
 
     title = "Wheels"
@@ -77,7 +77,7 @@ class Wheels(Panel):
             for control in (self.larger, self.slip, self.ticks):
                 control.on_update(guarded(lambda _: self._set_errors()))
         gui.add_button("Start again", icon="restore").on_click(guarded(lambda _: self.restart()))
-        self.drive = Drive(self.kind.value)
+        self.drive = DrivenBase(self.kind.value)
         self.runner = Runner(session, DriveSource(session, self.drive))
         self._set_errors()
 
@@ -109,7 +109,7 @@ class Wheels(Panel):
     def restart(self) -> None:
         """Put another base, or the same, to its start."""
         self.runner.pause()
-        self.drive = Drive(self.kind.value)
+        self.drive = DrivenBase(self.kind.value)
         self._set_errors()
         self.runner.load(DriveSource(self.session, self.drive))
         self._remove()
@@ -140,7 +140,7 @@ class Wheels(Panel):
         self._remove()
 
 
-def numbers(drive: Drive) -> str:
+def numbers(drive: DrivenBase) -> str:
     """Speeds and poses in words."""
     v, w, turn = drive.twist
     sideways = f", sideways {w:.1f} m/s" if KINDS[drive.kind].sideways else ""

@@ -28,7 +28,7 @@ LENGTH_OF_G = 0.3
 """The length of 9.81 m/s^2 as it is drawn, as a part of the robot's reach."""
 
 
-class World(Panel):
+class WorldPanel(Panel):
     """The world in which the robot stands."""
 
     title = "Gravity, payload, friction"

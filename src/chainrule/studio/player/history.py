@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 
 
-class History:
+class RecentSamples:
     """The last samples of a motion: a time and a row of numbers each. The oldest are forgotten when it is full.
 
-    >>> history = History(width=1, capacity=3)
+    >>> history = RecentSamples(width=1, capacity=3)
     >>> for k in range(5):
     ...     history.append(0.1 * k, [k])
     >>> history.times.round(1).tolist(), history.rows[:, 0].tolist()

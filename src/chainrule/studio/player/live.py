@@ -11,7 +11,7 @@ from chainrule.arguments import Array
 from chainrule.control.laws.gains import BANDWIDTH_HZ, default_gains
 from chainrule.robot.robot import Robot
 from chainrule.simulation.impacts import Impacts, Stops
-from chainrule.studio.player.history import History
+from chainrule.studio.player.history import RecentSamples
 from chainrule.studio.player.laws import RELEASED, make_law
 
 STEP_S = 1e-3
@@ -108,7 +108,7 @@ class Live:
         self._zero = time
         self._loads: dict[str, Array] = {}
         self._size = self.simulation.state.shape[-1]
-        self.history = History(self._size + 2 * robot.nv + 2, round(history_s * SAMPLES_A_SECOND) + 1)
+        self.history = RecentSamples(self._size + 2 * robot.nv + 2, round(history_s * SAMPLES_A_SECOND) + 1)
         self._keep()
 
     @property

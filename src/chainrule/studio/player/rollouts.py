@@ -27,7 +27,7 @@ RECORD_EVERY = 10
 """Steps of the simulation from one sample to the next."""
 
 
-class Rollout(NamedTuple):
+class RolloutVariant(NamedTuple):
     """A motion, and in what it differs from the others."""
 
     label: str
@@ -45,7 +45,7 @@ def vary(
     amount: float = 0.3,
     duration: float = 4.0,
     parameters: Mapping[str, Array] | None = None,
-) -> list[Rollout]:
+) -> list[RolloutVariant]:
     """Motions from a state that differ in one thing, the first one being that of the state itself.
 
     Parameters
@@ -80,14 +80,14 @@ def vary(
         lower, upper = robot.limits.lower, robot.limits.upper
         starts[1:] = np.clip(starts[1:], np.minimum(lower, q), np.maximum(upper, q))
         motions = here.simulate(starts, qd, duration, law, **common)
-        return [Rollout(f"start + {x:.3g}", motions.row(k)) for k, x in enumerate(amounts)]
+        return [RolloutVariant(f"start + {x:.3g}", motions.row(k)) for k, x in enumerate(amounts)]
     if variation == "Payloads":
         name = f"{default_tip(robot)}.payload"
         bodies = np.tile((parameters or {}).get(name, np.zeros(10)), (count, 1))
         bodies[:, 0] += amounts
         motions = robot.at({**(parameters or {}), name: bodies}).simulate(q, qd, duration, law, **common)
-        return [Rollout(f"{x:.3g} kg", motions.row(k)) for k, x in enumerate(amounts)]
+        return [RolloutVariant(f"{x:.3g} kg", motions.row(k)) for k, x in enumerate(amounts)]
     if variation == "Controllers":
         laws = {name: make_law(robot, name, q, settings.bandwidth) for name in usable_laws(robot)}
-        return [Rollout(name, here.simulate(q, qd, duration, one, **common)) for name, one in laws.items()]
+        return [RolloutVariant(name, here.simulate(q, qd, duration, one, **common)) for name, one in laws.items()]
     raise UnknownNameError.of("variation", variation, VARIATIONS, "rollouts")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from chainrule.studio.session import Session
 
 
-class Source(Protocol):
+class PlayerSource(Protocol):
     """A motion of the robot on the page."""
 
     @property
@@ -140,7 +140,7 @@ class LiveSource:
         self.session.move(sample.q, sample.qd, sample.qdd, time=sample.time, by=by)
 
 
-class MotionSource:
+class RecordedSource:
     """Complete motions: the first one moves the robot on the page, the others are for ghosts."""
 
     goes_on = False

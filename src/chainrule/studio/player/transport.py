@@ -9,10 +9,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from chainrule.studio.inputs import Input
+from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.page import is_gone
 from chainrule.studio.player.clock import SPEEDS, Clock
-from chainrule.studio.player.sources import Source
+from chainrule.studio.player.sources import PlayerSource
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
@@ -42,7 +42,7 @@ class Runner:
     The panel that owns it calls `mark_drawn` in its own `update`, and `close`.
     """
 
-    def __init__(self, session: Session, source: Source) -> None:
+    def __init__(self, session: Session, source: PlayerSource) -> None:
         self.session, self.source = session, source
         self.clock = Clock()
         self._lock = threading.RLock()
@@ -58,7 +58,7 @@ class Runner:
             self.pause()
         self._drawn.set()
 
-    def load(self, source: Source) -> None:
+    def load(self, source: PlayerSource) -> None:
         """Play another source from its start."""
         self.pause()
         with self._lock:
@@ -188,7 +188,7 @@ class Transport(Runner):
         self._steps = gui.add_button_group("Step", (BACK, STEP, RESET))
         self._steps.on_click(guarded(lambda _: self._step(self._steps.value)))
         slider = gui.add_slider("Time (s)", 0.0, 1.0, 1e-3, 0.0)
-        self._time = Input(self.session, slider, lambda: self.seek(self._time.value))
+        self._time = GuardedControl(self.session, slider, lambda: self.seek(self._time.value))
         self._speed = gui.add_dropdown("Speed", [f"{speed:g}x" for speed in SPEEDS], initial_value="1x")
         self._speed.on_update(guarded(lambda _: self._set_speed()))
 

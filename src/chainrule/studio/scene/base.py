@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.robot.robot import Robot
-from chainrule.studio.driving import RADIUS, SEPARATION, WHEELBASE, Drive
+from chainrule.studio.driving import RADIUS, SEPARATION, WHEELBASE, DrivenBase
 from chainrule.studio.scene import view
 from chainrule.studio.scene.appearance import BRAND, JOINT, Color
 from chainrule.studio.scene.nodes import quaternions
@@ -64,7 +64,7 @@ def outline(pose: Array) -> Array:
     return np.column_stack([flat, np.full(len(flat), 0.012)])
 
 
-def doubt(drive: Drive, points: int = 48) -> Array:
+def doubt(drive: DrivenBase, points: int = 48) -> Array:
     """The ellipse of the believed position at two standard deviations, a closed line on the ground: (k, 3)."""
     radii, axes = Track(np.zeros(1), drive.believed[None], drive.covariance[None]).ellipses(DEVIATIONS)
     angle = np.linspace(0.0, 2 * np.pi, points)
@@ -82,7 +82,7 @@ def segments(line: Array, count: int, height: float = 0.0) -> Array:
 class DrawnBase:
     """The base in the scene, on the ground beside the robot."""
 
-    def __init__(self, session: Session, drive: Drive) -> None:
+    def __init__(self, session: Session, drive: DrivenBase) -> None:
         scene, robot = session.client.scene, session.robot
         origin, R = start_pose(robot, view.drawn_points(robot, drawing(robot, "model").parts, session.poses))
         self.root: Any = scene.add_frame("/wheels", show_axes=False, wxyz=quaternions(R), position=origin)
@@ -128,7 +128,7 @@ class DrawnBase:
             offset = camera.position - camera.look_at
             camera.position, camera.look_at = origin + offset, origin
 
-    def move(self, drive: Drive) -> None:
+    def move(self, drive: DrivenBase) -> None:
         """Show where it is, where it believes to be, and how it came there."""
         x, y, theta = drive.pose
         self.body.position, self.body.wxyz = (x, y, 0.0), (np.cos(theta / 2), 0.0, 0.0, np.sin(theta / 2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.kinematics.ellipsoids import Ellipsoid
+from chainrule.kinematics.ellipsoids import ManipulabilityEllipsoid
 from chainrule.kinematics.tasks import task_of
 from chainrule.robot.robot import Robot
 from chainrule.studio.scene.nodes import quaternions
@@ -35,7 +35,7 @@ class Ball:
     """(3,): semi-axes, in m."""
 
 
-def ball_of(ellipsoid: Ellipsoid, length_of_unit: float, longest: float) -> Ball:
+def ball_of(ellipsoid: ManipulabilityEllipsoid, length_of_unit: float, longest: float) -> Ball:
     """An ellipsoid as a scaled ball: 1 m/s, 1 N or 1 m/s^2 is drawn `length_of_unit` m long, at most `longest` m.
 
     Axes that have no extent stay visible as a thin disk.

@@ -37,7 +37,7 @@ TRACK_COLOR = np.array([142, 150, 164], dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
-class Axes:
+class VelocityAxes:
     """The axis of each velocity of a robot."""
 
     points: Array
@@ -88,7 +88,7 @@ def share_colors(share: Array) -> NDArray[np.uint8]:
     return colors.round().astype(np.uint8)
 
 
-def joint_axes(robot: Robot, q: Array, poses: Array) -> Axes:
+def joint_axes(robot: Robot, q: Array, poses: Array) -> VelocityAxes:
     """The axes of all velocities in the base frame, for the poses (links, 4, 4) of the links at q.
 
     Of a joint with several velocities, these are the axes of each of them.
@@ -100,10 +100,10 @@ def joint_axes(robot: Robot, q: Array, poses: Array) -> Axes:
     here = np.stack([own.points, own.directions, own.across, own.third], axis=-1)
     placed = T[:, :3, :3] @ here
     points = placed[..., 0] + T[:, :3, 3]
-    return Axes(points, placed[..., 1], placed[..., 2], placed[..., 3], own.turns)
+    return VelocityAxes(points, placed[..., 1], placed[..., 2], placed[..., 3], own.turns)
 
 
-def _own_axes(robot: Robot, q: Array) -> tuple[NDArray[np.intp], Axes]:
+def _own_axes(robot: Robot, q: Array) -> tuple[NDArray[np.intp], VelocityAxes]:
     """The link that each velocity moves, and the axes in the frames of these links."""
     links, screws = np.zeros(robot.nv, dtype=int), np.zeros((robot.nv, 6))
     coordinates = [float(x) for x in q]
@@ -117,7 +117,7 @@ def _own_axes(robot: Robot, q: Array) -> tuple[NDArray[np.intp], Axes]:
     foot = np.cross(w, v) / np.where(turns, (w * w).sum(axis=1), 1.0)[:, None]
     aside = np.cross(along, np.eye(3)[np.abs(along).argmin(axis=1)])
     aside = aside / np.linalg.norm(aside, axis=1, keepdims=True)
-    return links, Axes(foot, along, aside, np.cross(along, aside), turns)
+    return links, VelocityAxes(foot, along, aside, np.cross(along, aside), turns)
 
 
 def torque_marks(robot: Robot, q: Array, tau: Array, poses: Array | None = None) -> TorqueMarks:
@@ -142,7 +142,7 @@ def torque_marks(robot: Robot, q: Array, tau: Array, poses: Array | None = None)
     )
 
 
-def _paths(axes: Axes, size: Array, reach: float, points: int) -> Array:
+def _paths(axes: VelocityAxes, size: Array, reach: float, points: int) -> Array:
     """Arcs about axes and arrows along them, for sizes (n,) of which 1 is that of the limit: (n, points, 3)."""
     along = np.linspace(0.0, 1.0, points)[None, :, None] * size[:, None, None]
     angle = MAX_SWEEP * along

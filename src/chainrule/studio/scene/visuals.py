@@ -35,7 +35,7 @@ class DrawnPart(NamedTuple):
     opacity: float = 1.0
 
 
-class Drawing(NamedTuple):
+class StyledDrawing(NamedTuple):
     """The parts of a robot in one style, and a sentence for each piece of geometry that could not be drawn."""
 
     parts: tuple[DrawnPart, ...]
@@ -44,7 +44,7 @@ class Drawing(NamedTuple):
     """Whether any of the parts is geometry of the robot's files."""
 
 
-def drawing(robot: Mechanism, style: str = "visual") -> Drawing:
+def drawing(robot: Mechanism, style: str = "visual") -> StyledDrawing:
     """The parts of a robot in a style, as of shapes/parts.py, worked out once for all tabs that show it."""
     return remember(robot, ("studio", style), lambda: _drawing(robot, style))
 
@@ -54,11 +54,11 @@ def has(robot: Mechanism, role: str) -> bool:
     return any(geometry.role == role for geometry in robot.model.geometries)
 
 
-def _drawing(robot: Mechanism, style: str) -> Drawing:
+def _drawing(robot: Mechanism, style: str) -> StyledDrawing:
     if style == "model":
-        return Drawing(_merge(shapes.model_parts(robot, LOOK)))
+        return StyledDrawing(_merge(shapes.model_parts(robot, LOOK)))
     found = shapes.drawing(robot, LOOK, "collision" if style == "collision" else "visual")
-    return Drawing(_merge(found.parts), found.problems, found.has_geometry)
+    return StyledDrawing(_merge(found.parts), found.problems, found.has_geometry)
 
 
 def _merge(parts: Iterable[Part]) -> tuple[DrawnPart, ...]:

@@ -21,7 +21,7 @@ from chainrule.study.tracking import Followed
 MAX_POSTURES = 24
 
 
-class Page:
+class ReportPage:
     """Sections of HTML, and the figures that fill their places."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ def html(
     settings: Mapping[str, str] | None = None,
 ) -> str:
     """The whole page."""
-    page = Page()
+    page = ReportPage()
     labels = {joint: name_of(joint) for joint in result.joints}
     angular = [place.unit == "rad" for place in result.robot.model.layout.velocities]
     page.section("summary", "Summary", *(f"<p>{escape(text)}</p>" for text in summary(result, sizing, balanced)))
@@ -164,7 +164,7 @@ def _history_places(result: Result, labels: Mapping[str, str]) -> str:
     )
 
 
-def _distributions(page: Page, result: Result, labels: Mapping[str, str]) -> list[str]:
+def _distributions(page: ReportPage, result: Result, labels: Mapping[str, str]) -> list[str]:
     titles = list(result.titles.values())
     parts = []
     for j, joint in enumerate(result.joints):
@@ -193,7 +193,7 @@ def _with_title(title: str, content: str) -> str:
     return f'<div class="joint"><h3>{escape(title)}</h3>{content}</div>'
 
 
-def _finding(page: Page, result: Result, labels: Mapping[str, str]) -> list[str]:
+def _finding(page: ReportPage, result: Result, labels: Mapping[str, str]) -> list[str]:
     parts = [f"<p>{escape(result.finding(measure))}</p>" for measure in ("peak", "rms")]
     exceptions = result.finding().exceptions
     if exceptions:
@@ -210,7 +210,7 @@ def _finding(page: Page, result: Result, labels: Mapping[str, str]) -> list[str]
     return [*parts, page.plot("pace", figures.pace_curve(result)), f'<p class="note">{escape(note)}</p>']
 
 
-def _drives(page: Page, sizing: Sizing, balanced: Sizing | None, labels: Mapping[str, str]) -> list[str]:
+def _drives(page: ReportPage, sizing: Sizing, balanced: Sizing | None, labels: Mapping[str, str]) -> list[str]:
     def drive_table(one: Sizing) -> str:
         rows = [
             (

@@ -19,7 +19,7 @@ from typing import Any
 import sympy as sp
 
 from chainrule.errors import ModelError
-from chainrule.spatial.scalar import Functions, register
+from chainrule.spatial.scalar import ScalarFunctions, register
 from chainrule.symbolic.algebra.expressions import expression_or_matrix, symbol
 
 EXPONENT_BITS = 12
@@ -522,7 +522,7 @@ def _angle_of(y: Any, x: Any) -> float:
 
 register(
     Element,
-    Functions(
+    ScalarFunctions(
         lambda x: sine(x.exponential()),
         lambda x: cosine(x.exponential()),
         _square_root,

@@ -53,16 +53,16 @@ Sum = tuple[Term, ...]
 
 
 @dataclass
-class Lines:
+class StraightLineProgram:
     """Lines by number, each a sum of products, and the numbers of the results."""
 
     sums: dict[int, Sum] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
 
     @staticmethod
-    def of(tape: Tape) -> Lines:
+    def of(tape: Tape) -> StraightLineProgram:
         """The lines of a tape, one for each of its instructions."""
-        lines = Lines(results=list(tape.outputs))
+        lines = StraightLineProgram(results=list(tape.outputs))
         for k, instruction in enumerate(tape.instructions):
             lines.sums[k] = lines._read(instruction)
         return lines

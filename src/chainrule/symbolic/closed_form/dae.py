@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from chainrule.algorithms.parent_child import System, equations_in_rates, sizes
+from chainrule.algorithms.parent_child import SparseSystem, equations_in_rates, sizes
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.dae import Block, blocks
@@ -64,7 +64,7 @@ class Elimination:
     h: Rows
 
 
-def eliminate(model: Model, system: System) -> Elimination:
+def eliminate(model: Model, system: SparseSystem) -> Elimination:
     """Eliminate the rates of twists, then the wrenches, from equations in rates at no torque and without loops."""
     size, n, _ = sizes(model)
 
@@ -88,7 +88,7 @@ def eliminate(model: Model, system: System) -> Elimination:
     return Elimination(A, S, L, J, inertia, dV0, p, M, h)
 
 
-def system_without_torque(model: Model, q: Any, qd: Any) -> System:
+def system_without_torque(model: Model, q: Any, qd: Any) -> SparseSystem:
     """The equations in rates without friction, with no torque, and without entries that are zero in all states."""
     frictionless = edits.map_dofs(model, lambda dof: dof.without_friction())
     system = equations_in_rates(frictionless, q, qd, [0] * model.nv)
@@ -112,7 +112,7 @@ class DAEEquations:
     symbolic: SymbolicModel
 
     @cached_property
-    def _system(self) -> System:
+    def _system(self) -> SparseSystem:
         q, qd, _ = self.symbolic.state()
         return system_without_torque(self.symbolic.model, q, qd)
 

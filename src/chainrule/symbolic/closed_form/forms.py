@@ -19,7 +19,7 @@ from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.symbolic.closed_form.symbol_table import SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 from chainrule.symbolic.documents import printing
-from chainrule.symbolic.source_code.exports import Source, export
+from chainrule.symbolic.source_code.exports import MatrixFunction, export
 
 
 class Forms(ABC):
@@ -158,7 +158,9 @@ class Forms(ABC):
         self.refuse_long_terms(*(part for name in chosen for part in self.PARTS.get(name, (name,))))
         groups = self._state()
         sources = {
-            name: Source(_as_matrix(self.term(name)), {group: groups[group] for group in self.arguments_of(name)})
+            name: MatrixFunction(
+                _as_matrix(self.term(name)), {group: groups[group] for group in self.arguments_of(name)}
+            )
             for name in chosen
         }
         return export(sources, language, self.parameters, prefix or self.robot.model.name)

@@ -25,7 +25,7 @@ from chainrule.model import Model, edits
 from chainrule.model.axis_frames import frames_on_axes
 from chainrule.symbolic.algebra.evaluation import Evaluator, stack
 from chainrule.symbolic.algebra.ring import Element
-from chainrule.symbolic.closed_form.assignments import Lines
+from chainrule.symbolic.closed_form.assignments import StraightLineProgram
 from chainrule.symbolic.closed_form.base_parameters import free_letter
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.verification import STATES, compare, numbers_of, random_states, size_of_terms
@@ -71,7 +71,7 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
         sizes.append(len(found))
     tape = graph.tape([len(symbols)], results)
     letter = free_letter(symbolic, ("x", "X", "v", "variable"))
-    lines = Lines.of(tape)
+    lines = StraightLineProgram.of(tape)
     lines.shorten()
     assignments, entries = lines.write(symbols, letter)
     matrices = {}

@@ -18,7 +18,7 @@ from chainrule.errors import ShapeError, UnknownNameError, visible
 from chainrule.formats.dh import Row, row_of
 from chainrule.formats.exact import snap, without_rounding
 from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
-from chainrule.model.joints import Kind
+from chainrule.model.joints import JointKind
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 from chainrule.spatial.scalar import Scalar
 from chainrule.symbolic.algebra.expressions import with_dots
@@ -243,7 +243,7 @@ class Namer:
             origin, kind = self.row_of_table(i, joint, row)
         return replace(joint, origin=origin, kind=kind, dofs=dofs)
 
-    def row_of_table(self, i: int, joint: Joint, row: Row) -> tuple[Transform, Kind]:
+    def row_of_table(self, i: int, joint: Joint, row: Row) -> tuple[Transform, JointKind]:
         """Origin and kind of a joint that is a row of a Denavit-Hartenberg table."""
         parent = self.model.index_of[joint.parent]
         a, alpha, d, theta = row
@@ -274,7 +274,7 @@ class Namer:
         origin, _ = self.axis_from(i, joint, start, Vector(0.0, 0.0, 0.0))
         return origin, Moved(_plain_kind(joint.kind.inner), along * across)
 
-    def joint_between_axes(self, i: int, joint: Joint) -> tuple[Transform, Kind]:
+    def joint_between_axes(self, i: int, joint: Joint) -> tuple[Transform, JointKind]:
         """Origin and kind of a joint, by the way from a point on the parent's axis to a point on its own axis."""
         inner, offset = _split(joint.kind)
         start = self.points[joint.parent]
@@ -317,7 +317,7 @@ class Namer:
             return -self.vector(-point, (f"l_c{i}",), f"center of mass of {self.link_text(i)}")
         return -self.vector(-point, (f"o_{i}",), f"origin of the frame of {self.link_text(i)}, from its axis")
 
-    def kind(self, kind: Kind, point: Vector, c: Vector) -> Kind:
+    def kind(self, kind: JointKind, point: Vector, c: Vector) -> JointKind:
         """A kind of joint whose axis passes through c."""
         if isinstance(kind, Screw) and kind.turns and any(point):
             w = kind.angular
@@ -422,7 +422,7 @@ def _clean(v: Vector, *parts: Vector) -> Vector:
     return Vector(*(without_rounding(float(x), size) for x in v))
 
 
-def _point_on_axis(kind: Kind, origin: Transform, start: Vector) -> Vector:
+def _point_on_axis(kind: JointKind, origin: Transform, start: Vector) -> Vector:
     """A point on the axis of a joint, in the joint's frame: its origin, or else the point nearest to `start`.
 
     The axis of a screw passes anywhere; the slide of a screw without a turn has no place of its own.
@@ -443,7 +443,7 @@ def _point_on_axis(kind: Kind, origin: Transform, start: Vector) -> Vector:
     return _clean(foot + w * (w.dot(toward - foot) / w.dot(w)), foot, toward)
 
 
-def _split(kind: Kind) -> tuple[Kind, Transform | None]:
+def _split(kind: JointKind) -> tuple[JointKind, Transform | None]:
     """A kind whose axis is in the joint's frame, and the pose of the link's frame after it, if that is another."""
     return (kind.inner, kind.offset) if isinstance(kind, Moved) else (kind, None)
 
@@ -458,7 +458,7 @@ def _row(joint: Joint) -> Row | None:
     return row_of(place, joint.dh)
 
 
-def _plain_kind(kind: Kind) -> Kind:
+def _plain_kind(kind: JointKind) -> JointKind:
     """A kind with its numbers; whole ones are integers, which the algorithms fold away."""
     if isinstance(kind, Moved):
         return Moved(_plain_kind(kind.inner), _plain_pose(kind.offset))

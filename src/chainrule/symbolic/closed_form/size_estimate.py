@@ -19,7 +19,7 @@ from chainrule.algorithms import coriolis, crba, energy, rnea, vector_form
 from chainrule.errors import ModelError
 from chainrule.functions.reference import leaves
 from chainrule.model import Model, edits
-from chainrule.spatial.scalar import Functions, register
+from chainrule.spatial.scalar import ScalarFunctions, register
 from chainrule.symbolic.algebra.ring import Element, cosine, sine
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 
@@ -37,7 +37,7 @@ SLACK = 1.25
 """Factor by which an estimate must exceed a limit to count: estimates are not exact."""
 
 
-class Cells:
+class HashedModel:
     """The random powers that stand for the symbols of a symbolic model, and the model over hashed polynomials."""
 
     def __init__(self, symbolic: SymbolicModel, number: int = CELLS) -> None:
@@ -71,7 +71,7 @@ class Hashed:
 
     __slots__ = ("cells", "element", "size", "values")
 
-    def __init__(self, cells: Cells, element: Element | None, values: Any, size: float) -> None:
+    def __init__(self, cells: HashedModel, element: Element | None, values: Any, size: float) -> None:
         self.cells, self.element, self.values, self.size = cells, element, values, size
 
     @property
@@ -146,7 +146,7 @@ def _refuse(*_: Any) -> Any:
 
 register(
     Hashed,
-    Functions(
+    ScalarFunctions(
         lambda x: x.cells.lift(sine(x.exponential())),
         lambda x: x.cells.lift(cosine(x.exponential())),
         _refuse,
@@ -202,7 +202,7 @@ def count_terms_of(name: str, symbolic: SymbolicModel, limit: int) -> int:
 def count_terms(symbolic: SymbolicModel, compute: Callable[..., Any], limit: int) -> int:
     """About how many terms the polynomials in nested lists have, which `compute` makes of a model, q, qd and qdd."""
     for number in (FEW_CELLS, CELLS):
-        cells = Cells(symbolic, number)
+        cells = HashedModel(symbolic, number)
         found = sum(x.count() for x in leaves(compute(cells.model, *cells.state())) if isinstance(x, Hashed))
         if found < FRACTION * limit:
             break

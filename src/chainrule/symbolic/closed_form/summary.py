@@ -17,7 +17,7 @@ from chainrule.symbolic.documents.document import (
     Formula,
     Heading,
     Paragraph,
-    Table,
+    TableBlock,
 )
 from chainrule.symbolic.documents.printing import Style, definitions, latex, superscript_powers
 
@@ -85,7 +85,7 @@ def short_names(terms: Sequence[Any], style: Style) -> list[Block]:
         return []
     short = definitions(terms, style.reserved, style.coordinates)
     rows = tuple((name, Formula(latex(turned))) for name, turned in short)
-    return [Heading("Short names", 2), Table(("name", "stands for"), rows)] if rows else []
+    return [Heading("Short names", 2), TableBlock(("name", "stands for"), rows)] if rows else []
 
 
 def parameter_table(equations: Forms, terms: Sequence[Any]) -> list[Block]:
@@ -97,10 +97,10 @@ def parameter_table(equations: Forms, terms: Sequence[Any]) -> list[Block]:
         for symbol, value in equations.parameters.items()
         if symbol in used
     )
-    return [Heading("Parameters", 2), Table(("symbol", "value", "unit"), rows)] if rows else []
+    return [Heading("Parameters", 2), TableBlock(("symbol", "value", "unit"), rows)] if rows else []
 
 
 def joint_table(robot: Mechanism) -> list[Block]:
     """The section on the joints, in the order of the coordinates."""
     rows = tuple((f"{i + 1}", joint.name, joint.type) for i, joint in enumerate(robot.model.moving))
-    return [Heading("Joints", 2), Table(("", "joint", "type"), rows)]
+    return [Heading("Joints", 2), TableBlock(("", "joint", "type"), rows)]

@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 """Largest difference by rounding, as a fraction of the size of the terms that are added up."""
 
 
-class State(NamedTuple):
+class RandomStates(NamedTuple):
     """Random states: q, qd and qdd, a row each."""
 
     q: Array
@@ -37,16 +37,16 @@ class State(NamedTuple):
     qdd: Array
 
 
-def random_states(model: Model) -> State:
+def random_states(model: Model) -> RandomStates:
     """States of a model for the comparison, the same every time."""
     rng = np.random.default_rng(11)
     reach = np.array([np.pi if velocity.unit == "rad" else 1.0 for velocity in model.layout.velocities])
     q = rng.uniform(-1.0, 1.0, (STATES, model.nv)) * reach
     qd, qdd = (rng.uniform(-1.5, 1.5, (STATES, model.nv)) for _ in range(2))
-    return State(q, qd, qdd)
+    return RandomStates(q, qd, qdd)
 
 
-def numbers_of(symbolic: SymbolicModel, state: State) -> dict[sp.Symbol, Any]:
+def numbers_of(symbolic: SymbolicModel, state: RandomStates) -> dict[sp.Symbol, Any]:
     """The number of each parameter, and of each symbol of the state in all rows."""
     found: dict[sp.Symbol, Any] = dict(symbolic.parameters)
     for symbols, rows in zip((symbolic.q, symbolic.qd, symbolic.qdd), state, strict=True):
@@ -54,20 +54,20 @@ def numbers_of(symbolic: SymbolicModel, state: State) -> dict[sp.Symbol, Any]:
     return found
 
 
-def _function(name: str, *arguments: str) -> Callable[[Model, State], Array]:
+def _function(name: str, *arguments: str) -> Callable[[Model, RandomStates], Array]:
     return lambda model, state: reference.evaluate(model, name, [getattr(state, x) for x in arguments])
 
 
-def _term(index: int) -> Callable[[Model, State], Array]:
+def _term(index: int) -> Callable[[Model, RandomStates], Array]:
     terms = _function("torque_terms", "q", "qd", "qdd")
     return lambda model, state: terms(model, state)[:, index]
 
 
-def _velocity_torques(model: Model, state: State) -> Array:
+def _velocity_torques(model: Model, state: RandomStates) -> Array:
     return _term(1)(model, state) + _term(2)(model, state)
 
 
-EXPECTED: dict[str, Callable[[Model, State], Array]] = {
+EXPECTED: dict[str, Callable[[Model, RandomStates], Array]] = {
     "M": _function("mass_matrix", "q"), "C": _function("coriolis_matrix", "q", "qd"), "c": _velocity_torques,
     "centrifugal": _term(1), "coriolis": _term(2), "g": _function("gravity_torque", "q"),
     "spring": _function("spring_torque", "q"), "friction": _function("friction_torque_at", "qd", "q"),
@@ -107,7 +107,7 @@ def check_term(
     check(name, found, expected, values, symbolic.numbers, size_of_terms(symbolic.numbers, state))
 
 
-def size_of_terms(model: Model, state: State) -> float:
+def size_of_terms(model: Model, state: RandomStates) -> float:
     """The size of what is added up in torques and energies: entries of the mass matrix, and weights at their arms."""
     inertia = float(np.abs(reference.evaluate(model, "mass_matrix", [state.q])).max(initial=0.0))
     mass = sum(float(link.mass) for link in model.links)

@@ -14,14 +14,14 @@ from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import prune, to_sympy
 from chainrule.symbolic.closed_form.dae import Elimination, eliminate, system_without_torque
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import Problem, Quantity, count_terms, too_large
-from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, Table
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, count_terms, too_large
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
 MAX_TERMS = 6000
 """Terms of the matrices of the elimination; a robot with more is refused."""
 
 
-def parent_child(problem: Problem) -> list[Block]:
+def parent_child(problem: DerivationProblem) -> list[Block]:
     """The sections about the equations of links and joints, their index, and the way to the ODE."""
     q, qd, _ = problem.symbols
 
@@ -61,7 +61,7 @@ def _links_and_joints() -> list[Block]:
     ]  # fmt: skip
 
 
-def _matrices(problem: Problem, found: Elimination) -> list[Block]:
+def _matrices(problem: DerivationProblem, found: Elimination) -> list[Block]:
     """The adjoint, the screws and the inertia of every link."""
     kernel = kernel_matrix_form(problem.robot, *problem.state[:2])
     blocks: list[Block] = []
@@ -81,7 +81,7 @@ def _matrices(problem: Problem, found: Elimination) -> list[Block]:
     return blocks
 
 
-def _index(problem: Problem) -> list[Block]:
+def _index(problem: DerivationProblem) -> list[Block]:
     """How often the joints must be differentiated, and the system that this leads to."""
     links, n = len(problem.model.bodies), problem.model.nv
     rows, columns = blocks_of(problem.model, ())
@@ -104,11 +104,11 @@ def _index(problem: Problem) -> list[Block]:
             Formula("W"), " and ", Formula(r"\ddot{q}"), ", of index 1: its matrix is regular. Blocks that are not "
             "empty:",
         )),
-        Table(("", *(column.name for column in columns)), tuple(table)),
+        TableBlock(("", *(column.name for column in columns)), tuple(table)),
     ]  # fmt: skip
 
 
-def _elimination(problem: Problem, found: Elimination) -> list[Block]:
+def _elimination(problem: DerivationProblem, found: Elimination) -> list[Block]:
     """From the DAE to the ODE."""
     robot, (q, qd, _) = problem.frictionless, problem.state
     M, h, J, dV0 = (_matrix(rows) for rows in (found.M, found.h, found.J, found.dV0))

@@ -14,7 +14,7 @@ from chainrule.symbolic.derivations.jacobians import link_jacobians
 from chainrule.symbolic.derivations.lagrange import lagrange
 from chainrule.symbolic.derivations.matrix_form import closed_matrix_form
 from chainrule.symbolic.derivations.newton_euler import newton_euler
-from chainrule.symbolic.derivations.problem import Problem
+from chainrule.symbolic.derivations.problem import DerivationProblem
 from chainrule.symbolic.derivations.recursion import recursion
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
 from chainrule.symbolic.derivations.velocities import velocities
@@ -27,7 +27,7 @@ class Method(NamedTuple):
     """A kind of derivation: the title of its document, and the function that writes its sections."""
 
     title: str
-    sections: Callable[[Problem], list[Block]]
+    sections: Callable[[DerivationProblem], list[Block]]
     has_masses: bool = True
     """Whether it is about the equations of motion, which it then ends with; velocities need no masses."""
 
@@ -80,7 +80,7 @@ def derivation(
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
     title, sections, has_masses = METHODS[method]
-    problem = Problem.of(robot, parameters, state, symbols, with_masses=has_masses)
+    problem = DerivationProblem.of(robot, parameters, state, symbols, with_masses=has_masses)
     check_in_other_units(problem)
     start = introduction(problem) if has_masses else geometry(problem)
     blocks = (*start, *problem.sample(), *sections(problem), *(final_equations(problem) if has_masses else ()))

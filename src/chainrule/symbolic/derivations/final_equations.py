@@ -7,12 +7,12 @@ import sympy as sp
 from chainrule.arguments import Array
 from chainrule.dynamics.dynamics import inverse_dynamics, mass_matrix, torque_terms
 from chainrule.symbolic.closed_form.summary import VELOCITY_TERM, sum_of_terms, terms_not_zero
-from chainrule.symbolic.derivations.problem import Problem, Quantity
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 from chainrule.symbolic.documents.line_breaks import with_index
 
 
-def final_equations(problem: Problem) -> list[Block]:
+def final_equations(problem: DerivationProblem) -> list[Block]:
     """The section with the equations of motion by their terms, checked against the kernels."""
     equations, robot = problem.equations, problem.robot
     q, qd, qdd = problem.state
@@ -37,14 +37,14 @@ def final_equations(problem: Problem) -> list[Block]:
     return [*blocks, problem.numbers(quantities), _units(problem)]
 
 
-def _entries(problem: Problem, name: str, matrix: sp.Matrix, kernel: Array) -> list[Quantity]:
+def _entries(problem: DerivationProblem, name: str, matrix: sp.Matrix, kernel: Array) -> list[Quantity]:
     return [
         Quantity(with_index(name, str(i + 1)), matrix[i], unit, kernel[i])
         for i, unit in enumerate(problem.torque_units)
     ]
 
 
-def _mass_matrix(problem: Problem) -> list[Quantity]:
+def _mass_matrix(problem: DerivationProblem) -> list[Quantity]:
     M, kernel = problem.equations.M, mass_matrix(problem.robot, problem.state[0])
     lengths = [u == "m" for u in problem.coordinate_units]
     units = {0: "kg m^2", 1: "kg m", 2: "kg"}
@@ -55,7 +55,7 @@ def _mass_matrix(problem: Problem) -> list[Quantity]:
     ]
 
 
-def _units(problem: Problem) -> Paragraph:
+def _units(problem: DerivationProblem) -> Paragraph:
     if problem.is_symbolic:
         return Paragraph("Units: every term of every quantity that has a unit beside it was found to have that unit.")
     return Paragraph(

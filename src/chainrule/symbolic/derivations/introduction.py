@@ -7,25 +7,25 @@ from collections.abc import Mapping
 import sympy as sp
 
 from chainrule.model import Body
-from chainrule.model.joints import Kind, Moved, Screw
+from chainrule.model.joints import JointKind, Moved, Screw
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import Problem, column, matrix, vector_text
+from chainrule.symbolic.derivations.problem import DerivationProblem, column, matrix, vector_text
 from chainrule.symbolic.documents.blocks import (
     Block,
     Equation,
     Formula,
     Heading,
     Paragraph,
-    Table,
+    TableBlock,
 )
 from chainrule.symbolic.documents.printing import superscript_powers
 
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
-def introduction(problem: Problem) -> list[Block]:
+def introduction(problem: DerivationProblem) -> list[Block]:
     """The section about frames, masses and parameters."""
     gravity = Equation((Formula("g_{0}"), column(problem.model.gravity).T), "m/s^2")
     return [
@@ -38,7 +38,7 @@ def introduction(problem: Problem) -> list[Block]:
     ]
 
 
-def geometry(problem: Problem) -> list[Block]:
+def geometry(problem: DerivationProblem) -> list[Block]:
     """The section about frames and lengths, without masses."""
     model = problem.model
     places = [body.T for body in model.at(problem.symbols[0])] + [frame.origin for frame in model.frames]
@@ -47,7 +47,7 @@ def geometry(problem: Problem) -> list[Block]:
     return [*_overview(problem), *_parameters(problem, lengths), *_frames(problem)]
 
 
-def _overview(problem: Problem) -> list[Block]:
+def _overview(problem: DerivationProblem) -> list[Block]:
     """The heading, the number of joints and links, and the table of joints."""
     robot = problem.robot
     text = (
@@ -58,7 +58,7 @@ def _overview(problem: Problem) -> list[Block]:
     return [Heading("Frames and parameters"), Paragraph(text), _joints(problem)]
 
 
-def _joints(problem: Problem) -> Table:
+def _joints(problem: DerivationProblem) -> TableBlock:
     rows = []
     for body in problem.model.bodies:
         joint = body.joint
@@ -67,19 +67,19 @@ def _joints(problem: Problem) -> Table:
         origin = vector_text(joint.origin.translation)
         rows.append((str(body.index), joint.name, joint.type, parent, origin, axis(body), unit))
     header = ("joint", "name", "type", "moves in", "origin there, m", "axis", "coordinate")
-    return Table(header, tuple(rows))
+    return TableBlock(header, tuple(rows))
 
 
 def axis(body: Body) -> tuple[object, ...]:
     """The axis of a joint with one screw, in the joint's frame; a dash for other joints."""
-    kind: Kind = body.joint.kind
+    kind: JointKind = body.joint.kind
     inner = kind.inner if isinstance(kind, Moved) else kind
     if not isinstance(inner, Screw):
         return ("-",)
     return vector_text(inner.angular if inner.turns else inner.linear)
 
 
-def _links(problem: Problem) -> Table:
+def _links(problem: DerivationProblem) -> TableBlock:
     rows = []
     for body in problem.model.bodies:
         link = body.link
@@ -89,10 +89,10 @@ def _links(problem: Problem) -> Table:
                 inertia += ["; " if inertia else "", f"{name}: ", to_sympy(x)]
         rows.append((str(body.index), link.name, to_sympy(link.mass), vector_text(link.com), tuple(inertia) or "0"))
     header = ("link", "name", "mass, kg", "centre of mass, m", "inertia about it, kg m²")
-    return Table(header, tuple(rows))
+    return TableBlock(header, tuple(rows))
 
 
-def _parameters(problem: Problem, parameters: Mapping[sp.Symbol, float]) -> list[Block]:
+def _parameters(problem: DerivationProblem, parameters: Mapping[sp.Symbol, float]) -> list[Block]:
     """The table of symbols, values and units, three parameters in each row; nothing where there are none."""
     cells: list[tuple[object, ...]] = [
         (symbol, f"{value:.6g}", superscript_powers(problem.units.get(symbol, "")))
@@ -104,10 +104,10 @@ def _parameters(problem: Problem, parameters: Mapping[sp.Symbol, float]) -> list
     cells += [("", "", "")] * (-len(cells) % across)
     down = len(cells) // across
     rows = tuple(tuple(x for k in range(across) for x in cells[k * down + i]) for i in range(down))
-    return [Paragraph("What the symbols stand for:"), Table(("symbol", "value", "unit") * across, rows)]
+    return [Paragraph("What the symbols stand for:"), TableBlock(("symbol", "value", "unit") * across, rows)]
 
 
-def _frames(problem: Problem, more: tuple[object, ...] = ()) -> list[Block]:
+def _frames(problem: DerivationProblem, more: tuple[object, ...] = ()) -> list[Block]:
     """The pose of every frame in its parent's frame."""
     blocks: list[Block] = [
         Paragraph((

@@ -16,7 +16,7 @@ from chainrule.spatial import Twist
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import (
-    Problem,
+    DerivationProblem,
     column,
     count_terms,
     matrix,
@@ -30,7 +30,7 @@ MAX_TERMS = 6000
 """Terms of all exponentials, products and columns; a robot with more is refused."""
 
 
-def link_jacobians(problem: Problem) -> list[Block]:
+def link_jacobians(problem: DerivationProblem) -> list[Block]:
     """The sections about screws at home, exponentials with their products and columns, and Jacobians of the links."""
     problem.refuse_many_terms("its exponentials", lambda model, q, *_: _entries_of_steps(model, q), MAX_TERMS)
     size = count_terms(_entries_of_steps(problem.model, problem.symbols[0]))
@@ -52,7 +52,7 @@ def _entries_of_steps(model: Model, q: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _screws(problem: Problem, found: Exponentials, table: ExponentialTable) -> list[Block]:
+def _screws(problem: DerivationProblem, found: Exponentials, table: ExponentialTable) -> list[Block]:
     blocks: list[Block] = [
         Heading("Screws and poses at home"),
         Paragraph((
@@ -73,7 +73,7 @@ def _screws(problem: Problem, found: Exponentials, table: ExponentialTable) -> l
     return blocks
 
 
-def _exponentials(problem: Problem, steps: Sequence[Step], table: ExponentialTable) -> list[Block]:
+def _exponentials(problem: DerivationProblem, steps: Sequence[Step], table: ExponentialTable) -> list[Block]:
     blocks: list[Block] = [
         Heading("Exponentials"),
         Paragraph((
@@ -97,7 +97,7 @@ def _exponentials(problem: Problem, steps: Sequence[Step], table: ExponentialTab
     return blocks
 
 
-def _jacobians(problem: Problem, found: Exponentials, table: ExponentialTable) -> list[Block]:
+def _jacobians(problem: DerivationProblem, found: Exponentials, table: ExponentialTable) -> list[Block]:
     blocks: list[Block] = [
         Heading("Poses and Jacobians of the links"),
         Paragraph((
@@ -124,7 +124,7 @@ def _jacobians(problem: Problem, found: Exponentials, table: ExponentialTable) -
     return blocks
 
 
-def _beside_numbers(problem: Problem, shown: Sequence[tuple[str, Any, Array]]) -> list[Block]:
+def _beside_numbers(problem: DerivationProblem, shown: Sequence[tuple[str, Any, Array]]) -> list[Block]:
     """Names and matrices with the numbers of the kernels beside them, with which they must agree."""
     for name, expression, numbers in shown:
         problem.check_number(name, expression, numbers)

@@ -16,7 +16,7 @@ from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, too_large
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, count_terms, too_large
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 MAX_TERMS = 3000
@@ -31,7 +31,7 @@ SLOPE = r"\frac{\partial L}{\partial %s}"
 RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, " + SLOPE
 
 
-def lagrange(problem: Problem) -> list[Block]:
+def lagrange(problem: DerivationProblem) -> list[Block]:
     """The sections about energies, the Lagrangian, and Lagrange's equation of every coordinate."""
     problem.refuse_many_terms("its energies", _total_energies, MAX_TERMS)
     problem.refuse_many_terms("its torques", QUANTITIES["tau"], MAX_TORQUE_TERMS)
@@ -64,7 +64,7 @@ def _energies(model: Model, q: Sequence[Any], qd: Sequence[Any]) -> tuple[list[A
     return [*kinetic, _sum(rotors)], [*potential, spring_energy(model, q)]
 
 
-def _link_energies(problem: Problem, kinetic: Sequence[Any], potential: Sequence[Any]) -> list[Block]:
+def _link_energies(problem: DerivationProblem, kinetic: Sequence[Any], potential: Sequence[Any]) -> list[Block]:
     bodies = problem.model.at(problem.symbols[0])
     V, T = twists_of(bodies, problem.symbols[1]), poses_of(bodies)
     blocks: list[Block] = [
@@ -100,7 +100,7 @@ def _link_energies(problem: Problem, kinetic: Sequence[Any], potential: Sequence
     return blocks
 
 
-def _derivatives(problem: Problem, L: Element) -> list[Block]:
+def _derivatives(problem: DerivationProblem, L: Element) -> list[Block]:
     eqs = problem.equations
     friction = friction_torque(problem.robot, problem.state[1], problem.state[0])
     tau = inverse_dynamics(problem.robot, *problem.state) - friction

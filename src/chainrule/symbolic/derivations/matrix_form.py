@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from chainrule.algorithms.matrix_form import MatrixForm, matrix_form
+from chainrule.algorithms.matrix_form import StackedMatrices, matrix_form
 from chainrule.core import results
 from chainrule.dynamics import textbook
 from chainrule.dynamics.dynamics import coriolis_matrix
@@ -17,7 +17,7 @@ from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import (
-    Problem,
+    DerivationProblem,
     Quantity,
     count_terms,
     matrix,
@@ -26,13 +26,13 @@ from chainrule.symbolic.derivations.problem import (
     too_large,
 )
 from chainrule.symbolic.derivations.rules import rule
-from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, Table
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
 MAX_TERMS = 6000
 """Terms of all stacked matrices, or of all Christoffel symbols; a robot with more is refused."""
 
 
-def closed_matrix_form(problem: Problem) -> list[Block]:
+def closed_matrix_form(problem: DerivationProblem) -> list[Block]:
     """The sections from the stacked equations of all links to M, C and g."""
     problem.refuse_many_terms("its stacked matrices", _entries_of_stacks, MAX_TERMS)
     problem.refuse_many_terms("its Christoffel symbols", QUANTITIES["C"], MAX_TERMS)
@@ -56,12 +56,12 @@ def _entries_of_stacks(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any
     return _stacks(matrix_form(model, q, qd))
 
 
-def _stacks(form: MatrixForm) -> list[Any]:
+def _stacks(form: StackedMatrices) -> list[Any]:
     """All entries of the matrices that are shown."""
     return [x for rows in (form.L, form.A_dot, form.J, form.C) for row in rows for x in row]
 
 
-def _stacked_equations(form: MatrixForm) -> list[Block]:
+def _stacked_equations(form: StackedMatrices) -> list[Block]:
     moving = _varying_screws(form)
     rate = r" + \dot{S} \dot{q}" if moving else ""
     inner = r"\left(\dot{A} J + \dot{S}\right)" if moving else r"\dot{A} J"
@@ -93,12 +93,12 @@ def _stacked_equations(form: MatrixForm) -> list[Block]:
     ]  # fmt: skip
 
 
-def _varying_screws(form: MatrixForm) -> bool:
+def _varying_screws(form: StackedMatrices) -> bool:
     """Whether the screws of some joint move in the frame of its link, as those of universal joints do."""
     return any(not is_zero(x) and to_sympy(x) != 0 for row in form.S_dot for x in row)
 
 
-def _stacked_matrices(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
+def _stacked_matrices(problem: DerivationProblem, form: StackedMatrices, kernel: results.MatrixForm) -> list[Block]:
     """The matrices S, A, L and A-dot in blocks, and the blocks in symbols."""
     bodies, model = problem.model.bodies, problem.model
     count = len(bodies)
@@ -150,7 +150,7 @@ def _in_blocks(name: str, entries: Mapping[tuple[int, int], str], rows: int, col
     return rule(name, r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}")
 
 
-def _jacobians(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
+def _jacobians(problem: DerivationProblem, form: StackedMatrices, kernel: results.MatrixForm) -> list[Block]:
     """The rows of J and the block of G of every link."""
     blocks: list[Block] = [
         Heading("Jacobians and inertias of the links"),
@@ -173,7 +173,7 @@ def _jacobians(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -
     return blocks
 
 
-def _vectors(problem: Problem, kernel: results.MatrixForm) -> list[Block]:
+def _vectors(problem: DerivationProblem, kernel: results.MatrixForm) -> list[Block]:
     """The stacked vectors at the sample state, link by link."""
     stacks = [x for x in (kernel.V, kernel.V_dot, kernel.W) if x is not None]
     rows = tuple(
@@ -181,10 +181,10 @@ def _vectors(problem: Problem, kernel: results.MatrixForm) -> list[Block]:
         for body in problem.model.bodies
     )
     header = ("link", "name", Formula("V"), Formula(r"\dot{V}"), Formula("W"))
-    return [Paragraph("The stacked vectors at the sample state, in the frames of the links:"), Table(header, rows)]
+    return [Paragraph("The stacked vectors at the sample state, in the frames of the links:"), TableBlock(header, rows)]
 
 
-def _coriolis(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) -> list[Block]:
+def _coriolis(problem: DerivationProblem, form: StackedMatrices, kernel: results.MatrixForm) -> list[Block]:
     """The Coriolis matrix of the stacked matrices."""
     return [
         Heading("The Coriolis matrix"),
@@ -194,7 +194,9 @@ def _coriolis(problem: Problem, form: MatrixForm, kernel: results.MatrixForm) ->
     ]
 
 
-def _matrix_entries(problem: Problem, name: str, rows: Iterable[Iterable[Any]], kernel: Any) -> list[Quantity]:
+def _matrix_entries(
+    problem: DerivationProblem, name: str, rows: Iterable[Iterable[Any]], kernel: Any
+) -> list[Quantity]:
     lengths = [u == "m" for u in problem.coordinate_units]
     units = {0: "kg m^2/s", 1: "kg m/s", 2: "kg/s"}
     return [
@@ -204,7 +206,7 @@ def _matrix_entries(problem: Problem, name: str, rows: Iterable[Iterable[Any]], 
     ]
 
 
-def _christoffel(problem: Problem) -> list[Block]:
+def _christoffel(problem: DerivationProblem) -> list[Block]:
     """The Christoffel symbols that are not zero."""
     symbol = (
         r"\frac{1}{2} \left(\frac{\partial M_{ij}}{\partial q_k} + \frac{\partial M_{ik}}{\partial q_j}"
@@ -238,7 +240,7 @@ def _without_rounding(x: Any, largest: float) -> Any:
     return x.prune(largest) if isinstance(x, Element) else x
 
 
-def _difference(problem: Problem, form: MatrixForm) -> list[Block]:
+def _difference(problem: DerivationProblem, form: StackedMatrices) -> list[Block]:
     """Christoffel's matrix, and how the other one differs from it."""
     q, qd, _ = problem.state
     entries = problem.equations.elements.C

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainrule.algorithms import vector_form
-from chainrule.algorithms.vector_form import UNITS, LinkRow
+from chainrule.algorithms.vector_form import UNITS, LinkVectors
 from chainrule.dynamics.textbook import newton_euler_table
 from chainrule.model import Body, Model
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import link_quantity, subscript
-from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, too_large
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, count_terms, too_large
 from chainrule.symbolic.derivations.rules import (
     OTHER,
     SLIDES,
@@ -29,7 +29,7 @@ MAX_TERMS = 6000
 """Terms of all rows of the Newton-Euler table; a robot with more is refused."""
 
 
-def newton_euler(problem: Problem) -> list[Block]:
+def newton_euler(problem: DerivationProblem) -> list[Block]:
     """The sections about outward iterations, inward iterations, and torques."""
     problem.refuse_many_terms("its Newton-Euler equations", _entries_of_rows, MAX_TERMS)
     rows, torques = vector_form.newton_euler(problem.model, *problem.symbols)
@@ -58,7 +58,7 @@ def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Seq
     return [x for row in rows for name in UNITS for x in getattr(row, name)]
 
 
-def _link(problem: Problem, body: Body, row: LinkRow, table: object, names: Sequence[str]) -> list[Block]:
+def _link(problem: DerivationProblem, body: Body, row: LinkVectors, table: object, names: Sequence[str]) -> list[Block]:
     i = body.index
     quantities = []
     for name in names:

@@ -32,7 +32,7 @@ from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, round_count
 from chainrule.symbolic.closed_form.size_estimate import count_terms as estimate_terms
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
-from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, Table
+from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, TableBlock
 from chainrule.symbolic.documents.printing import round_digits, superscript_powers
 
 MAX_JOINTS_IN_CHAIN = 8
@@ -62,7 +62,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Problem:
+class DerivationProblem:
     """A robot, its equations over symbols, and the state (q, qd, qdd) at which numbers are given."""
 
     robot: Mechanism
@@ -77,7 +77,7 @@ class Problem:
         symbols: Mapping[Any, Any] | None = None,
         *,
         with_masses: bool = True,
-    ) -> Problem:
+    ) -> DerivationProblem:
         """The problem of a robot; refused if its derivation would be too long to read, or needs masses it lacks."""
         merged = merged_model(robot)
         longest = max((len(merged.ancestors(body.index)) for body in merged.bodies), default=0)
@@ -91,7 +91,7 @@ class Problem:
         sample = _read_state(robot, state)
         if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
             robot = Mechanism(closed_form.symbolic.numbers, backend_of(robot))
-        problem = Problem(robot, closed_form, sample)
+        problem = DerivationProblem(robot, closed_form, sample)
         if not with_masses:
             return problem
         problem.refuse_many_terms("its mass matrix", QUANTITIES["M"], MAX_MASS_MATRIX_TERMS)
@@ -207,7 +207,7 @@ class Problem:
             )
         return value
 
-    def numbers(self, quantities: Sequence[Quantity]) -> Table:
+    def numbers(self, quantities: Sequence[Quantity]) -> TableBlock:
         """A table of quantities at the sample state, from the symbols and from the kernels, with units checked."""
         rows = []
         for quantity in quantities:
@@ -216,7 +216,7 @@ class Problem:
             kernel = np.ravel(np.asarray(quantity.kernel, dtype=float))
             unit_text = superscript_powers(quantity.unit)
             rows.append((Formula(quantity.name), number_list(value), number_list(kernel), unit_text))
-        return Table(("at the sample state", "from the symbols", "from the kernel", "unit"), tuple(rows))
+        return TableBlock(("at the sample state", "from the symbols", "from the kernel", "unit"), tuple(rows))
 
     def sample(self) -> list[Block]:
         """The section about the sample state."""
@@ -228,7 +228,7 @@ class Problem:
         ]
         header = ("", "joint", Formula("q"), Formula(r"\dot{q}"), Formula(r"\ddot{q}"), "unit")
         text = "Numbers below are those of this state, from the symbols and, beside them, from the compiled kernels."
-        return [Heading("Sample state"), Paragraph(text), Table(header, tuple(rows))]
+        return [Heading("Sample state"), Paragraph(text), TableBlock(header, tuple(rows))]
 
 
 def column(vector: Iterable[Any]) -> sp.Matrix:

@@ -15,7 +15,7 @@ from chainrule.dynamics.textbook import rnea_table
 from chainrule.model import Body, Model, PosedBody
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import Problem, Quantity, column, count_terms, matrix, too_large
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, count_terms, matrix, too_large
 from chainrule.symbolic.derivations.rules import link_section, quantities_with_numbers, rule
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
@@ -24,7 +24,7 @@ MAX_TERMS = 6000
 """Terms of all twists, accelerations and wrenches; a robot with more is refused."""
 
 
-def recursion(problem: Problem) -> list[Block]:
+def recursion(problem: DerivationProblem) -> list[Block]:
     """The sections about screws, forward iterations, backward iterations, and torques."""
     problem.refuse_many_terms("its twists and wrenches", _entries_of_rows, MAX_TERMS)
     rows = rnea.recursion(problem.model, *problem.symbols)
@@ -51,7 +51,7 @@ def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Seq
     return [x for row in rows for name in UNITS for x in getattr(row, name)]
 
 
-def _geometry_rule(problem: Problem) -> list[Block]:
+def _geometry_rule(problem: DerivationProblem) -> list[Block]:
     several = any(body.joint.kind.nv > 1 for body in problem.model.bodies)
     note = Paragraph("A joint with several coordinates has the product of such exponentials, the last one first.")
     return [
@@ -65,7 +65,7 @@ def _geometry_rule(problem: Problem) -> list[Block]:
     ]  # fmt: skip
 
 
-def _geometry(problem: Problem, body: PosedBody, table: RneaTable) -> list[Block]:
+def _geometry(problem: DerivationProblem, body: PosedBody, table: RneaTable) -> list[Block]:
     """M, A, G and T of a link."""
     i, p = body.index, body.parent
     kind = body.body.joint.kind
@@ -82,7 +82,7 @@ def _geometry(problem: Problem, body: PosedBody, table: RneaTable) -> list[Block
     ]
 
 
-def _forward_rule(problem: Problem, bodies: Sequence[PosedBody]) -> list[Block]:
+def _forward_rule(problem: DerivationProblem, bodies: Sequence[PosedBody]) -> list[Block]:
     acceleration = r"\mathrm{Ad}_{T_{i,p}} \dot{V}_p + \mathrm{ad}_{V_i} A_i \dot{q}_i + A_i \ddot{q}_i"
     rates = [S for body in bodies for S in body.S_rate(problem.symbols[1])]
     varying = any(to_sympy(x) != 0 for S in rates for x in S)
@@ -111,7 +111,7 @@ def _backward_rule() -> list[Block]:
     ]  # fmt: skip
 
 
-def _link(problem: Problem, body: Body, row: LinkRow, table: RneaTable, names: Sequence[str]) -> list[Block]:
+def _link(problem: DerivationProblem, body: Body, row: LinkRow, table: RneaTable, names: Sequence[str]) -> list[Block]:
     i = body.index
     quantities = [
         Quantity(subscript(LETTERS[name], i), column(getattr(row, name)), UNITS[name], getattr(table, name)[i - 1])
@@ -120,7 +120,9 @@ def _link(problem: Problem, body: Body, row: LinkRow, table: RneaTable, names: S
     return link_section(problem, body, quantities)
 
 
-def _torques(problem: Problem, bodies: Sequence[PosedBody], rows: Sequence[LinkRow], table: RneaTable) -> list[Block]:
+def _torques(
+    problem: DerivationProblem, bodies: Sequence[PosedBody], rows: Sequence[LinkRow], table: RneaTable
+) -> list[Block]:
     """Torques of the joints: wrenches along screws, with rotors and springs."""
     tau = drive_torque(problem.model, *problem.symbols)
     for body, row in zip(bodies, rows, strict=True):

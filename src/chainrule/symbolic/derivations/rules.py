@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from chainrule.model import Body
 from chainrule.model.joints import Screw
 from chainrule.spatial import Vector
-from chainrule.symbolic.derivations.problem import Problem, Quantity
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading
 
 TURNS, SLIDES, OTHER = "turns", "slides", "other"
@@ -32,11 +32,11 @@ def _kind_of_motion(body: Body) -> str:
     return TURNS if kind.linear == Vector.zero() else OTHER
 
 
-def link_section(problem: Problem, body: Body, quantities: Sequence[Quantity]) -> list[Block]:
+def link_section(problem: DerivationProblem, body: Body, quantities: Sequence[Quantity]) -> list[Block]:
     """The quantities of a link: a heading, their equations, and their numbers beside those of the kernels."""
     return [Heading(f"Link {body.index}: {body.link.name}", 2), *quantities_with_numbers(problem, quantities)]
 
 
-def quantities_with_numbers(problem: Problem, quantities: Sequence[Quantity]) -> list[Block]:
+def quantities_with_numbers(problem: DerivationProblem, quantities: Sequence[Quantity]) -> list[Block]:
     """Equations of quantities, and their numbers beside those of the kernels."""
     return [*(Equation((Formula(x.name), x.expression), x.unit) for x in quantities), problem.numbers(quantities)]

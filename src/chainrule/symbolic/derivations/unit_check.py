@@ -7,7 +7,7 @@ from chainrule.algorithms.vector_form import UNITS
 from chainrule.core.derived import merged_model
 from chainrule.model import Model
 from chainrule.symbolic.algebra.units import UnitError, rescale_model, scale, unit
-from chainrule.symbolic.derivations.problem import Problem
+from chainrule.symbolic.derivations.problem import DerivationProblem
 
 OTHER_UNITS = (2.2046226218487757, 3.280839895013123, 1 / 60)
 """Pounds, feet and minutes in a kilogram, a meter and a second."""
@@ -16,7 +16,7 @@ TOLERANCE = 1e-9
 """Relative difference by rounding."""
 
 
-def check_in_other_units(problem: Problem) -> None:
+def check_in_other_units(problem: DerivationProblem) -> None:
     """Refuse a robot whose Newton-Euler equations in pounds, feet and minutes do not agree with those in SI units."""
     model = merged_model(problem.frictionless)
     q, qd, qdd = ([float(x) for x in part] for part in problem.state)

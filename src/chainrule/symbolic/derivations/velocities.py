@@ -15,7 +15,7 @@ from chainrule.model import Body, Model
 from chainrule.spatial import Twist
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import (
-    Problem,
+    DerivationProblem,
     Quantity,
     column,
     count_terms,
@@ -41,7 +41,7 @@ TIP = "e"
 """The index of an end-effector that is a frame on a link."""
 
 
-def velocities(problem: Problem) -> list[Block]:
+def velocities(problem: DerivationProblem) -> list[Block]:
     """The sections about velocities from link to link, and those of the end-effector in the axes of the base."""
     problem.refuse_many_terms("its velocities", _entries_of_twists, MAX_TERMS)
     bodies = problem.model.at(problem.symbols[0])
@@ -107,7 +107,7 @@ def _quantities(index: int | str, V: Twist, table: VelocityTable, row: int) -> l
     ]
 
 
-def _end_effector(problem: Problem, name: str, V: Sequence[Twist], table: VelocityTable) -> list[Block]:
+def _end_effector(problem: DerivationProblem, name: str, V: Sequence[Twist], table: VelocityTable) -> list[Block]:
     """The velocities of an end-effector in its own axes and in those of the base, and its Jacobian."""
     q, qd, _ = problem.state
     index, offset = problem.model.locate(name)

@@ -56,7 +56,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows of cells under a header."""
 
     header: tuple[Text, ...]
@@ -64,18 +64,18 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeBlock:
     """Source code."""
 
     text: str
     language: str = ""
 
 
-Block: TypeAlias = Heading | Paragraph | Equation | Table | Code
+Block: TypeAlias = Heading | Paragraph | Equation | TableBlock | CodeBlock
 
 
 @dataclass(frozen=True)
-class Page:
+class DocumentContent:
     """The content of a document in no particular form: title, blocks, and style of expressions."""
 
     title: str

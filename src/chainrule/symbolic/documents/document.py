@@ -2,8 +2,9 @@
 
 How to add a form, for example AsciiDoc:
 
-1. Write a function that takes a `Page` and returns the text of the file. It writes the title and all kinds of blocks
-   of `documents/blocks.py`: Heading, Paragraph, Equation, Table and Code. `documents/markdown.py` is a short example.
+1. Write a function that takes a `DocumentContent` and returns the text of the file. It writes the title and all kinds
+   of blocks of `documents/blocks.py`: Heading, Paragraph, Equation, TableBlock and CodeBlock. `documents/markdown.py`
+   is a short example.
 2. In that function, take a text apart with `pieces(text)`. A piece that is a string is plain text: escape it. All other
    pieces are mathematics. For LaTeX, `line_breaks.math(piece, style)` writes a piece, and
    `line_breaks.display(equation, style)` an equation. From LaTeX, `plain_text.line` makes Unicode text and
@@ -25,24 +26,24 @@ from chainrule.errors import ChainruleError
 from chainrule.symbolic.documents import html, latex, markdown, notebook, terminal
 from chainrule.symbolic.documents.blocks import (
     Block,
-    Code,
+    CodeBlock,
+    DocumentContent,
     Equation,
     Formula,
     Heading,
-    Page,
     Paragraph,
     Piece,
-    Table,
+    TableBlock,
     Text,
     pieces,
 )
 
 __all__ = [
-    "FORMS", "Block", "Code", "Document", "Equation", "Formula", "Heading", "Page", "Paragraph", "Piece", "Table",
-    "Text", "pieces",
+    "FORMS", "Block", "CodeBlock", "Document", "DocumentContent", "Equation", "Formula", "Heading", "Paragraph",
+    "Piece", "TableBlock", "Text", "pieces",
 ]  # fmt: skip
 
-FORMS: dict[str, Callable[[Page], str]] = {
+FORMS: dict[str, Callable[[DocumentContent], str]] = {
     ".html": html.page, ".tex": latex.article, ".md": markdown.markdown, ".ipynb": notebook.notebook,
     ".txt": terminal.text,
 }  # fmt: skip
@@ -50,7 +51,7 @@ FORMS: dict[str, Callable[[Page], str]] = {
 
 
 @dataclass(frozen=True)
-class Document(Page):
+class Document(DocumentContent):
     """A title, and blocks under it.
 
     >>> page = Document("Newton", (Equation((Formula("F"), Formula(r"m \\dot{v}")), "N"),))

@@ -7,11 +7,11 @@ from html import escape as escape_html
 
 from chainrule.symbolic.documents.blocks import (
     Block,
+    DocumentContent,
     Equation,
     Heading,
-    Page,
     Paragraph,
-    Table,
+    TableBlock,
     Text,
     pieces,
 )
@@ -52,7 +52,7 @@ SCOPE = "chainrule-document"
 """The class of a document inside another page."""
 
 
-def page(document: Page) -> str:
+def page(document: DocumentContent) -> str:
     """The HTML of a whole page."""
     return (
         '<!DOCTYPE html>\n<html lang="en" xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta charset="utf-8"/>\n'
@@ -62,13 +62,13 @@ def page(document: Page) -> str:
     )
 
 
-def fragment(document: Page) -> str:
+def fragment(document: DocumentContent) -> str:
     """The body of the page, to be put into another one."""
     blocks = (_block(block, document.style) for block in document.blocks)
     return "\n".join([f"<h1>{_escape(document.title)}</h1>", *blocks])
 
 
-def part_of_page(document: Page) -> str:
+def part_of_page(document: DocumentContent) -> str:
     """The document as a notebook shows it: with its style sheet, which applies to nothing else on the page."""
     rules = re.sub(r"@media print \{.*\}\s*$", "", CSS, flags=re.DOTALL)
     rules = re.sub(r"color: #1b1f24; background: #fff;", "", rules)
@@ -103,13 +103,13 @@ def _block(block: Block, style: Style) -> str:
     if isinstance(block, Equation):
         unit = f'<span class="unit">{_escape(superscript_powers(block.unit))}</span>' if block.unit else ""
         return f'<div class="equation">{mathml(display(block, style), display=True, css_brackets=True)}{unit}</div>'
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return _table(block, style)
     lines = "\n".join(_escape(line) for line in block.text.expandtabs(4).split("\n"))
     return f"<pre><code>{lines}</code></pre>"
 
 
-def _table(table: Table, style: Style) -> str:
+def _table(table: TableBlock, style: Style) -> str:
     head = "".join(f"<th>{_text(cell, style)}</th>" for cell in table.header)
     rows = "".join("<tr>" + "".join(f"<td>{_text(cell, style)}</td>" for cell in row) + "</tr>\n" for row in table.rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>'

@@ -6,11 +6,11 @@ import re
 
 from chainrule.symbolic.documents.blocks import (
     Block,
+    DocumentContent,
     Equation,
     Heading,
-    Page,
     Paragraph,
-    Table,
+    TableBlock,
     Text,
     pieces,
 )
@@ -43,7 +43,7 @@ ALIGNED = "\\begin{aligned}"
 SECTIONS = {1: "section*", 2: "subsection*"}
 
 
-def article(page: Page) -> str:
+def article(page: DocumentContent) -> str:
     """The LaTeX of a complete article."""
     body = "\n\n".join(_block(block, page.style) for block in page.blocks)
     title = f"\\title{{{escape(page.title)}}}\n\\date{{}}"
@@ -70,7 +70,7 @@ def _block(block: Block, style: Style) -> str:
         return _text(block.text, style)
     if isinstance(block, Equation):
         return _equation(block, style)
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return table(block, style, _text)
     lines = block.text.replace("\\end{verbatim}", "\\end {verbatim}")
     return f"\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from chainrule.symbolic.documents.blocks import Table, Text, pieces
+from chainrule.symbolic.documents.blocks import TableBlock, Text, pieces
 from chainrule.symbolic.documents.formula import parse, width
 from chainrule.symbolic.documents.line_breaks import math
 from chainrule.symbolic.documents.printing import Style
@@ -20,14 +20,14 @@ TURNED = 2
 """Width of a header that is turned by a quarter, in letters."""
 
 
-class Column(NamedTuple):
+class ColumnWidths(NamedTuple):
     """The widths of a column's header and cells in letters: of the widest, and of the longest word."""
 
     width: int
     word: int
 
 
-def table(block: Table, style: Style, write: Callable[[Text, Style], str]) -> str:
+def table(block: TableBlock, style: Style, write: Callable[[Text, Style], str]) -> str:
     """A table that may continue on the next page; `write` gives the LaTeX of a cell."""
     header = [write(cell, style) for cell in block.header]
     plain = [[_plain(cell, style) for cell in cells] for cells in zip(block.header, *block.rows, strict=True)]
@@ -41,7 +41,7 @@ def table(block: Table, style: Style, write: Callable[[Text, Style], str]) -> st
                 below = _measure(cells)
                 if _measure([head]).word > below.word:
                     header[k] = f"\\rotatebox{{90}}{{{header[k]}\\,}}"
-                    columns[k] = Column(max(below.width, TURNED), max(below.word, TURNED))
+                    columns[k] = ColumnWidths(max(below.width, TURNED), max(below.word, TURNED))
         form = _form(columns, room)
     rows = [" & ".join(row) for row in (header, *([write(cell, style) for cell in row] for row in block.rows))]
     rows = [f"{{}}{row}" if row.startswith(("[", "*")) else row for row in rows]  # no option of the line before
@@ -50,7 +50,7 @@ def table(block: Table, style: Style, write: Callable[[Text, Style], str]) -> st
     return f"{{\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}" if is_small else text
 
 
-def _form(columns: Sequence[Column], room: float) -> str:
+def _form(columns: Sequence[ColumnWidths], room: float) -> str:
     """The kinds of columns: cells of the widest are broken over lines until all fit, but no word is broken."""
 
     def widths(limit: int) -> list[int]:
@@ -61,9 +61,9 @@ def _form(columns: Sequence[Column], room: float) -> str:
     return "".join("l" if column.width <= letters else f"P{{{letters / 2:g}em}}" for column, letters in narrowed)
 
 
-def _measure(cells: Sequence[str]) -> Column:
+def _measure(cells: Sequence[str]) -> ColumnWidths:
     words = (len(word) for cell in cells for word in cell.split())
-    return Column(max(map(len, cells), default=0), max(words, default=0))
+    return ColumnWidths(max(map(len, cells), default=0), max(words, default=0))
 
 
 def _plain(cell: Text, style: Style) -> str:

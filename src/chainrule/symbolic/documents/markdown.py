@@ -6,11 +6,11 @@ import re
 
 from chainrule.symbolic.documents.blocks import (
     Block,
+    DocumentContent,
     Equation,
     Heading,
-    Page,
     Paragraph,
-    Table,
+    TableBlock,
     Text,
     pieces,
 )
@@ -18,7 +18,7 @@ from chainrule.symbolic.documents.line_breaks import display, math
 from chainrule.symbolic.documents.printing import Style
 
 
-def markdown(page: Page) -> str:
+def markdown(page: DocumentContent) -> str:
     """The Markdown of a whole document."""
     blocks = [f"# {escape(page.title)}", *(block_text(block, page.style) for block in page.blocks)]
     return "\n\n".join(blocks) + "\n"
@@ -56,13 +56,13 @@ def block_text(block: Block, style: Style) -> str:
     if isinstance(block, Equation):
         unit = f" \\qquad [\\mathrm{{{block.unit.replace(' ', chr(92) + ',')}}}]" if block.unit else ""
         return f"$$\n{display(block, style)}{unit}\n$$"
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return _table(block, style)
     longest = max(map(len, re.findall("`+", block.text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{block.language}\n{block.text}\n{fence}"
 
 
-def _table(table: Table, style: Style) -> str:
+def _table(table: TableBlock, style: Style) -> str:
     rows = [" | ".join(_text(cell, style).replace("\n", " ") for cell in row) for row in (table.header, *table.rows)]
     return "\n".join(f"| {row} |" for row in (rows[0], " | ".join(["---"] * len(table.header)), *rows[1:]))

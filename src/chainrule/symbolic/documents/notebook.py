@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from chainrule.symbolic.documents.blocks import Code, Heading, Page
+from chainrule.symbolic.documents.blocks import CodeBlock, DocumentContent, Heading
 from chainrule.symbolic.documents.markdown import block_text, escape
 
 
-def notebook(page: Page) -> str:
+def notebook(page: DocumentContent) -> str:
     """The JSON text of a notebook: a cell for each section, and a code cell for each block of Python."""
     cells: list[tuple[str, list[str]]] = [("markdown", [f"# {escape(page.title)}"])]
     for block in page.blocks:
-        if isinstance(block, Code) and block.language == "python":
+        if isinstance(block, CodeBlock) and block.language == "python":
             cells.append(("code", [block.text]))
         elif isinstance(block, Heading) or cells[-1][0] == "code":
             cells.append(("markdown", [block_text(block, page.style)]))

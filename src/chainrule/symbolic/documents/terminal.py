@@ -11,12 +11,12 @@ from sympy.printing.pretty.stringpict import prettyForm  # type: ignore[import-u
 
 from chainrule.symbolic.documents.blocks import (
     Block,
+    DocumentContent,
     Equation,
     Formula,
     Heading,
-    Page,
     Paragraph,
-    Table,
+    TableBlock,
     Text,
     pieces,
 )
@@ -28,7 +28,7 @@ MAX_COLUMNS = 110
 """Columns of a line; wider sums are broken over lines, and wider matrices are written entry by entry."""
 
 
-def text(page: Page) -> str:
+def text(page: DocumentContent) -> str:
     """The text of a whole document."""
     title = _plain(page.title)
     return "\n\n".join([f"{title}\n{'=' * len(title)}", *(_block(b, page.style) for b in page.blocks)]) + "\n"
@@ -112,12 +112,12 @@ def _block(block: Block, style: Style) -> str:
         return _text(block.text, style)
     if isinstance(block, Equation):
         return "\n".join(f"    {row}".rstrip() for row in equation(block, style).split("\n"))
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return _table(block, style)
     return block.text
 
 
-def _table(table: Table, style: Style) -> str:
+def _table(table: TableBlock, style: Style) -> str:
     rows = [[_text(cell, style) for cell in row] for row in (table.header, *table.rows)]
     widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell + " " * (w - _columns(cell)) for cell, w in zip(row, widths, strict=True)) for row in rows]

@@ -21,7 +21,7 @@ from chainrule.symbolic.lagrange.coordinates import Coordinates, expression_of, 
 from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_of
 
 
-class Part(Protocol):
+class EnergyElement(Protocol):
     """A part with energies."""
 
     def kinetic_energy(self, own: Coordinates) -> sp.Expr:

@@ -13,7 +13,7 @@ import sympy as sp
 
 from chainrule.symbolic.algebra.textbook import by_inertia, inertias_in
 from chainrule.symbolic.lagrange.coordinates import TIME
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 
 class ConservedQuantity(NamedTuple):
@@ -24,17 +24,17 @@ class ConservedQuantity(NamedTuple):
     reason: str
 
 
-def conserved_quantities(system: System) -> list[ConservedQuantity]:
+def conserved_quantities(system: LagrangianSystem) -> list[ConservedQuantity]:
     """The energy and the momenta of a system that are constant."""
     return [*_energy(system), *_momenta(system)]
 
 
-def _nonconservative_forces(system: System) -> sp.Matrix:
+def _nonconservative_forces(system: LagrangianSystem) -> sp.Matrix:
     """Forces that are in neither energy, for inputs of zero."""
     return sp.Matrix(system.f.subs(dict.fromkeys(system.inputs, 0)) - system.friction)
 
 
-def _energy(system: System) -> list[ConservedQuantity]:
+def _energy(system: LagrangianSystem) -> list[ConservedQuantity]:
     power = sp.expand(_nonconservative_forces(system).dot(sp.Matrix(system.qd)))
     timed = (system.kinetic, system.potential, *system.constraints)
     if power != 0 or any(expression.has(TIME) for expression in timed):
@@ -47,7 +47,7 @@ def _energy(system: System) -> list[ConservedQuantity]:
     return [ConservedQuantity("Jacobi's integral", quadratic - system.kinetic_at_rest + system.potential, reason)]
 
 
-def _momenta(system: System) -> list[ConservedQuantity]:
+def _momenta(system: LagrangianSystem) -> list[ConservedQuantity]:
     """Momenta along the directions v with v . (dL/dq + forces) = 0 and J v = 0 in every state."""
     n = len(system.q)
     forces = _nonconservative_forces(system)
@@ -63,7 +63,7 @@ def _momenta(system: System) -> list[ConservedQuantity]:
     return [_momentum(system, v) for v in directions]
 
 
-def _momentum(system: System, v: sp.Matrix) -> ConservedQuantity:
+def _momentum(system: LagrangianSystem, v: sp.Matrix) -> ConservedQuantity:
     whole = sp.Matrix([system.kinetic.diff(u) for u in system.qd]).dot(v)
     inertias = inertias_in(system.kinetic, {*system.q, *system.qd})
     expanded = system.canonical(whole)

@@ -7,13 +7,13 @@ import sympy as sp
 from chainrule.symbolic.documents import printing
 from chainrule.symbolic.documents.document import Block, Document, Equation, Formula, Heading, Paragraph
 from chainrule.symbolic.lagrange.coordinates import TIME
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 MOMENTUM = r"\frac{\partial L}{\partial %s}"
 RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, \frac{\partial L}{\partial %s}"
 
 
-def derivation(system: System, title: str) -> Document:
+def derivation(system: LagrangianSystem, title: str) -> Document:
     """The energies, partial derivatives, time derivatives and equations of a system, step by step."""
     blocks = [*_energies(system)]
     for i in range(len(system.q)):
@@ -21,7 +21,7 @@ def derivation(system: System, title: str) -> Document:
     return Document(title, (*blocks, *_constraints(system), *_result(system)))
 
 
-def _energies(system: System) -> list[Block]:
+def _energies(system: LagrangianSystem) -> list[Block]:
     names = ", ".join(symbol.name for symbol in system.q)
     blocks: list[Block] = [
         Heading("Energies"),
@@ -38,7 +38,7 @@ def _energies(system: System) -> list[Block]:
     return [*blocks, Paragraph(f"{words}:"), Equation((Formula(law), Formula(forces)))]
 
 
-def _coordinate(system: System, i: int) -> list[Block]:
+def _coordinate(system: LagrangianSystem, i: int) -> list[Block]:
     """Partial derivatives, the time derivative, and their difference for one coordinate."""
     q, qd = system.q[i], system.qd[i]
     own, rate = printing.latex(q), printing.latex(qd)
@@ -57,7 +57,7 @@ def _coordinate(system: System, i: int) -> list[Block]:
     return [*blocks, Paragraph("Together, collected:"), Equation((whole.lhs, whole.rhs))]
 
 
-def _constraints(system: System) -> list[Block]:
+def _constraints(system: LagrangianSystem) -> list[Block]:
     if not system.multipliers:
         return []
     return [
@@ -69,7 +69,7 @@ def _constraints(system: System) -> list[Block]:
     ]
 
 
-def _result(system: System) -> list[Block]:
+def _result(system: LagrangianSystem) -> list[Block]:
     """The equations in matrix form."""
     parts = [r"M \ddot{q}"]
     terms: list[Block] = [Equation((Formula("M"), system.M))]

@@ -11,12 +11,12 @@ import sympy as sp
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.symbolic.algebra.textbook import canonical
 from chainrule.symbolic.lagrange.coordinates import TIME, expression_of
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 Solution = dict[sp.Symbol, sp.Expr]
 
 
-def equilibria(system: System, inputs: Mapping[Any, Any] | None = None) -> list[Solution]:
+def equilibria(system: LagrangianSystem, inputs: Mapping[Any, Any] | None = None) -> list[Solution]:
     """All configurations of rest, in closed form."""
     values = dict.fromkeys(system.inputs, sp.S.Zero) | read_inputs(system, inputs)
     rows = [canonical(row, system.angles) for row in balance(system).subs(values)]
@@ -34,14 +34,14 @@ def equilibria(system: System, inputs: Mapping[Any, Any] | None = None) -> list[
     return [{s: _within_pi(x, s in system.angles) for s, x in solution.items()} for solution in _distinct(found)]
 
 
-def balance(system: System) -> sp.Matrix:
+def balance(system: LagrangianSystem) -> sp.Matrix:
     """The residual of the equations of motion at rest, zero in equilibrium. Dry friction counts as zero."""
     still = dict.fromkeys((*system.qd, *system.qdd), 0)
     tied = system.J.T * sp.Matrix(len(system.multipliers), 1, system.multipliers)
     return sp.Matrix((system.c + system.g + system.friction - system.f - tied).subs(still))
 
 
-def read_inputs(system: System, inputs: Mapping[Any, Any] | None) -> Solution:
+def read_inputs(system: LagrangianSystem, inputs: Mapping[Any, Any] | None) -> Solution:
     """Values of inputs by symbol, from a dictionary by symbol or name."""
     known = {symbol.name: symbol for symbol in system.inputs}
     values: Solution = {}

@@ -12,20 +12,20 @@ from chainrule.errors import ShapeError
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.lagrange import numerical, text
-from chainrule.symbolic.lagrange.bodies import Part
+from chainrule.symbolic.lagrange.bodies import EnergyElement
 from chainrule.symbolic.lagrange.conserved import ConservedQuantity, conserved_quantities
 from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_of
 from chainrule.symbolic.lagrange.coordinates import vector_of
 from chainrule.symbolic.lagrange.derivation import derivation
 from chainrule.symbolic.lagrange.equilibria import equilibria
 from chainrule.symbolic.lagrange.linearization import Linearization, linearize
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 from chainrule.symbolic.lagrange.well_posedness import check_system
 
 STANDARD_GRAVITY = (0, 0, -sp.Symbol("g"))
 
 
-class Lagrangian(System):
+class Lagrangian(LagrangianSystem):
     """A mechanical system given by its energies, and its equations of motion.
 
     Parameters
@@ -65,7 +65,7 @@ class Lagrangian(System):
 
     @classmethod
     def of_bodies(
-        cls, coordinates: Any, bodies: Iterable[Part], *, gravity: Any = STANDARD_GRAVITY, **rest: Any
+        cls, coordinates: Any, bodies: Iterable[EnergyElement], *, gravity: Any = STANDARD_GRAVITY, **rest: Any
     ) -> Lagrangian:
         """The system of point masses, rigid bodies and springs under gravity, (x, y, z), or (x, y) in a plane.
 

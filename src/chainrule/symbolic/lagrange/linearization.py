@@ -18,7 +18,7 @@ from chainrule.errors import ModelError
 from chainrule.symbolic.algebra.numbers import values_of
 from chainrule.symbolic.lagrange.coordinates import TIME, each, expression_of
 from chainrule.symbolic.lagrange.equilibria import balance, read_inputs
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 ROUNDING = 1e-12
 """Coefficients below this are rounding errors, if the configuration is given in decimals."""
@@ -49,7 +49,7 @@ class Linearization:
         return A, B
 
 
-def linearize(system: System, at: Any, inputs: Mapping[Any, Any] | None) -> Linearization:
+def linearize(system: LagrangianSystem, at: Any, inputs: Mapping[Any, Any] | None) -> Linearization:
     """The linear system at a configuration of rest."""
     place = {
         q: expression_of(x, f"the value of {q}")
@@ -78,7 +78,7 @@ def linearize(system: System, at: Any, inputs: Mapping[Any, Any] | None) -> Line
 
 
 def _inputs_at_rest(
-    system: System, place: dict[sp.Symbol, sp.Expr], inputs: Mapping[Any, Any] | None
+    system: LagrangianSystem, place: dict[sp.Symbol, sp.Expr], inputs: Mapping[Any, Any] | None
 ) -> tuple[dict[sp.Symbol, sp.Expr], dict[sp.Symbol, sp.Expr]]:
     """The inputs and multipliers that hold the system at a configuration; refused if there are none."""
     known = read_inputs(system, inputs)
@@ -129,7 +129,7 @@ def _simplify(expression: sp.Expr) -> sp.Expr:
     return sp.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) > ROUNDING))
 
 
-def _refuse_dry_friction(system: System) -> None:
+def _refuse_dry_friction(system: LagrangianSystem) -> None:
     for q, expression in zip(system.q, system.friction + system.f, strict=True):
         jumping = expression.atoms(sp.sign, sp.Abs, sp.Heaviside, sp.Piecewise)
         if any(function.free_symbols & set(system.qd) for function in jumping):

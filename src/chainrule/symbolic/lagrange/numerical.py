@@ -16,14 +16,14 @@ from chainrule.lazy import cached_property
 from chainrule.spatial.linear import solve
 from chainrule.symbolic.algebra.numbers import values_of
 from chainrule.symbolic.lagrange.coordinates import TIME
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 
-class Entry(NamedTuple):
+class LagrangianFunction(NamedTuple):
     """A function of a system: the names of its arguments, and the matrix that it returns."""
 
     arguments: tuple[str, ...]
-    matrix: Callable[[System], sp.Matrix]
+    matrix: Callable[[LagrangianSystem], sp.Matrix]
     solves: str = ""
     """If the matrix is [A b], the part of x with A x = b that is returned."""
     dimensions: int = 1
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     needs_constraints: bool = False
 
 
-def _motion_with_multipliers(system: System) -> sp.Matrix:
+def _motion_with_multipliers(system: LagrangianSystem) -> sp.Matrix:
     """The matrix [A b] of M qdd - J^T lambda = f - c - g - friction, J qdd = -gamma."""
     m = len(system.multipliers)
     upper = sp.Matrix.hstack(system.M, -system.J.T, system.f - system.c - system.g - system.friction)
@@ -40,22 +40,26 @@ def _motion_with_multipliers(system: System) -> sp.Matrix:
 
 
 FUNCTIONS = {
-    "inverse_dynamics": Entry(("q", "qd", "qdd"), lambda s: s.tau),
-    "forward_dynamics": Entry(("q", "qd", "inputs"), _motion_with_multipliers, "qdd"),
-    "multipliers": Entry(("q", "qd", "inputs"), _motion_with_multipliers, "multipliers", needs_constraints=True),
-    "mass_matrix": Entry(("q",), lambda s: s.M, dimensions=2),
-    "coriolis_matrix": Entry(("q", "qd"), lambda s: s.C, dimensions=2),
-    "bias": Entry(("q", "qd"), lambda s: s.c + s.g + s.friction),
-    "gravity_torque": Entry(("q",), lambda s: s.g),
-    "friction_torque": Entry(("q", "qd"), lambda s: s.friction),
-    "kinetic_energy": Entry(("q", "qd"), lambda s: sp.Matrix([s.kinetic]), dimensions=0),
-    "potential_energy": Entry(("q",), lambda s: sp.Matrix([s.potential]), dimensions=0),
-    "constraint": Entry(("q",), lambda s: s.constraints, needs_constraints=True),
-    "constraint_jacobian": Entry(("q",), lambda s: s.J, dimensions=2, needs_constraints=True),
+    "inverse_dynamics": LagrangianFunction(("q", "qd", "qdd"), lambda s: s.tau),
+    "forward_dynamics": LagrangianFunction(("q", "qd", "inputs"), _motion_with_multipliers, "qdd"),
+    "multipliers": LagrangianFunction(
+        ("q", "qd", "inputs"), _motion_with_multipliers, "multipliers", needs_constraints=True
+    ),
+    "mass_matrix": LagrangianFunction(("q",), lambda s: s.M, dimensions=2),
+    "coriolis_matrix": LagrangianFunction(("q", "qd"), lambda s: s.C, dimensions=2),
+    "bias": LagrangianFunction(("q", "qd"), lambda s: s.c + s.g + s.friction),
+    "gravity_torque": LagrangianFunction(("q",), lambda s: s.g),
+    "friction_torque": LagrangianFunction(("q", "qd"), lambda s: s.friction),
+    "kinetic_energy": LagrangianFunction(("q", "qd"), lambda s: sp.Matrix([s.kinetic]), dimensions=0),
+    "potential_energy": LagrangianFunction(("q",), lambda s: sp.Matrix([s.potential]), dimensions=0),
+    "constraint": LagrangianFunction(("q",), lambda s: s.constraints, needs_constraints=True),
+    "constraint_jacobian": LagrangianFunction(("q",), lambda s: s.J, dimensions=2, needs_constraints=True),
 }
 
 
-def function(system: System, name: str, parameters: Mapping[Any, float] | None, compiled: bool) -> Callable[..., Array]:
+def function(
+    system: LagrangianSystem, name: str, parameters: Mapping[Any, float] | None, compiled: bool
+) -> Callable[..., Array]:
     """A function of a system by its name, of arrays (..., n)."""
     if not isinstance(name, str) or name not in FUNCTIONS:
         raise UnknownNameError.of("function", name, FUNCTIONS, "a Lagrangian")

@@ -24,7 +24,7 @@ from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_o
 Matrix = sp.ImmutableMatrix
 
 
-class System:
+class LagrangianSystem:
     """Energies, forces, friction and constraints in generalized coordinates, and the terms that follow from them."""
 
     def __init__(

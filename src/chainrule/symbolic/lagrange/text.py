@@ -11,12 +11,12 @@ from chainrule.errors import UnknownNameError
 from chainrule.symbolic.documents import printing
 from chainrule.symbolic.documents.mathml import mathml as mathml_of
 from chainrule.symbolic.documents.plain_text import line
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 TERMS = ("M", "C", "c", "g", "friction", "f", "J", "gamma", "tau", "kinetic", "potential", "constraints")
 
 
-def latex(system: System, name: str) -> str:
+def latex(system: LagrangianSystem, name: str) -> str:
     """The LaTeX of all equations, aligned, or of one term."""
     if name != "equations":
         return printing.latex(_term(system, name))
@@ -24,19 +24,19 @@ def latex(system: System, name: str) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
-def mathml(system: System, name: str) -> str:
+def mathml(system: LagrangianSystem, name: str) -> str:
     """The presentation MathML of all equations or of one term."""
     return mathml_of(latex(system, name), display=True)
 
 
-def pretty(system: System, name: str) -> str:
+def pretty(system: LagrangianSystem, name: str) -> str:
     """The Unicode text of all equations, a line each, or of one term."""
     if name != "equations":
         return printing.pretty(_term(system, name))
     return "\n".join(line(f"{left} = {right}") for left, right in sides(system))
 
 
-def sides(system: System) -> list[tuple[str, str]]:
+def sides(system: LagrangianSystem) -> list[tuple[str, str]]:
     """The LaTeX of both sides of every equation, with terms in order."""
     found = []
     for i, force in enumerate(system.f):
@@ -60,7 +60,7 @@ def _sum(texts: Iterable[str]) -> str:
     return " + ".join(text for text in texts if text != "0").replace("+ - ", "- ").replace("+ -", "- ") or "0"
 
 
-def _term(system: System, name: str) -> Any:
+def _term(system: LagrangianSystem, name: str) -> Any:
     if name not in TERMS:
         raise UnknownNameError.of("term", name, ("equations", *TERMS), "a Lagrangian")
     return getattr(system, name)

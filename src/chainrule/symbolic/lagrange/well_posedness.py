@@ -10,7 +10,7 @@ import sympy as sp
 
 from chainrule.arguments import Array
 from chainrule.errors import ModelError
-from chainrule.symbolic.lagrange.system import System
+from chainrule.symbolic.lagrange.system import LagrangianSystem
 
 SINGULAR_TOLERANCE = 1e-9
 """Singular values below this fraction of the largest entry count as zero."""
@@ -23,7 +23,7 @@ CLOSED_TOLERANCE = 1e-13
 """Residual of constraints that hold."""
 
 
-def check_system(system: System, *, forces_are_named: bool) -> None:
+def check_system(system: LagrangianSystem, *, forces_are_named: bool) -> None:
     """Refuse energies and constraints that do not describe a mechanical system.
 
     forces_are_named: whether the forces are new symbols, one for each coordinate.
@@ -34,7 +34,7 @@ def check_system(system: System, *, forces_are_named: bool) -> None:
     check_independence(system)
 
 
-def check_symbols(system: System, *, forces_are_named: bool) -> None:
+def check_symbols(system: LagrangianSystem, *, forces_are_named: bool) -> None:
     """Refuse two quantities of one name, accelerations, and velocities where none may be."""
     everything = (system.kinetic, system.potential, *system.f, *system.friction, *system.constraints)
     by_name: dict[str, sp.Symbol] = {}
@@ -70,7 +70,7 @@ def check_symbols(system: System, *, forces_are_named: bool) -> None:
             )
 
 
-def check_energies(system: System) -> None:
+def check_energies(system: LagrangianSystem) -> None:
     """Refuse a kinetic energy that is not quadratic in the velocities."""
     moving = set(system.qd)
     for i, row in enumerate(system.mass.tolist()):
@@ -90,7 +90,7 @@ def check_energies(system: System) -> None:
         )
 
 
-def check_constraints(system: System) -> None:
+def check_constraints(system: LagrangianSystem) -> None:
     """Refuse a constraint without coordinates, and one that follows from the others."""
     for i, row in enumerate(system.constraints):
         if not row.free_symbols & set(system.q):
@@ -109,7 +109,7 @@ def check_constraints(system: System) -> None:
             )
 
 
-def check_independence(system: System) -> None:
+def check_independence(system: LagrangianSystem) -> None:
     """Refuse a mass matrix that is singular along motions that the constraints allow."""
     n = len(system.q)
     evaluate, symbols = _evaluator(system, system.mass)
@@ -128,7 +128,7 @@ def check_independence(system: System) -> None:
         )
 
 
-def _singular(system: System, M: Array, J: Array) -> str:
+def _singular(system: LagrangianSystem, M: Array, J: Array) -> str:
     """The error message about a motion without kinetic energy."""
     unused = [q for q, v in zip(system.q, system.qd, strict=True) if not system.kinetic.has(v)]
     if unused and not len(J):
@@ -143,7 +143,7 @@ def _singular(system: System, M: Array, J: Array) -> str:
     )
 
 
-def _motion_without_energy(system: System, M: Array, J: Array) -> str:
+def _motion_without_energy(system: LagrangianSystem, M: Array, J: Array) -> str:
     """The ratios of velocities in the null space: exact for few coordinates, else in numbers."""
     if len(system.q) <= 4 and not len(J):
         null = sp.Matrix(system.M).nullspace(simplify=True)
@@ -159,7 +159,7 @@ def _motion_without_energy(system: System, M: Array, J: Array) -> str:
 # --- numbers for the symbols ---
 
 
-def _evaluator(system: System, matrix: sp.Matrix) -> tuple[Any, list[sp.Symbol]]:
+def _evaluator(system: LagrangianSystem, matrix: sp.Matrix) -> tuple[Any, list[sp.Symbol]]:
     """A function of all coordinates, with fixed positive numbers for the other symbols."""
     others = sorted(matrix.free_symbols - set(system.q), key=str)
     function = sp.lambdify([*system.q, *others], matrix, modules="numpy", cse=True)
@@ -176,12 +176,12 @@ def _evaluator(system: System, matrix: sp.Matrix) -> tuple[Any, list[sp.Symbol]]
     return evaluate, others
 
 
-def _constants(system: System) -> list[sp.Symbol]:
+def _constants(system: LagrangianSystem) -> list[sp.Symbol]:
     everything = (system.kinetic, system.potential, *system.constraints)
     return sorted(set().union(*(e.free_symbols for e in everything)) - set(system.q) - set(system.qd), key=str)
 
 
-def _closed_states(system: System, used: int) -> list[tuple[Array, Array]]:
+def _closed_states(system: LagrangianSystem, used: int) -> list[tuple[Array, Array]]:
     """Random coordinates at which the first `used` constraints hold, by Newton's method, and the Jacobian there.
 
     Random coordinates as they are, if the constraints hold nowhere near them.

@@ -26,7 +26,7 @@ CHECKED_STATES = 3
 """Random numbers of each symbol at which common subexpressions are checked."""
 
 
-class Terms(Protocol):
+class Exportable(Protocol):
     """Terms that are written as source code: equations of motion, kinematic equations."""
 
     def source_code(self, language: str, names: Sequence[str] | None = None, *, prefix: str | None = None) -> str:
@@ -35,7 +35,7 @@ class Terms(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class MatrixFunction:
     """A matrix to be written as a function, and its arguments: lists of symbols by name."""
 
     matrix: sp.Matrix
@@ -43,7 +43,7 @@ class Source:
 
 
 def export_equations(
-    equations: Terms, language: str, names: Sequence[str] | None = None, prefix: str | None = None
+    equations: Exportable, language: str, names: Sequence[str] | None = None, prefix: str | None = None
 ) -> str:
     """Source code of equations, one function for each term: `equations.source_code(language, names)`.
 
@@ -55,7 +55,7 @@ def export_equations(
 
 
 def export(
-    sources: Mapping[str, Source | sp.Matrix],
+    sources: Mapping[str, MatrixFunction | sp.Matrix],
     language: str,
     constants: Mapping[sp.Symbol, float] | None = None,
     prefix: str = "robot",
@@ -83,7 +83,11 @@ def export(
     start = identifier(str(prefix)[:MAX_PREFIX])
     routines: list[Routine] = []
     for name, given in sources.items():
-        source = given if isinstance(given, Source) else Source(matrix(given, f"{name!r:.60}"), dict(arguments or {}))
+        source = (
+            given
+            if isinstance(given, MatrixFunction)
+            else MatrixFunction(matrix(given, f"{name!r:.60}"), dict(arguments or {}))
+        )
         own = identifier(f"{start}_{identifier(name)}", frozenset(routine.name for routine in routines))
         routines.append(_routine(own, name, source, values, reserved))
     return LANGUAGES[language].write(start, routines)
@@ -121,7 +125,7 @@ RESERVED = frozenset(WORDS.split())
 
 
 def _routine(
-    own: str, label: str, source: Source, constants: Mapping[sp.Symbol, float], reserved: frozenset[str]
+    own: str, label: str, source: MatrixFunction, constants: Mapping[sp.Symbol, float], reserved: frozenset[str]
 ) -> Routine:
     """The routine of a matrix: common subexpressions found, and a safe name for every symbol."""
     places: dict[sp.Symbol, tuple[str, int]] = {}
