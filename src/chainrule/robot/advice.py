@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from chainrule.core.subject import Subject
+from chainrule.core.subject import RobotSubject
 from chainrule.errors import UnknownAttributeError, short_repr
 from chainrule.robot import subjects
 
@@ -68,7 +68,7 @@ def unknown_attribute(owner: Any, name: str) -> UnknownAttributeError:
     """The error for a name that a robot, or one of its subjects, does not have."""
     if hasattr(type(owner), name):  # a property that failed; its own error says why
         object.__getattribute__(owner, name)
-    if not isinstance(owner, Subject):
+    if not isinstance(owner, RobotSubject):
         return _error(f"a {type(owner).__name__}", name, _names_of(type(owner)), WORDS)
     what = f"robot.{type(owner).__name__.lower()}"
     own = {f"{what}.{other}": other for other in public_names(type(owner))}
@@ -114,7 +114,7 @@ def subject_functions() -> list[str]:
     found = []
     for module in iter_modules(subjects.__path__):
         contents = vars(import_module(f"{subjects.__name__}.{module.name}")).values()
-        kinds = [kind for kind in contents if isinstance(kind, type) and issubclass(kind, Subject)]
-        kind = next(kind for kind in kinds if kind is not Subject)
+        kinds = [kind for kind in contents if isinstance(kind, type) and issubclass(kind, RobotSubject)]
+        kind = next(kind for kind in kinds if kind is not RobotSubject)
         found += [f"{module.name}.{name}" for name in public_names(kind) if name != "robot"]
     return found
