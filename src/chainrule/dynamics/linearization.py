@@ -12,17 +12,24 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state
 from chainrule.dynamics.derivatives import forward_dynamics_derivatives
 from chainrule.dynamics.dynamics import forward_dynamics
-from chainrule.errors import ShapeError
+from chainrule.errors import ShapeError, SimulationError
+from chainrule.kinematics.configurations import difference, integrate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+TOLERANCE = 1e-9
+"""Change from steps to half of them, relative to the largest number; the error of RK4 is then a fifteenth of it."""
+MAX_HALVINGS = 12
+"""Halvings of a step before the motion counts as unresolved: 4,096 steps."""
 
 
 class Linearization(NamedTuple):
     """A linear system near a state: x = (displacement of q, change of qd), u = change of tau.
 
     Continuous: dx/dt = A x + B u + f. Discrete, with a step: x[k+1] = A x[k] + B u[k] + f. Shapes (..., 2n, 2n),
-    (..., 2n, n) and (..., 2n). f is the motion of the state itself, zero at an equilibrium.
+    (..., 2n, n) and (..., 2n). f is the motion of the state itself, zero at an equilibrium. With quaternions, A x + B u
+    is a displacement from the configuration in which that motion ends.
     """
 
     A: Array
@@ -42,8 +49,8 @@ def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt:
     q, qd, tau
         Configurations (..., nq), velocities and torques (..., n).
     dt
-        A step, in s: the system from sample to sample, exact for torques that are constant in between. None for the
-        continuous system.
+        A step, in s: the system from sample to sample, for torques that are constant in between. It is the derivative
+        of the motion itself, to nine digits, also where the state moves. None for the continuous system.
 
     >>> import chainrule as cr, numpy as np
     >>> arm = cr.load("planar_2r")
@@ -52,19 +59,23 @@ def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt:
     [-5.79, -2.4, 2.4, 5.79]
     """
     at, rates, torques = read_state(robot, "linearize", q=q, qd=qd, tau=tau)
-    n, batch = robot.nv, at.shape[:-1]
-    derivatives = forward_dynamics_derivatives(robot, at, rates, torques)
-    A, B, f = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n)), np.zeros((*batch, 2 * n))
-    A[..., :n, :n] = -_brackets(robot, rates)
-    A[..., :n, n:] = np.eye(n)
-    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = derivatives
-    f[..., :n], f[..., n:] = rates, forward_dynamics(robot, at, rates, torques)
     if dt is None:
-        return Linearization(A, B, f)
+        return _continuous(robot, at, rates, torques)
     step = number(dt, "linearize: dt", "s")
     if not (np.isfinite(step) and step > 0):
         raise ShapeError(f"linearize: dt must be a positive time in s, got {dt!r}")
-    return _discrete(A, B, f, step)
+    return _sample_to_sample(robot, at, rates, torques, step)
+
+
+def _continuous(robot: Mechanism, q: Array, qd: Array, tau: Array) -> Linearization:
+    """The rates of a state, and their derivatives by the state and the torques."""
+    n, batch = robot.nv, q.shape[:-1]
+    A, B, f = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n)), np.zeros((*batch, 2 * n))
+    A[..., :n, :n] = -_brackets(robot, qd)
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = forward_dynamics_derivatives(robot, q, qd, tau)
+    f[..., :n], f[..., n:] = qd, forward_dynamics(robot, q, qd, tau)
+    return Linearization(A, B, f)
 
 
 def _brackets(robot: Mechanism, qd: Array) -> Array:
@@ -88,12 +99,51 @@ def _cross_matrix(w: Array) -> Array:
     return np.cross(w[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
-def _discrete(A: Array, B: Array, f: Array, dt: float) -> Linearization:
-    """The system from sample to sample: the exponential of [[A, B, f], [0, 0, 0]] dt."""
-    from scipy.linalg import expm
+def _sample_to_sample(robot: Mechanism, q: Array, qd: Array, tau: Array, dt: float) -> Linearization:
+    """The system from sample to sample, along the motion: the steps of each row are halved until it changes no more."""
+    n, batch = robot.nv, q.shape[:-1]
+    q, qd, tau = (values.reshape(-1, values.shape[-1]) for values in (q, qd, tau))
+    is_finite = np.isfinite(np.concatenate([q, qd, tau], axis=1)).all(axis=1)
+    result = np.empty((len(q), 2 * n, 3 * n + 1))
+    rows, coarse = np.arange(len(result)), _flow(robot, q, qd, tau, dt, 1)
+    for halvings in range(1, MAX_HALVINGS + 1):
+        fine = _flow(robot, q[rows], qd[rows], tau[rows], dt, 2**halvings)
+        change, largest = np.abs(fine - coarse), np.abs(fine).max(axis=(1, 2), keepdims=True, initial=1.0)
+        is_rough = ~(change <= TOLERANCE * largest).all(axis=(1, 2)) & is_finite[rows]
+        result[rows[~is_rough]] = fine[~is_rough]
+        rows, coarse = rows[is_rough], fine[is_rough]
+        if not rows.size:
+            result = result.reshape(*batch, *result.shape[1:])
+            return Linearization(result[..., : 2 * n], result[..., 2 * n : -1], result[..., -1])
+    raise SimulationError(
+        f"linearize: the motion in dt = {dt:g} s is not resolved by {2**MAX_HALVINGS} steps of RK4; give a shorter dt"
+    )
 
-    size, inputs = B.shape[-2:]
-    whole = np.zeros((*A.shape[:-2], size + inputs + 1, size + inputs + 1))
-    whole[..., :size, :size], whole[..., :size, size:-1], whole[..., :size, -1] = A * dt, B * dt, f * dt
-    flow = expm(whole)[..., :size, :]
-    return Linearization(flow[..., :size], flow[..., size:-1], flow[..., -1])
+
+def _flow(robot: Mechanism, q: Array, qd: Array, tau: Array, dt: float, steps: int) -> Array:
+    """A, B and f of the motion in a time dt, side by side, by RK4: dx/dt = A x + B u beside the motion itself.
+
+    Displacements u within a step are those of Munthe-Kaas: du/dt = qd + [u, qd] / 2 + [u, [u, qd]] / 12.
+    """
+    n, h = robot.nv, dt / steps
+    no_inputs = np.zeros((len(q), 2 * n, 2 * n))
+    at, rates = q, qd
+    by_start = np.zeros((*q.shape[:-1], 2 * n, 3 * n))  # derivatives by q, qd and tau
+    by_start[..., : 2 * n] = np.eye(2 * n)
+    for _ in range(steps):
+        sums = slopes = [np.zeros_like(qd), np.zeros_like(qd), np.zeros_like(by_start)]
+        for ahead, weight in ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)):
+            u, change, derivative = (ahead * h * slope for slope in slopes)
+            velocity = rates + change
+            A, B, f = _continuous(robot, integrate(robot, at, u), velocity, tau)
+            ad = _brackets(robot, u)
+            bracket = (ad @ velocity[..., None])[..., 0]
+            slopes = [
+                velocity + bracket / 2 + (ad @ bracket[..., None])[..., 0] / 12,
+                f[..., n:],
+                A @ (by_start + derivative) + np.concatenate([no_inputs, B], axis=-1),
+            ]
+            sums = [total + weight * h * slope for total, slope in zip(sums, slopes, strict=True)]
+        at, rates, by_start = integrate(robot, at, sums[0]), rates + sums[1], by_start + sums[2]
+    f = np.concatenate([difference(robot, q, at), rates - qd], axis=-1)
+    return np.concatenate([by_start, f[..., None]], axis=-1)
