@@ -8,12 +8,12 @@ import numpy as np
 
 from chainrule.arguments import Array, number
 from chainrule.core.dask import takes_dask
+from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state
 from chainrule.dynamics.derivatives import forward_dynamics_derivatives
 from chainrule.dynamics.dynamics import forward_dynamics
 from chainrule.errors import ShapeError, SimulationError
-from chainrule.kinematics.configurations import difference, integrate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -135,7 +135,7 @@ def _flow(robot: Mechanism, q: Array, qd: Array, tau: Array, dt: float, steps: i
         for ahead, weight in ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)):
             u, change, derivative = (ahead * h * slope for slope in slopes)
             velocity = rates + change
-            A, B, f = _continuous(robot, integrate(robot, at, u), velocity, tau)
+            A, B, f = _continuous(robot, evaluate(robot, "integrate", q=at, v=u), velocity, tau)
             ad = _brackets(robot, u)
             bracket = (ad @ velocity[..., None])[..., 0]
             slopes = [
@@ -144,6 +144,6 @@ def _flow(robot: Mechanism, q: Array, qd: Array, tau: Array, dt: float, steps: i
                 A @ (by_start + derivative) + np.concatenate([no_inputs, B], axis=-1),
             ]
             sums = [total + weight * h * slope for total, slope in zip(sums, slopes, strict=True)]
-        at, rates, by_start = integrate(robot, at, sums[0]), rates + sums[1], by_start + sums[2]
-    f = np.concatenate([difference(robot, q, at), rates - qd], axis=-1)
+        at, rates, by_start = evaluate(robot, "integrate", q=at, v=sums[0]), rates + sums[1], by_start + sums[2]
+    f = np.concatenate([evaluate(robot, "difference", q0=q, q1=at), rates - qd], axis=-1)
     return np.concatenate([by_start, f[..., None]], axis=-1)
