@@ -7,6 +7,7 @@ There are three tiers. `make fast` runs the tests marked `interpreted`, `make te
 
 import gc
 import os
+import signal
 
 import pytest
 import run_record
@@ -19,6 +20,9 @@ settings.register_profile(
     derandomize=True,
 )
 settings.load_profile("chainrule")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background process is deaf to it, and so are its own
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
