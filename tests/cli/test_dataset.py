@@ -67,7 +67,7 @@ def test_a_bad_file_is_a_warning(motions, tmp_path):
         (["nowhere", "--output", "x"], 1, "cannot be read"),
         (["motions"], 2, "--compute torques needs --output FOLDER"),
         (["motions", "--output", "x", "--by", "day"], 2, "--by belongs to --compute statistics"),
-        (["motions", "--output", "x", "--column", "a"], 2, "--column takes WHAT=COLUMN"),
+        (["motions", "--output", "x", "--column", "a"], 2, "--column a: give a name, an equals sign and a value"),
         (["motions", "--output", "x", "--compute", "mas_matrix"], 1, "did you mean 'mass_matrix'"),
         (["motions", "--output", "x", "--motion", "episode"], 1, "no column named 'episode'"),
         (["motions", "--output", "x", "--workers", "2", "--cluster", "tcp://a:1"], 2, "give either"),

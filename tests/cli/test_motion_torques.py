@@ -48,7 +48,7 @@ def test_json_has_the_same_numbers_as_the_library(run):
     ("words", "expected"),
     [
         (["--q", "home"], "leave out --q"),
-        (["--column", "elbow"], "--column elbow: give a joint"),
+        (["--column", "elbow"], "--column elbow: give a name"),
         (["--constant", "panda_joint7=x"], "'x' should be a number"),
         ([], "--column ..., or where a joint stood"),
     ],

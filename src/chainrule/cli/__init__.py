@@ -16,7 +16,7 @@ How to add a command `NAME`
    exits with 2.
 5. Print to stdout what was asked for, with names of joints and with units: lines with `console.echo`, tables with
    `console.terminal`, and with `@console.json_option` one line of JSON with `console.print_json`; print
-   `written: FILE` to stderr with `console.report_file`. Names that come from files pass through `console.plain` before
+   `written: FILE` to stderr with `console.report_files`. Names that come from files pass through `console.plain` before
    rich sees them. Work of more than a second runs under `console.progress`.
 6. Add the name to `COMMANDS` in `cli/main.py`. From outside the package, `chainrule.cli.cli.add_command` does the same.
 7. Add `tests/cli/test_NAME.py`: a right call, its JSON, and a wrong call that ends in one line.

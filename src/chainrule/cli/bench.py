@@ -32,7 +32,7 @@ from chainrule.cli.console import (
     plain,
     print_json,
     progress,
-    report_file,
+    report_files,
     robot_options,
 )
 from chainrule.compile.runtime import engine
@@ -76,8 +76,7 @@ def bench(robot: Robot, states: int, seconds: float, quick: bool, output: str | 
     else:
         show(results)
     if output:
-        for path in save(results, Path(output)):
-            report_file(path)
+        report_files(*save(results, Path(output)))
 
 
 def run(

@@ -157,13 +157,6 @@ def command(
     return decorate
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead of text.")
-
-degrees_option = click.option(
-    "--degrees", is_flag=True, help="Angles and their rates are in degrees, those that are printed too."
-)
-
-
 def cluster_options(function: Function) -> Function:
     """The options of work on more than one process; the function receives them as `cluster` and `workers`."""
 
@@ -447,7 +440,42 @@ class OutputFile(click.ParamType[str]):
         return [CompletionItem(incomplete, type="file")]
 
 
-PICTURE = OutputFile(".png", ".pdf", ".svg")
+class Picture(OutputFile):
+    """A picture to write, refused before any work where Matplotlib cannot write it."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The path of the file."""
+        from chainrule.plots.canvas import refuse_unwritable
+
+        path = super().convert(value, param, ctx)
+        refuse_unwritable(path)
+        return path
+
+
+PICTURE = Picture(".png", ".pdf", ".svg")
+MOTION = OutputFile(".npz", ".csv", ".parquet")
+
+
+def words_by_name(option: str, words: Iterable[str], example: str) -> dict[str, str]:
+    """Words such as elbow=q3 as a dictionary."""
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (equals and name and value):
+            raise click.UsageError(f"{option} {word}: give a name, an equals sign and a value, such as {example}")
+        found[name] = value
+    return found
+
+
+# Options that several commands have
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead of text.")
+
+degrees_option = click.option(
+    "--degrees", is_flag=True, help="Angles and their rates are in degrees, those that are printed too."
+)
+link_option = click.option("--link", help="A link or frame; the end-effector if left out.")
+plot_option = click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
 
 
 # Printing
@@ -508,9 +536,11 @@ def plain(text: str) -> str:
     return escape(visible(text))
 
 
-def report_file(path: object) -> None:
-    """Print the name of a file that was written, to stderr."""
-    echo(f"written: {visible(str(path))}", err=True)
+def report_files(*paths: object) -> None:
+    """Print the names of files that were written, to stderr; None stands for one that was not asked for."""
+    for path in paths:
+        if path is not None:
+            echo(f"written: {visible(str(path))}", err=True)
 
 
 @contextmanager

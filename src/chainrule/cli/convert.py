@@ -18,7 +18,7 @@ from chainrule.cli.console import (
     loading_options,
     print_json,
     progress,
-    report_file,
+    report_files,
     warn,
 )
 from chainrule.errors import FormatError, ModelWarning
@@ -60,7 +60,7 @@ def convert(robot: str, output: str, loading: Loading, exact: bool, force: bool,
     if as_json:
         print_json({"robot": given.name, "written": output, "lost": lost, "differences": differences.to_dict()})
         return
-    report_file(output)
+    report_files(output)
     for sentence in lost:
         warn(f"lost: {sentence}")
     if not differences:

@@ -20,6 +20,7 @@ from chainrule.cli.console import (
     plain,
     print_json,
     terminal,
+    words_by_name,
 )
 
 if TYPE_CHECKING:
@@ -80,8 +81,9 @@ def dataset(
     if by is not None and compute != "statistics":
         raise click.UsageError("--by belongs to --compute statistics")
     options = {name: value for name, value in reading.items() if value}
+    named = words_by_name("--column", columns, "q.elbow=angle3")
     body = loading.load(robot)
-    data = find(paths, columns=_pairs(columns), degrees=degrees or None, **options)
+    data = find(paths, columns=named or None, degrees=degrees or None, **options)
     if compute == "statistics":
         found = data.statistics(body, output, by=by, cluster=cluster, workers=workers)
         _show_statistics(body, found, by, as_json)
@@ -96,14 +98,6 @@ def dataset(
         print_json(_facts(report))
     else:
         echo(f"{report.rows} rows in {len(report.written)} new files and {len(report.kept)} that were there: {output}")
-
-
-def _pairs(columns: tuple[str, ...]) -> dict[str, str] | None:
-    pairs = [text.partition("=") for text in columns]
-    for what, mark, column in pairs:
-        if not (what and mark and column):
-            raise click.UsageError(f"--column takes WHAT=COLUMN, such as q.elbow=angle3, got {what + mark + column!r}")
-    return {what: column for what, _, column in pairs} or None
 
 
 def _facts(report: Report) -> dict[str, Any]:

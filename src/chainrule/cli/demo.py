@@ -8,12 +8,13 @@ import numpy as np
 from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import command, degrees_option, json_option, plain, print_json, robot_options, terminal
+from chainrule.cli.console import command, degrees_option, json_option, print_json, robot_options, terminal
 from chainrule.cli.info import heading, tree
 from chainrule.cli.joints import (
     coordinate_units,
     describe_positions,
     in_shown_units,
+    joint_table,
     velocities_in_shown_units,
     velocity_units,
 )
@@ -83,24 +84,18 @@ def demo(robot: Robot, degrees: bool, as_json: bool) -> None:
 
 def _configuration(robot: Robot, q: Array, degrees: bool) -> Table:
     """A row for each coordinate."""
-    table = Table("coordinate", "unit", "q", box=None, padding=(0, 1, 0, 0))
-    shown = in_shown_units(robot, q, degrees=degrees)
-    for name, unit, x in zip(
-        robot.model.layout.coordinate_names, coordinate_units(robot, degrees=degrees), shown, strict=True
-    ):
-        table.add_row(plain(name), unit, f"{x: .4f}")
-    return table
+    columns = {"q": [f"{x: .4f}" for x in in_shown_units(robot, q, degrees=degrees)]}
+    return joint_table("coordinate", robot.coordinate_names, coordinate_units(robot, degrees=degrees), columns)
 
 
 def _rates(robot: Robot, qd: Array, qdd: Array, degrees: bool) -> Table:
     """A row for each degree of freedom."""
-    table = Table("velocity", "unit", "qd", "qdd (unit/s)", box=None, padding=(0, 1, 0, 0))
-    v, a = (velocities_in_shown_units(robot, x, degrees=degrees) for x in (qd, qdd))
-    for k, (name, unit) in enumerate(
-        zip(robot.model.layout.velocity_names, velocity_units(robot, degrees=degrees), strict=True)
-    ):
-        table.add_row(plain(name), unit, f"{v[k]: .4f}", f"{a[k]: .4f}")
-    return table
+    shown = {"qd": qd, "qdd (unit/s)": qdd}
+    columns = {
+        name: [f"{x: .4f}" for x in velocities_in_shown_units(robot, rates, degrees=degrees)]
+        for name, rates in shown.items()
+    }
+    return joint_table("velocity", robot.velocity_names, velocity_units(robot, degrees=degrees), columns)
 
 
 def identities(robot: Robot, q: Array, qd: Array, qdd: Array) -> list[Identity]:

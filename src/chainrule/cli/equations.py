@@ -19,7 +19,7 @@ from chainrule.cli.console import (
     json_option,
     print_json,
     progress,
-    report_file,
+    report_files,
     robot_options,
 )
 from chainrule.cli.joints import CONFIGURATION, JOINT_VALUES, JointValues, positions, velocities
@@ -120,8 +120,7 @@ def equations(
         return
     for text in texts.values():
         echo(text)
-    for path in paths:
-        report_file(path)
+    report_files(*paths)
 
 
 def run(

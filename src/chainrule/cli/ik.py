@@ -18,6 +18,7 @@ from chainrule.cli.console import (
     command,
     degrees_option,
     json_option,
+    link_option,
     plain,
     print_json,
     robot_options,
@@ -29,6 +30,7 @@ from chainrule.cli.joints import (
     coordinate_units,
     describe_positions,
     in_shown_units,
+    joint_table,
     positions,
     velocities_in_shown_units,
 )
@@ -68,7 +70,7 @@ EXIT_NOT_SOLVED = 1
 @click.option("--axis", type=Numbers(3), help="The axis of the link that counts of its orientation; z if left out.")
 @click.option("--task", type=OneOf("task", TASKS), help="What counts of the target; all of what is given, if left out.")
 @click.option("--q0", type=CONFIGURATION, help="Where the search begins: numbers, names, or a configuration's name.")
-@click.option("--link", help="A link or frame; the end-effector if left out.")
+@link_option
 @click.option("--method", default="lm", show_default=True, type=OneOf("method", METHODS), help="How to search.")
 @click.option("--weights", type=Numbers(6), help="How much each error counts: three of the rotation, three of xyz.")
 @click.option("--tolerance", type=NUMBERS, help="The largest error, in m and rad: one number or two. [default: 1e-6]")
@@ -248,9 +250,6 @@ def _history_table(robot: Robot, history: IterationHistory, degrees: bool) -> Ta
 def _table(robot: Robot, solutions: Array, degrees: bool) -> Table:
     """A row for each coordinate, a column for each solution."""
     numbers = [f"solution {k + 1}" for k in range(len(solutions))] if len(solutions) > 1 else ["q"]
-    table = Table("joint", "unit", *numbers, box=None, padding=(0, 1, 0, 0))
     shown = in_shown_units(robot, solutions, degrees=degrees)
-    units = coordinate_units(robot, degrees=degrees)
-    for k, (name, unit) in enumerate(zip(robot.model.layout.coordinate_names, units, strict=True)):
-        table.add_row(plain(name), unit, *(f"{x: .6f}" for x in shown[:, k]))
-    return table
+    columns = {number: [f"{x: .6f}" for x in q] for number, q in zip(numbers, shown, strict=True)}
+    return joint_table("joint", robot.coordinate_names, coordinate_units(robot, degrees=degrees), columns)

@@ -7,15 +7,17 @@ where the robot is at home. Velocities, torques and gains that are not named hav
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
+from rich.table import Table
 
 from chainrule.arguments import Array
+from chainrule.cli.console import plain
 from chainrule.core.plausibility import degrees_hint
 from chainrule.errors import ModelWarning, UnknownNameError, visible, warn_user
 
@@ -236,6 +238,14 @@ def describe_positions(robot: Robot, q: Array, *, degrees: bool) -> dict[str, An
     return {
         "coordinates": [*robot.coordinate_names], "units": units, "q": in_shown_units(robot, q, degrees=degrees),
     }  # fmt: skip
+
+
+def joint_table(first: str, names: Sequence[str], units: Sequence[str], columns: Mapping[str, Iterable[str]]) -> Table:
+    """A row for each coordinate or velocity, whose name is headed by `first`; columns by their headings."""
+    table = Table(first, "unit", *columns, box=None, padding=(0, 1, 0, 0))
+    for name, unit, *texts in zip(names, units, *columns.values(), strict=True):
+        table.add_row(plain(name), unit, *texts)
+    return table
 
 
 def joint_lines(robot: Robot, q: Array, *, degrees: bool) -> str:

@@ -9,10 +9,8 @@ import numpy as np
 from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import echo, plain, print_json, report_file, terminal
+from chainrule.cli.console import echo, plain, print_json, report_files, terminal, words_by_name
 from chainrule.cli.joints import force_units
-from chainrule.plots.canvas import refuse_unwritable
-from chainrule.simulation.files import format_of
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ class DescribedMotion(NamedTuple):
     def read(self, robot: Robot) -> Trajectory:
         """The motion, with torques."""
         numbers = {}
-        for name, text in _pairs(self.constant, "--constant").items():
+        for name, text in words_by_name("--constant", self.constant, "elbow=0.5").items():
             try:
                 numbers[name] = float(text)
             except ValueError:
@@ -43,7 +41,7 @@ class DescribedMotion(NamedTuple):
         return Trajectory.load(
             self.path,
             robot,
-            columns=_pairs(self.columns, "--column"),
+            columns=words_by_name("--column", self.columns, "elbow=q3"),
             constant=numbers,
             degrees=self.degrees,
             cutoff=self.cutoff,
@@ -52,23 +50,8 @@ class DescribedMotion(NamedTuple):
         )
 
 
-def _pairs(words: tuple[str, ...], option: str) -> dict[str, str]:
-    """Words such as JOINT=COLUMN as a dictionary."""
-    pairs = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name or not value:
-            raise click.UsageError(f"{option} {word}: give a joint, an equals sign and a value, such as elbow=q3")
-        pairs[name] = value
-    return pairs
-
-
 def report(robot: Robot, recording: DescribedMotion, *, save: str | None, plot: str | None, as_json: bool) -> None:
     """Read a recorded motion, print the torques that it takes, and write it with them where asked."""
-    if save:
-        format_of(save)
-    if plot:
-        refuse_unwritable(plot)
     motion = recording.read(robot)
     rows = summary(motion)
     if as_json:
@@ -84,10 +67,9 @@ def report(robot: Robot, recording: DescribedMotion, *, save: str | None, plot: 
             echo(f"note: {note}")
     if save:
         motion.save(save)
-        report_file(save)
     if plot:
         motion.plot(plot)
-        report_file(plot)
+    report_files(save, plot)
 
 
 def summary(motion: Trajectory) -> dict[str, Any]:

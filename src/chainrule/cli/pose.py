@@ -10,20 +10,20 @@ import numpy as np
 from chainrule.algorithms.euler import ORDERS
 from chainrule.arguments import Array
 from chainrule.cli.console import (
-    PICTURE,
     OneOf,
     command,
     degrees_option,
     echo,
     json_option,
+    link_option,
+    plot_option,
     print_json,
-    report_file,
+    report_files,
     robot_options,
 )
 from chainrule.cli.joints import CONFIGURATION, JointValues, describe_positions, joint_lines, positions
 from chainrule.core.reading import find_link
 from chainrule.errors import ModelError, visible
-from chainrule.plots.canvas import refuse_unwritable
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     "chainrule pose panda --plot panda.png",
 )
 @click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
-@click.option("--link", help="A link or frame; the end-effector if left out.")
+@link_option
 @click.option("--order", default="rpy", show_default=True, type=OneOf("order", ORDERS), metavar="ORDER",
               help="Of the angles: rpy, or moving axes such as zyz.")  # fmt: skip
 @degrees_option
-@click.option("--plot", type=PICTURE, help="A picture of the posture to write: .png, .pdf or .svg.")
+@plot_option
 @json_option
 @robot_options
 def pose(
@@ -54,8 +54,6 @@ def pose(
     as_json: bool,
 ) -> None:
     """Pose of the end-effector, or of a link or frame: matrix, position and angles, and how near a singularity is."""
-    if plot:  # before the work, not after it
-        refuse_unwritable(plot)
     at = positions(robot, q, degrees=degrees)
     facts = describe(robot, at, link, order, degrees=degrees)
     if as_json:
@@ -64,7 +62,7 @@ def pose(
         print_pose(robot, at, facts, degrees=degrees)
     if plot:
         robot.plot(at, plot, link=link, ellipsoids=("velocity",))
-        report_file(plot)
+        report_files(plot)
 
 
 def describe(robot: Robot, q: Array, link: str | None, order: str, *, degrees: bool) -> dict[str, Any]:

@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from rich.table import Table
 
 from chainrule.arguments import Array
 from chainrule.cli.console import (
-    PICTURE,
+    MOTION,
     Numbers,
     OneOf,
-    OutputFile,
     PositiveNumber,
     command,
     degrees_option,
     json_option,
     plain,
+    plot_option,
     print_json,
-    report_file,
+    report_files,
     robot_options,
     terminal,
 )
@@ -33,6 +32,7 @@ from chainrule.cli.joints import (
     forces,
     gains,
     in_shown_units,
+    joint_table,
     positions,
     velocities,
     velocities_in_shown_units,
@@ -42,8 +42,6 @@ from chainrule.control.laws.joint_space import PD, PID, ComputedTorque, GravityC
 from chainrule.control.laws.task_space import Impedance, OperationalSpace
 from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import plan_pose
-from chainrule.plots.canvas import refuse_unwritable
-from chainrule.simulation.files import format_of
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import INTEGRATORS
 
@@ -121,18 +119,12 @@ ARRIVAL_SHARE = 0.6
 @click.option("--ignore-limits", is_flag=True, help="Let the start be outside the joints' limits.")
 @click.option("--no-torque-limits", is_flag=True, help="Let torques exceed the joints' effort limits.")
 @degrees_option
-@click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
-@click.option(
-    "--save", type=OutputFile(".npz", ".csv", ".parquet"), help="A file for the motion: .npz, .csv or .parquet."
-)
+@plot_option
+@click.option("--save", type=MOTION, help="A file for the motion: .npz, .csv or .parquet.")
 @json_option
 @robot_options
 def simulate(robot: Robot, plot: str | None, save: str | None, degrees: bool, as_json: bool, **options: Any) -> None:
     """Simulate a robot from a start: free, under constant torques, or under a controller."""
-    if save:  # before the work, not after it
-        format_of(save)
-    if plot:
-        refuse_unwritable(plot)
     stop: Any = None
     try:
         motion = run(robot, degrees=degrees, **options)
@@ -147,10 +139,9 @@ def simulate(robot: Robot, plot: str | None, save: str | None, degrees: bool, as
         print_motion(motion, degrees=degrees)
     if plot:
         motion.plot(plot)
-        report_file(plot)
     if save:
         motion.save(save)
-        report_file(save)
+    report_files(plot, save)
     if stop is not None:
         raise stop
 
@@ -277,20 +268,14 @@ def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
     robot: Any = trajectory.robot
     layout, console = robot.model.layout, terminal()
     console.print(plain(repr(trajectory)[1:-1]))
-    ends = Table("coordinate", "unit", "start", "end", box=None)
     q = in_shown_units(robot, trajectory.q[[0, -1]], degrees=degrees)
-    for k, (name, unit) in enumerate(
-        zip(layout.coordinate_names, coordinate_units(robot, degrees=degrees), strict=True)
-    ):
-        ends.add_row(plain(name), unit, _number(q[0, k]), _number(q[1, k]))
-    console.print(ends)
-    most = Table("velocity", "unit", "at the end", "largest", "largest torque", "", box=None)
+    ends = {"start": map(_number, q[0]), "end": map(_number, q[1])}
+    console.print(joint_table("coordinate", layout.coordinate_names, coordinate_units(robot, degrees=degrees), ends))
     qd = velocities_in_shown_units(robot, trajectory.qd, degrees=degrees)
-    units = zip(velocity_units(robot, degrees=degrees), force_units(robot), strict=True)
-    for k, (name, (unit, force)) in enumerate(zip(layout.velocity_names, units, strict=True)):
-        speed, torque = np.abs(qd[:, k]).max(), np.abs(trajectory.tau[:, k]).max()
-        most.add_row(plain(name), unit, _number(qd[-1, k]), _number(speed), _number(torque), force)
-    console.print(most)
+    speed, torque = np.abs(qd).max(axis=0), np.abs(trajectory.tau).max(axis=0)
+    most: dict[str, Any] = {"at the end": qd[-1], "largest": speed, "largest torque": torque}
+    most = {heading: map(_number, values) for heading, values in most.items()} | {"": force_units(robot)}
+    console.print(joint_table("velocity", layout.velocity_names, velocity_units(robot, degrees=degrees), most))
     energies = (*trajectory.energy[[0, -1]], *trajectory.work[-1, :2])
     first, last, done, taken = (_number(x).strip() for x in energies)
     console.print(f"energy: {first} J at the start, {last} J at the end; torques did {done} J, friction and")

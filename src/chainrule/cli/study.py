@@ -20,6 +20,7 @@ from chainrule.cli.console import (
     OutputFile,
     PositiveNumber,
     RobotName,
+    cluster_options,
     command,
     degrees_option,
     echo,
@@ -27,7 +28,7 @@ from chainrule.cli.console import (
     loading_options,
     plain,
     print_json,
-    report_file,
+    report_files,
     terminal,
 )
 from chainrule.errors import import_optional
@@ -89,8 +90,7 @@ SPELLED = {"columns": "column"}
 @click.option("--safety", type=PositiveNumber("times"), default=1.2, show_default=True, help="Factor on all loads.")
 @click.option("--no-drives", is_flag=True, help="Choose no drives.")
 @click.option("--follow", is_flag=True, help="Follow the activities in simulation with the chosen drives.")
-@click.option("--cluster", metavar="ADDRESS", help="A Dask cluster computes: its scheduler, such as tcp://host:8786.")
-@click.option("--workers", type=click.IntRange(1), help="So many processes on this machine compute.")
+@cluster_options
 @click.option("--report", type=OutputFile(".html", ".pdf"), help="The page to write; numbers are written beside it.")
 @degrees_option
 @json_option
@@ -124,10 +124,11 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
     if report:
         title = f"Joint torques of {plain(Path(robot).stem)}"
         typed = {"Command": " ".join(["chainrule", *map(shlex.quote, sys.argv[1:])])}
-        for path in library.write_report(
-            result, report, title=title, sizing=sizing, balanced=balanced, followed=followed, settings=typed
-        ):
-            report_file(path)
+        report_files(
+            *library.write_report(
+                result, report, title=title, sizing=sizing, balanced=balanced, followed=followed, settings=typed
+            )
+        )
 
 
 def _refuse_unused(robot: str, options: dict[str, Any]) -> None:
@@ -136,8 +137,6 @@ def _refuse_unused(robot: str, options: dict[str, Any]) -> None:
     given = {name for name in options if typed(name) is ParameterSource.COMMANDLINE}
     markers = [Path(path).suffix.lower() in MARKER_FILES for path in options["motions"]]
     unused = []
-    if options["cluster"] and options["workers"]:
-        raise click.UsageError("--cluster and --workers both say who computes: give one of them")
     if options["motions"]:
         if len(options["motions"]) == 1:
             unused.append((FOR_MANY_MOTIONS, ONE_MOTION))

@@ -11,6 +11,8 @@ from rich.table import Table
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array
 from chainrule.cli.console import (
+    MOTION,
+    PICTURE,
     Numbers,
     OneOf,
     command,
@@ -61,8 +63,8 @@ ROUNDING = 1e-13
 @click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
 @click.option("--constant", multiple=True, metavar="JOINT=NUMBER", help="A joint without column in --motion: rad or m.")
 @click.option("--cutoff", type=float, help="Frequency in Hz above which a recorded motion is noise; found if left out.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="A picture of a recorded motion to write.")
-@click.option("--save", type=click.Path(dir_okay=False), help="A file for a recorded motion with its torques.")
+@click.option("--plot", type=PICTURE, help="A picture of a recorded motion to write.")
+@click.option("--save", type=MOTION, help="A file for a recorded motion with its torques.")
 @degrees_option
 @json_option
 @robot_options

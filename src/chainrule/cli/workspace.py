@@ -8,7 +8,6 @@ import click
 import numpy as np
 
 from chainrule.cli.console import (
-    PICTURE,
     Count,
     OutputFile,
     PositiveNumber,
@@ -17,15 +16,16 @@ from chainrule.cli.console import (
     degrees_option,
     echo,
     json_option,
+    link_option,
+    plot_option,
     print_json,
     progress,
-    report_file,
+    report_files,
     robot_options,
 )
 from chainrule.cli.joints import describe_positions, joint_lines
 from chainrule.errors import visible
 from chainrule.kinematics.workspace_map import WorkspaceMap
-from chainrule.plots.canvas import refuse_unwritable
 
 if TYPE_CHECKING:
     from chainrule.kinematics.workspace import Workspace
@@ -52,7 +52,7 @@ MAX_CELLS_ACROSS = 32.0
     type=PositiveNumber("m"),
     help="Count postures in cells of this side: memory does not grow with their number.",
 )
-@click.option("--link", help="A link or frame; the end-effector if left out.")
+@link_option
 @click.option(
     "--color",
     default="manipulability",
@@ -63,7 +63,7 @@ MAX_CELLS_ACROSS = 32.0
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="NUMBER", help="Of the random postures."
 )
-@click.option("--plot", type=PICTURE, help="A picture to write: .png, .pdf or .svg.")
+@plot_option
 @click.option("--output", type=OutputFile(".npz"), help="A file for the map of cells, .npz.")
 @click.option(
     "--checkpoint", type=OutputFile(".npz"), help="A file that keeps what is counted: the same command goes on from it."
@@ -88,8 +88,6 @@ def workspace(
     as_json: bool,
 ) -> None:
     """The reachable workspace from random postures: its bounds, volume and best places."""
-    if plot:  # before the work, not after it
-        refuse_unwritable(plot)
     if cell is None and (cluster or workers or output or checkpoint):
         raise click.UsageError(
             "--cluster, --workers, --output and --checkpoint are for a map of cells: give their side, as --cell 0.02"
@@ -115,9 +113,7 @@ def workspace(
     else:
         print_workspace(reached, facts)
         echo(joint_lines(robot, facts["best"]["q"], degrees=degrees))
-    for file in (plot, output):
-        if file:
-            report_file(file)
+    report_files(plot, output)
 
 
 def describe(cloud: Workspace | WorkspaceMap) -> dict[str, Any]:
