@@ -243,6 +243,47 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(arm, monkeypatch):
             call()
 
 
+def pd_of(read):
+    """A controller that takes its gains by this function of what was drawn."""
+    return lambda drawn: cr.PD(cr.load("planar_2r"), [0.0, 0.0], **read(drawn))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read", "match"),
+    [
+        ({"tip.paylod": 1.0, "kp": 9.0}, lambda d: {"kp": d["kp"]}, r"'tip\.paylod' is drawn and .* 'tip\.payload'"),
+        ({"tip.payload.mas": 1.0}, lambda d: {}, r"'tip\.payload' has no number named 'mas'; did you mean 'mass'"),
+        ({"link2mass": 1.0}, lambda d: {}, r"did you mean 'link2\.mass'"),
+        ({"qd_0": 1.0}, lambda d: {}, "did you mean 'qd0'"),
+        ({"kpp": 9.0}, lambda d: {"kp": d.get("kp", 3.0)}, "'kpp' is drawn and never used.* did you mean 'kp'"),
+        ({"kpp": 9.0}, lambda d: {"kp": 3.0 if "kp" not in d else 2.0}, "did you mean 'kp'"),
+        ({"kpp": 9.0}, lambda d: {"kp": d["kp"]}, "what draw gives .* no number named 'kp'; did you mean 'kpp'"),
+    ],
+)
+def test_a_name_that_neither_robot_nor_controller_knows_is_refused(arm, drawn, read, match):
+    own = {"q0": [0.1, 0.2], **drawn}
+    for draw in (own, lambda generator, count: own):
+        with pytest.raises(cr.UnknownNameError, match=match):
+            cr.monte_carlo(arm, draw, 5, controller=pd_of(read), **STEPS)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda d: {"kp": d["kp"], "kd": d["kd"]},
+        lambda d: {"kp": d.get("kp"), "kd": d.get("kd")},
+        lambda d: {name: value for name, value in d.items() if name.startswith("k")},
+        lambda d: {name: {**d}[name] for name in ("kp", "kd")},
+    ],
+)
+def test_a_controller_reads_what_was_drawn_as_it_likes(arm, read):
+    drawn = {"q0": [0.1, 0.2], "tip.payload": 0.5, "kp": 9.0, "kd": 2.0}
+    law = cr.PD(arm, [0.0, 0.0], kp=9.0, kd=2.0)
+    found = cr.monte_carlo(arm, drawn, 3, controller=pd_of(read), **STEPS)
+    same = cr.monte_carlo(arm, {"q0": [0.1, 0.2], "tip.payload": 0.5}, 3, torque=law, **STEPS)
+    np.testing.assert_array_equal(found.statistics["q"].mean, same.statistics["q"].mean)
+
+
 def test_a_start_outside_the_limits_names_its_run(client, arm):
     limited = arm.edit(joints={"*": {"lower": -3.0, "upper": 3.0}})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,9 @@ from chainrule.arguments import Array, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters
 from chainrule.core.reading import read_argument
-from chainrule.errors import ShapeError, short_repr
+from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.kinematics.configurations import integrate
-from chainrule.model.parameters import find_parameters, is_parameter, parameter_length
+from chainrule.model.parameters import find_parameters, is_parameter, parameter_length, parameter_names
 from chainrule.simulation.torque_rows import join_torque, split_torque
 
 Draw = Callable[[np.random.Generator, int], Mapping[str, Any]] | Mapping[str, Any]
@@ -56,6 +56,35 @@ class Runs:
         )
 
 
+class Drawn(Mapping[str, Any]):
+    """Drawn numbers by name, as a controller sees them; the names that it reads are remembered."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self.read: set[object] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        if name not in self._values:
+            raise UnknownNameError.of("number", name, self._values, "monte_carlo: what draw gives the controller")
+        return self._values[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The numbers drawn under a name, or the default."""
+        self.read.add(name)
+        return self._values.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        self.read.add(name)
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
 @dataclass(frozen=True, eq=False)
 class RunSampler:
     """The way runs are drawn: `draw`, and the torque that is made of it."""
@@ -68,14 +97,14 @@ class RunSampler:
     def runs(self, generator: np.random.Generator, count: int) -> Runs:
         """Runs of this number, checked for their shapes."""
         robot, drawn = self.robot, self._draw(generator, count)
-        torque = self._torque(drawn)
-        others = {name: value for name, value in drawn.items() if name not in ARGUMENTS}
-        if self.controller is not None:
-            others = {name: value for name, value in others.items() if is_parameter(name)}
         if "q0" not in drawn:
             raise ShapeError(
                 f"monte_carlo: draw gives no q0, the starts ({count}, {robot.nq}); it gives {sorted(drawn)}"
             )
+        torque = self._torque(drawn)
+        others = {name: value for name, value in drawn.items() if name not in ARGUMENTS}
+        if self.controller is not None:
+            others = {name: value for name, value in others.items() if is_parameter(name)}
         q0 = self._rows(read_argument(robot, "monte_carlo", "q0", drawn["q0"]), count, "q0", robot.nq)
         qd0 = drawn.get("qd0")
         if qd0 is not None:
@@ -95,14 +124,34 @@ class RunSampler:
         if sum(ways.values()) > 1:
             both = " and ".join(way for way, is_used in ways.items() if is_used)
             raise ShapeError(f"monte_carlo: {both} both give the torque; leave one out")
-        return drawn.get("torque", self.torque) if self.controller is None else self.controller(drawn)
+        if self.controller is None:
+            return drawn.get("torque", self.torque)
+        seen = Drawn(drawn)
+        torque = self.controller(seen)
+        self._refuse_unread(seen)
+        return torque
+
+    def _refuse_unread(self, drawn: Drawn) -> None:
+        """An error for a name that neither the robot nor the controller knows: nothing would depend on it."""
+        for name in drawn:
+            if name in drawn.read or name in ARGUMENTS or is_parameter(name):
+                continue
+            known = [
+                *ARGUMENTS,
+                *(read for read in drawn.read if isinstance(read, str)),
+                *parameter_names(self.robot.model),
+            ]
+            error = UnknownNameError.of("number", name, known, f"robot {self.robot.name!r}")
+            raise UnknownNameError(
+                f"monte_carlo: {name!r} is drawn and never used: the controller does not read it, and {error}"
+            )
 
     def _draw(self, generator: np.random.Generator, count: int) -> Mapping[str, Any]:
         if isinstance(self.draw, Mapping):
             robot, each = self.robot, self.draw.items()
             return {name: _flat(robot, name, draw_from(robot, name, of, generator, count), count) for name, of in each}
         drawn = self.draw(generator, count)
-        if not isinstance(drawn, Mapping):
+        if not isinstance(drawn, Mapping) or not all(isinstance(name, str) for name in drawn):
             raise ShapeError(
                 "monte_carlo: draw must return a dictionary such as {'q0': starts, 'hand.payload.mass': masses}, got "
                 f"{short_repr(drawn)}"

@@ -115,8 +115,8 @@ def monte_carlo(
     seed
         Seed of all random numbers.
     controller
-        A function of what was drawn, other names such as "kp" among it, that returns the torque: a controller with
-        gains (runs, n).
+        A function of what was drawn, a dictionary with other names such as "kp" among it, that returns the torque: a
+        controller with gains (runs, n). A name that it does not read, and that is no number of the robot, is refused.
     measure
         A function of the trajectory (runs, T, n) of a block that returns a dictionary of arrays (runs,) or (runs, k),
         of which there are statistics too.

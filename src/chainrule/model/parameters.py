@@ -9,11 +9,13 @@ How to add a kind: give it an entry in `KINDS`. Kinds are put into the model in 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import NamedTuple
 
-from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
+from chainrule.errors import MAX_COMPARED, ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.model import edits
 from chainrule.model.lengths import link_length, stretch_link
 from chainrule.model.model import Model
@@ -385,7 +387,8 @@ def _find(model: Model, text: str) -> Parameter:
     ways = [(".".join(words[:i]), words[i], ".".join(words[i + 1 :])) for i in range(1, len(words))]
     ways = [way for way in ways if way[1] in KINDS and way[1] != "gravity"]
     if not ways:
-        raise UnknownNameError.of("parameter", text, FORMS, f"robot {model.name!r}")
+        near = get_close_matches(text[:MAX_COMPARED], parameter_names(model), n=1, cutoff=0.7)
+        raise UnknownNameError.of("parameter", text, near or FORMS, f"robot {model.name!r}")
     name, kind, number = next((way for way in ways if way[0] in known), ways[0])
     if not name or (name == EVERY and kind not in OF_ALL):
         raise ShapeError(f"a parameter of this kind is written {KINDS[kind].form!r}, got {text!r}")
@@ -401,6 +404,23 @@ def _parameter(model: Model, text: str, kind: ParameterKind, name: str, number: 
         raise UnknownNameError.of("number", number, known, f"parameter {text.removesuffix('.' + number)!r}")
     index = known.index(number)
     return Parameter(text, kind, name, (labels[index],), index)
+
+
+def parameter_names(model: Model) -> list[str]:
+    """Names of all parameters of a model, single numbers of several too, in the order of the kinds."""
+    parts = {
+        "gravity": [""],
+        "LINK": [*model.index_of, *(frame.name for frame in model.frames)],
+        "JOINT": [*(joint.name for joint in model.joints if joint.dofs), EVERY],
+    }
+    names = []
+    for key, kind in KINDS.items():
+        for part in parts[kind.form.partition(".")[0]]:
+            whole = f"{part}.{key}" if part else key
+            with contextlib.suppress(ChainruleError):  # not every link or joint has each kind
+                labels = _find(model, whole).labels
+                names += [whole, *(f"{whole}.{label}" for label, _ in labels if len(labels) > 1 and part != EVERY)]
+    return names
 
 
 def is_parameter(name: str) -> bool:
