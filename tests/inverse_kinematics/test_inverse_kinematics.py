@@ -291,7 +291,7 @@ def test_a_history_is_a_table_and_a_figure(tmp_path):
     assert [axes.get_ylabel() for axes in figure.axes] == ["error", "size of the step", "q, rad or m"]
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), history.error[:, 0])
     assert len(figure.axes[0].lines) == 1  # the orientation is free
-    with pytest.raises(cr.ShapeError, match="ax must be three axes"):
+    with pytest.raises(cr.ShapeError, match="ax must be 3 axes"):
         history.plot(ax=figure.axes[:2])
 
 

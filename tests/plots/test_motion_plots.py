@@ -186,5 +186,5 @@ def test_pictures_of_reach_and_manipulability_on_given_axes():
     way = np.stack([np.zeros(20), np.linspace(0.1, 1, 20)], axis=1)
     cr.load("planar_2r").analysis.plot(way, ax=rows)
     assert all(axes.lines for axes in rows)
-    with pytest.raises(cr.ShapeError, match="three axes"):
+    with pytest.raises(cr.ShapeError, match="ax must be 3 axes"):
         cr.load("planar_2r").analysis.plot(way, ax=rows[:2])

@@ -108,6 +108,14 @@ def given_axes(ax: Any, caller: str, *, solid: bool) -> Any:
     return ax
 
 
+def given_panels(ax: Any, caller: str, count: int, content: str) -> list[Any]:
+    """Plain axes that a user passes in for the panels of a figure, one for each of what they show."""
+    panels = [given_axes(each, caller, solid=False) for each in np.ravel(np.asarray(ax, dtype=object))]
+    if len(panels) != count:
+        raise ShapeError(f"{caller}: ax must be {count} axes, {content}, got {len(panels)}")
+    return panels
+
+
 def given_limits(limits: Any, caller: str, dimensions: int) -> Array | None:
     """Fixed limits of axes, a pair (low, high) for each: (dimensions, 2), in m."""
     if limits is None:
@@ -216,11 +224,6 @@ def set_limits(axes: Any, limits: Array, *, zoom: float = 1.0) -> None:
         axis.set_tick_params(labelsize="small", color=LIMIT_COLOR)
         axis._axinfo["grid"].update(color=GRID_COLOR, linewidth=0.6)
     axes.set_box_aspect(np.ptp(limits, axis=1), zoom=zoom)
-
-
-def set_equal_scale(axes: Any, points: Array, *, margin: float = 0.06, zoom: float = 1.0) -> None:
-    """Show all points (..., 3) in a 3-D axis, with one scale for x, y and z."""
-    set_limits(axes, limits_around(points, margin=margin), zoom=zoom)
 
 
 def _ticks(count: int) -> Any:

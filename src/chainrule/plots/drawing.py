@@ -21,7 +21,6 @@ from chainrule.plots.canvas import (
     GAP_COLOR,
     GRID_COLOR,
     GROUND_COLOR,
-    LINK_COLOR,
     SCREW_COLOR,
     SHADOW_COLOR,
     limits_around,
@@ -336,13 +335,6 @@ def draw_triad(axes: Any, T: Array, length: float, plane: Sequence[int] | None, 
         if letters:
             tip = shown[0] + 1.22 * (shown[1] - shown[0])
             axes.text(*tip, letter, color=color, fontsize=7.5, ha="center", va="center", zorder=21)
-
-
-def draw_path(axes: Any, points: Array, plane: Sequence[int] | None, **style: Any) -> Any:
-    """Draw the way of a point (k, 3)."""
-    shown = points if plane is None else points[:, list(plane)]
-    (line,) = axes.plot(*shown.T, color=style.pop("color", LINK_COLOR), **style)
-    return line
 
 
 def corners_of(parts: Iterable[Part]) -> Array:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.errors import ShapeError, short_repr
 from chainrule.plots.canvas import (
     GRID_COLOR,
     add_legend,
     curve_style,
     figure_of,
-    given_axes,
+    given_panels,
     new_figure,
     refuse_unwritable,
     save_figure,
@@ -47,7 +46,7 @@ def plot(
         drawn = new_figure(10.0, 3.4, path, size)
         axes = [drawn.add_subplot(1, PANELS, k + 1) for k in range(PANELS)]
     else:
-        axes = [given_axes(one, "plot", solid=False) for one in _three(ax)]
+        axes = given_panels(ax, "plot", PANELS, "for errors, steps and configurations")
         drawn = figure_of(axes[0])
     errors = {"position, m": history.error[:, 0], "orientation, rad": history.error[:, 1]}
     _panel(axes[0], "error", {name: e for name, e in errors.items() if e.any()}, logarithmic=True)
@@ -55,13 +54,6 @@ def plot(
     _panel(axes[2], "q, rad or m", dict(zip(history.names, history.q.T, strict=True)), logarithmic=False)
     axes[0].set_title(f"{len(history)} steps of {history.method}", fontsize="medium", loc="left")
     return save_figure(drawn, path)
-
-
-def _three(ax: Any) -> list[Any]:
-    axes = list(np.ravel(np.asarray(ax, dtype=object)))
-    if len(axes) != PANELS:
-        raise ShapeError(f"plot: ax must be three axes, of errors, steps and configurations, got {short_repr(ax)}")
-    return axes
 
 
 def _panel(axes: Any, label: str, curves: dict[str, Array], *, logarithmic: bool) -> None:

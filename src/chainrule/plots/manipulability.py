@@ -19,7 +19,7 @@ from chainrule.plots.canvas import (
     SINGULAR_COLOR,
     curve_style,
     figure_of,
-    given_axes,
+    given_panels,
     marks,
     new_figure,
     refuse_unwritable,
@@ -83,9 +83,7 @@ def plot_manipulability(
         figure = new_figure(7.2, 6.6, path, size)
         rows = list(figure.subplots(3, 1, sharex=True))
     else:
-        rows = [given_axes(each, "plot_manipulability", solid=False) for each in np.ravel(np.asarray(ax, dtype=object))]
-        if len(rows) != 3:
-            raise ShapeError(f"plot_manipulability: ax must be three axes, got {len(rows)}")
+        rows = given_panels(ax, "plot_manipulability", 3, "for manipulability, singular values and condition number")
         refuse_unwritable(path)
         figure = figure_of(rows[0])
     w = manipulability(robot, states, link, task=task)

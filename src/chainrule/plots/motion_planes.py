@@ -25,7 +25,7 @@ from chainrule.plots.canvas import (
     YELLOW,
     add_legend,
     figure_of,
-    given_axes,
+    given_panels,
     legend_columns,
     new_figure,
     refuse_unwritable,
@@ -68,16 +68,8 @@ def plot_torque_terms(
 
     Parameters
     ----------
-    path
-        A .png, .pdf or .svg file to write.
-    joints
-        Names of the joints that are drawn, all by default.
-    row
-        Which motion of a batch is drawn, the first by default.
-    ax
-        Axes to draw on, one for each joint.
-    size
-        Width and height of the figure, in inches.
+    path, joints, row, ax, size
+        As of `plot`, with axes for each joint.
     """
     one = drawn_row(trajectory, row)
     terms = torque_terms(one.robot, one.q, one.qd, one.qdd)
@@ -128,16 +120,8 @@ def plot_torque_speed(
 
     Parameters
     ----------
-    path
-        A .png, .pdf or .svg file to write.
-    joints
-        Names of the joints that are drawn, all by default.
-    row
-        Which motion of a batch is drawn, the first by default.
-    ax
-        Axes to draw on, one for each joint.
-    size
-        Width and height of the figure, in inches.
+    path, joints, row, ax, size
+        As of `plot`, with axes for each joint.
     """
     one = drawn_row(trajectory, row)
     names: dict[Any, str] = {}
@@ -190,16 +174,8 @@ def plot_phase(
 
     Parameters
     ----------
-    path
-        A .png, .pdf or .svg file to write.
-    joints
-        Names of the joints that are drawn, all by default.
-    row
-        Which motion of a batch is drawn, the first by default.
-    ax
-        Axes to draw on, one for each joint.
-    size
-        Width and height of the figure, in inches.
+    path, joints, row, ax, size
+        As of `plot`, with axes for each joint.
     """
     one = drawn_row(trajectory, row)
     names: dict[Any, str] = {}
@@ -251,14 +227,12 @@ def _grid(
         across = 8.4 if columns > 1 else (6.4 if wide else 4.4)
         tall = (1.75 if wide else across / columns * 0.86) * rows + 0.9
         canvas = new_figure(across, tall, path, size)
-        panels = list(np.atleast_1d(np.asarray(canvas.subplots(rows, columns, sharex=wide, squeeze=False))).ravel())
+        panels = list(canvas.subplots(rows, columns, sharex=wide, squeeze=False).ravel())
         for spare in panels[len(places) :]:
             spare.remove()
         show_plainly(canvas.suptitle("", fontsize="medium"), one.robot.name)
     else:
-        panels = [given_axes(each, "plot", solid=False) for each in np.atleast_1d(np.asarray(ax, dtype=object)).ravel()]
-        if len(panels) != len(places):
-            raise ShapeError(f"plot: ax must be {len(places)} axes, one for each joint, got {len(panels)}")
+        panels = given_panels(ax, "plot", len(places), "one for each joint")
         canvas = figure_of(panels[0])
     for axis, place in zip(panels, places, strict=False):
         draw(axis, place)

@@ -19,7 +19,7 @@ from chainrule.plots.canvas import (
     add_legend,
     curve_style,
     figure_of,
-    given_axes,
+    given_panels,
     legend_columns,
     marks,
     new_figure,
@@ -95,14 +95,11 @@ def plot(
     target = _reference(one, reference)
     if ax is None:
         canvas = new_figure(8.4, 0.9 + 1.75 * len(panels), path, size)
-        axes = np.atleast_1d(np.asarray(canvas.subplots(len(panels), 1, sharex=True)))
+        axes = list(np.ravel(np.asarray(canvas.subplots(len(panels), 1, sharex=True))))
     else:
-        given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        if len(given) != len(panels):
-            raise ShapeError(f"plot: ax must be {len(panels)} axes, one for each quantity, got {len(given)}")
-        axes = np.array([given_axes(each, "plot", solid=False) for each in given], dtype=object)
+        axes = given_panels(ax, "plot", len(panels), "one for each quantity")
         canvas = figure_of(axes[0])
-    names = draw_panels(list(axes), one, panels, chosen, target, limits=with_limits)
+    names = draw_panels(axes, one, panels, chosen, target, limits=with_limits)
     title = f"{one.robot.name}, {one.method}{_which(trajectory, row)}"
     if ax is None:
         show_plainly(canvas.suptitle("", fontsize="medium"), title)
