@@ -384,7 +384,7 @@ def test_a_screenshot_is_a_png():
 def test_without_ffmpeg_there_are_gifs_only(monkeypatch):
     monkeypatch.setattr(video.shutil, "which", lambda name: None)
     assert video.kinds() == ("GIF",)
-    with pytest.raises(cr.ShapeError, match=r"an \.mp4 file needs ffmpeg, .*; record a GIF"):
+    with pytest.raises(cr.ShapeError, match=r"an \.mp4 file needs ffmpeg, .*, or write a GIF"):
         video.encode(iter(FRAMES), 20.0, "MP4")
 
 

@@ -29,9 +29,9 @@ from chainrule.plots.canvas import (
     refuse_unwritable,
 )
 from chainrule.plots.drawing import Drawn, draw_triad
-from chainrule.plots.gif import with_palette, write_gif
 from chainrule.plots.posture import Stage, new_stage, view_angles, write_title
 from chainrule.plots.sampling import postures_in_time
+from chainrule.plots.video import with_palette, write_gif, write_mp4
 from chainrule.simulation.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -100,7 +100,10 @@ class Animation:
         if kind not in KINDS:
             raise ShapeError(f"an animation is written to {', '.join(KINDS)}, got {str(path)!r}")
         if kind == ".mp4":
-            self._save_mp4(str(target), progress)
+            import matplotlib
+
+            frames = (np.asarray(image) for image in self._images(progress))
+            write_mp4(frames, self.fps, target, matplotlib.rcParams["animation.ffmpeg_path"])
         elif kind == ".gif":
             write_gif(self._images(progress), self.fps, str(target))
         else:
@@ -117,24 +120,6 @@ class Animation:
             canvas: Any = figure.canvas
             canvas.draw()
             yield image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-
-    def _save_mp4(self, path: str, progress: bool | None) -> None:
-        from matplotlib.animation import FFMpegWriter
-
-        if not FFMpegWriter.isAvailable():
-            raise ShapeError(
-                "an .mp4 file needs ffmpeg, which is not installed here: install it (apt install ffmpeg, brew install "
-                "ffmpeg, conda install ffmpeg), or write a .gif or an .html file"
-            )
-        writer = None
-        for figure in self.frames(progress=progress):
-            if writer is None:
-                rate: Any = self.fps  # any number, whatever the type says
-                writer = FFMpegWriter(fps=rate, codec="h264", extra_args=["-pix_fmt", "yuv420p"])
-                writer.setup(figure, path, dpi=DOTS_PER_INCH)
-            writer.grab_frame()
-        if writer is not None:
-            writer.finish()
 
     def html(self, *, progress: bool | None = None) -> str:
         """A player complete in itself: pictures, a button, a slider. It loads nothing from elsewhere."""

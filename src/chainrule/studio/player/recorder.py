@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.errors import ChainruleError
+from chainrule.plots.video import Picture
 from chainrule.studio.player import video
 from chainrule.studio.player.transport import Transport
 
@@ -59,7 +60,7 @@ class Recorder:
         size = round(camera.image_height * scale), round(camera.image_width * scale)
         self._send(f"{self._name}.png", video.png(self.capture(*size, "png")))
 
-    def capture(self, height: int, width: int, format: Any = "jpeg") -> video.Picture:
+    def capture(self, height: int, width: int, format: Any = "jpeg") -> Picture:
         """The view of this moment as an image, (height, width, 3 or 4)."""
         try:
             return self.session.client.get_render(height, width, transport_format=format, timeout=PICTURE_TIMEOUT_S)
@@ -105,7 +106,7 @@ class Recorder:
         if not stop.is_set():
             self._send(f"{self._name}.{kind.lower()}", content)
 
-    def _frames(self, times: Any, height: int, width: int, stop: threading.Event) -> Iterator[video.Picture]:
+    def _frames(self, times: Any, height: int, width: int, stop: threading.Event) -> Iterator[Picture]:
         """Pictures of the motion at times, at least one."""
         for k, time in enumerate(times):
             if stop.is_set() and k:
