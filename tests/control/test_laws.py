@@ -120,11 +120,11 @@ def test_globals_class_attributes_and_closures_count(monkeypatch):
 
 
 def test_an_unchanged_law_is_traced_once(monkeypatch):
-    from chainrule.control.laws import text
+    from chainrule.control.laws import tracing
 
     law = Spring(ARM, 12.5)
     torque_of(law)
-    monkeypatch.setattr(text, "trace", lambda *_: pytest.fail("traced again"))
+    monkeypatch.setattr(tracing, "trace", lambda *_: pytest.fail("traced again"))
     torque_of(law)
     torque_of(Spring(ARM, 12.5))
 

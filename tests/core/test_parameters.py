@@ -10,7 +10,7 @@ from trees import state, tree
 
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
-from chainrule.core.parameters import OpenNumbers
+from chainrule.core.parameters import ParameterValues
 from chainrule.model.parameters import KINDS
 
 JOINTS = ["revolute", "prismatic", "fixed", "universal", "screw", "moved"]
@@ -283,5 +283,5 @@ def test_closed_loops():
 
 
 def test_numbers_that_were_read_are_taken_as_they_are():
-    read = OpenNumbers(("tool.payload",), (np.zeros(10),))
+    read = ParameterValues(("tool.payload",), (np.zeros(10),))
     close(ARM.reference.at(read).mass_matrix([0.1, 0.2]), ARM.reference.mass_matrix([0.1, 0.2]))

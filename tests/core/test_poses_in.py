@@ -61,7 +61,7 @@ def test_a_pose_in_any_form(form: str) -> None:
     placed = ARM.with_frame("placed", pose, link="base_link")
     assert np.allclose(placed.pose(Q, "placed"), ARM.pose(Q, "base_link") @ T)
     assert np.allclose(cr.plan_pose([pose, pose], times=1.0).poses, T)
-    assert np.allclose(cr.Impedance(ARM, pose, 10.0).target.numbers.reshape(3, 4), T[:3])
+    assert np.allclose(cr.Impedance(ARM, pose, 10.0).target.parameters.reshape(3, 4), T[:3])
     based = cr.Robot.from_dh([(0.3, 0, 0, 0)], convention="standard", base=pose, tool=pose, check=False)
     plain = cr.Robot.from_dh([(0.3, 0, 0, 0)], convention="standard", base=T, tool=T, check=False)
     assert np.allclose(based.pose([0.2]), plain.pose([0.2]))

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from trees import state
 
 import chainrule as cr
-from chainrule.model.parameters import KINDS, own_numbers, put_parameters
+from chainrule.model.parameters import KINDS, own_values, put_parameters
 
 ARM = (
     cr.load("planar_3r")
@@ -21,7 +21,7 @@ NAMES = ["gravity" if kind == "gravity" else f"{OWNERS.get(kind, 'joint2')}.{kin
 
 def differences(robot, f, name, step=1e-5):
     """Derivatives of f of a robot by the numbers of a parameter, last: central differences."""
-    own = np.array([float(x) for x in own_numbers(robot.model, name)])
+    own = np.array([float(x) for x in own_values(robot.model, name)])
 
     def value(k, sign):
         numbers = own + sign * step * np.eye(len(own))[k]
@@ -43,7 +43,7 @@ def test_torques_by_every_kind_of_parameter(name):
 
 def test_the_models_own_numbers_make_the_same_robot():
     for name in NAMES:
-        same = cr.Robot(put_parameters(ARM.model, [name], [own_numbers(ARM.model, name)]))
+        same = cr.Robot(put_parameters(ARM.model, [name], [own_values(ARM.model, name)]))
         q, qd, qdd = state(ARM, 2)
         assert_allclose(same.reference.inverse_dynamics(q, qd, qdd), ARM.reference.inverse_dynamics(q, qd, qdd))
 

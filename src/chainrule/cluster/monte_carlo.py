@@ -24,7 +24,7 @@ from chainrule.cluster.stream import run_tasks
 from chainrule.control.laws.controller import Controller
 from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import OpenNumbers
+from chainrule.core.parameters import ParameterValues
 from chainrule.errors import (
     ChainruleError,
     ShapeError,
@@ -260,7 +260,7 @@ class MonteCarloPlan:
 
     def simulate(self, runs: Runs, diverged: str) -> Trajectory:
         """The motions of some runs."""
-        robot = bind(self.robot, OpenNumbers.of(runs.parameters))
+        robot = bind(self.robot, ParameterValues.of(runs.parameters))
         options = {"diverged": diverged, "progress": False, **self.options}
         return simulate(robot, runs.q0, runs.qd0, self.duration, runs.torque, **options)
 
@@ -318,7 +318,7 @@ def _with_times(plan: MonteCarloPlan, record: int | None) -> MonteCarloPlan:
     if record is not None:
         given["record"] = record
     request, _ = read_request(
-        plan.robot, first.q0, first.qd0, first.torque, OpenNumbers.of(first.parameters), None, **given
+        plan.robot, first.q0, first.qd0, first.torque, ParameterValues.of(first.parameters), None, **given
     )
     if record is None:
         every = max(1, round(request.duration / request.integrator.dt / SAMPLES))

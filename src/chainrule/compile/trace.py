@@ -17,7 +17,7 @@ from chainrule.functions.reference import evaluate, leaves, scalars_of, stack
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
 from chainrule.model.normal_frames import frames_on_normals, has_frames_on_axes, original_frame
-from chainrule.model.parameters import parameter_length, with_open_numbers
+from chainrule.model.parameters import parameter_length, with_parameters
 
 MAX_COMPARED_BODIES = 16
 """Bodies up to which a function is traced with both kinds of frames, and the shorter tape is taken."""
@@ -77,7 +77,7 @@ def trace_as_described(
     lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))
     graph = Graph()
     scalars = graph.inputs(lengths)
-    open_model = with_open_numbers(model, parameters, scalars[len(own) :], merged=not entry.whole)
+    open_model = with_parameters(model, parameters, scalars[len(own) :], merged=not entry.whole)
     result = entry.compute(open_model, *scalars[: len(own)], **options)
     inputs, outputs = differentiate(graph, model, entry, scalars, list(leaves(result)), products)
     return graph.tape([len(x) for x in inputs], outputs)

@@ -25,7 +25,7 @@ from chainrule.core.dask import takes_dask
 from chainrule.core.evaluation import evaluate
 from chainrule.core.loads import NO_LOADS, load_on
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
+from chainrule.core.parameters import NO_PARAMETERS, ParameterValues
 from chainrule.core.reading import find_link, read_wrenches
 from chainrule.functions.table import Argument, Function, register
 
@@ -68,8 +68,8 @@ def variant(compute: Callable[..., Any], name: str, of: str, **facts: Any) -> No
     register(Function(name, compute, variant_of=of, **facts))
 
 
-def answer(robot: Mechanism, entry: Function, given: dict[str, Any], numbers: OpenNumbers = NOTHING_OPEN) -> Any:
-    """The result of a declared function, for arguments by name, with parameters of the robot bound to numbers."""
+def answer(robot: Mechanism, entry: Function, given: dict[str, Any], bound: ParameterValues = NO_PARAMETERS) -> Any:
+    """The result of a declared function, for arguments by name, with parameters of the robot bound."""
     loads = NO_LOADS
     if entry.acts:
         loads = load_on(find_link(robot, given.pop("link", None)), given.pop(WRENCH), entry.name, WRENCH)
@@ -79,7 +79,7 @@ def answer(robot: Mechanism, entry: Function, given: dict[str, Any], numbers: Op
         given[argument.name] = rates_or_zeros(robot, argument, given.get(argument.name))
     out, known = given.get("out"), {*entry.arguments, *entry.options}  # other options are those of the body
     chosen = {name: value for name, value in given.items() if name in known}
-    values = evaluate(robot, entry.name, loads, parameters=numbers if numbers.names else None, out=out, **chosen)
+    values = evaluate(robot, entry.name, loads, parameters=bound if bound.names else None, out=out, **chosen)
     finish = entry.finish(robot.model, {**chosen, "loads": loads.links})
     return values if finish is None else finish(values)
 
@@ -94,7 +94,7 @@ def rates_or_zeros(robot: Mechanism, argument: Argument, value: Any) -> Any:
 def composition(
     gives: tuple[Any, ...] | None = None, *, unit: str = "", parts: Any = None, by_reference: bool = False
 ) -> Callable[[F], F]:
-    """Declare a function that is composed of others: it takes Dask arrays, and numbers bound by `robot.at`.
+    """Declare a function that is composed of others: it takes Dask arrays, and parameters bound by `robot.at`.
 
     gives, unit, parts: its result, as of `Function`, where that is one array.
     """

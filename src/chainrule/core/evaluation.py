@@ -24,7 +24,7 @@ from chainrule.core.derived import (
     remember,
 )
 from chainrule.core.loads import NO_LOADS, Loads
-from chainrule.core.parameters import numbers_of, read_parameters
+from chainrule.core.parameters import bound_parameters, read_parameters
 from chainrule.core.patterns import CallPatterns, PlainCall
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_arguments, read_state
@@ -61,11 +61,11 @@ def evaluate(
 ) -> Array:
     """A function of the table, batched; `arguments` are its vectors and its options by name.
 
-    parameters={"hand.payload": (..., 10)} are numbers of the robot in place of its own, as of `robot.at`. The result
+    parameters={"hand.payload": (..., 10)} are values of parameters of the robot, as of `robot.at`. The result
     is written into the array `out` where one is given.
     """
-    if parameters is None and "_numbers" in robot.__dict__:
-        parameters = numbers_of(robot)
+    if parameters is None and "_parameters" in robot.__dict__:
+        parameters = bound_parameters(robot)
     if parameters is not None or out is not None:
         return _evaluate_with(robot, parameters, out, function, loads, arguments)
     vectors = [arguments.pop(name) for name in FUNCTIONS[function].arguments]
@@ -125,18 +125,18 @@ def _builtin(robot: Mechanism, fallback: Callable[..., Any], name: str, doc: str
 def _evaluate_with(
     robot: Mechanism, parameters: Any, out: Any, function: str, loads: Loads, arguments: dict[str, Any]
 ) -> Array:
-    """A function with numbers of the robot, or one whose result is written into an array of the user's, checked."""
+    """A function with parameters of the robot, or one whose result is written into an array of the user's, checked."""
     entry = FUNCTIONS[function]
-    numbers = read_parameters(robot.model, function, parameters)
+    bound = read_parameters(robot.model, function, parameters)
     vectors = {name: arguments.pop(name) for name in entry.arguments}
     if entry.loaded:
         arguments["loads"] = loads.links
-    call = call_of(robot, function, arguments, parameters=numbers.names)
+    call = call_of(robot, function, arguments, parameters=bound.names)
     backend = active(backend_of(robot))
     own = entry.shape(robot.model if entry.whole else merged_model(robot), dict(call.options))
-    further = (*loads.wrenches, *numbers.arrays)
+    further = (*loads.wrenches, *bound.arrays)
     arrays = _read(robot, function, vectors)
-    arrays |= zip((*loads.labels, *numbers.labels), further, strict=True)
+    arrays |= zip((*loads.labels, *bound.labels), further, strict=True)
     inputs = together(arrays, function)
     if out is None:
         return backend.evaluate(call, inputs)

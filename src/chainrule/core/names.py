@@ -44,33 +44,33 @@ class NamedValues(NamedTuple):
 def read_joint_array(model: Model, value: Any, quantity: Quantity, what: str, of: str) -> Array:
     """Numbers of the joints, (..., nq) for positions and (..., nv) for others, in the model's order.
 
-    `value` is an array, or has names (see `numbers_by_name`); `of` describes the joints for messages.
+    `value` is an array, or has names (see `values_by_name`); `of` describes the joints for messages.
     """
     layout = model.layout
     one_of(UNITS, quantity, "quantity", "read_joints")
     refuse_symbols(value, what)
     if isinstance(value, str) and value.isidentifier() and quantity == "position":
         raise ShapeError(f"{what} must be real numbers, got str ({value}); robot.q({value!r}) is a named configuration")
-    named = numbers_by_name(value, quantity, what)
+    named = values_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)
     return rows_of(value, len(layout.records_of(quantity)), what, of, layout.labelled_units[quantity])
 
 
-def read_joint_numbers(model: Model, value: Any, quantity: Quantity | None, what: str) -> Array:
+def read_joint_values(model: Model, value: Any, quantity: Quantity | None, what: str) -> Array:
     """Numbers of the degrees of freedom as given, one for all or an array; those with names in the model's order.
 
     Without a quantity they have no unit that is known, as gains and limits.
     """
     if quantity is not None:
         one_of(UNITS, quantity, "quantity", "read_per_joint")
-    named = numbers_by_name(value, quantity, what)
+    named = values_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)
     return real_array(value, what, None if quantity is None else model.layout.labelled_units[quantity])
 
 
-def numbers_by_name(value: Any, quantity: Quantity | None, what: str) -> NamedValues | None:
+def values_by_name(value: Any, quantity: Quantity | None, what: str) -> NamedValues | None:
     """The names and numbers of anything that has names; None for arrays and lists, which have none."""
     kind = type(value)
     if kind is np.ndarray:

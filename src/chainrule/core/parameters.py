@@ -1,4 +1,4 @@
-"""Numbers for the parameters of a robot, as users give them: `robot.at({"hand.payload.mass": m})`."""
+"""Values of parameters of a robot, as users give them: `robot.at({"hand.payload.mass": m})`."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ SHORT_BODIES = (1, 4)
 Truths = NDArray[np.bool_]
 
 
-class OpenNumbers(NamedTuple):
-    """Parameters and their numbers, an array (..., count) for each."""
+class ParameterValues(NamedTuple):
+    """Parameters and their values, an array (..., count) for each."""
 
     names: tuple[str, ...] = ()
     arrays: tuple[Array, ...] = ()
 
     @classmethod
-    def of(cls, numbers: Mapping[str, Array] | None) -> OpenNumbers:
+    def of(cls, values: Mapping[str, Array] | None) -> ParameterValues:
         """Arrays (..., count) by name, which have been read before."""
-        return cls(tuple(numbers or {}), tuple((numbers or {}).values()))
+        return cls(tuple(values or {}), tuple((values or {}).values()))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class OpenNumbers(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The number of numbers in each."""
+        """The number of components of each."""
         return tuple(array.shape[-1] for array in self.arrays)
 
     def as_dict(self) -> dict[str, Array]:
@@ -55,54 +55,54 @@ class OpenNumbers(NamedTuple):
         return dict(zip(self.names, self.arrays, strict=True))
 
 
-NOTHING_OPEN = OpenNumbers()
+NO_PARAMETERS = ParameterValues()
 
 
-def numbers_of(robot: Any) -> OpenNumbers:
-    """The numbers that are bound to a robot by `robot.at`."""
-    numbers: OpenNumbers = robot.__dict__.get("_numbers", NOTHING_OPEN)
-    return numbers
+def bound_parameters(robot: Any) -> ParameterValues:
+    """The parameters that are bound to a robot by `robot.at`."""
+    values: ParameterValues = robot.__dict__.get("_parameters", NO_PARAMETERS)
+    return values
 
 
-def read_parameters(model: Model, caller: str, given: Any) -> OpenNumbers:
-    """The parameters of a call, with numbers that a robot can have."""
+def read_parameters(model: Model, caller: str, given: Any) -> ParameterValues:
+    """The parameters of a call, with values that a robot can have."""
     if given is None:
-        return NOTHING_OPEN
-    if isinstance(given, OpenNumbers):
+        return NO_PARAMETERS
+    if isinstance(given, ParameterValues):
         return given
     if not isinstance(given, Mapping):
         raise ShapeError(
-            f"{caller}: parameters must be a dictionary of names and numbers, such as {{'hand.payload.mass': 2.0}}, "
+            f"{caller}: parameters must be a dictionary of names and values, such as {{'hand.payload.mass': 2.0}}, "
             f"got {short_repr(given)}"
         )
     names = tuple(given)
     found = find_parameters(model, names)
-    numbers = OpenNumbers(names, tuple(_read(parameter, given[parameter.text], caller) for parameter in found))
+    values = ParameterValues(names, tuple(_read(parameter, given[parameter.full_name], caller) for parameter in found))
     if any(parameter.kind.form in ("JOINT.static", "JOINT.coulomb") for parameter in found):
-        _refuse_weak_hold(model, numbers, caller)
-    return numbers
+        _refuse_weak_hold(model, values, caller)
+    return values
 
 
-def dimensions_of_numbers(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:
+def parameter_dimensions(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:
     """The dimensions of one state in the vector of this name, for `takes_dask`: none in a parameter of one number."""
     is_one = isinstance(key, str) and is_parameter(key) and parameter_length(given["robot"].model, key) == 1
     return 0 if is_one else 1
 
 
-def refuse_moving(model: Model, numbers: OpenNumbers, caller: str) -> None:
+def refuse_moving(model: Model, values: ParameterValues, caller: str) -> None:
     """Raise where parameters move joints in a robot with closed loops, which would have to be closed anew."""
     if not model.constraints:
         return
-    for parameter in find_parameters(model, numbers.names):
+    for parameter in find_parameters(model, values.names):
         if parameter.kind.moves:
             raise ModelError(
-                f"{caller}: parameter {parameter.text!r} moves a joint or frame of robot {model.name!r}, whose closed "
-                "loops it would open; make a robot of each place, with robot.edit(...)"
+                f"{caller}: parameter {parameter.full_name!r} moves a joint or frame of robot {model.name!r}, whose "
+                "closed loops it would open; make a robot of each place, with robot.edit(...)"
             )
 
 
 def _read(parameter: Parameter, value: Any, caller: str) -> Array:
-    what, labels = f"{caller}: {parameter.text!r}", parameter.labels
+    what, labels = f"{caller}: {parameter.full_name!r}", parameter.labels
     if is_data_array(value) and value.dims:
         raise ShapeError(
             f"{what} is taken by place, and the dimensions {tuple(value.dims)} of this DataArray would not count; give "
@@ -128,17 +128,17 @@ def _read(parameter: Parameter, value: Any, caller: str) -> Array:
 
 
 def _last_length(value: Any) -> int:
-    """The length of the last dimension of numbers or quantities; 1 for one number."""
-    numbers: Any = getattr(value, "magnitude", value)
-    while isinstance(numbers, (list, tuple)):
-        if not numbers or not isinstance(numbers[0], (list, tuple, np.ndarray)):
-            return len(numbers)
-        numbers = numbers[0]
-    return np.shape(numbers)[-1] if np.ndim(numbers) else 1
+    """The length of the last dimension of arrays, lists or quantities; 1 for one number."""
+    values: Any = getattr(value, "magnitude", value)
+    while isinstance(values, (list, tuple)):
+        if not values or not isinstance(values[0], (list, tuple, np.ndarray)):
+            return len(values)
+        values = values[0]
+    return np.shape(values)[-1] if np.ndim(values) else 1
 
 
 def _refuse_impossible(parameter: Parameter, array: Array, what: str) -> None:
-    """Raise where numbers are not finite, or such that no robot has them, with the first of them."""
+    """Raise where values are not finite, or such that no robot has them, with the first of them."""
     _refuse(~np.isfinite(array), array, parameter, what, "finite")
     check = parameter.kind.check
     if check == "body" and parameter.which is not None:  # one number of a body
@@ -150,8 +150,8 @@ def _refuse_impossible(parameter: Parameter, array: Array, what: str) -> None:
     elif check == "body":
         rows = array.reshape(-1, len(BODY))
         for row in np.flatnonzero(_suspicious(rows)):
-            numbers = rows[row].tolist()
-            wrong = objection(numbers[0], Vector(*numbers[1:4]), Symmetric(*numbers[4:]))
+            values = rows[row].tolist()
+            wrong = objection(values[0], Vector(*values[1:4]), Symmetric(*values[4:]))
             if wrong:
                 raise ModelError(
                     f"{what}{_row(np.unravel_index(row, array.shape[:-1]))}: the body {wrong}; give a mass (kg), and "
@@ -159,10 +159,10 @@ def _refuse_impossible(parameter: Parameter, array: Array, what: str) -> None:
                 )
 
 
-def _refuse_weak_hold(model: Model, numbers: OpenNumbers, caller: str) -> None:
-    """Raise where friction at rest is less than in motion, for numbers that are given or the robot's own."""
+def _refuse_weak_hold(model: Model, values: ParameterValues, caller: str) -> None:
+    """Raise where friction at rest is less than in motion, for values that are given or the robot's own."""
     for joint in put_parameters(
-        model, numbers.names, [list(np.moveaxis(array, -1, 0)) for array in numbers.arrays]
+        model, values.names, [list(np.moveaxis(array, -1, 0)) for array in values.arrays]
     ).joints:
         for dof in joint.dofs:
             pairs = ((dof.static, dof.coulomb), (dof.static_negative, dof.coulomb_negative))

@@ -14,7 +14,7 @@ from chainrule.core.derived import backend_of
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.evaluation import call_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import dimensions_of_numbers
+from chainrule.core.parameters import parameter_dimensions
 from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
@@ -187,7 +187,7 @@ def _result_dimensions(given: Mapping[str, Any], shape: tuple[int, ...], key: An
     return len(call.signature[1])
 
 
-@takes_dask(arguments=dimensions_of_numbers, tangents=dimensions_of_numbers)
+@takes_dask(arguments=parameter_dimensions, tangents=parameter_dimensions)
 def jvp(
     robot: Mechanism, /, function: str, arguments: Vectors, tangents: Vectors, *, raw: bool = False, **options: Any
 ) -> Array:
@@ -223,7 +223,7 @@ def jvp(
     return request.evaluate([Product("jvp", places, request.by_velocities)], rates)
 
 
-@takes_dask(arguments=dimensions_of_numbers, cotangent=_result_dimensions)
+@takes_dask(arguments=parameter_dimensions, cotangent=_result_dimensions)
 def vjp(
     robot: Mechanism,
     /,
@@ -267,7 +267,7 @@ def vjp(
     return request.by_argument(gradient, places)
 
 
-@takes_dask(arguments=dimensions_of_numbers, cotangent=_result_dimensions, tangents=dimensions_of_numbers)
+@takes_dask(arguments=parameter_dimensions, cotangent=_result_dimensions, tangents=parameter_dimensions)
 def hvp(
     robot: Mechanism,
     /,

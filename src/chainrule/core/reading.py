@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.loads import Loads, read_loads
-from chainrule.core.names import read_joint_array, read_joint_numbers
+from chainrule.core.names import read_joint_array, read_joint_values
 from chainrule.errors import ModelError, ShapeError
 from chainrule.functions.table import ARGUMENTS
 from chainrule.model import Quantity, edits
@@ -81,7 +81,7 @@ def read_joints(robot: Mechanism, value: Any, quantity: Quantity, what: str) -> 
 
 def read_per_joint(robot: Mechanism, value: Any, what: str, quantity: Quantity | None = None) -> Array:
     """One number for all degrees of freedom, or numbers (..., nv), or by names; of no known unit: gains, limits."""
-    return read_joint_numbers(robot.model, value, quantity, what)
+    return read_joint_values(robot.model, value, quantity, what)
 
 
 def describe_coordinates(robot: Mechanism) -> str:

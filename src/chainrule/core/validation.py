@@ -57,7 +57,7 @@ def validate(model: Model, *, check: Check = "strict", repair: bool = False, war
     return replace(usable, notes=tuple(dict.fromkeys((*model.notes, *notes))), problems=(*model.problems, *lost))
 
 
-def refuse_numbers(model: Model) -> Model:
+def refuse_impossible_values(model: Model) -> Model:
     """The model, unless a number in it cannot be that of a robot; impossible inertias and massless links may pass.
 
     What edits and stored motions are held to: a robot that was loaded with its problems can be edited.

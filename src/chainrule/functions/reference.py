@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chainrule.functions.table import FUNCTIONS
 from chainrule.model import Model
-from chainrule.model.parameters import with_open_numbers
+from chainrule.model.parameters import with_parameters
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def evaluate(
     scalars = [scalars_of(a) for a in arguments]
     own = len(arguments) - len(parameters)
     with np.errstate(all="ignore"):
-        open_model = with_open_numbers(model, parameters, scalars[own:], merged=not entry.whole)
+        open_model = with_parameters(model, parameters, scalars[own:], merged=not entry.whole)
         result = entry.compute(open_model, *scalars[:own], **options)
     return stack(result, batch, entry.shape(open_model, options))
 

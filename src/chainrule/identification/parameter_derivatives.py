@@ -11,18 +11,18 @@ from chainrule.arguments import WRENCH_UNITS, Array, names, rows_of
 from chainrule.core.dask import takes_dask
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import dimensions_of_numbers, read_parameters
+from chainrule.core.parameters import parameter_dimensions, read_parameters
 from chainrule.core.products import jvp
 from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError, quoted, short_repr
 from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of
-from chainrule.model.parameters import own_numbers
+from chainrule.model.parameters import own_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@takes_dask(parameters=dimensions_of_numbers, arguments=dimensions_of_numbers)
+@takes_dask(parameters=parameter_dimensions, arguments=parameter_dimensions)
 def by_parameters(
     robot: Mechanism,
     /,
@@ -63,7 +63,7 @@ def by_parameters(
     entry, caller = entry_of(function), "by_parameters"
     if not isinstance(parameters, Mapping):
         chosen = names(parameters, f"{caller}: parameters")
-        own = {name: own_numbers(robot.model, name) for name in chosen}
+        own = {name: own_values(robot.model, name) for name in chosen}
         parameters = {name: x if len(x) > 1 else x[0] for name, x in own.items()}
     numbers = read_parameters(robot.model, caller, parameters).as_dict()
     if not numbers:

@@ -13,7 +13,7 @@ from chainrule.arguments import Array, flag, number, real_array, refuse_nonfinit
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import chosen_parts
-from chainrule.core.validation import RESISTANCES, refuse_numbers
+from chainrule.core.validation import RESISTANCES, refuse_impossible_values
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model import Dof, Link, Model, Spring
 from chainrule.spatial import Inertia, Symmetric, Vector
@@ -122,7 +122,7 @@ def with_values(
             f"with_values: robot {robot.name!r}: {'; '.join(wrong)}. Correct these numbers, or accept them with "
             "check=False"
         )
-    return type(robot)(model if not strict else refuse_numbers(model))
+    return type(robot)(model if not strict else refuse_impossible_values(model))
 
 
 def _with_numbers(model: Model, changed: Mapping[tuple[bool, str], Numbers]) -> tuple[Model, list[str]]:

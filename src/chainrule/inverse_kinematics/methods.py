@@ -23,7 +23,7 @@ from chainrule.functions.table import FUNCTIONS
 from chainrule.inverse_kinematics.goals import Goal, goal_residual, loop_residual
 from chainrule.lazy import cached_property
 from chainrule.model import Model
-from chainrule.model.parameters import parameter_length, with_open_numbers
+from chainrule.model.parameters import parameter_length, with_parameters
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import Factors, dot, transpose
 from chainrule.spatial.scalar import maximum, sqrt, where
@@ -99,7 +99,7 @@ class SearchProblem:
         for count in self.opened_counts:
             values.append(parameters[at : at + count])
             at += count
-        return replace(self, model=with_open_numbers(self.whole, self.opened, values, merged=True))
+        return replace(self, model=with_parameters(self.whole, self.opened, values, merged=True))
 
     def key(self, robot: Mechanism) -> Hashable:
         """A key of the arithmetic of the problem, but for its method."""

@@ -12,11 +12,11 @@ import numpy as np
 from chainrule.arguments import Array, flag, together
 from chainrule.compile.backend import active
 from chainrule.compile.cuda.device_arrays import device_number
-from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.closure import closure_of
 from chainrule.core.dask import takes_dask
 from chainrule.core.derived import backend_of
-from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers, read_parameters, refuse_moving
+from chainrule.core.parameters import NO_PARAMETERS, ParameterValues, read_parameters, refuse_moving
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.device import solve_on_device
@@ -41,7 +41,7 @@ RESTARTS_WITHOUT_LIMITS = 4
 """Restarts without limits, to find out whether the limits keep a target from being reached."""
 
 
-@takes_numbers
+@takes_parameters
 @takes_dask(by_reference=True, target=pose_dimensions)
 def inverse_kinematics(
     robot: Mechanism,
@@ -170,15 +170,15 @@ def _device_request(
     return request
 
 
-def _read_places(robot: Mechanism, caller: str, parameters: Any) -> OpenNumbers:
+def _read_places(robot: Mechanism, caller: str, parameters: Any) -> ParameterValues:
     """Places of joints and frames in place of the robot's own."""
     if parameters is None:
-        return NOTHING_OPEN
+        return NO_PARAMETERS
     numbers = read_parameters(robot.model, caller, parameters)
     refuse_moving(robot.model, numbers, caller)
     for parameter in find_parameters(robot.model, numbers.names):
         if not parameter.kind.moves:
-            raise ShapeError(f"{caller}: parameter {parameter.text!r} moves no link; leave it out")
+            raise ShapeError(f"{caller}: parameter {parameter.full_name!r} moves no link; leave it out")
     return numbers
 
 

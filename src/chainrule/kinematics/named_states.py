@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.arguments import Array, is_lazy, real_array
 from chainrule.core.dask import takes_dask
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import array_by_name, names_and_values, numbers_by_name
+from chainrule.core.names import array_by_name, names_and_values, values_by_name
 from chainrule.core.reading import read_joints, refuse_zero_quaternions
 from chainrule.core.tables import batch_dimensions
 from chainrule.errors import ShapeError, UnknownNameError, import_optional
@@ -75,7 +75,7 @@ def _from_zero(robot: Mechanism, given: Sequence[Any], joints: Any, quantity: Qu
 
 def _with_changes(robot: Mechanism, state: Array, entry: Any, quantity: Quantity, what: str) -> Array:
     """Numbers of the joints with those that an entry names changed, or all of them where it has no names."""
-    named = numbers_by_name(entry, quantity, what)
+    named = values_by_name(entry, quantity, what)
     if named is None:
         return read_joints(robot, entry, quantity, what).astype(float)
     return array_by_name(robot.model, named, quantity, what, state)
@@ -100,7 +100,7 @@ def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
     >>> cr.load("planar_2r").states.by_name([0.1, 0.2])
     {'joint1': 0.1, 'joint2': 0.2}
     """
-    if numbers_by_name(values, "position", "by_name") is not None:
+    if values_by_name(values, "position", "by_name") is not None:
         return names_and_values(robot.model.layout, read_joints(robot, values, "position", "by_name"), is_position=True)
     array = real_array(values, "by_name", robot.model.layout.labelled_units["position"])
     is_position = array.shape[-1:] != (robot.nv,) or robot.nq == robot.nv

@@ -14,7 +14,7 @@ from chainrule.arguments import Array, npz_path
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
 from chainrule.core.tables import data_frame
-from chainrule.core.validation import refuse_numbers
+from chainrule.core.validation import refuse_impossible_values
 from chainrule.errors import FormatError, ShapeError, short_repr
 from chainrule.formats.arrays import load_arrays, reading, save_arrays
 from chainrule.formats.native import model_of, to_json
@@ -187,7 +187,7 @@ def _read(path: Path, robot: Mechanism | None) -> WorkspaceMap:
     if facts["format"] != FORMAT:
         raise FormatError(f"the file should say format {FORMAT!r}, and says {short_repr(facts['format'])}")
     if robot is None:
-        robot = Robot(refuse_numbers(model_of(facts["robot"], "the map's robot")))
+        robot = Robot(refuse_impossible_values(model_of(facts["robot"], "the map's robot")))
     shapes = _array_shapes(robot.nq)
     arrays: dict[str, Any] = {name: stored[name] for name in shapes}
     count = len(arrays["counts"])

@@ -1,8 +1,8 @@
-"""Parameters: numbers of a robot that stay open, so that one function serves many robots.
+"""Parameters: quantities of a robot that stay open, so that one function serves many robots.
 
 A parameter is named by what it belongs to and its kind: "gravity", "forearm.mass", "elbow.viscous". It stands for one
 number or a few, in the order and the units of `KINDS`, which take the place of the model's own. The model with other
-numbers is the robot that the edit of the same effect makes (`robot.edit`, `robot.with_payload`).
+values is the robot that the edit of the same effect makes (`robot.edit`, `robot.with_payload`).
 
 How to add a kind: give it an entry in `KINDS`. Kinds are put into the model in the order of that table.
 """
@@ -25,7 +25,7 @@ from chainrule.spatial.scalar import is_zero, where
 
 Scalars = Sequence[Scalar]
 Label = tuple[str, str]
-"""The name and the SI unit of one number."""
+"""The name and the SI unit of one component."""
 
 BODY: tuple[Label, ...] = (
     ("mass", "kg"), *((f"com.{x}", "m") for x in "xyz"),
@@ -38,34 +38,34 @@ ANGLES: tuple[Label, ...] = (("roll", "rad"), ("pitch", "rad"), ("yaw", "rad"))
 
 @dataclass(frozen=True)
 class ParameterKind:
-    """A kind of parameter: the numbers that it has for a name, and how they are put into a model."""
+    """A kind of parameter: the components that it has for a name, and how their values are put into a model."""
 
     form: str
     """How it is written, for messages: "LINK.mass"."""
     labels: Callable[[Model, str], tuple[Label, ...]]
-    """The numbers that it has for a name; an unknown name is refused."""
+    """The components that it has for a name; an unknown name is refused."""
     put: Callable[[Model, str, Scalars], Model]
-    """The model with the numbers in place."""
+    """The model with the values in place."""
     parts: Callable[[Model, str], Iterable[str]]
     """What it changes, in words: two parameters that change the same cannot be open together."""
     check: str | None = None
-    """What every number must be: "positive" or "not negative"; "body" for the numbers of a rigid body."""
+    """What every component must be: "positive" or "not negative"; "body" for those of a rigid body."""
     moves: bool = False
     """Whether it moves joints and frames, and so the closing of loops."""
     own: Callable[[Model, str], Scalars] = lambda model, name: ()
-    """The numbers that the model has."""
+    """The values that the model has."""
 
 
 class Parameter(NamedTuple):
     """A parameter of one model."""
 
-    text: str
+    full_name: str
     """Its whole name, as the user writes it."""
     kind: ParameterKind
     name: str
     labels: tuple[Label, ...]
     which: int | None = None
-    """Which of the kind's numbers it is; None for all of them."""
+    """Which of the kind's components it is; None for all of them."""
 
 
 # --- bodies ---
@@ -87,8 +87,8 @@ def _body_labels(model: Model, name: str) -> tuple[Label, ...]:
     return BODY
 
 
-def _put_link(model: Model, name: str, numbers: Scalars) -> Model:
-    return _replace_link(model, Link(name, numbers[0], Vector(*numbers[1:4]), Symmetric(*numbers[4:])))
+def _put_link(model: Model, name: str, values: Scalars) -> Model:
+    return _replace_link(model, Link(name, values[0], Vector(*values[1:4]), Symmetric(*values[4:])))
 
 
 def _mass_labels(model: Model, name: str) -> tuple[Label, ...]:
@@ -105,8 +105,8 @@ def _com_labels(model: Model, name: str) -> tuple[Label, ...]:
     return PLACE
 
 
-def _put_com(model: Model, name: str, numbers: Scalars) -> Model:
-    return _replace_link(model, replace(_link(model, name), com=Vector(*numbers)))
+def _put_com(model: Model, name: str, values: Scalars) -> Model:
+    return _replace_link(model, replace(_link(model, name), com=Vector(*values)))
 
 
 def _own_com(model: Model, name: str) -> Scalars:
@@ -118,17 +118,17 @@ def _inertia_labels(model: Model, name: str) -> tuple[Label, ...]:
     return tuple((label.removeprefix("inertia."), unit) for label, unit in BODY[4:])
 
 
-def _put_inertia(model: Model, name: str, numbers: Scalars) -> Model:
-    return _replace_link(model, replace(_link(model, name), inertia=Symmetric(*numbers)))
+def _put_inertia(model: Model, name: str, values: Scalars) -> Model:
+    return _replace_link(model, replace(_link(model, name), inertia=Symmetric(*values)))
 
 
 def _own_inertia(model: Model, name: str) -> Scalars:
     return [*_link(model, name).inertia.entries()]
 
 
-def _put_mass(model: Model, name: str, numbers: Scalars) -> Model:
+def _put_mass(model: Model, name: str, values: Scalars) -> Model:
     link = _link(model, name)
-    (mass,) = numbers
+    (mass,) = values
     return _replace_link(model, replace(link, mass=mass, inertia=link.inertia.scale(mass / link.mass)))
 
 
@@ -137,8 +137,8 @@ def _payload_labels(model: Model, name: str) -> tuple[Label, ...]:
     return BODY
 
 
-def _put_payload(model: Model, name: str, numbers: Scalars) -> Model:
-    body = Inertia.from_com(numbers[0], Vector(*numbers[1:4]), Symmetric(*numbers[4:]))
+def _put_payload(model: Model, name: str, values: Scalars) -> Model:
+    body = Inertia.from_com(values[0], Vector(*values[1:4]), Symmetric(*values[4:]))
     return edits.add_payload(model, name, body)
 
 
@@ -169,9 +169,9 @@ def _length_labels(model: Model, name: str) -> tuple[Label, ...]:
     return (("length", "m"),)
 
 
-def _put_length(model: Model, name: str, numbers: Scalars) -> Model:
+def _put_length(model: Model, name: str, values: Scalars) -> Model:
     way = link_length(model, name)
-    return stretch_link(model, name, numbers[0] / float(way.norm()), way)
+    return stretch_link(model, name, values[0] / float(way.norm()), way)
 
 
 def _own_length(model: Model, name: str) -> Scalars:
@@ -222,13 +222,13 @@ def _pose_labels(model: Model, name: str) -> tuple[Label, ...]:
     return PLACE + ANGLES
 
 
-def _put_place(model: Model, name: str, numbers: Scalars) -> Model:
+def _put_place(model: Model, name: str, values: Scalars) -> Model:
     """Another place (3), or place and orientation (6), of a joint in its parent or of a frame in its link."""
 
     def move(T: Transform) -> Transform:
-        if len(numbers) == 3:
-            return Transform(T.rotation, Vector(*numbers))
-        return Transform.from_xyz_rpy(numbers[:3], numbers[3:])
+        if len(values) == 3:
+            return Transform(T.rotation, Vector(*values))
+        return Transform.from_xyz_rpy(values[:3], values[3:])
 
     if _class_of(model, name) == "joint":
         joints = (replace(j, origin=move(j.origin)) if j.name == name else j for j in model.joints)
@@ -258,15 +258,15 @@ def _joint_kind(number: str, effort: str, check: str | None = "not negative") ->
         parts = joint.kind.velocity_names
         return tuple((part or number, _unit(effort, u)) for part, u in zip(parts, joint.kind.units, strict=True))
 
-    def put(model: Model, name: str, numbers: Scalars) -> Model:
-        left = iter(numbers)
+    def put(model: Model, name: str, values: Scalars) -> Model:
+        left = iter(values)
         return replace(model, joints=tuple(change(j, left) if is_meant(j, name) else j for j in model.joints))
 
     def is_meant(joint: Joint, name: str) -> bool:
         return joint.name == name if name else bool(joint.dofs) and joint.mimic is None
 
-    def change(joint: Joint, numbers: Iterator[Scalar]) -> Joint:
-        return replace(joint, dofs=tuple(_with_number(dof, number, next(numbers)) for dof in joint.dofs))
+    def change(joint: Joint, values: Iterator[Scalar]) -> Joint:
+        return replace(joint, dofs=tuple(_with_number(dof, number, next(values)) for dof in joint.dofs))
 
     def parts(model: Model, name: str) -> Iterator[str]:
         yield from (f"{number} of joint {joint.name!r}" for joint in model.joints if is_meant(joint, name))
@@ -304,8 +304,8 @@ def _gravity_labels(model: Model, name: str) -> tuple[Label, ...]:
     return tuple((axis, "m/s^2") for axis in "xyz")
 
 
-def _put_gravity(model: Model, name: str, numbers: Scalars) -> Model:
-    return edits.with_gravity(model, Vector(*numbers))
+def _put_gravity(model: Model, name: str, values: Scalars) -> Model:
+    return edits.with_gravity(model, Vector(*values))
 
 
 KINDS: Mapping[str, ParameterKind] = {
@@ -365,12 +365,13 @@ def find_parameters(model: Model, names: Sequence[str]) -> tuple[Parameter, ...]
     for parameter in found:
         for part in parameter.kind.parts(model, parameter.name):
             for other in changes.setdefault(part, []):
-                if other.text == parameter.text:
-                    raise ShapeError(f"parameter {parameter.text!r} is named twice")
+                if other.full_name == parameter.full_name:
+                    raise ShapeError(f"parameter {parameter.full_name!r} is named twice")
                 whole = other.kind is not parameter.kind or None in (other.which, parameter.which)
                 if whole or other.which == parameter.which:
                     raise ShapeError(
-                        f"parameters {other.text!r} and {parameter.text!r} both change the {part}; leave one out"
+                        f"parameters {other.full_name!r} and {parameter.full_name!r} both change the {part}; leave one "
+                        "out"
                     )
             changes[part].append(parameter)
     return found
@@ -428,36 +429,36 @@ def is_parameter(name: str) -> bool:
     return name.partition(".")[0] == "gravity" or any(word in KINDS for word in name.split(".")[1:])
 
 
-def own_numbers(model: Model, parameter: str) -> Scalars:
-    """The numbers of a parameter that the model has: a payload's are zeros, since what is there belongs to the link."""
+def own_values(model: Model, parameter: str) -> Scalars:
+    """The values of a parameter that the model has: a payload's are zeros, since what is there belongs to the link."""
     found = _find(model, parameter)
     own = found.kind.own(model, found.name)
     return own if found.which is None else [own[found.which]]
 
 
 def parameter_length(model: Model, parameter: str) -> int:
-    """The number of numbers that a parameter has; an error if there is no such parameter."""
+    """The number of components of a parameter; an error if there is no such parameter."""
     return len(_find(model, parameter).labels)
 
 
 def put_parameters(model: Model, names: Sequence[str], values: Sequence[Scalars]) -> Model:
-    """The model with the parameters' numbers in place, without geometry and named configurations."""
+    """The model with the parameters' values in place, without geometry and named configurations."""
     order = list(KINDS.values())
     model = edits.without_annotations(model)
-    numbers: dict[tuple[int, str], list[Scalar]] = {}
+    by_kind: dict[tuple[int, str], list[Scalar]] = {}
     for parameter, given in zip(find_parameters(model, names), values, strict=True):
         key = (order.index(parameter.kind), parameter.name)
         if parameter.which is None:
-            numbers[key] = list(given)
+            by_kind[key] = list(given)
         else:
-            numbers.setdefault(key, list(parameter.kind.own(model, parameter.name)))[parameter.which] = given[0]
-    for kind, name in sorted(numbers):
-        model = order[kind].put(model, name, numbers[kind, name])
+            by_kind.setdefault(key, list(parameter.kind.own(model, parameter.name)))[parameter.which] = given[0]
+    for kind, name in sorted(by_kind):
+        model = order[kind].put(model, name, by_kind[kind, name])
     return model
 
 
-def with_open_numbers(model: Model, names: Sequence[str], values: Sequence[Scalars], *, merged: bool) -> Model:
-    """The model with the parameters' numbers in place; merged, its fixed joints are welded after that."""
+def with_parameters(model: Model, names: Sequence[str], values: Sequence[Scalars], *, merged: bool) -> Model:
+    """The model with the parameters' values in place; merged, its fixed joints are welded after that."""
     if not names:
         return model
     open_model = put_parameters(model, names, values)

@@ -22,7 +22,7 @@ from chainrule.arguments import (
 from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument
-from chainrule.core.validation import refuse_numbers
+from chainrule.core.validation import refuse_impossible_values
 from chainrule.errors import (
     ModelError,
     ModelWarning,
@@ -120,7 +120,7 @@ def edit(
         if not word(name, "edit: name"):
             raise ShapeError("edit: name must not be empty")
         model = replace(model, name=name)
-    edited = type(robot)(refuse_numbers(model))
+    edited = type(robot)(refuse_impossible_values(model))
     if configurations is not None and not isinstance(configurations, Mapping):
         raise ShapeError(
             f"edit: configurations must be a dictionary of names and configurations, got {short_repr(configurations)}"

@@ -19,10 +19,10 @@ from chainrule.arguments import (
 from chainrule.calls import explains_arguments
 from chainrule.core.friction_function import FrictionFunction
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import known_names, numbers_by_name
+from chainrule.core.names import known_names, values_by_name
 from chainrule.core.problems import Check, check_mode, report
 from chainrule.core.reading import find_link
-from chainrule.core.validation import refuse_numbers
+from chainrule.core.validation import refuse_impossible_values
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.model import Constraint, Model, Quantity, Spring, edits
 from chainrule.model.layout import UNITS
@@ -46,7 +46,7 @@ def lock(robot: R, positions: Mapping[str, Any]) -> R:
     >>> cr.load("panda").lock({"panda_joint7": 0.5}).nv
     6
     """
-    named = numbers_by_name(positions, "position", "lock")
+    named = values_by_name(positions, "position", "lock")
     if named is None:
         raise ShapeError(f"lock takes a dictionary of joint names and positions, got {type(positions).__name__}")
     positions = dict(zip(known_names(named.names, "lock"), named.values, strict=True))
@@ -303,7 +303,7 @@ def merge_fixed(robot: R) -> R:
 
 def _validate_numbers(robot: R, model: Model) -> R:
     """A robot of the new model, unless its numbers have grown beyond what a float can hold."""
-    return type(robot)(refuse_numbers(model))
+    return type(robot)(refuse_impossible_values(model))
 
 
 PROPERTY_QUANTITIES: Mapping[str, Quantity] = {

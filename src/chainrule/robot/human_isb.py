@@ -16,7 +16,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import numbers_by_name
+from chainrule.core.names import values_by_name
 from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 
@@ -103,7 +103,7 @@ def _places(arm: Mechanism) -> tuple[int, ...]:
 
 def _read_isb(angles: Any) -> Array:
     """The seven angles (..., 7), from an array or by name."""
-    named = numbers_by_name(angles, "position", "from_isb_angles: angles")
+    named = values_by_name(angles, "position", "from_isb_angles: angles")
     if named is None:
         return rows_of(angles, len(ISB_ANGLES), "from_isb_angles: angles", f"angles {quoted(ISB_ANGLES)}", "rad")
     rest: Mapping[str, Any] = {"pronation": PRONATION_AT_REST}

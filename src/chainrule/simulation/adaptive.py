@@ -110,7 +110,7 @@ def _gather(request: SimulationRequest, runs: list[RowRun], status: str) -> Traj
         method=request.integrator.name,
         status=status,
         events=events,
-        parameters=request.numbers.as_dict(),
+        parameters=request.bound.as_dict(),
     )
 
 

@@ -15,7 +15,7 @@ from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.at import on_chunks
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import SHORT_BODIES, OpenNumbers, read_parameters, refuse_moving
+from chainrule.core.parameters import SHORT_BODIES, ParameterValues, read_parameters, refuse_moving
 from chainrule.core.reading import read_argument
 from chainrule.dynamics import energy
 from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning
@@ -76,13 +76,13 @@ class LazyTrajectory:
     @property
     def kinetic_energy(self) -> Any:
         """Kinetic energy, in J: (..., T)."""
-        kinetic = on_chunks(self.robot, self._numbers, function=energy.kinetic_energy, q=self.q, qd=self.qd)
+        kinetic = on_chunks(self.robot, self._bound, function=energy.kinetic_energy, q=self.q, qd=self.qd)
         return cast(Array, kinetic)
 
     @property
     def potential_energy(self) -> Any:
         """Potential energy of gravity and springs, in J: (..., T)."""
-        potential = on_chunks(self.robot, self._numbers, function=energy.potential_energy, q=self.q)
+        potential = on_chunks(self.robot, self._bound, function=energy.potential_energy, q=self.q)
         return cast(Array, potential)
 
     @property
@@ -91,8 +91,8 @@ class LazyTrajectory:
         return self.kinetic_energy + self.potential_energy
 
     @property
-    def _numbers(self) -> dict[str, Any]:
-        """The robot's numbers for samples (..., T), as they are given to `robot.at`."""
+    def _bound(self) -> dict[str, Any]:
+        """The robot's parameters for samples (..., T), as they are given to `robot.at`."""
         return {
             name: array if parameter_length(self.robot.model, name) == 1 else array[..., None, :]
             for name, array in self.parameters.items()
@@ -103,7 +103,7 @@ class LazyTrajectory:
         import dask
 
         arrays, given = dask.compute({name: getattr(self, name) for name in COLUMNS}, dict(self.parameters), **options)
-        numbers = _read_numbers(self.robot, given).as_dict()
+        parameters = _read_bound(self.robot, given).as_dict()
         has_end = np.isfinite(arrays["qd"][..., -1, :]).any()
         return Trajectory(
             self.robot,
@@ -111,7 +111,7 @@ class LazyTrajectory:
             **arrays,
             method=self.method,
             status="finished" if has_end else "diverged",
-            parameters=numbers,
+            parameters=parameters,
         )
 
 
@@ -129,12 +129,12 @@ def simulate_lazily(
 
     _refuse_what_chunks_change(torque, options, device)
     options = {**options, "progress": False}
-    law, numbers = split_torque(robot, torque)
-    if isinstance(parameters, OpenNumbers):  # read already, each with its length last
+    law, gains = split_torque(robot, torque)
+    if isinstance(parameters, ParameterValues):  # read already, each with its length last
         given = parameters.as_dict()
         parameters = {name: x[..., 0] if x.shape[-1] == 1 else x for name, x in given.items()}
     parameters = parameters or {}
-    arrays = _read_arrays(robot, q0, qd0, numbers, parameters)
+    arrays = _read_arrays(robot, q0, qd0, gains, parameters)
     names = tuple(parameters)
     _refuse_other_lengths(robot, arrays, names, law)
     batch = _batch_of(arrays)
@@ -178,7 +178,7 @@ def _refuse_what_chunks_change(torque: Any, options: Mapping[str, Any], device: 
 
 
 def _read_arrays(robot: Mechanism, q0: Any, qd0: Any, torque: Any, parameters: Any) -> dict[str, Any]:
-    """Dask arrays of all that may differ from row to row: q0, qd0, numbers of the torque, and parameters by name."""
+    """Dask arrays of all that may differ from row to row: q0, qd0, gains of the torque, parameters by name."""
     given = match_dimensions(
         robot.model.layout, {"q0": q0, "qd0": np.zeros(robot.nv) if qd0 is None else qd0}, "simulate"
     )
@@ -197,8 +197,8 @@ def _read_arrays(robot: Mechanism, q0: Any, qd0: Any, torque: Any, parameters: A
     return arrays
 
 
-def _read_numbers(robot: Mechanism, arrays: Mapping[str, Array]) -> OpenNumbers:
-    """Numbers of the robot (..., count) by name, checked; short payloads are completed."""
+def _read_bound(robot: Mechanism, arrays: Mapping[str, Array]) -> ParameterValues:
+    """Parameters of the robot (..., count) by name, checked; short payloads are completed."""
     model = robot.model
     given = {name: x[..., 0] if parameter_length(model, name) == 1 else x for name, x in arrays.items()}
     return read_parameters(model, "simulate", given)
@@ -228,7 +228,7 @@ def _refuse_other_lengths(robot: Mechanism, arrays: Mapping[str, Any], names: Se
     for name, parameter in zip(names, find_parameters(robot.model, names), strict=True):
         short = SHORT_BODIES if parameter.kind.form == "LINK.payload" and parameter.which is None else ()
         lengths[name] = (*short, len(parameter.labels))
-    refuse_moving(robot.model, OpenNumbers(tuple(names)), "simulate")
+    refuse_moving(robot.model, ParameterValues(tuple(names)), "simulate")
     for name, known in lengths.items():
         if name in arrays and arrays[name].shape[-1] not in known:
             what = repr(name) if name in names else name
@@ -253,9 +253,9 @@ def _batch_of(arrays: Mapping[str, Any]) -> tuple[int, ...]:
 def _request_of_one(
     robot: Mechanism, arrays: Mapping[str, Any], law: Any, options: Mapping[str, Any]
 ) -> SimulationRequest:
-    """The request for one motion from the home configuration: all but the numbers of the batch is checked by it."""
-    numbers = arrays.get("torque")
-    torque = join_torque(law, None if numbers is None else np.zeros(numbers.shape[-1]))
+    """The request for one motion from the home configuration: all but the arrays of the batch is checked by it."""
+    gains = arrays.get("torque")
+    torque = join_torque(law, None if gains is None else np.zeros(gains.shape[-1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)
         request, _ = read_request(robot, home(robot), None, torque, None, None, **{**options, "limits": False})
@@ -288,20 +288,20 @@ class _Chunks:
     arrays: tuple[str, ...]
     """The names of the arrays that come in chunks."""
     parameters: tuple[str, ...]
-    """Those among them that are numbers of the robot."""
+    """Those among them that are parameters of the robot."""
     batch: tuple[int, ...]
     options: Mapping[str, Any]
     samples: int
     widths: Mapping[str, int]
 
     def simulate(self, *given: Array) -> Array:
-        """The records (..., T, numbers) of a chunk, from its places in each dimension of the batch and its arrays."""
-        places, numbers = given[: len(self.batch)], dict(zip(self.arrays, given[len(self.batch) :], strict=True))
-        first = tuple(int(place.flat[0]) for place in places)
-        shape = np.broadcast_shapes(*(place.shape for place in places))
-        q0, qd0 = (np.broadcast_to(numbers[name], (*shape, numbers[name].shape[-1])) for name in ("q0", "qd0"))
-        torque = join_torque(self.law, numbers.get("torque"))
-        own = _read_numbers(self.robot, {name: numbers[name] for name in self.parameters})
+        """The records (..., T, numbers) of a chunk, from its indices in each dimension of the batch and its arrays."""
+        indices, arrays = given[: len(self.batch)], dict(zip(self.arrays, given[len(self.batch) :], strict=True))
+        first = tuple(int(index.flat[0]) for index in indices)
+        shape = np.broadcast_shapes(*(index.shape for index in indices))
+        q0, qd0 = (np.broadcast_to(arrays[name], (*shape, arrays[name].shape[-1])) for name in ("q0", "qd0"))
+        torque = join_torque(self.law, arrays.get("torque"))
+        own = _read_bound(self.robot, {name: arrays[name] for name in self.parameters})
         try:
             with one_thread():
                 motion = run_request(read_request(self.robot, q0, qd0, torque, own, None, **self.options)[0])
@@ -313,11 +313,11 @@ class _Chunks:
 
 
 def with_rows_of_whole(error: ChainruleError, first: tuple[int, ...]) -> ChainruleError:
-    """The error with rows of a chunk named by their places in the whole batch."""
+    """The error with rows of a chunk named by their indices in the whole batch."""
 
     def move(found: re.Match[str]) -> str:
-        place = [int(k) for k in found[1].split(",")]
-        return f"row {tuple(k + start for k, start in zip(place, first[-len(place) :], strict=True))}"
+        index = [int(k) for k in found[1].split(",")]
+        return f"row {tuple(k + start for k, start in zip(index, first[-len(index) :], strict=True))}"
 
     message = ROW.sub(move, str(error)) if first else str(error)
     if isinstance(error, SimulationError):

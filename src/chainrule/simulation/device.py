@@ -17,7 +17,7 @@ from chainrule.compile.cuda.driver import driver
 from chainrule.compile.cuda.scan import DeviceLoop, Rows, Worst, bits_of_numbers, code_count, pointer_of, worst_row
 from chainrule.compile.runtime import jit_cache
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import OpenNumbers
+from chainrule.core.parameters import ParameterValues
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
 from chainrule.simulation import guards
@@ -91,13 +91,13 @@ def read_device_start(
     device: Device,
     within_limits: bool,
     prescribed: Any,
-    numbers: OpenNumbers,
+    bound: ParameterValues,
 ) -> tuple[Start, DeviceStart]:
     """Starts from arrays on the device, or from anything that `simulate` takes on the CPU."""
     if device_arrays.is_on_device(q0) or device_arrays.is_on_device(qd0):
-        return _read_users_arrays(robot, q0, qd0, device, prescribed, numbers)
+        return _read_users_arrays(robot, q0, qd0, device, prescribed, bound)
     driver().architecture(device.number)  # an error where there is no such device
-    start = read_start(robot, q0, qd0, within_limits, prescribed, numbers)
+    start = read_start(robot, q0, qd0, within_limits, prescribed, bound)
     bits = device.bits or (32 if getattr(q0, "dtype", None) == np.float32 else 64)
     library = device_arrays.host_library()
     q, v = (library.send(np.ascontiguousarray(x, dtype=f"float{bits}"), device.number) for x in (start.q, start.v))
@@ -106,7 +106,7 @@ def read_device_start(
 
 
 def _read_users_arrays(
-    robot: Mechanism, q0: Any, qd0: Any, device: Device, prescribed: Any, numbers: OpenNumbers
+    robot: Mechanism, q0: Any, qd0: Any, device: Device, prescribed: Any, bound: ParameterValues
 ) -> tuple[Start, DeviceStart]:
     if robot.model.constraints or prescribed is not None:
         raise ShapeError(
@@ -129,7 +129,7 @@ def _read_users_arrays(
             + " was asked for"
         )
     try:
-        shapes = [array.shape[:-1] for array, *_ in arrays] + [array.shape[:-1] for array in numbers.arrays]
+        shapes = [array.shape[:-1] for array, *_ in arrays] + [array.shape[:-1] for array in bound.arrays]
         batch = np.broadcast_shapes(*shapes)
     except ValueError:
         raise ShapeError("simulate: the batches of q0, qd0 and parameters do not fit together") from None
@@ -366,9 +366,9 @@ class DeviceRun:
                 progress.at(float(piece.t[-1]))
 
     def parameters(self, h: float, row: int | None = None) -> Rows | list[int]:
-        """The step and the numbers of the plant, as the kernels take them."""
-        numbers = self.request.parameters if row is None or self.is_shared else self.request.parameters[row : row + 1]
-        whole = np.concatenate([np.full((len(numbers), 1), h), numbers], axis=1)
+        """The step and the parameters of the plant, as the kernels take them."""
+        own = self.request.parameters if row is None or self.is_shared else self.request.parameters[row : row + 1]
+        whole = np.concatenate([np.full((len(own), 1), h), own], axis=1)
         if self.loop.takes_numbers:
             return bits_of_numbers(whole[0], self.start.bits)
         return self.send(whole, 0 if len(whole) == 1 else whole.shape[1])
@@ -398,9 +398,9 @@ class DeviceRun:
             whole = whole[row : row + 1]
         return self.send(whole, 0 if len(whole) == 1 else math.prod(whole.shape[1:]))
 
-    def send(self, numbers: Array, stride: int) -> Rows:
+    def send(self, array: Array, stride: int) -> Rows:
         """Numbers on the device, which stay there as long as the run."""
-        sent = self.library.send(np.ascontiguousarray(numbers, dtype=f"float{self.start.bits}"), self.device)
+        sent = self.library.send(np.ascontiguousarray(array, dtype=f"float{self.start.bits}"), self.device)
         self.keep.append(sent)
         return Rows(pointer_of(self.library, sent), stride)
 
@@ -447,11 +447,11 @@ class DeviceRun:
         self._launch_all(self._pieces(every), records, samples, codes, row)
         host = self.library.fetch(records).astype(float)[0]
         arrays: Any = columns_of(self.plant, host)
-        numbers = {name: np.broadcast_to(x, (*self.request.start.batch, x.shape[-1])).reshape(self.rows, -1)[row]
-                   for name, x in self.request.numbers.as_dict().items()}  # fmt: skip
+        own = {name: np.broadcast_to(x, (*self.request.start.batch, x.shape[-1])).reshape(self.rows, -1)[row]
+                   for name, x in self.request.bound.as_dict().items()}  # fmt: skip
         return Trajectory(
             self.request.robot, self._times(every), **arrays, method=self.integrator.name, status="diverged",
-            parameters=numbers,
+            parameters=own,
         )  # fmt: skip
 
     def _divergence(self, row: int) -> SimulationError:
@@ -470,7 +470,7 @@ class DeviceRun:
 
     def _result(self, records: Any, t: Array, status: str) -> Trajectory | DeviceTrajectory:
         request = self.request
-        common: Any = {"method": self.integrator.name, "status": status, "parameters": request.numbers.as_dict()}
+        common: Any = {"method": self.integrator.name, "status": status, "parameters": request.bound.as_dict()}
         if self.start.is_users:
             arrays: Any = columns_of(self.plant, self.library.result(records))
             return DeviceTrajectory(request.robot, t, **arrays, **common, library=self.library)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, file_path
-from chainrule.core.validation import refuse_numbers
+from chainrule.core.validation import refuse_impossible_values
 from chainrule.errors import FormatError, ShapeError, import_optional
 from chainrule.formats.arrays import load_arrays, reading, write_whole
 from chainrule.formats.native import model_of, to_json
@@ -149,7 +149,7 @@ def _model(facts: dict[str, Any], given: Model | None) -> Model:
     if given is not None:
         return given
     model = model_of(facts["robot"], "the trajectory's robot")
-    return refuse_numbers(model)  # robots that were used unchecked are stored as well
+    return refuse_impossible_values(model)  # robots that were used unchecked are stored as well
 
 
 def _assemble(facts: dict[str, Any], model: Model, t: Array, arrays: dict[str, Array]) -> StoredMotion:

@@ -215,7 +215,7 @@ class Run:
             method=self.integrator.name,
             status=status,
             events=tuple(self.search.records),
-            parameters=request.numbers.as_dict(),
+            parameters=request.bound.as_dict(),
         )
 
 

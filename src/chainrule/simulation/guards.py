@@ -230,7 +230,7 @@ def warn_of_energy(request: SimulationRequest, end: Trajectory, h: float | None 
     """
     robot, start = request.robot, request.start
     q, v = (array.reshape((*start.batch, -1)) for array in (start.q, start.v))
-    given = request.numbers
+    given = request.bound
     kinetic = kinetic_energy(bind(robot, given), q, v)
     before = kinetic + potential_energy(bind(robot, given), q)
     work = end.work[..., 0, :]

@@ -9,7 +9,7 @@ How to add an integrator with fixed steps
 1. Write a subclass of `FixedStep` with a `name`, its `order` and a docstring. Options besides `dt` are fields of a
    frozen dataclass.
 2. Write its `step` over lists of scalars, with `advance` for sums and with `system.displace` or
-   `system.coordinate_rates` and `system.normalize` for configurations. The same text is compiled into machine code and
+   `system.coordinate_rates` and `system.normalize` for configurations. The same function is compiled, and
    runs on NumPy arrays, so choose by a value with `chainrule.spatial.scalar.where`, never with `if`.
 3. Return the state after the step, and the squared error of equations that were solved by iteration, 0 if there are
    none; in the first case set `iterates`, so that every step is checked.
@@ -103,7 +103,7 @@ class FixedStep(Integrator):
 
     @property
     def scheme(self) -> Self:
-        """The integrator with dt = 1: all that shapes the text of a step, h being an argument of it."""
+        """The integrator with dt = 1: all that shapes the arithmetic of a step, h being an argument of it."""
         return replace(self, dt=1.0)
 
 
@@ -253,7 +253,7 @@ ADAPTIVE = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(
 
 
 def scheme_key(scheme: FixedStep) -> Hashable:
-    """A key of the arithmetic of an integrator's step: equal keys mean equal text.
+    """A key of the arithmetic of an integrator's step: equal keys mean equal arithmetic.
 
     Those of this file are known by their class. Others are traced, with a single joint, so that one whose attributes
     differ gets code of its own.

@@ -122,8 +122,8 @@ class Sensitivities:
             if count:
                 parts[name] = slice(at, at + count)
             at += count
-        numbers = self.request.numbers
-        for name, count in zip(numbers.names, numbers.counts, strict=True):
+        bound = self.request.bound
+        for name, count in zip(bound.names, bound.counts, strict=True):
             parts[name] = slice(at, at + count)
             at += count
         return parts
@@ -261,14 +261,14 @@ class Sensitivities:
         by_signals = np.empty((rows, steps, 3 * self.plant.width))
         signals = self._signals.reshape(rows, steps, 3 * self.plant.width)
         for k in reversed(range(steps)):
-            gradient = step(*self._with_numbers(self._parameters, states[:, k], signals[:, k]), adjoint)
+            gradient = step(*self._nonempty(self._parameters, states[:, k], signals[:, k]), adjoint)
             by_parameters += gradient[:, : self._count]
             by_signals[:, k] = gradient[:, self._count + self._size :]
             adjoint = gradient[:, self._count : self._count + self._size] + weights[:, k]
         return adjoint, by_parameters, by_signals
 
-    def _with_numbers(self, *arrays: Array) -> list[Array]:
-        """The arrays that have numbers at all."""
+    def _nonempty(self, *arrays: Array) -> list[Array]:
+        """The arrays that are not empty."""
         return [array for array in arrays if array.shape[-1]]
 
     def _read_weights(self, value: Any, length: int, name: str) -> Array:
@@ -295,7 +295,7 @@ class Sensitivities:
         return vjp(inputs[0].graph, after, inputs, cotangent)
 
     def _backward_step(self) -> Callable[..., Array]:
-        """The compiled gradient of a step, as a function of those of its arguments that have numbers."""
+        """The compiled gradient of a step, as a function of those of its arguments that are not empty."""
         lengths = self._backward_lengths
 
         def backward(*arguments: Scalars) -> Scalars:

@@ -1,6 +1,6 @@
 """The plant: a robot with its torques, friction, stops and loads, as rates of its state.
 
-Written over lists of generic scalars, like the algorithms, so that one text serves the compiled rollout and the
+Written over lists of generic scalars, like the algorithms, so that one function serves the compiled rollout and the
 loop in Python.
 """
 
@@ -21,7 +21,7 @@ from chainrule.algorithms.sticking import Slip
 from chainrule.arguments import Array
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
-from chainrule.model.parameters import parameter_length, with_open_numbers
+from chainrule.model.parameters import parameter_length, with_parameters
 from chainrule.simulation.prescribed import PrescribedMotion
 from chainrule.simulation.sources import Source
 from chainrule.spatial import Scalar, Wrench
@@ -83,18 +83,18 @@ class Plant:
     prescribed: PrescribedMotion | None = None
     """The motions of joints that are given, if there are any."""
     whole: Model | None = None
-    """The model with its fixed joints, where some of the robot's numbers are parameters."""
+    """The model with its fixed joints, where some of the robot's quantities are parameters."""
     opened: tuple[str, ...] = ()
-    """The names of these parameters; their numbers are the last of p, and nan in `model`."""
+    """The names of these parameters; their values are the last of p, and nan in `model`."""
 
     def at(self, p: Scalars) -> Plant:
-        """The plant with the numbers that p has for the robot's parameters."""
+        """The plant with the values that p has for the robot's parameters."""
         if self.whole is None:
             return self
         counts = self._opened_counts
         ends = np.cumsum(counts) + len(p) - sum(counts)
         values = [p[end - count : end] for count, end in zip(counts, ends.tolist(), strict=True)]
-        return replace(self, model=with_open_numbers(self.whole, self.opened, values, merged=True))
+        return replace(self, model=with_parameters(self.whole, self.opened, values, merged=True))
 
     @cached_property
     def _opened_counts(self) -> list[int]:
@@ -102,7 +102,7 @@ class Plant:
 
     @property
     def fingerprint(self) -> tuple[Hashable, ...]:
-        """Everything that shapes the plant's text: plants with the same fingerprint differ in numbers only."""
+        """Everything that shapes the plant's arithmetic: plants with the same fingerprint differ in parameters only."""
         sources = tuple((name, source.fingerprint) for name, source in self.wrenches.items())
         return (
             self.model_fingerprint, self.torque.fingerprint, sources, self.wrench_frame, self.saturates, self.stops,

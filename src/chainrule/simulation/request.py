@@ -1,4 +1,4 @@
-"""What a user asks to be simulated, checked, and the plant, the states and the numbers that follow from it."""
+"""What a user asks to be simulated, checked, and the plant, the states and the parameters that follow from it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from chainrule.core.derived import driven_velocities, fingerprint, merged_finger
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import numbers_by_name
-from chainrule.core.parameters import NOTHING_OPEN, OpenNumbers
+from chainrule.core.names import values_by_name
+from chainrule.core.parameters import NO_PARAMETERS, ParameterValues
 from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.core.reading import find_link, read_argument, read_joints
@@ -35,7 +35,7 @@ from chainrule.loops.closure import jacobian as constraint_jacobian
 from chainrule.loops.closure import velocity_terms as constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
-from chainrule.model.parameters import with_open_numbers
+from chainrule.model.parameters import with_parameters
 from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import Integrator
@@ -101,8 +101,8 @@ class SimulationRequest:
     record_every: int = 1
     progress: bool | None = None
     diverged: str = "raise"
-    numbers: OpenNumbers = NOTHING_OPEN
-    """Numbers of the robot in place of its own."""
+    bound: ParameterValues = NO_PARAMETERS
+    """Parameters of the robot, bound by `robot.at`."""
     limits: bool = True
     """Whether a start outside the position limits is refused."""
 
@@ -144,10 +144,10 @@ class SimulationRequest:
     @cached_property
     def plant(self) -> Plant:
         """The robot with its torques, friction, stops and loads."""
-        robot, opened = self.robot, self.numbers.names
-        unknown = [[np.nan] * count for count in self.numbers.counts]
+        robot, opened = self.robot, self.bound.names
+        unknown = [[np.nan] * count for count in self.bound.counts]
         return Plant(
-            model=with_open_numbers(robot.model, opened, unknown, merged=True) if opened else merged_model(robot),
+            model=with_parameters(robot.model, opened, unknown, merged=True) if opened else merged_model(robot),
             model_fingerprint=fingerprint(robot) if opened else merged_fingerprint(robot),
             whole=robot.model if opened else None,
             opened=opened,
@@ -175,7 +175,7 @@ class SimulationRequest:
 
     @cached_property
     def parameters(self) -> Array:
-        """The numbers of the plant, a row for each start; one row where they are the same for all."""
+        """The parameters of the plant, a row for each start; one row where they are the same for all."""
         parts, batch = self._parts, self.start.batch
         if all(part.ndim == 1 for part in parts):
             return np.concatenate([np.zeros(0), *parts])[None]
@@ -184,7 +184,7 @@ class SimulationRequest:
 
     @cached_property
     def _parts(self) -> list[Array]:
-        """The numbers of the stops, of the feedback on loops, of each source, and of the robot."""
+        """The parameters of the stops, of the feedback on loops, of each source, and of the robot."""
         n = self.robot.nv
         parts: list[Array] = []
         if isinstance(self.stops, Stops):
@@ -194,10 +194,10 @@ class SimulationRequest:
             parts.append(_for_each_joint(self.stops.restitution, n, "restitution", 1.0))
         if self._feedback:
             parts.append(np.full(2, FEEDBACK_RATIO / self.integrator.dt))
-        return [*parts, *(source.parameters for source in self._sources), *self.numbers.arrays]
+        return [*parts, *(source.parameters for source in self._sources), *self.bound.arrays]
 
     def plant_of_rows(self) -> Plant:
-        """The plant with the robot's numbers in each row of the batch, to be used on samples (..., T)."""
+        """The plant with the robot's parameters in each row of the batch, to be used on samples (..., T)."""
         rows = self.parameters
         shape = (*self.start.batch, 1) if len(rows) > 1 else ()
         return self.plant.at([column.reshape(shape) for column in rows.T])
@@ -208,7 +208,7 @@ class SimulationRequest:
             source.warn_of_memory()
 
 
-# --- numbers and words ---
+# --- numbers and names ---
 
 
 def read_choice(value: Any, known: Sequence[str], what: str) -> str:
@@ -266,11 +266,11 @@ def read_start(
     qd0: Any,
     within_limits: bool,
     prescribed: PrescribedMotion | None = None,
-    numbers: OpenNumbers = NOTHING_OPEN,
+    bound: ParameterValues = NO_PARAMETERS,
 ) -> Start:
     """Starts with unit quaternions and closed loops, within the limits if that is asked for.
 
-    Joints whose motion is prescribed start where it does, and the others of their loops follow. A batch of numbers of
+    Joints whose motion is prescribed start where it does, and the others of their loops follow. A batch of values of
     the robot makes one of the starts.
     """
     if isinstance(qd0, (int, float)) and robot.nv:
@@ -286,9 +286,9 @@ def read_start(
         if not np.isfinite(array).all():
             raise ShapeError(f"simulate: {name} must be finite, got {array[~np.isfinite(array)][0]}")
     try:
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], *(array.shape[:-1] for array in numbers.arrays))
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], *(array.shape[:-1] for array in bound.arrays))
     except ValueError:
-        others = "".join(f", {label} {a.shape}" for label, a in zip(numbers.labels, numbers.arrays, strict=True))
+        others = "".join(f", {label} {a.shape}" for label, a in zip(bound.labels, bound.arrays, strict=True))
         raise ShapeError(
             f"simulate: the batches of q0 {q.shape} and qd0 {v.shape}{others} do not fit together"
         ) from None
@@ -472,7 +472,7 @@ class SourceReader:
             return TracedSource(value, size, self.robot.nq, self.robot.nv, what)
         joints = what == "torque"
         if type(value) is tuple and len(value) == 2:
-            rows = self._read_numbers(value[1], size, what, names, joints) if _has_rows(value[1]) else None
+            rows = self._read_values(value[1], size, what, names, joints) if _has_rows(value[1]) else None
             value = value if rows is None else Samples(value[0], rows)
         if isinstance(value, Samples):
             if value.size != size:
@@ -488,7 +488,7 @@ class SourceReader:
             raise ShapeError(f"simulate: {what} must be numbers, samples or a function, got a controller")
         if callable(value):
             return CalledSource(value, size, what, names, self.batch, undriven, self._read_torque if joints else None)
-        array = self._read_numbers(value, size, what, names, joints)
+        array = self._read_values(value, size, what, names, joints)
         if not np.isfinite(array).all():
             *_, column = np.argwhere(~np.isfinite(array))[0]
             raise ShapeError(
@@ -496,7 +496,7 @@ class SourceReader:
             )
         return Source(size, array.astype(float))
 
-    def _read_numbers(self, value: Any, size: int, what: str, names: Sequence[str], joints: bool) -> Array:
+    def _read_values(self, value: Any, size: int, what: str, names: Sequence[str], joints: bool) -> Array:
         """Torques of the joints, by name too, or the numbers of a wrench."""
         if joints:
             return self._read_torque(value, f"simulate: {what}")
@@ -511,8 +511,8 @@ def _has_rows(value: Any) -> bool:
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         rows: list[Any] = [getattr(row, "magnitude", row) for row in value]
         return any(isinstance(row, (list, tuple)) or np.ndim(row) for row in rows)
-    numbers: Any = getattr(value, "magnitude", value)
-    return numbers_by_name(value, "effort", "simulate: torque") is not None or np.ndim(numbers) >= 2
+    array: Any = getattr(value, "magnitude", value)
+    return values_by_name(value, "effort", "simulate: torque") is not None or np.ndim(array) >= 2
 
 
 def is_controller(value: Any) -> bool:

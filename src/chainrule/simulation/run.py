@@ -36,15 +36,15 @@ def read_request(
     every = request.read_record_every(options["record"])
     driven = read_prescribed(robot, options["prescribed"])
     within = flag(options["limits"], "simulate: limits") or options["stops"] is not None
-    numbers = read_parameters(robot.model, "simulate", parameters)
-    refuse_moving(robot.model, numbers, "simulate")
+    bound = read_parameters(robot.model, "simulate", parameters)
+    refuse_moving(robot.model, bound, "simulate")
     there = None
     if place is None:
-        start = request.read_start(robot, q0, qd0, within, driven, numbers)
+        start = request.read_start(robot, q0, qd0, within, driven, bound)
     else:
         from chainrule.simulation.device import read_device_start
 
-        start, there = read_device_start(robot, q0, qd0, place, within, driven, numbers)
+        start, there = read_device_start(robot, q0, qd0, place, within, driven, bound)
     sources = request.SourceReader(robot, start.batch)
     asked = request.SimulationRequest(
         robot=robot,
@@ -62,7 +62,7 @@ def read_request(
         record_every=every,
         progress=options["progress"],
         diverged=on_divergence,
-        numbers=numbers,
+        bound=bound,
         limits=within,
     )
     return asked, there

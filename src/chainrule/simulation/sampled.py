@@ -154,7 +154,7 @@ class SampledSource(Source):
 
     @cached_property
     def fingerprint(self) -> tuple[Hashable, ...]:
-        """Everything that shapes its text."""
+        """Everything that shapes its arithmetic."""
         options = (self.pending, self.sampled.noise is None, self.sampled.quantization is None, self.calls_law)
         return (*super().fingerprint, *options, self.law.fingerprint)
 
@@ -310,14 +310,14 @@ def calls_at_instants(source: Source) -> bool:
 
 
 def samples_in_steps(plant: Plant) -> bool:
-    """Whether some law is sampled inside the text of a step."""
+    """Whether some law is sampled inside the traced step."""
     return any(source.samples and not calls_at_instants(source) for source in plant.sources)
 
 
 def sample_sources(
     plant: Plant, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *, called: bool = False
 ) -> Scalars:
-    """The further states x after the laws are sampled: those in the text of a step, or those that Python calls."""
+    """The further states x after the laws are sampled: those in the traced step, or those that Python calls."""
     x = list(x)
     for source, in_x, in_s, in_p in slices(plant):
         if source.samples and calls_at_instants(source) == called:

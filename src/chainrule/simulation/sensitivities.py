@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import one_of
 from chainrule.calls import explains_arguments
-from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chainrule.simulation.sampled import Torque
 
 
-@takes_numbers
+@takes_parameters
 @explains_arguments
 def sensitivities(
     robot: Mechanism,
@@ -75,17 +75,17 @@ def sensitivities(
     chosen = choose_integrator(integrator, dt)
     if not isinstance(chosen, FixedStep):
         raise ShapeError(f"sensitivities: {chosen.name} chooses its steps; take one of fixed steps, such as 'rk4'")
-    numbers = read_parameters(robot.model, "sensitivities", parameters)
-    refuse_moving(robot.model, numbers, "sensitivities")
+    bound = read_parameters(robot.model, "sensitivities", parameters)
+    refuse_moving(robot.model, bound, "sensitivities")
     place = None
     if device is not None or dtype is not None:
         from chainrule.simulation.device import read_device, read_device_start
 
         place = read_device(device, dtype, "sensitivities")
     if place is None:
-        start = read_start(robot, q0, qd0, False, None, numbers)
+        start = read_start(robot, q0, qd0, False, None, bound)
     else:
-        start, there = read_device_start(robot, q0, qd0, place, False, None, numbers)
+        start, there = read_device_start(robot, q0, qd0, place, False, None, bound)
     sources = SourceReader(robot, start.batch)
     request = SimulationRequest(
         robot=robot,
@@ -96,7 +96,7 @@ def sensitivities(
         wrenches=sources.wrenches(None, external),
         wrench_frame=one_of(WRENCH_FRAMES, frame, "frame"),
         torque_limits=torque_limits,
-        numbers=numbers,
+        bound=bound,
     )
     if place is not None:
         from chainrule.simulation.device_derivatives import DeviceSensitivities

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import is_lazy
 from chainrule.calls import explains_arguments
-from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chainrule.simulation.trajectory import Trajectory
 
 
-@takes_numbers
+@takes_parameters
 @explains_arguments
 def simulate(
     robot: Mechanism,
@@ -109,11 +109,11 @@ def simulate(
     -------
     Trajectory
         Times, states, accelerations, torques, friction and work of the motion. With Dask arrays among q0, qd0, torque
-        and bound numbers, a LazyTrajectory of Dask arrays, with a task for each chunk of the batch.
+        and bound parameters, a LazyTrajectory of Dask arrays, with a task for each chunk of the batch.
 
     Numbers that are bound by `robot.at({...})` are those of what moves, for all rows or for each: their batch
     broadcasts with that of q0, so that a sweep over a thousand bodies is one batch of one compiled loop. A controller
-    keeps the numbers of the robot that it was made for.
+    keeps the parameters of the robot that it was made for.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")

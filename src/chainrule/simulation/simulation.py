@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, one_of, real_array, refuse_nonfinite, rows_of, whole_number
 from chainrule.calls import explains_arguments
-from chainrule.core.at import takes_numbers, unbind
+from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.derived import driven_velocities
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chainrule.simulation.sampled import Torque
 
 
-@takes_numbers
+@takes_parameters
 @explains_arguments
 def simulation(
     robot: Mechanism,
@@ -65,7 +65,7 @@ def simulation(
         An integrator of fixed steps, as an object, or by its name and its step in s: "rk4" and 1 ms unless given.
     tip_wrench, external, frame
         Wrenches that act all the time, and their frame, as in simulate; `sim.push` gives constant
-        ones other numbers on the way.
+        ones other values on the way.
     stops
         What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
     loops
@@ -77,7 +77,7 @@ def simulation(
     diverged
         "raise" an error where a motion diverges, or "keep" its row, as nan.
 
-    `sim.change` gives numbers that are bound by `robot.at({...})` other values on the way.
+    `sim.change` gives parameters that are bound by `robot.at({...})` other values on the way.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
@@ -100,10 +100,10 @@ def simulation(
             f"simulation: {chosen.name} chooses its own steps; take an integrator of fixed steps, such as "
             "integrator=cr.RK4(dt=1e-3), or simulate(..., cr.Sampled(law, period)) with any"
         )
-    numbers = read_parameters(robot.model, "simulation", parameters)
-    refuse_moving(robot.model, numbers, "simulation")
+    bound = read_parameters(robot.model, "simulation", parameters)
+    refuse_moving(robot.model, bound, "simulation")
     within = flag(limits, "simulation: limits") or stops is not None
-    start = request.read_start(robot, q0, qd0, within, numbers=numbers)
+    start = request.read_start(robot, q0, qd0, within, bound=bound)
     sources = request.SourceReader(robot, start.batch)
     asked = request.SimulationRequest(
         robot=robot,
@@ -119,7 +119,7 @@ def simulation(
         torque_limits=torque_limits,
         stabilization=request.read_choice(loops, request.STABILIZATIONS, "way to close loops"),
         diverged=request.read_choice(diverged, ("raise", "keep"), "way with divergence"),
-        numbers=numbers,
+        bound=bound,
     )
     return Simulation(asked, chosen, within, takes_torques=torque is None)
 
@@ -154,8 +154,8 @@ class Simulation:
         self._start = request.state.copy()
         self._state = request.state.copy()
         self._taken = 0
-        numbers = np.broadcast_to(request.parameters, (len(self._state), request.parameters.shape[-1]))
-        self._splitter = StepSplitter(replace_parameters(request, numbers.copy()), integrator)
+        rows = np.broadcast_to(request.parameters, (len(self._state), request.parameters.shape[-1]))
+        self._splitter = StepSplitter(replace_parameters(request, rows.copy()), integrator)
         at = request.plant.own_parameters
         self._takes_torques = takes_torques
         self._torques = self._splitter.request.parameters[:, at : at + (self.robot.nv if takes_torques else 0)]
@@ -271,7 +271,7 @@ class Simulation:
                 raise SimulationError(f"step: a loop comes open at t = {self.t:.6g} s, by {gap:.2g}", None)
 
     def change(self, parameters: Mapping[str, ArrayLike]) -> None:
-        """Give parameters of the robot other numbers from now on: a payload that is picked up, or put down.
+        """Give parameters of the robot other values from now on: a payload that is picked up, or put down.
 
         They are some of those that the simulation was made with. Nothing is compiled.
 
@@ -282,11 +282,11 @@ class Simulation:
         >>> sim.change({"link2.payload": [0.5, 1.0, 0.0, 0.0]})
         >>> sim.step(steps=100)
         """
-        numbers = read_parameters(self.robot.model, "change", parameters)
-        names, counts = self._request.numbers.names, self._request.numbers.counts
+        bound = read_parameters(self.robot.model, "change", parameters)
+        names, counts = self._request.bound.names, self._request.bound.counts
         rows = self._splitter.request.parameters
         ends = dict(zip(names, (np.cumsum(counts) + rows.shape[1] - sum(counts)).tolist(), strict=True))
-        for name, array in numbers.as_dict().items():
+        for name, array in bound.as_dict().items():
             if name not in ends:
                 raise UnknownNameError.of("parameter", name, names, "change: this simulation")
             try:
@@ -298,7 +298,7 @@ class Simulation:
             rows[:, ends[name] - array.shape[-1] : ends[name]] = wide.reshape(len(rows), -1)
 
     def push(self, wrenches: Mapping[str, ArrayLike]) -> None:
-        """Give constant wrenches other numbers from now on: a push, or its end. Nothing is compiled.
+        """Give constant wrenches other values from now on: a push, or its end. Nothing is compiled.
 
         They are (..., 6) each, on links that the simulation was made with wrenches for, and in the same axes.
 
@@ -310,7 +310,7 @@ class Simulation:
         """
         if not isinstance(wrenches, Mapping):
             raise ShapeError(f"push takes a dictionary of links and wrenches, got {short_repr(wrenches)}")
-        places = self._places_of_wrenches()
+        places = self._slices_of_wrenches()
         known = [name for name, place in places.items() if place is not None]
         read: dict[str, Array] = {}
         for name, wrench in wrenches.items():
@@ -322,8 +322,8 @@ class Simulation:
         for name, rows in read.items():
             self._splitter.request.parameters[:, places[name]] = rows
 
-    def _places_of_wrenches(self) -> dict[str, slice | None]:
-        """Where the numbers of each wrench are among the parameters; None where they come from a function."""
+    def _slices_of_wrenches(self) -> dict[str, slice | None]:
+        """Where each wrench is among the parameters; None where they come from a function."""
         from chainrule.simulation.sources import Source
 
         plant = self._request.plant

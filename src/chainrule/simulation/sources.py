@@ -1,7 +1,7 @@
 """Sources of torques and wrenches: constants, samples in time, functions, controllers.
 
 A source gives `size` numbers from the state, from signals known ahead (a reference, samples) and from parameters (a
-constant, gains). `compute` is text to be compiled; signals and parameters are numbers handed to it.
+constant, gains). `compute` is traced and compiled; signals and parameters are its arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
 from chainrule.compile.traced_function import TracedFunction
-from chainrule.control.laws.text import call_law, is_own_law, law_key, takes_time, traced_law
+from chainrule.control.laws.tracing import call_law, is_own_law, law_key, takes_time, traced_law
 from chainrule.errors import ShapeError, SimulationWarning
 from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
@@ -24,7 +24,7 @@ from chainrule.spatial import Scalar
 Scalars = Sequence[Scalar]
 
 
-def are_numbers(*scalars: Scalar) -> bool:
+def are_numeric(*scalars: Scalar) -> bool:
     """Whether scalars are numbers, or arrays of them, and not symbols."""
     return all(isinstance(x, (int, float, np.ndarray, np.generic)) for x in scalars)
 
@@ -44,7 +44,7 @@ class Source:
 
     @property
     def fingerprint(self) -> tuple[Hashable, ...]:
-        """Everything that shapes the text of `compute`."""
+        """Everything that shapes the arithmetic of `compute`."""
         return (type(self).__name__, self.size, self.states, self.width, self.parameters.shape[-1])
 
     @property
@@ -270,7 +270,7 @@ class ControllerSource(Source):
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         arguments = [q, qd, z, s[:-1], p, s[-1:]] if self.takes_time else [q, qd, z, s, p]
-        if is_own_law(self.controller) or are_numbers(*(x for part in arguments for x in part)):
+        if is_own_law(self.controller) or are_numeric(*(x for part in arguments for x in part)):
             tau, rates = call_law(self.controller.torque, arguments, self.takes_time)
             return list(tau), list(rates)
         flat = self._traced(*arguments)

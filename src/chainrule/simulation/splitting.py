@@ -104,12 +104,12 @@ class StepSplitter:
         """One step of these states, in place, without arguments; None where steps may be split or have signals."""
         if self.calls or self.locates or self.plant.width or not isinstance(self.time_loop, BackendTimeLoop):
             return None
-        numbers = self.request.parameters
-        parameters = np.concatenate([np.full((len(numbers), 1), h), numbers], axis=1)
+        own = self.request.parameters
+        parameters = np.concatenate([np.full((len(own), 1), h), own], axis=1)
         step = self.time_loop.bind(state, parameters)
 
         def advance() -> None:
-            parameters[:, 1:] = numbers  # torques change from step to step
+            parameters[:, 1:] = own  # torques change from step to step
             step()
 
         return advance
@@ -171,11 +171,11 @@ class StepSplitter:
 
     def _parameters(self, h: float | Array, rows: Rows | None = None) -> Array:
         """The step and the parameters of the plant: (rows, 1 + parameters)."""
-        numbers = self.request.parameters
+        parameters = self.request.parameters
         if rows is None:
-            whole = np.ascontiguousarray(np.concatenate([np.full((len(numbers), 1), h), numbers], axis=1))
+            whole = np.ascontiguousarray(np.concatenate([np.full((len(parameters), 1), h), parameters], axis=1))
             return np.broadcast_to(whole, (self.rows, whole.shape[1]))
-        own = numbers if len(numbers) == 1 else numbers[rows]
+        own = parameters if len(parameters) == 1 else parameters[rows]
         steps = np.broadcast_to(h, len(rows))[:, None]
         return np.concatenate([steps, np.broadcast_to(own, (len(rows), own.shape[1]))], axis=1)
 

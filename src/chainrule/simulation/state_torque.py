@@ -50,11 +50,11 @@ def _controller_torque(robot: Mechanism, t: float, q: Array, qd: Array, controll
     arrays = together({"x": q, "qd": qd, "t": signals, "parameters": source.parameters}, "state_derivative")
     ends = np.cumsum([array.shape[-1] for array in arrays]).tolist()
 
-    def text(numbers: list[Scalar]) -> list[Scalar]:
-        position, velocity, known, parameters = (numbers[a:b] for a, b in pairwise([0, *ends]))
+    def torque_of(given: list[Scalar]) -> list[Scalar]:
+        position, velocity, known, parameters = (given[a:b] for a, b in pairwise([0, *ends]))
         return list(source.compute(position, velocity, [], known, parameters)[0])
 
     backend = active(backend_of(robot))
     key = (merged_fingerprint(robot), source.fingerprint, "torque") if backend.compiles else ()
-    law = backend.function(text, ends[-1:], key, robot.name, name="torque")
+    law = backend.function(torque_of, ends[-1:], key, robot.name, name="torque")
     return law(np.concatenate(arrays, axis=-1))

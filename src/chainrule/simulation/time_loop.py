@@ -157,21 +157,27 @@ class PlantCalls:
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
         both = self.call(
-            "jump", self._of_plant(Plant.jump), q, is_free, prescribed, *self._numbers, when=lambda: _count(prescribed)
+            "jump",
+            self._of_plant(Plant.jump),
+            q,
+            is_free,
+            prescribed,
+            *self._robot_parameters,
+            when=lambda: _count(prescribed),
         )
         return both[: len(both) // 2], both[len(both) // 2 :]
 
     def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
         """`Plant.closing_step`."""
-        return self.close("close", self._of_plant(Plant.closing_step), q, is_free, *self._numbers)
+        return self.close("close", self._of_plant(Plant.closing_step), q, is_free, *self._robot_parameters)
 
     def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
         """`Plant.consistent_velocity`."""
-        return self.close("settle", self._of_plant(Plant.consistent_velocity), q, v, is_free, *self._numbers)
+        return self.close("settle", self._of_plant(Plant.consistent_velocity), q, v, is_free, *self._robot_parameters)
 
     @property
-    def _numbers(self) -> list[Scalars]:
-        """The parameters, for functions that need them only where the robot's numbers are among them."""
+    def _robot_parameters(self) -> list[Scalars]:
+        """The parameters, for functions that need them only where those of the robot are among them."""
         return [self.p] if self.plant.opened else []
 
     def _of_plant(self, function: Callable[..., Scalars]) -> Callable[..., Scalars]:

@@ -16,7 +16,7 @@ from chainrule.simulation.sources import Samples
 
 
 def split_torque(robot: Mechanism, torque: Any) -> tuple[Any, Any]:
-    """A torque without the numbers (..., k) that may differ from row to row, and those; None where there are none."""
+    """A torque without its parameters (..., k), which may differ by row, and those; None where there are none."""
     if is_lazy(torque):
         return None, torque
     if isinstance(torque, (list, np.ndarray)):
@@ -27,22 +27,22 @@ def split_torque(robot: Mechanism, torque: Any) -> tuple[Any, Any]:
     return torque, None
 
 
-def join_torque(law: Any, numbers: Array | None) -> Any:
-    """The torque of the rows that have these numbers: what `split_torque` took apart."""
-    if numbers is None:
+def join_torque(law: Any, parameters: Array | None) -> Any:
+    """The torque of the rows that have these parameters: what `split_torque` took apart."""
+    if parameters is None:
         return law
     if law is None:
-        return numbers
+        return parameters
     changed = copy.copy(law)
     if isinstance(law, Sampled):
-        changed.law = join_torque(law.law, numbers)
+        changed.law = join_torque(law.law, parameters)
     else:
-        changed.parameters = numbers
+        changed.parameters = parameters
     return changed
 
 
 def mixes_rows(torque: Any) -> bool:
-    """Whether a torque has numbers for the rows of one batch, which its parts do not have: noise, samples for each."""
+    """Whether a torque has values for the rows of one batch, which its parts do not have: noise, samples for each."""
     if isinstance(torque, Sampled):
         return torque.noise is not None or mixes_rows(torque.law)
     return isinstance(torque, Samples) and bool(torque.batch)

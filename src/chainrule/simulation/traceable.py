@@ -12,7 +12,7 @@ from chainrule.compile.symbol_array import array_of, with_symbols
 from chainrule.compile.traced_function import ADVICE, TracedFunction, refuse_difference, trace_of_user
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
-from chainrule.simulation.sources import Source, are_numbers
+from chainrule.simulation.sources import Source, are_numeric
 from chainrule.spatial import Scalar
 
 Scalars = Sequence[Scalar]
@@ -60,7 +60,7 @@ class TracedSource(Source):
         return t[:, None]
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        if not are_numbers(*q, *qd, *s):
+        if not are_numeric(*q, *qd, *s):
             return self.traced(s[:1], q, qd), []
         batch = np.broadcast_shapes(*(np.shape(x) for x in (*q, *qd, s[0])))
         state = [np.stack([np.broadcast_to(x, batch) for x in part], axis=-1) for part in (s[:1], q, qd)]
@@ -74,7 +74,7 @@ class TracedSource(Source):
         """The traced function, compared with the function itself on numbers."""
         rng, symbolic, what = np.random.default_rng(0), with_symbols(self.function), f"simulate: {self.what}"
         samples = [(rng.uniform(0, 10, 1), rng.normal(size=nq), rng.normal(size=nv)) for _ in range(3)]
-        expected = [self._numbers(float(t[0]), q.copy(), qd.copy()) for t, q, qd in samples]
+        expected = [self._evaluate(float(t[0]), q.copy(), qd.copy()) for t, q, qd in samples]
 
         def on_symbols(t: Scalars, q: Scalars, qd: Scalars) -> list[Scalar]:
             found = array_of(symbolic(t[0], array_of(q), array_of(qd))).reshape(-1).tolist()
@@ -89,7 +89,7 @@ class TracedSource(Source):
             refuse_difference(traced, sample, numbers, what)
         return traced
 
-    def _numbers(self, t: float, q: Array, qd: Array) -> Array:
+    def _evaluate(self, t: float, q: Array, qd: Array) -> Array:
         """What the function itself returns; its own errors are left to the user as they are."""
         with np.errstate(all="ignore"):
             value = self.function(t, q, qd)

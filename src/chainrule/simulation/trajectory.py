@@ -16,7 +16,7 @@ from chainrule.arguments import Array, number, one_of, positive, real_array
 from chainrule.control.motions.references import Reference, read_only
 from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import OpenNumbers
+from chainrule.core.parameters import ParameterValues
 from chainrule.core.tables import data_array, data_frame
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
@@ -116,14 +116,14 @@ class Trajectory:
     # --- torques, power, energy and constraints ---
 
     @property
-    def _numbers(self) -> OpenNumbers:
-        """The robot's numbers for samples (..., T), none where they are its own."""
-        return OpenNumbers.of({name: array[..., None, :] for name, array in self.parameters.items()})
+    def _bound(self) -> ParameterValues:
+        """The robot's parameters for samples (..., T), none where they are its own."""
+        return ParameterValues.of({name: array[..., None, :] for name, array in self.parameters.items()})
 
     @cached_property
     def terms(self) -> dict[str, Array]:
         """The torques that the motion takes by their causes (..., T, n), as of torque_terms; without wrenches."""
-        return torque_terms(bind(self.robot, self._numbers), self.q, self.qd, self.qdd)
+        return torque_terms(bind(self.robot, self._bound), self.q, self.qd, self.qdd)
 
     @property
     def power(self) -> Array:
@@ -139,19 +139,19 @@ class Trajectory:
     ) -> Array:
         """The whole wrench (moment, force) that each joint carries: (..., T, joints, 6), as of robot.joint_wrenches."""
         return joint_wrenches(
-            bind(self.robot, self._numbers), self.q, self.qd, self.qdd, tip_wrench=tip_wrench, external=external,
+            bind(self.robot, self._bound), self.q, self.qd, self.qdd, tip_wrench=tip_wrench, external=external,
             frame=frame,
         )  # fmt: skip
 
     @cached_property
     def kinetic_energy(self) -> Array:
         """Kinetic energy, in J: (..., T)."""
-        return energy.kinetic_energy(bind(self.robot, self._numbers), self.q, self.qd)
+        return energy.kinetic_energy(bind(self.robot, self._bound), self.q, self.qd)
 
     @cached_property
     def potential_energy(self) -> Array:
         """Potential energy of gravity and springs, in J: (..., T)."""
-        return energy.potential_energy(bind(self.robot, self._numbers), self.q)
+        return energy.potential_energy(bind(self.robot, self._bound), self.q)
 
     @property
     def energy(self) -> Array:
@@ -306,9 +306,9 @@ class Trajectory:
             or other.robot.model.layout.coordinate_names != self.robot.model.layout.coordinate_names
         ):
             raise ShapeError(f"then takes another motion of robot {self.robot.name!r}, got {short_repr(other)}")
-        if not _same_numbers(self.parameters, other.parameters):
+        if not _same_parameters(self.parameters, other.parameters):
             raise ShapeError(
-                "then joins motions with the same numbers of the robot, and the parameters of these two differ; keep "
+                "then joins motions with the same parameters of the robot, and those of these two differ; keep "
                 "them apart, or join their arrays"
             )
         if not len(self) or not len(other) or other.batch != self.batch:
@@ -389,7 +389,7 @@ class Trajectory:
         )
 
     def _model_to_save(self) -> Model:
-        """The robot's model, with the numbers that it had in this motion."""
+        """The robot's model, with the parameters that it had in this motion."""
         model = self.robot.model
         if not self.parameters:
             return model
@@ -470,6 +470,6 @@ def _hermite(s: Array, a: Any, b: Any, va: Array, vb: Array) -> Array:
     return np.asarray(a + s * (va + s * (3 * (b - a) - 2 * va - vb + s * (2 * (a - b) + va + vb))))
 
 
-def _same_numbers(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
-    """Whether two motions have the same numbers of the robot."""
+def _same_parameters(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    """Whether two motions have the same parameters of the robot."""
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)

@@ -11,7 +11,7 @@ How to add a controller
    of 0. A law that uses the dynamics and knows of closed loops calls `self.close_loops(q)` then.
 3. Write `torque(q, qd, z, s, p)` over lists of scalars, in plain arithmetic or NumPy's functions, without a branch on
    a value (`np.where` chooses). `self.parts(p)` gives the arrays of step 2 back, in their order and the target's last;
-   `target.at(s, numbers)` is the reference at this moment; `self.model` goes into the functions of
+   `target.at(s, p)` with its part of p is the reference at this moment; `self.model` goes into the functions of
    `chainrule.algorithms`. It returns the torques (nv) and dz/dt (states). `self.project(tau)` leaves those of motors,
    `self.distribute(q, tau)` lets motors do what torques at all joints would.
    With one more parameter, named t, it gets the time in s.
@@ -33,7 +33,7 @@ import numpy as np
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.control.laws.targets import ControlTarget
-from chainrule.control.laws.text import law_key, takes_time
+from chainrule.control.laws.tracing import law_key, takes_time
 from chainrule.control.requirements import Actuated, actuated_velocities
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import merged_model
@@ -60,7 +60,7 @@ class Controller(ABC):
 
     `robot` is the robot that the controller knows. The one that it controls may be another, with other masses.
 
-    Subclasses give `numbers`, arrays whose last dimensions are joined to p, and write `torque`, which gets them back
+    Subclasses give `parameters`, arrays whose last dimensions are joined to p, and write `torque`, which gets them back
     with `self.parts(p)`. Attributes that `torque` reads may differ between instances and may change: compiled code
     is known by what it was made of. `structure` may hold such values too. The steps are at the top of this file.
 
@@ -73,7 +73,7 @@ class Controller(ABC):
     def __init__(
         self,
         robot: Mechanism,
-        numbers: Mapping[str, Array],
+        parameters: Mapping[str, Array],
         target: ControlTarget | None = None,
         structure: tuple[Hashable, ...] = (),
         actuated: Actuated = None,
@@ -90,9 +90,9 @@ class Controller(ABC):
         """Places in qd of the velocities, all with motors, that determine the others of a closed mechanism."""
         self.target = target
         self._structure = structure
-        self._numbers = dict(numbers)
+        self._arrays = dict(parameters)
         if target is not None:
-            self._numbers["target"] = target.numbers
+            self._arrays["target"] = target.parameters
         self.parameters = self._join_parameters()
         """The parameters p (..., k), which may vary over a batch: gains and constant targets."""
 
@@ -106,13 +106,13 @@ class Controller(ABC):
         return 0 if self.target is None else self.target.width
 
     def _join_parameters(self) -> Array:
-        p = np.concatenate(together(self._numbers, type(self).__name__), axis=-1) if self._numbers else np.empty(0)
+        p = np.concatenate(together(self._arrays, type(self).__name__), axis=-1) if self._arrays else np.empty(0)
         p.setflags(write=False)
         return p
 
     def parts(self, p: Scalars) -> list[Scalars]:
         """The parameters by their names, in order; the target's, if there is one, last."""
-        lengths = [array.shape[-1] for array in self._numbers.values()]
+        lengths = [array.shape[-1] for array in self._arrays.values()]
         ends = np.cumsum(lengths).tolist()
         return [p[end - length : end] for end, length in zip(ends, lengths, strict=True)]
 
@@ -123,7 +123,7 @@ class Controller(ABC):
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Whatever shapes the text of `torque`: two controllers with the same key differ in p and s only."""
+        """Whatever shapes the arithmetic of `torque`: two controllers with the same key differ in p and s only."""
         return law_key(self)
 
     @property

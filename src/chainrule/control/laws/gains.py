@@ -19,7 +19,7 @@ from chainrule.control.laws.targets import configurations
 from chainrule.control.requirements import gains, known_robot
 from chainrule.core.derived import driven_velocities, has_moving_mass
 from chainrule.core.evaluation import evaluate
-from chainrule.core.names import known_names, numbers_by_name
+from chainrule.core.names import known_names, values_by_name
 from chainrule.core.rank import motions
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
 from chainrule.kinematics.configurations import home
@@ -204,7 +204,7 @@ def joint_gains(robot: Mechanism, value: Any, what: str, default: float = 0.0) -
 
 def gains_by_name(value: Any, what: str) -> dict[str, Any] | None:
     """Names and gains of a dictionary, a pandas Series or anything else with names; None for arrays and numbers."""
-    named = numbers_by_name(value, None, what)
+    named = values_by_name(value, None, what)
     return None if named is None else dict(zip(known_names(named.names, what), named.values, strict=True))
 
 

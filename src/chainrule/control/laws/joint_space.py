@@ -75,8 +75,8 @@ class GravityCompensation(Controller):
 
     def __init__(self, robot: Mechanism, damping: ArrayLike = 0.0, *, actuated: Actuated = None) -> None:
         known_robot(robot, "GravityCompensation", loops=True)
-        numbers = {"damping": joint_gains(robot, damping, "GravityCompensation: damping")}
-        super().__init__(robot, numbers, actuated=actuated)
+        parameters = {"damping": joint_gains(robot, damping, "GravityCompensation: damping")}
+        super().__init__(robot, parameters, actuated=actuated)
         self.close_loops(home(robot))
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
@@ -194,10 +194,10 @@ class PID(Controller):
         refuse_unused_bandwidth(bandwidth, kp, "PID", "kp")
         chosen = JointGains(robot, self.goal.final, "PID", bandwidth)
         stiff = chosen.stiffness(kp)
-        numbers = {"kp": stiff, "ki": chosen.integral(ki, stiff), "kd": chosen.damping(kd, stiff)}
+        parameters = {"kp": stiff, "ki": chosen.integral(ki, stiff), "kd": chosen.damping(kd, stiff)}
         if limit is not None:
-            numbers["limit"] = joint_gains(robot, limit, "PID: limit")
-        super().__init__(robot, numbers, self.goal, actuated=actuated)
+            parameters["limit"] = joint_gains(robot, limit, "PID: limit")
+        super().__init__(robot, parameters, self.goal, actuated=actuated)
         if self.gravity:
             self.close_loops(self.goal.first)
 

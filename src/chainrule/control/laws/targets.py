@@ -27,14 +27,14 @@ Scalars = Sequence[Scalar]
 
 
 class ControlTarget(ABC):
-    """A constant has numbers (..., k) and no signals; a motion has signals (T, width) and no numbers."""
+    """A constant has parameters (..., k) and no signals; a motion has signals (T, width) and no parameters."""
 
-    numbers: Array = np.empty(0)
+    parameters: Array = np.empty(0)
     width: int = 0
 
     @property
     def key(self) -> str:
-        """ "motion" or "constant": the text of a controller depends on it."""
+        """ "motion" or "constant": the arithmetic of a controller depends on it."""
         return "motion" if self.width else "constant"
 
     @abstractmethod
@@ -56,7 +56,7 @@ class JointTarget(ControlTarget):
                 "configuration, or a motion of cr.plan"
             )
         if not isinstance(target, Reference):
-            self.numbers = configurations(robot, target, what)
+            self.parameters = configurations(robot, target, what)
             return
         if (target.nq, target.nv) != (robot.nq, robot.nv):
             raise ShapeError(
@@ -75,22 +75,22 @@ class JointTarget(ControlTarget):
         """A configuration (nq,) of the target: the constant, the first of a batch, or the start of the motion."""
         if self._reference is not None:
             return self._reference(0.0)[0]
-        return self.numbers.reshape(-1, self._nq)[0]
+        return self.parameters.reshape(-1, self._nq)[0]
 
     @property
     def final(self) -> Array:
         """The configuration (..., nq) that the robot is brought to: the constant, or the end of the motion."""
-        return self.numbers if self._reference is None else self._reference(self._reference.duration)[0]
+        return self.parameters if self._reference is None else self._reference(self._reference.duration)[0]
 
     def signals(self, t: Array) -> Array:
         """q, qd and qdd of the motion, side by side."""
         return np.empty((*t.shape, 0)) if self._reference is None else np.concatenate(self._reference(t), axis=-1)
 
-    def at(self, s: Scalars, numbers: Scalars) -> tuple[Scalars, Scalars, Scalars]:
+    def at(self, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars, Scalars]:
         """The reference q, qd and qdd."""
         if not self.width:
             rest = [0] * self._nv
-            return numbers, rest, rest
+            return p, rest, rest
         nq, nv = self._nq, self._nv
         return s[:nq], s[nq : nq + nv], s[nq + nv :]
 
@@ -118,7 +118,7 @@ class PoseTarget(ControlTarget):
         if isinstance(target, PoseReference):
             self.width = 24
         else:
-            self.numbers = _upper_rows(rigid_transforms(target, f"{what}: the target"))
+            self.parameters = _upper_rows(rigid_transforms(target, f"{what}: the target"))
 
     def signals(self, t: Array) -> Array:
         """The upper three rows of T, then V and A."""
@@ -127,10 +127,10 @@ class PoseTarget(ControlTarget):
         T, V, A = self._reference(t)
         return np.concatenate([_upper_rows(T), V, A], axis=-1)
 
-    def at(self, s: Scalars, numbers: Scalars) -> tuple[Transform, Twist, Twist]:
+    def at(self, s: Scalars, p: Scalars) -> tuple[Transform, Twist, Twist]:
         """The reference pose, twist and its rate, as `frame="world"` of a Jacobian has them."""
         if not self.width:
-            return _transform(numbers), Twist.zero(), Twist.zero()
+            return _transform(p), Twist.zero(), Twist.zero()
         return _transform(s[:12]), Twist.of(s[12:18]), Twist.of(s[18:])
 
 
@@ -138,5 +138,5 @@ def _upper_rows(T: Array) -> Array:
     return T[..., :3, :].reshape((*T.shape[:-2], 12))
 
 
-def _transform(numbers: Scalars) -> Transform:
-    return Transform.of([numbers[0:4], numbers[4:8], numbers[8:12]])
+def _transform(p: Scalars) -> Transform:
+    return Transform.of([p[0:4], p[4:8], p[8:12]])

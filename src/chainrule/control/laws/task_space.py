@@ -136,8 +136,8 @@ class Impedance(Controller):
             per_joint = JOINT_DAMPING_SHARE * w * joint_inertias(robot, None, "Impedance")
         else:
             per_joint = joint_gains(robot, 0.0 if joint_damping is None else joint_damping, "Impedance: joint_damping")
-        numbers = {"stiffness": K, "damping": D, "joint_damping": per_joint}
-        super().__init__(robot, numbers, self.goal, actuated=actuated)
+        parameters = {"stiffness": K, "damping": D, "joint_damping": per_joint}
+        super().__init__(robot, parameters, self.goal, actuated=actuated)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """J^T (K e + D (V_ref - V)) + g(q) - D_joint qd."""
@@ -242,18 +242,18 @@ class OperationalSpace(Controller):
         damped = 2 * np.sqrt(stiff)
         if kd is not None:
             damped = gains(kd, axes, "OperationalSpace: kd", f"the axes of the {task}")
-        numbers = {"kp": stiff, "kd": damped, "damping": np.array([eps])}
+        parameters = {"kp": stiff, "kd": damped, "damping": np.array([eps])}
         if (posture is None) != (posture_kp is None):
             raise ShapeError("OperationalSpace: posture and posture_kp go together; give both, or neither")
         free = np.full(dofs, 1.0)
         if posture is not None and posture_kp is not None:
             stiffness = joint_gains(robot, posture_kp, "OperationalSpace: posture_kp")
-            numbers["posture"] = configurations(robot, posture, "OperationalSpace: posture")
-            numbers["posture_kp"], free = stiffness, 2 * np.sqrt(stiffness)
+            parameters["posture"] = configurations(robot, posture, "OperationalSpace: posture")
+            parameters["posture_kp"], free = stiffness, 2 * np.sqrt(stiffness)
         if posture_kd is not None:
             free = joint_gains(robot, posture_kd, "OperationalSpace: posture_kd")
-        numbers["posture_kd"] = free
-        super().__init__(robot, numbers, self.goal, actuated=actuated)
+        parameters["posture_kd"] = free
+        super().__init__(robot, parameters, self.goal, actuated=actuated)
         self._smooth = without_dry_friction(self.model)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:

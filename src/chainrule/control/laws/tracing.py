@@ -1,4 +1,4 @@
-"""The text of a control law: what compiled code of it is known by.
+"""Tracing of control laws, and the keys by which their compiled code is known.
 
 Two controllers share compiled code only if their laws are the same arithmetic. A law of this package depends on a few
 attributes, which are compared as they are now. Any other law is traced: called once with symbols, and known by the
@@ -50,7 +50,7 @@ def law_key(controller: Any) -> tuple[Hashable, ...]:
     kind: Any = type(controller)
     if is_own_law(controller):
         try:
-            return (kind, *_attributes_of(controller, numbers=False))
+            return (kind, *_attributes_of(controller, values=False))
         except UnknownContentError:
             pass
     return (kind, traced_law(controller).fingerprint)
@@ -72,7 +72,7 @@ def _content_of_law(controller: Any) -> Hashable:
     """All that the law can read, by value; None where its changes cannot be seen."""
     kind: Any = type(controller)
     try:
-        return (kind, _attributes_of(controller, numbers=True), *_methods_of(kind))
+        return (kind, _attributes_of(controller, values=True), *_methods_of(kind))
     except (UnknownContentError, RecursionError):
         return None
 
@@ -96,15 +96,15 @@ def _own_values(controller: Any) -> Iterator[Any]:
 # --- contents, by value ---
 
 
-def _attributes_of(controller: Any, numbers: bool) -> tuple[Hashable, ...]:
+def _attributes_of(controller: Any, values: bool) -> tuple[Hashable, ...]:
     """All attributes by value; of parameters and targets, which are arguments of the law, the lengths will do."""
     found: list[Hashable] = []
     for name, value in sorted(vars(controller).items()):
-        if name == "parameters" and not numbers:
+        if name == "parameters" and not values:
             found.append((name, value.shape[-1]))
-        elif name == "_numbers" and not numbers:
+        elif name == "_arrays" and not values:
             found.append((name, tuple((key, array.shape[-1]) for key, array in value.items())))
-        elif isinstance(value, ControlTarget) and not numbers:
+        elif isinstance(value, ControlTarget) and not values:
             found.append((name, type(value), value.key))
         else:
             found.append((name, _content(value)))
@@ -130,7 +130,7 @@ def _content(value: Any) -> Hashable:
     if isinstance(value, Model):
         return ("model", _fingerprint(value))
     if isinstance(value, ControlTarget) and type(value).__module__.startswith(OWN_LAWS):
-        return (type(value), value.key, _content(value.numbers), id(getattr(value, "_reference", None)))
+        return (type(value), value.key, _content(value.parameters), id(getattr(value, "_reference", None)))
     if isinstance(value, (ModuleType, type, BuiltinFunctionType, np.ufunc)) and _is_pure(value):
         return ("known", id(value))
     if isinstance(value, FunctionType):
@@ -214,16 +214,16 @@ def trace(controller: Any) -> TracedFunction:
     counts = (robot.nv, controller.states)
     rng = np.random.default_rng(0)
     samples = [[rng.uniform(0.1, 1.0, size=n) for n in lengths] for _ in range(2)]
-    expected = [_numbers(law, [list(x) for x in sample], timed, counts, what) for sample in samples]
+    expected = [_evaluate(law, [list(x) for x in sample], timed, counts, what) for sample in samples]
     symbolic = with_symbols(law)
     traced = trace_of_user(lambda *lists: [x for part in call_law(symbolic, lists, timed) for x in part], lengths, what)
-    for sample, numbers in zip(samples, expected, strict=True):
-        rounding = 1e-9 * (1 + np.abs(numbers[np.isfinite(numbers)]).max(initial=0))
-        refuse_difference(traced, sample, numbers, what, rounding)
+    for sample, values in zip(samples, expected, strict=True):
+        rounding = 1e-9 * (1 + np.abs(values[np.isfinite(values)]).max(initial=0))
+        refuse_difference(traced, sample, values, what, rounding)
     return traced
 
 
-def _numbers(law: Callable[..., Any], arguments: list[Any], timed: bool, counts: tuple[int, int], what: str) -> Array:
+def _evaluate(law: Callable[..., Any], arguments: list[Any], timed: bool, counts: tuple[int, int], what: str) -> Array:
     """The torques and rates of a law on numbers; its own errors are left to the user as they are."""
     with np.errstate(all="ignore"):
         found = call_law(law, arguments, timed)
