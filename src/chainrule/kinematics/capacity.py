@@ -42,8 +42,8 @@ def balanced_wrench(
     """The wrench that a link or frame applies to the world with torques that leave the robot at rest: (..., 6).
 
     F with J^T F = tau - g(q), the inverse of static_torque: the smallest that comes nearest. What it leaves unbalanced,
-    tau - g(q) - static_torque(q, F), is zero for six independent joints, and else sets the robot in motion. frame: as
-    of static_torque. The world pushes back with -F.
+    tau - g(q) - static_torque(q, F), is zero for six independent joints, and else sets the robot in motion. The torques
+    of springs count with g. frame: as of static_torque. The world pushes back with -F.
 
     task: "pose" for moment and force; "position" for a force alone, as a point that touches can apply, or
     "orientation" for a moment alone, the rest of F being zero. Of "pose", the smallest F depends on the unit of length,
