@@ -194,7 +194,7 @@ BODY = [1.0, 0, 0, 0, 0.1, 0.1, 0.1, 0, 0, 0]
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ([("gravity", 1)], cr.ShapeError, "parameters must be a dictionary of names and numbers"),
+        ([("gravity", 1)], cr.ShapeError, "parameters must be a dictionary of names and values"),
         ({1: 2.0}, cr.ShapeError, "a parameter is named by a string"),
         ({"link1.masses": 1.0}, cr.UnknownNameError, "no parameter named 'link1.masses'"),
         ({"xyz": 1.0}, cr.UnknownNameError, "there are: 'gravity', 'LINK.length'"),

@@ -308,8 +308,8 @@ class Trajectory:
             raise ShapeError(f"then takes another motion of robot {self.robot.name!r}, got {short_repr(other)}")
         if not _same_parameters(self.parameters, other.parameters):
             raise ShapeError(
-                "then joins motions with the same parameters of the robot, and those of these two differ; keep "
-                "them apart, or join their arrays"
+                "then joins motions with the same parameters of the robot, and the parameters of these two differ; "
+                "keep them apart, or join their arrays"
             )
         if not len(self) or not len(other) or other.batch != self.batch:
             raise ShapeError(f"then joins motions of one batch shape, none of them empty: {self!r} and {other!r}")
