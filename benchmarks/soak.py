@@ -106,7 +106,7 @@ def robots_made_and_dropped(count: int, every: int) -> dict[str, Any]:
             robot.gravity_torque(np.zeros((3, 2)))
             robot.gravity_torque(np.zeros(2))
 
-    jit_cache.MAX_KEPT = KEPT
+    jit_cache.MAX_ENTRIES = KEPT
     warm = min(count // 2, 2 * KEPT * every)  # the store of compiled things is full then
     for k in range(warm):
         make(k)

@@ -326,7 +326,7 @@ class CacheEntry:
         from chainrule.compile.runtime import disk_cache
 
         self.cache = disk_cache
-        self.entry = disk_cache.Entry(
+        self.entry = disk_cache.CacheEntry(
             bytes(range(256)), {"robot": "r", "function": "pose", "bits": 64, "shape": [4, 4]}
         )
         disk_cache.write(self.key, self.entry)

@@ -59,7 +59,7 @@ def pytest_runtest_protocol(item):
             from chainrule.compile.runtime import engine
 
             patch.setenv("CHAINRULE_KERNELS", "off")
-            patch.setattr(engine, "Code", _refuse_to_load)
+            patch.setattr(engine, "MachineCode", _refuse_to_load)
         return (yield)
 
 

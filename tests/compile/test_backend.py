@@ -17,8 +17,9 @@ from chainrule.compile.backend import (
     INTERPRETED,
     MAX_VISITS,
     Call,
-    InterpretedLoop,
+    InterpretedScan,
     LoopShape,
+    Traceable,
     active,
     is_worth_compiling,
 )
@@ -81,7 +82,7 @@ def test_a_function_of_arrays_is_the_same_compiled_and_interpreted(shape):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(*shape, 2)), rng.normal(size=(*shape, 2))
     ours, theirs = (
-        backend.function(text, (2, 2), "test text", "a test", name="choice")(x, y)
+        backend.function(Traceable(text, "test text", "a test", "choice"), (2, 2))(x, y)
         for backend in (COMPILED, INTERPRETED)
     )
     assert ours.shape == (*shape, 3)
@@ -89,7 +90,7 @@ def test_a_function_of_arrays_is_the_same_compiled_and_interpreted(shape):
 
 
 def test_a_function_is_made_once_for_its_key():
-    first, again = (COMPILED.function(text, (2, 2), "one key", "a test") for _ in range(2))
+    first, again = (COMPILED.function(Traceable(text, "one key", "a test", "text"), (2, 2)) for _ in range(2))
     assert isinstance(first, np.ufunc)
     assert first is again
 
@@ -98,7 +99,7 @@ def test_a_function_is_made_once_for_its_key():
 def test_calls_on_rows_are_those_of_the_function(backend):
     rng = np.random.default_rng(1)
     x, y = ([rng.normal(size=6) for _ in range(2)] for _ in range(2))
-    call = backend.caller("rows", "a test")
+    call = backend.outlined_call("rows", "a test")
     for _ in range(2):
         for ours, theirs in zip(call("text", text, x, y), text(x, y), strict=True):
             assert_allclose(ours, theirs, rtol=1e-14)
@@ -119,7 +120,7 @@ def test_a_loop_is_the_same_compiled_and_interpreted(rows, every):
     start, rate, signals = rng.normal(size=(rows, 2)), rng.normal(size=(rows, 1)), rng.normal(size=(rows, 30, 2))
     results = []
     for backend in (COMPILED, INTERPRETED):
-        loop = backend.loop(growth, LoopShape(1, 2, 2, 3), "growth", "a test", rows)
+        loop = backend.scan(Traceable(growth, "growth", "a test", "growth"), LoopShape(1, 2, 2, 3), rows)
         state, records = start.copy(), np.zeros((rows, -(-10 // every), 3))
         loop(state, rate, 10, signals, records, every)
         results.append((state, records))
@@ -131,7 +132,8 @@ def test_a_loop_is_the_same_compiled_and_interpreted(rows, every):
 
 @pytest.mark.parametrize("backend", [COMPILED, INTERPRETED])
 def test_a_loop_takes_states_of_any_strides_broadcast_parameters_and_no_rows(backend):
-    loop = backend.loop(lambda call, p, x, s: [2 * x[0], x[1] + p[0]], LoopShape(1, 2), "doubling", "a test")
+    source = Traceable(lambda call, p, x, s: [2 * x[0], x[1] + p[0]], "doubling", "a test", "doubling")
+    loop = backend.scan(source, LoopShape(1, 2))
     whole = np.ones((6, 4))
     loop(whole[::2, ::2], np.broadcast_to([[0.5]], (3, 1)), 3)
     assert whole[::2, ::2].tolist() == [[8.0, 2.5]] * 3
@@ -146,7 +148,7 @@ def test_an_interrupted_loop_tells_how_far_it_came():
             raise KeyboardInterrupt
         return [state[0] + 1]
 
-    loop = INTERPRETED.loop(until_third, LoopShape(0, 1), "interrupted", "a test")
+    loop = INTERPRETED.scan(Traceable(until_third, "interrupted", "a test", "interrupted"), LoopShape(0, 1))
     state = np.zeros((2, 1))
     with pytest.raises(KeyboardInterrupt):
         loop(state, np.zeros((2, 0)), 10)
@@ -167,8 +169,9 @@ def test_one_variable_makes_everything_interpreted(value, monkeypatch):
 
 def test_what_would_take_minutes_to_compile_is_interpreted():
     cost = MAX_VISITS + 1
-    assert not isinstance(COMPILED.function(text, (2, 2), "large", "a test", cost=cost), np.ufunc)
-    assert isinstance(COMPILED.loop(growth, LoopShape(1, 2, 2, 3), "large", "a test", cost=cost), InterpretedLoop)
+    assert not isinstance(COMPILED.function(Traceable(text, "large", "a test", "text", cost), (2, 2)), np.ufunc)
+    large = Traceable(growth, "large", "a test", "growth", cost)
+    assert isinstance(COMPILED.scan(large, LoopShape(1, 2, 2, 3)), InterpretedScan)
     for links in (200, 400):
         robot = snake(links)
         call = Call.of(robot.model, fingerprint(robot), "coriolis_matrix")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chainrule.compile.column_moments import ROWS_AT_ONCE, column_scan
+from chainrule.compile.column_moments import ROWS_AT_ONCE, column_moments
 
 DROPPED = 17
 
@@ -11,7 +11,7 @@ DROPPED = 17
 @pytest.mark.parametrize("rows", [1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, 10 * ROWS_AT_ONCE + 3])
 def test_sums_extremes_and_bins(rows):
     x = np.random.default_rng(rows).normal(2.0, 3.0, (rows, 9))[:, 1:6]
-    passes, counts = column_scan(DROPPED), np.zeros((5, 1 << (32 - DROPPED)), dtype=np.int64)
+    passes, counts = column_moments(DROPPED), np.zeros((5, 1 << (32 - DROPPED)), dtype=np.int64)
     np.testing.assert_allclose(passes.totals(x), x.sum(axis=0), rtol=1e-13)
     mean = x.mean(axis=0)
     apart, squares, low, high = passes.scan(x, mean, counts)
@@ -21,4 +21,4 @@ def test_sums_extremes_and_bins(rows):
     bins = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32) >> DROPPED
     for column, own in zip(bins.T, counts, strict=True):
         np.testing.assert_array_equal(np.bincount(column, minlength=len(own)), own)
-    assert column_scan(DROPPED) is passes
+    assert column_moments(DROPPED) is passes

@@ -155,4 +155,4 @@ def test_products_have_products():
 
 
 def test_every_operation_has_a_slope_or_is_flat():
-    assert {*autodiff.SLOPES, *autodiff.FLAT, "choose"} == {*OPERATIONS, "input", "constant"}
+    assert {*autodiff.PARTIALS, *autodiff.FLAT_OPERATIONS, "choose"} == {*OPERATIONS, "input", "constant"}

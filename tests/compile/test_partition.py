@@ -7,13 +7,13 @@ import pytest
 
 import chainrule as cr
 from chainrule.compile.interpreter import evaluate
-from chainrule.compile.partition import pieces_of
+from chainrule.compile.partition import partition
 from chainrule.compile.tape import Instruction, Tape
 from chainrule.compile.trace import trace
 
 
 def in_pieces(tape, size, arrays):
-    pieces = pieces_of(tape, size)
+    pieces = partition(tape, size)
     given = list(arrays)
     for piece in pieces.tapes:
         assert sum(bool(i.operands) for i in piece.instructions) <= size

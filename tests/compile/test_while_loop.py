@@ -10,7 +10,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.compile import while_loop
-from chainrule.compile.backend import COMPILED, INTERPRETED, LoopShape, UntilLoop
+from chainrule.compile.backend import COMPILED, INTERPRETED, LoopShape, Traceable, WhileLoop
 from chainrule.compile.runtime import jit_cache
 from chainrule.spatial.scalar import sin, where
 
@@ -25,8 +25,8 @@ def shrink(_call, parameters, state, _signals):
     return [x, left, where(x < small, 1.0, where(left > 0, 0.0, 2.0))]
 
 
-def loop(backend) -> UntilLoop:
-    return backend.until(shrink, SHAPE, "shrink", "test")
+def loop(backend) -> WhileLoop:
+    return backend.while_loop(Traceable(shrink, "shrink", "test", "shrink"), SHAPE)
 
 
 def problem(rows: int, others: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -105,12 +105,11 @@ def test_a_bound_call_keeps_its_code(kind, monkeypatch):
         made.append(weakref.ref(thing))
         return thing
 
-    monkeypatch.setattr(jit_cache, "keep", build)
+    monkeypatch.setattr(jit_cache, "get_or_build", build)
     state, parameters = np.full((1, 3), 1.0), np.full((1, 2), 0.5)
     if kind == "loop":
-        bound = COMPILED.loop(lambda call, p, x, s: [a * p[0] for a in x], LoopShape(2, 3), "bound", "a test", 1).bind(
-            state, parameters
-        )
+        source = Traceable(lambda call, p, x, s: [a * p[0] for a in x], "bound", "a test", "bound")
+        bound = COMPILED.scan(source, LoopShape(2, 3), 1).bind(state, parameters)
     else:
         bound = loop(COMPILED).bind(state, parameters)
     gc.collect()

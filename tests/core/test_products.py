@@ -7,7 +7,7 @@ import pytest
 from trees import state, tree
 
 import chainrule as cr
-from chainrule.compile.jacobian_products import Product
+from chainrule.compile.jacobian_products import JacobianProduct
 from chainrule.compile.trace import trace
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate
@@ -119,7 +119,7 @@ def test_a_product_costs_about_two_evaluations():
     robot = cr.load("panda")
     own = len(trace(merged_model(robot), "inverse_dynamics").instructions)
     for kind in ("jvp", "vjp"):
-        tape = trace(merged_model(robot), "inverse_dynamics", products=(Product(kind, (0, 1, 2)),))
+        tape = trace(merged_model(robot), "inverse_dynamics", products=(JacobianProduct(kind, (0, 1, 2)),))
         assert len(tape.instructions) < 2.5 * own
 
 

@@ -129,7 +129,7 @@ def test_long_motions_are_taken_in_several_launches(device, arm, monkeypatch):
 def test_calls_that_are_not_needed_are_left_out():
     def text(call, _, state, __):
         for in_row in (False, True, True):
-            state = call("twice", lambda x: [2 * y for y in x], state, when=lambda x=state: x[0], is_in_row=in_row)
+            state = call("twice", lambda x: [2 * y for y in x], state, when=lambda x=state: x[0], is_iteration=in_row)
         return state
 
     for conditions in (False, True):
@@ -145,7 +145,7 @@ def test_calls_that_are_not_needed_are_left_out():
 
 
 def _in_row(program):
-    return tuple(replace(segment, is_in_row=segment.calls is not None) for segment in program.segments)
+    return tuple(replace(segment, is_iteration=segment.calls is not None) for segment in program.segments)
 
 
 # --- checks ---

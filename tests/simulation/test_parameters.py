@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from trees import tree
 
 import chainrule as cr
-from chainrule.compile.scan import Rollout
+from chainrule.compile.scan import CompiledScan
 from chainrule.core.derived import backend_of
 from chainrule.model.parameters import parameter_length
 
@@ -86,8 +86,8 @@ def test_a_function_that_only_python_can_call():
 
 def test_other_numbers_compile_nothing(monkeypatch):
     made = []
-    init = Rollout.__init__
-    monkeypatch.setattr(Rollout, "__init__", lambda self, *a, **k: made.append(a) or init(self, *a, **k))
+    init = CompiledScan.__init__
+    monkeypatch.setattr(CompiledScan, "__init__", lambda self, *a, **k: made.append(a) or init(self, *a, **k))
     arm = ARM.edit(gravity=(0.3, -9.0, 0.0))
     for mass in (0.5, 1.0, 2.0):
         arm.at({"tool.payload": mass}).simulate(np.tile(Q0, (2, 1)), None, 0.01)

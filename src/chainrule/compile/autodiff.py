@@ -10,24 +10,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 from chainrule.algorithms.configuration import coordinate_rates
 from chainrule.compile.graph import Graph, Node, Operand, operands
-from chainrule.compile.jacobian_products import Product, is_configuration, tangent_lengths
+from chainrule.compile.jacobian_products import JacobianProduct, is_configuration, tangent_lengths
 from chainrule.functions.table import Function
 from chainrule.model import Model
 
-Slopes = tuple[Operand, ...]
+Partials = tuple[Operand, ...]
 
 
-def _power_slopes(y: Node, a: Operand, b: Operand) -> Slopes:
+def _power_partials(y: Node, a: Operand, b: Operand) -> Partials:
     by_base = b * y.graph.perform("pow", a, b - 1.0)
     return by_base, y * y.graph.perform("log", a) if isinstance(b, Node) else 0.0
 
 
-def _angle_slopes(y: Node, a: Operand, b: Operand) -> Slopes:
+def _angle_partials(y: Node, a: Operand, b: Operand) -> Partials:
     square = a * a + b * b
     return b / square, -a / square
 
 
-SLOPES: dict[str, Callable[[Node, Operand, Operand], Slopes]] = {
+PARTIALS: dict[str, Callable[[Node, Operand, Operand], Partials]] = {
     "add": lambda y, a, b: (1.0, 1.0),
     "sub": lambda y, a, b: (1.0, -1.0),
     "mul": lambda y, a, b: (b, a),
@@ -46,20 +46,20 @@ SLOPES: dict[str, Callable[[Node, Operand, Operand], Slopes]] = {
     "asin": lambda y, a, b: (1.0 / (1.0 - a * a).sqrt(),),
     "acos": lambda y, a, b: (-1.0 / (1.0 - a * a).sqrt(),),
     "atan": lambda y, a, b: (1.0 / (1.0 + a * a),),
-    "atan2": _angle_slopes,
-    "pow": _power_slopes,
+    "atan2": _angle_partials,
+    "pow": _power_partials,
 }
 """Derivatives of a value with respect to its operands; comparisons have none, and `choose` passes its second on."""
 
-FLAT = ("input", "constant", "lt", "le", "eq", "ne", "and", "or", "not")
+FLAT_OPERATIONS = ("input", "constant", "lt", "le", "eq", "ne", "and", "or", "not")
 """Operations whose values do not change with their operands, but at jumps."""
 
 
-def _slopes(y: Node) -> Iterator[tuple[Node, Operand]]:
+def _partials(y: Node) -> Iterator[tuple[Node, Operand]]:
     """The operands of a value that are no numbers, each with the derivative with respect to it."""
     nodes = operands(y)
     a, b = (*(x.number if x.operation == "constant" else x for x in nodes), None)[:2]
-    for x, slope in zip(nodes, SLOPES[y.operation](y, a, b), strict=True):
+    for x, slope in zip(nodes, PARTIALS[y.operation](y, a, b), strict=True):
         if x.operation != "constant":
             yield x, slope
 
@@ -68,14 +68,14 @@ def jvp(graph: Graph, outputs: Sequence[Operand], inputs: Sequence[Node], tangen
     """Rates of the outputs when the inputs change at the rates `tangents`."""
     rate: dict[int, Operand] = {x.place: t for x, t in zip(inputs, tangents, strict=True)}
     for y in graph.nodes_for([x for x in outputs if isinstance(x, Node)]):
-        if y.place in rate or y.operation in FLAT:
+        if y.place in rate or y.operation in FLAT_OPERATIONS:
             continue
         if y.operation == "choose":
             moved = rate.get(y.b.place, 0.0)
             rate[y.place] = graph.choose(y.a, moved, 0.0)
             continue
         total: Operand = 0.0
-        for x, slope in _slopes(y):
+        for x, slope in _partials(y):
             total = total + slope * rate.get(x.place, 0.0)
         rate[y.place] = total
     return [rate.get(x.place, 0.0) if isinstance(x, Node) else 0.0 for x in outputs]
@@ -92,12 +92,12 @@ def vjp(
     wanted = {x.place for x in inputs}
     for y in reversed(graph.nodes_for([x for x in outputs if isinstance(x, Node)])):
         w = weight.get(y.place, 0.0)
-        if y.place in wanted or y.operation in FLAT:
+        if y.place in wanted or y.operation in FLAT_OPERATIONS:
             continue
         if y.operation == "choose":
             weight[y.b.place] = weight.get(y.b.place, 0.0) + graph.choose(y.a, w, 0.0)
             continue
-        for x, slope in _slopes(y):
+        for x, slope in _partials(y):
             weight[x.place] = weight.get(x.place, 0.0) + slope * w
     return [weight.get(x.place, 0.0) for x in inputs]
 
@@ -111,7 +111,7 @@ def differentiate(
     entry: Function,
     inputs: list[list[Node]],
     result: list[Operand],
-    products: Sequence[Product],
+    products: Sequence[JacobianProduct],
 ) -> tuple[list[list[Node]], list[Operand]]:
     """The inputs and the result after the steps."""
     for product in products:

@@ -1,8 +1,9 @@
 """Compiled or interpreted: the two backends, and the only place that chooses between them.
 
-A backend evaluates four kinds of text over scalars: functions of the table, any other function of lists of scalars, a
-text that is repeated in time, and a text that is repeated on each row until the row has ended. Compiled, each becomes
-machine code; interpreted, the same text runs on NumPy arrays, a scalar being the numbers of a whole batch.
+A backend evaluates four kinds of functions over scalars: functions of the table, any other function of lists of
+scalars, a scan (a step repeated in time), and a while loop (a step repeated on each row until the row has ended).
+Compiled, each is traced and becomes machine code. Interpreted, the same Python function runs on NumPy arrays, a scalar
+being one entry of every row of a batch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.compile.jacobian_products import COST, signature
+from chainrule.compile.jacobian_products import PRODUCT_COST, signature
 from chainrule.compile.runtime import jit_cache, settings
 from chainrule.errors import MissingPackageError, warn_user
 from chainrule.functions import reference
@@ -29,13 +30,13 @@ from chainrule.spatial import Scalar
 if TYPE_CHECKING:
     from chainrule.compile.cuda.kernel import CudaKernel
     from chainrule.compile.kernel import Kernel
-    from chainrule.compile.scan import Rollout
-    from chainrule.compile.while_loop import Until
+    from chainrule.compile.scan import CompiledScan
+    from chainrule.compile.while_loop import CompiledWhileLoop
 
 Scalars = Sequence[Scalar]
 
 MAX_VISITS = 200_000
-"""Visits of bodies beyond which the arithmetic would take minutes to write down, so that a text is interpreted."""
+"""Visits of bodies beyond which tracing and compiling would take minutes, so that a function is interpreted."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,33 @@ class Call:
         return any(name in ("parameters", "products") for name, _ in self.options)
 
 
-Text = Callable[..., Scalars]
+ScalarFunction = Callable[..., Scalars]
 """A function of lists of scalars, that returns a list of scalars."""
 
 
-class Caller(Protocol):
-    """Calls of a part of a text that is compiled once, however often it is called."""
+@dataclass(frozen=True)
+class Traceable:
+    """A function over scalars that a backend traces and compiles, or calls on arrays.
+
+    `key` identifies the function in this process: equal keys mean equal arithmetic. `label` says whose it is and `name`
+    what it computes, for people who look at the cache. `cost` is the number of visits of bodies that straight-line code
+    would make.
+    """
+
+    function: ScalarFunction
+    key: Hashable
+    label: str
+    name: str
+    cost: float = 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is interpreted because compiling it would take minutes."""
+        return self.cost > MAX_VISITS
+
+
+class OutlinedCall(Protocol):
+    """A call of an outlined function: one that is compiled once, however often a program calls it."""
 
     def __call__(
         self,
@@ -80,35 +102,40 @@ class Caller(Protocol):
         compute: Callable[..., Scalars],
         *arguments: Scalars,
         when: Callable[[], Scalar] | None = None,
-        is_in_row: bool = False,
+        is_iteration: bool = False,
     ) -> Scalars:
         """The result of `compute(*arguments)`; one name stands for one function of the arguments alone.
 
-        `when` gives 0 where the result is zeros, or is not used, so that the call may be left out. Of calls in a row it
-        gives 0 where this one and the later ones would repeat the last result.
+        `when` gives 0 where the result is zeros, or is not used, so that the call may be left out. Of the iterations of
+        an unrolled loop it gives 0 where this one and the later ones would repeat the last result.
         """
 
 
-LoopText = Callable[[Caller, Scalars, Scalars, Scalars], Scalars]
-"""One repetition of a loop, as a function of (call, parameters, state, signals).
+LoopBody = Callable[[OutlinedCall, Scalars, Scalars, Scalars], Scalars]
+"""The body of a loop: one step as a function of (call, parameters, state, signals).
 
-It returns the state after the repetition, followed by the record of it. The signals are those of the three stages of a
-step: its start, its middle and its end, one after the other.
+It returns the state after the step, followed by the record of it. The signals are those of the three stages of a step:
+its start, its middle and its end, one after the other.
 """
 
 
 @dataclass(frozen=True)
 class LoopShape:
-    """Numbers that a loop reads and writes in each row: parameters, state, signals of one stage, record."""
+    """Lengths of what a loop reads and writes in each row: parameters, state, signals of one stage, record."""
 
     parameters: int
     state: int
     signals: int = 0
     record: int = 0
 
+    @property
+    def inputs(self) -> tuple[int, int, int]:
+        """The lengths of the lists that the body takes."""
+        return self.parameters, self.state, 3 * self.signals
 
-class Loop(Protocol):
-    """A text repeated over rows of states."""
+
+class Scan(Protocol):
+    """A step repeated in time over rows of states, as `jax.lax.scan`: the state is carried, records are stacked."""
 
     def __call__(
         self,
@@ -119,25 +146,25 @@ class Loop(Protocol):
         records: Array | None = None,
         every: int = 1,
     ) -> None:
-        """Move states (rows, state) on in place by `steps` repetitions; write the record of every `every`-th.
+        """Move states (rows, state) on in place by `steps` steps; write the record of every `every`-th.
 
         parameters (rows, count), signals (rows, 3 steps, count) and records (rows, n, record) may be left out where
         the shape has none. Rows of parameters and signals may be broadcast.
         """
 
 
-class UntilLoop(Protocol):
-    """A text repeated on each row until the last number of its state is positive."""
+class WhileLoop(Protocol):
+    """A step repeated on each row until the last entry of its state is positive."""
 
     @property
     def rows_at_once(self) -> int:
-        """Rows that take no longer than one."""
+        """Rows that take no longer than one: the width of a vector."""
 
     def __call__(self, state: Array, parameters: Array) -> None:
-        """Repeat on states (rows, state) in place, with parameters (rows, count); in both, rows of adjacent numbers.
+        """Repeat on states (rows, state) in place, with parameters (rows, count); both contiguous along each row.
 
-        With twice as many states, a row that fails, its last number being more than one, begins again with the state
-        in the second half.
+        With twice as many states, a row that fails, its last entry being more than one, begins again with the state in
+        the second half.
         """
 
     def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
@@ -145,12 +172,7 @@ class UntilLoop(Protocol):
 
 
 class Backend(Protocol):
-    """An evaluator of texts over scalars on arrays.
-
-    `key` identifies a text in this process: equal keys mean equal arithmetic. `label` says whose it is and `name` what
-    it computes, for people who look at the cache. `cost` is the number of visits of bodies that straight-line code
-    for the text would make.
-    """
+    """An evaluator of functions over scalars on arrays."""
 
     compiles: bool
 
@@ -160,31 +182,17 @@ class Backend(Protocol):
         The answer is written into `out` where it is given; it has the right shape and shares no memory with arguments.
         """
 
-    def function(
-        self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
-    ) -> Callable[..., Array]:
-        """A text as a function of arrays: (..., length) for each list in, (..., count) out."""
+    def function(self, source: Traceable, lengths: Sequence[int]) -> Callable[..., Array]:
+        """A function of arrays: (..., length) for each list in, (..., count) out."""
 
-    def caller(self, key: Hashable, label: str) -> Caller:
-        """Calls on rows of numbers, lists of arrays (rows,), each function being made at its first call."""
+    def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
+        """Calls on rows of values, lists of arrays (rows,); each function is compiled at its first call."""
 
-    def loop(
-        self,
-        text: LoopText,
-        shape: LoopShape,
-        key: Hashable,
-        label: str,
-        rows: int | None = None,
-        *,
-        name: str = "rollout",
-        cost: float = 0,
-    ) -> Loop:
-        """A text repeated in time; for a single row, code without vectors."""
+    def scan(self, source: Traceable, shape: LoopShape, rows: int | None = None) -> Scan:
+        """A loop body repeated in time; for a single row, code without vectors."""
 
-    def until(
-        self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
-    ) -> UntilLoop:
-        """A text, without signals and records, repeated on each row until the last number of its state is positive."""
+    def while_loop(self, source: Traceable, shape: LoopShape) -> WhileLoop:
+        """A loop body without signals and records, repeated on each row until its state ends with a positive entry."""
 
 
 def is_enabled() -> bool:
@@ -217,8 +225,8 @@ def active(backend: Backend) -> Backend:
     return COMPILED if numpy_abi.ufuncs_possible() else INTERPRETED
 
 
-class Interpreted:
-    """Texts as they are written, on NumPy arrays: slow, transparent, and the measure of compiled code."""
+class InterpretingBackend:
+    """Functions as they are written, on NumPy arrays: slow, transparent, and the oracle of compiled code."""
 
     compiles = False
 
@@ -234,71 +242,50 @@ class Interpreted:
         if _is_empty(arrays):
             return _no_results(call, arrays, np.dtype(np.float64))
         if call.needs_trace:
-            return jit_cache.keep(("tape", call), lambda: _Interpretation(call))(arrays)
+            return jit_cache.get_or_build(("tape", call), lambda: _interpreted_tape(call))(arrays)
         return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
 
-    def function(
-        self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
-    ) -> Callable[..., Array]:
-        """The text on the columns of arrays."""
+    def function(self, source: Traceable, lengths: Sequence[int]) -> Callable[..., Array]:
+        """The function on the columns of arrays."""
 
         def evaluate(*arrays: Array) -> Array:
             batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-            result = text(*([array[..., i] for i in range(array.shape[-1])] for array in arrays))
+            result = source.function(*([array[..., i] for i in range(array.shape[-1])] for array in arrays))
             return columns(result, batch)
 
         return evaluate
 
-    def caller(self, key: Hashable, label: str) -> Caller:
+    def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
         """Calls of the functions themselves."""
-        return call_directly
+        return call_inline
 
-    def loop(
-        self,
-        text: LoopText,
-        shape: LoopShape,
-        key: Hashable,
-        label: str,
-        rows: int | None = None,
-        *,
-        name: str = "rollout",
-        cost: float = 0,
-    ) -> InterpretedLoop:
-        """The text, repetition by repetition."""
-        return InterpretedLoop(text, shape)
+    def scan(self, source: Traceable, shape: LoopShape, rows: int | None = None) -> InterpretedScan:
+        """The body, step by step."""
+        return InterpretedScan(source.function)
 
-    def until(
-        self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
-    ) -> InterpretedUntil:
-        """The text, repetition by repetition."""
-        return InterpretedUntil(InterpretedLoop(text, shape))
+    def while_loop(self, source: Traceable, shape: LoopShape) -> InterpretedWhileLoop:
+        """The body, step by step."""
+        return InterpretedWhileLoop(InterpretedScan(source.function))
 
     def __reduce__(self) -> str:
         return "INTERPRETED"
 
 
-class _Interpretation:
+def _interpreted_tape(call: Call) -> Callable[..., Array]:
     """A traced function, evaluated on NumPy arrays."""
+    from chainrule.compile.interpreter import evaluate
+    from chainrule.compile.trace import trace
 
-    def __init__(self, call: Call) -> None:
-        from chainrule.compile.trace import trace
-
-        self.tape = trace(call.model, call.function, **dict(call.options))
-        _, self.shape = call.signature
-
-    def __call__(self, arrays: Sequence[Array]) -> Array:
-        from chainrule.compile.interpreter import evaluate
-
-        return evaluate(self.tape, arrays, self.shape)
+    return partial(evaluate, trace(call.model, call.function, **dict(call.options)), shape=call.signature[1])
 
 
-class InterpretedLoop:
-    """A text repeated on NumPy arrays."""
+class InterpretedScan:
+    """A loop body repeated on NumPy arrays."""
 
-    def __init__(self, text: LoopText, shape: LoopShape) -> None:
-        self.text, self.shape = text, shape
+    def __init__(self, body: LoopBody) -> None:
+        self.body = body
         self.completed = 0
-        """Repetitions that the last call has completed, all of them unless it was interrupted."""
+        """Steps that the last call has completed, all of them unless it was interrupted."""
 
     def __call__(
         self,
@@ -316,19 +303,19 @@ class InterpretedLoop:
         with np.errstate(all="ignore"):
             for k in range(steps if rows else 0):
                 stages = [] if signals is None else [x for j in range(3) for x in scalars_of(signals[:, 3 * k + j])]
-                result = columns(self.text(call_directly, given, scalars_of(state.copy()), stages), (rows,))
+                result = columns(self.body(call_inline, given, scalars_of(state.copy()), stages), (rows,))
                 if records is not None and k % every == 0:
                     records[:, k // every] = result[:, size:]
                 state[:] = result[:, :size]
                 self.completed = k + 1
 
 
-class InterpretedUntil:
-    """A text repeated on NumPy arrays, on fewer and fewer rows."""
+class InterpretedWhileLoop:
+    """A loop body repeated on NumPy arrays, on fewer and fewer rows."""
 
     rows_at_once = 8
 
-    def __init__(self, loop: InterpretedLoop) -> None:
+    def __init__(self, loop: InterpretedScan) -> None:
         self.loop = loop
 
     def __call__(self, state: Array, parameters: Array) -> None:
@@ -350,14 +337,14 @@ class InterpretedUntil:
         return lambda: self(state, parameters)
 
 
-class Compiled:
-    """Texts as machine code, kept in memory and on disk."""
+class CompilingBackend:
+    """Functions traced, compiled to machine code, and cached in memory and on disk."""
 
     compiles = True
 
     def evaluate(self, call: Call, arrays: Sequence[Array], out: Array | None = None) -> Array:
         """The kernel on arrays, unless the function is empty or too large."""
-        kernel = jit_cache.find(call)
+        kernel = jit_cache.lookup(call)
         if kernel is None:
             if not is_worth_compiling(call):
                 return INTERPRETED.evaluate(call, arrays, out)
@@ -379,34 +366,32 @@ class Compiled:
 
             return Kernel(call.model, call.function, call.fingerprint, dict(call.options))
 
-        return jit_cache.keep(call, build)
+        return jit_cache.get_or_build(call, build)
 
     def cuda_kernel(self, call: Call) -> CudaKernel:
         """The function of a call for graphics processors."""
         from chainrule.compile.cuda.kernel import CudaKernel
 
         build = partial(CudaKernel, call.model, call.function, call.fingerprint, dict(call.options))
-        return jit_cache.keep(("cuda", call), build)
+        return jit_cache.get_or_build(("cuda", call), build)
 
-    def function(
-        self, text: Text, lengths: Sequence[int], key: Hashable, label: str, *, name: str = "function", cost: float = 0
-    ) -> Callable[..., Array]:
+    def function(self, source: Traceable, lengths: Sequence[int]) -> Callable[..., Array]:
         """A generalized ufunc."""
-        if cost > MAX_VISITS:
-            return INTERPRETED.function(text, lengths, key, label)
+        if source.is_large:
+            return INTERPRETED.function(source, lengths)
 
         def build() -> np.ufunc:
-            from chainrule.compile.program import tape_of_text
-            from chainrule.compile.ufunc import batch_function
+            from chainrule.compile.program import trace_function
+            from chainrule.compile.ufunc import compile_ufunc
 
-            return batch_function(tape_of_text(text, lengths), name, label)
+            return compile_ufunc(trace_function(source.function, lengths), source.name, source.label)
 
-        ufunc: Callable[..., Array] = jit_cache.keep(("function", key, tuple(lengths)), build)
+        ufunc: Callable[..., Array] = jit_cache.get_or_build(("function", source.key, tuple(lengths)), build)
         return ufunc
 
-    def caller(self, key: Hashable, label: str) -> Caller:
+    def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
         """Calls of generalized ufuncs, one for each function."""
-        from chainrule.compile.program import split
+        from chainrule.compile.program import unflatten
 
         made: dict[tuple[str, tuple[int, ...]], Callable[..., Array]] = {}
 
@@ -414,74 +399,57 @@ class Compiled:
             flat = [x for part in arguments for x in part]
             lengths = tuple(map(len, arguments))
             if (name, lengths) not in made:
-
-                def text(whole: Scalars) -> Scalars:
-                    return compute(*split(whole, lengths))
-
-                made[name, lengths] = self.function(text, (len(flat),), (key, name, lengths), label, name=name)
+                source = Traceable(lambda x: compute(*unflatten(x, lengths)), (key, name, lengths), label, name)
+                made[name, lengths] = self.function(source, (len(flat),))
             return scalars_of(made[name, lengths](columns(flat, (len(flat[0]),))))
 
         return call
 
-    def loop(
-        self,
-        text: LoopText,
-        shape: LoopShape,
-        key: Hashable,
-        label: str,
-        rows: int | None = None,
-        *,
-        name: str = "rollout",
-        cost: float = 0,
-    ) -> Loop:
-        """The loop over rows and repetitions as machine code."""
-        if cost > MAX_VISITS:
-            return INTERPRETED.loop(text, shape, key, label, rows)
+    def scan(self, source: Traceable, shape: LoopShape, rows: int | None = None) -> Scan:
+        """The loop over rows and steps as machine code."""
+        if source.is_large:
+            return INTERPRETED.scan(source, shape, rows)
         one_row = rows == 1
 
-        def build() -> Rollout:
-            from chainrule.compile.program import Outliner
+        def build() -> CompiledScan:
+            from chainrule.compile.codegen.vectorize import Lanes
+            from chainrule.compile.program import trace_program
             from chainrule.compile.runtime import engine
-            from chainrule.compile.scan import Rollout
+            from chainrule.compile.scan import CompiledScan
 
-            lanes = 1 if one_row else engine.vector_bits() // 64
-            outliner = Outliner((shape.parameters, shape.state, 3 * shape.signals))
-            parameters, state, signals = outliner.inputs
-            program = outliner.program(text(outliner.call, parameters, state, signals))
-            return Rollout(program, shape.record, lanes, name, label)
+            lanes = Lanes(64, 1) if one_row else engine.lanes(64)
+            program = trace_program(source.function, shape.inputs)
+            return CompiledScan(program, shape.record, lanes, source.name, source.label)
 
-        return jit_cache.keep(("loop", key, shape, one_row), build)
+        return jit_cache.get_or_build(("scan", source.key, shape, one_row), build)
 
-    def until(
-        self, text: LoopText, shape: LoopShape, key: Hashable, label: str, *, name: str = "until", cost: float = 0
-    ) -> UntilLoop:
+    def while_loop(self, source: Traceable, shape: LoopShape) -> WhileLoop:
         """The loop over rows, each until its end, as machine code."""
-        if cost > MAX_VISITS:
-            return INTERPRETED.until(text, shape, key, label)
+        if source.is_large:
+            return INTERPRETED.while_loop(source, shape)
 
-        def build() -> Until:
-            from chainrule.compile.program import Outliner
+        def build() -> CompiledWhileLoop:
+            from chainrule.compile.program import trace_program
             from chainrule.compile.runtime import engine
-            from chainrule.compile.while_loop import Until
+            from chainrule.compile.while_loop import CompiledWhileLoop
 
-            outliner = Outliner((shape.parameters, shape.state, 0))
-            parameters, state, _ = outliner.inputs
-            program = outliner.program(text(outliner.call, parameters, state, []))
-            return Until(program, engine.vector_bits() // 64, name, label)
+            return CompiledWhileLoop(
+                trace_program(source.function, shape.inputs), engine.lanes(64), source.name, source.label
+            )
 
-        return jit_cache.keep(("until", key, shape), build)
+        return jit_cache.get_or_build(("while", source.key, shape), build)
 
     def __reduce__(self) -> str:
         return "COMPILED"
 
 
-INTERPRETED = Interpreted()
-COMPILED = Compiled()
+INTERPRETED = InterpretingBackend()
+COMPILED = CompilingBackend()
 
 
 def is_worth_compiling(call: Call) -> bool:
     """Whether a function is compiled: not where it cannot move, answers nothing, or would take minutes to make."""
-    visits = FUNCTIONS[call.function].visits(call.model) * COST ** len(dict(call.options).get("products", ()))
+    visits = FUNCTIONS[call.function].visits(call.model) * PRODUCT_COST ** len(dict(call.options).get("products", ()))
     return bool(call.model.nv) and 0 not in call.signature[1] and visits <= MAX_VISITS
 
 
@@ -495,7 +463,7 @@ def _no_results(call: Call, arrays: Sequence[Array], dtype: np.dtype[Any]) -> Ar
     return np.zeros((*np.broadcast_shapes(*(array.shape[:-1] for array in arrays)), *call.signature[1]), dtype)
 
 
-def call_directly(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
+def call_inline(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
     """The function itself, called."""
     return compute(*arguments)
 

@@ -18,13 +18,13 @@ ROWS_AT_ONCE = 4
 """Rows whose numbers are added to each other first, so that additions do not wait for those before them."""
 
 
-class ColumnScan:
+class ColumnMoments:
     """The two passes, for bins by all but `dropped_bits` of a float32."""
 
     def __init__(self, dropped_bits: int) -> None:
-        from chainrule.compile.runtime.engine import Code
+        from chainrule.compile.runtime.engine import MachineCode
 
-        self._code = Code(disk_cache.read_or_compile(_module(dropped_bits), {"function": "column_scan"}).code)
+        self._code = MachineCode(disk_cache.read_or_compile(_module(dropped_bits), {"function": "column_moments"}).code)
         size, pointer = ctypes.c_int64, ctypes.c_void_p
         self._calls = {
             rows: (
@@ -66,9 +66,9 @@ class ColumnScan:
         return [(part, rows) for part, rows in ((block[:even], ROWS_AT_ONCE), (block[even:], 1)) if len(part)]
 
 
-def column_scan(dropped_bits: int) -> ColumnScan:
+def column_moments(dropped_bits: int) -> ColumnMoments:
     """The two passes, compiled once."""
-    return jit_cache.keep(("column scan", dropped_bits), lambda: ColumnScan(dropped_bits))
+    return jit_cache.get_or_build(("column scan", dropped_bits), lambda: ColumnMoments(dropped_bits))
 
 
 def _module(dropped_bits: int) -> str:

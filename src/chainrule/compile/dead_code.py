@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from chainrule.compile.tape import Tape, Value
 
 
-def part(tape: Tape, outputs: Iterable[Value]) -> Tape:
+def subtape(tape: Tape, outputs: Iterable[Value]) -> Tape:
     """The function with these values of a tape as its outputs: the instructions that they need, in the same order."""
     chosen = tuple(outputs)
     needed = set(chosen)

@@ -18,25 +18,25 @@ NAMES = {
 """Names of a tape's operations in NumPy and in libraries like it, where they differ."""
 
 
-def performer(library: Any, kind: Any) -> Callable[[str, list[Any]], Any]:
+def operations_of(library: Any, kind: Any) -> Callable[[str, list[Any]], Any]:
     """The operations of a tape by a library like NumPy, on numbers of one type."""
 
-    def perform(operation: str, operands: list[Any]) -> Any:
+    def run_tape(operation: str, operands: list[Any]) -> Any:
         if operation == "choose":
             return library.where(operands[0] != 0, operands[1], library.zeros((), dtype=kind))
         value = getattr(library, NAMES.get(operation, operation))(*operands)
         return library.asarray(value, dtype=kind) if operation in CONDITIONS else value
 
-    return perform
+    return run_tape
 
 
-def perform(tape: Tape, arrays: Sequence[Any], library: Any) -> list[Any]:
+def run_tape(tape: Tape, arrays: Sequence[Any], library: Any) -> list[Any]:
     """The outputs of a tape for arrays (..., length), each (...) or a number, by a library like NumPy."""
     kind = arrays[0].dtype
     return tape.walk(
         lambda argument, entry: arrays[argument][..., entry],
         lambda x: library.asarray(x, dtype=kind),
-        performer(library, kind),
+        operations_of(library, kind),
     )
 
 
@@ -45,6 +45,6 @@ def evaluate(tape: Tape, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...])
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
     out = np.empty((*batch, len(tape.outputs)))
     with np.errstate(all="ignore"):
-        for i, value in enumerate(perform(tape, [np.asarray(a, dtype=float) for a in arrays], np)):
+        for i, value in enumerate(run_tape(tape, [np.asarray(a, dtype=float) for a in arrays], np)):
             out[..., i] = value
     return out.reshape((*batch, *shape))

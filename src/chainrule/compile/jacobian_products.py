@@ -19,16 +19,16 @@ from chainrule.functions.table import Function
 from chainrule.model import Model, edits
 from chainrule.model.parameters import parameter_length
 
-Kind = Literal["jvp", "vjp"]
+ProductKind = Literal["jvp", "vjp"]
 
-COST = 3
+PRODUCT_COST = 3
 """About how many times the instructions of a function one of its products has."""
 
 
-class Product(NamedTuple):
+class JacobianProduct(NamedTuple):
     """One step: the kind of product, the places of the arguments that vary, and what tangents of configurations are."""
 
-    kind: Kind
+    kind: ProductKind
     places: tuple[int, ...]
     by_velocities: bool = False
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from chainrule import __version__
 from chainrule.arguments import is_lazy, real_array
-from chainrule.compile.codegen.batch_loop import Signature
+from chainrule.compile.codegen.batch_loop import CoreSignature
 from chainrule.compile.codegen.module import batch_module
-from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.fast_calls import builtins, gufunc, numpy_abi
-from chainrule.compile.fast_calls.dispatch_table import Loop, Target
+from chainrule.compile.fast_calls.dispatch_table import KernelLoops, LoopPointer
 from chainrule.compile.fast_calls.single_call import add_single_call
 from chainrule.compile.fast_calls.xla_handler import XlaHandler
 from chainrule.compile.jacobian_products import signature
@@ -63,7 +62,7 @@ class Kernel:
             if argument.is_configuration
             for _, at in model.quaternions
         )
-        self._shape = Signature(lengths, shape, quaternions)
+        self._shape = CoreSignature(lengths, shape, quaternions)
         self._for_one_state = "products" not in options
         started = time.perf_counter()
         self._double, facts, self.cached = self._code(64)
@@ -82,7 +81,7 @@ class Kernel:
     @property
     def lanes(self) -> int:
         """States that one vector of doubles holds."""
-        return _lanes(64).width
+        return engine.lanes(64).width
 
     @property
     def tape(self) -> Tape:
@@ -98,13 +97,13 @@ class Kernel:
     def _made_once(self, what: str, build: Callable[[], T]) -> T:
         """Something that is built when it is first asked for, under the lock of all compilations."""
         if what not in self._made:
-            with jit_cache.building():
+            with jit_cache.compile_lock():
                 if what not in self._made:
                     self._made[what] = build()
         thing: T = self._made[what]
         return thing
 
-    def _code(self, bits: int) -> tuple[engine.Code, dict[str, Any], bool]:
+    def _code(self, bits: int) -> tuple[engine.MachineCode, dict[str, Any], bool]:
         """Machine code for one precision, from the cache or made now, and what is known of it."""
         key = disk_cache.key_of(
             {
@@ -114,20 +113,20 @@ class Kernel:
         )  # fmt: skip
         entry = disk_cache.read(key)
         if entry is not None:
-            return engine.Code(entry.code), entry.facts, True
+            return engine.MachineCode(entry.code), entry.facts, True
         tape = self.tape
         facts = {
             "robot": self.robot, "function": self.name, "bits": bits, "instructions": len(tape.instructions),
             "flops": tape.flops(), "operations": dict(tape.counts()),
         }  # fmt: skip
-        entry = disk_cache.Entry(engine.compile_text(self.ir(bits)), facts)
+        entry = disk_cache.CacheEntry(engine.compile_text(self.ir(bits)), facts)
         disk_cache.write(key, entry)
-        return engine.Code(entry.code), facts, False
+        return engine.MachineCode(entry.code), facts, False
 
     def ir(self, bits: int = 64) -> str:
         """The LLVM IR that the code is made from: for doubles, with the call on one state; or for floats."""
         is_small = len(self.tape.instructions) <= MAX_SINGLE_CALL_INSTRUCTIONS
-        module = batch_module(self.tape, self._shape, _lanes(bits))
+        module = batch_module(self.tape, self._shape, engine.lanes(bits))
         if bits == 64 and self._for_one_state and is_small:
             add_single_call(module, self.tape, self._shape)
         return module.text()
@@ -182,14 +181,14 @@ class Kernel:
         )
 
     @property
-    def target(self) -> Target:
+    def target(self) -> KernelLoops:
         """The loops, for calls that go straight to them."""
         return self._made_once("target", self._target)
 
-    def _target(self) -> Target:
+    def _target(self) -> KernelLoops:
         loop, shape, flops = self._double_loop, self._shape, max(1, self.flops)
-        return Target(
-            Loop(loop.address, loop.data, self._double_ufunc),
+        return KernelLoops(
+            LoopPointer(loop.address, loop.data, self._double_ufunc),
             self._plain_single_loop,
             shape.inputs,
             shape.output,
@@ -198,10 +197,10 @@ class Kernel:
             max_rows_locked=MAX_LOCKED_FLOPS // flops,
         )
 
-    def _plain_single_loop(self) -> Loop | None:
+    def _plain_single_loop(self) -> LoopPointer | None:
         if "single ufunc" not in self._made:
             return None
-        return Loop(self._single.address, self._single.data, self._single_ufunc)
+        return LoopPointer(self._single.address, self._single.data, self._single_ufunc)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As the ufunc; plain arrays of a large batch are spread over threads."""
@@ -251,7 +250,3 @@ class Kernel:
     def __repr__(self) -> str:
         size = f"{self.instructions} instructions, {self.flops} flops"
         return f"<Kernel {self.name} of {self.robot!r} {self.signature}: {size}>"
-
-
-def _lanes(bits: int) -> Lanes:
-    return Lanes(bits, engine.vector_bits() // bits)

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from chainrule.compile.tape import Tape, Value
 
 
-class Kept(NamedTuple):
+class Spill(NamedTuple):
     """A value in memory: the slot that holds it, and the place in the tape after which it is written there."""
 
     slot: int
     after: int
 
 
-def most_waiting(tape: Tape) -> int:
+def register_pressure(tape: Tape) -> int:
     """The largest number of computed values that are still to be used, over all places of a tape.
 
     Entries of arguments and constants do not count, since they can be read again.
@@ -30,7 +30,7 @@ def most_waiting(tape: Tape) -> int:
     return most
 
 
-def kept_values(tape: Tape, registers: int, slots: int) -> dict[Value, Kept]:
+def spills(tape: Tape, registers: int, slots: int) -> dict[Value, Spill]:
     """The values to keep in at most so many slots, so that no more than `registers` wait elsewhere, if that is enough.
 
     Where too many wait, the one whose next use is farthest away goes to memory, and stays there.
@@ -53,7 +53,7 @@ def kept_values(tape: Tape, registers: int, slots: int) -> dict[Value, Kept]:
             kept[chosen] = k
             taken[chosen] = heapq.heappop(free)
             heapq.heappush(returning, (uses[chosen][-1], chosen))
-    return {value: Kept(taken[value], after) for value, after in kept.items()}
+    return {value: Spill(taken[value], after) for value, after in kept.items()}
 
 
 def _uses(tape: Tape) -> list[list[int]]:

@@ -12,7 +12,7 @@ from chainrule.compile.tape import Instruction, Tape, Value
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Partition:
     """Tapes to be evaluated one after the other, and where the outputs of the whole are among theirs.
 
     A piece takes the arguments of the whole tape, and then the outputs of each piece before it.
@@ -23,7 +23,7 @@ class Pieces:
     """For each output of the whole tape: a piece, and a place among its outputs, where these come first."""
 
 
-def pieces_of(tape: Tape, size: int) -> Pieces:
+def partition(tape: Tape, size: int) -> Partition:
     """A tape as pieces of at most `size` operations each."""
     work = [value for value, instruction in enumerate(tape.instructions) if instruction.operands]
     parts = _parts(tape, work, size)
@@ -41,7 +41,7 @@ def pieces_of(tape: Tape, size: int) -> Pieces:
         lengths = (*tape.inputs, *map(len, stored[:k]))
         tapes.append(_piece(tape, lengths, part, home, stored))
     places = ((k, stored[k][value]) for value in tape.outputs for k in (home.get(value, last),))
-    return Pieces(tuple(tapes), tuple(places))
+    return Partition(tuple(tapes), tuple(places))
 
 
 def _append(places: dict[Value, int], value: Value) -> None:

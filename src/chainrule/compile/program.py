@@ -16,13 +16,13 @@ from chainrule.compile.tape import Tape
 Symbols = Sequence[Any]
 
 
-def tape_of_text(text: Callable[..., Symbols], lengths: Sequence[int]) -> Tape:
+def trace_function(text: Callable[..., Symbols], lengths: Sequence[int]) -> Tape:
     """The tape of a function of lists with these lengths."""
     graph = Graph()
     return graph.tape(lengths, text(*graph.inputs(lengths)))
 
 
-def split(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
+def unflatten(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
     """A list cut into lists of these lengths."""
     parts, at = [], 0
     for length in lengths:
@@ -31,8 +31,8 @@ def split(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
     return parts
 
 
-class Place(NamedTuple):
-    """Place of a list of numbers that is an argument of a call.
+class Location(NamedTuple):
+    """The location of a list of numbers that is an argument of a call.
 
     `source` counts the inputs of the program and then the results of the calls so far; it is None for the outputs of
     the segment before the call. `start` is the first entry.
@@ -51,10 +51,10 @@ class Segment:
 
     tape: Tape
     calls: str | None
-    arguments: tuple[Place, ...] = ()
+    arguments: tuple[Location, ...] = ()
     when: int | None = None
     """The output of its tape that is 0 where the call is not needed and gives zeros; None where it always is needed."""
-    is_in_row: bool = False
+    is_iteration: bool = False
     """Whether it is one of a row of calls of one function: the first that is not needed ends the row, and those after
     it give the result of the last one that was made."""
 
@@ -98,7 +98,7 @@ class Outliner:
         compute: Callable[..., Symbols],
         *arguments: Symbols,
         when: Callable[[], Any] | None = None,
-        is_in_row: bool = False,
+        is_iteration: bool = False,
     ) -> Symbols:
         """The result of `compute` on these lists, as a call of the function `name`, traced at its first use.
 
@@ -106,20 +106,20 @@ class Outliner:
         """
         lengths = [len(part) for part in arguments]
         if name not in self.functions:
-            self.functions[name] = tape_of_text(compute, lengths)
-        places: list[Place] = []
+            self.functions[name] = trace_function(compute, lengths)
+        places: list[Location] = []
         computed: list[Any] = []
         for part in arguments:
             place = _place(part)
             if place is None:
-                place = Place(None, len(computed))
+                place = Location(None, len(computed))
                 computed += part
             places.append(place)
         condition = None
         if self.conditions and when is not None:
             condition = len(computed)
             computed.append(when())
-        self._end(computed, name, tuple(places), condition, is_in_row)
+        self._end(computed, name, tuple(places), condition, is_iteration)
         self._lengths.append(len(self.functions[name].outputs))
         return self._graph.argument(len(self._lengths) - 1, self._lengths[-1])
 
@@ -127,11 +127,11 @@ class Outliner:
         self,
         outputs: Symbols,
         calls: str | None,
-        arguments: tuple[Place, ...] = (),
+        arguments: tuple[Location, ...] = (),
         when: int | None = None,
-        is_in_row: bool = False,
+        is_iteration: bool = False,
     ) -> None:
-        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, when, is_in_row))
+        self.segments.append(Segment(self._graph.tape(self._lengths, outputs), calls, arguments, when, is_iteration))
 
     def program(self, outputs: Symbols) -> Program:
         """The program with this result."""
@@ -139,10 +139,16 @@ class Outliner:
         return Program(self.lengths, self.functions, tuple(self.segments))
 
 
-def _place(values: Symbols) -> Place | None:
+def trace_program(body: Callable[..., Symbols], lengths: Sequence[int], *, conditions: bool = False) -> Program:
+    """The program of the body of a loop, a function of (call, *lists with these lengths)."""
+    outliner = Outliner(lengths, conditions=conditions)
+    return outliner.program(body(outliner.call, *outliner.inputs))
+
+
+def _place(values: Symbols) -> Location | None:
     """Where these values lie one after the other, in an input or in the result of a call; None where they do not."""
     if not values:
-        return Place(None, 0)
+        return Location(None, 0)
     first = values[0]
     if not isinstance(first, Node) or first.operation != "input":
         return None
@@ -150,4 +156,4 @@ def _place(values: Symbols) -> Place | None:
     for k, x in enumerate(values):
         if not isinstance(x, Node) or x.operation != "input" or x.a != source or x.b != start + k:
             return None
-    return Place(source, start)
+    return Location(source, start)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile.codegen.scan_loop import FIELDS, time_loop_module
+from chainrule.compile.codegen.scan_loop import SCAN_FIELDS, scan_module
 from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.program import Program
 from chainrule.compile.runtime import disk_cache, engine, threads
@@ -22,18 +22,18 @@ MAX_FEW_ROWS = 16
 """Rows that are copied into arrays at known addresses, which costs less than to find out those of the user's."""
 
 
-class Rollout:
+class CompiledScan:
     """A compiled program: inputs (parameters, state, signals of three stages), result (state, record)."""
 
-    def __init__(self, program: Program, record: int, width: int, name: str, label: str) -> None:
-        self.lanes = Lanes(64, width)
+    def __init__(self, program: Program, record: int, lanes: Lanes, name: str, label: str) -> None:
+        self.lanes = lanes
         self.record = record
         self._inputs = program.inputs
         self._flops = program.flops
         self._few_rows: list[_FewRows] = []
-        text, self._scratch_bytes = time_loop_module(program, record, self.lanes)
+        text, self._scratch_bytes = scan_module(program, record, self.lanes)
         entry = disk_cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
-        self._code = engine.Code(entry.code)
+        self._code = engine.MachineCode(entry.code)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address("rollout"))
 
     def __call__(
@@ -117,7 +117,7 @@ class Rollout:
             len(state), steps, every, _address(state), state.strides[0], _address(parameters), parameters.strides[0],
             _address(signals), signals.strides[0], _address(records), records.strides[0], at + -at % 64,
         )  # fmt: skip
-        return (ctypes.c_int64 * len(FIELDS))(*values)
+        return (ctypes.c_int64 * len(SCAN_FIELDS))(*values)
 
 
 class _FewRows:

@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.algorithms.configuration import integrate
 from chainrule.compile.autodiff import differentiate
 from chainrule.compile.graph import Graph
-from chainrule.compile.jacobian_products import Product
+from chainrule.compile.jacobian_products import JacobianProduct
 from chainrule.compile.tape import Tape
 from chainrule.functions.reference import evaluate, leaves, scalars_of, stack
 from chainrule.functions.table import FUNCTIONS
@@ -31,7 +31,7 @@ bound grows by itself with every 16 bodies.
 
 
 def trace(
-    model: Model, name: str, parameters: Sequence[str] = (), products: Sequence[Product] = (), **options: Any
+    model: Model, name: str, parameters: Sequence[str] = (), products: Sequence[JacobianProduct] = (), **options: Any
 ) -> Tape:
     """The tape of a function of the table, for this model, or of its products with vectors.
 
@@ -69,7 +69,7 @@ def _on_normals(model: Model) -> Model | None:
 
 
 def trace_as_described(
-    model: Model, name: str, parameters: Sequence[str] = (), products: Sequence[Product] = (), **options: Any
+    model: Model, name: str, parameters: Sequence[str] = (), products: Sequence[JacobianProduct] = (), **options: Any
 ) -> Tape:
     """The tape of a function with the model's own frames of links."""
     entry = FUNCTIONS[name]

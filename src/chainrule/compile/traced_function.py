@@ -15,8 +15,8 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile.autodiff import jvp
 from chainrule.compile.graph import ARITHMETIC, Graph, Node
-from chainrule.compile.interpreter import performer
-from chainrule.compile.program import split, tape_of_text
+from chainrule.compile.interpreter import operations_of
+from chainrule.compile.program import trace_function, unflatten
 from chainrule.compile.tape import OPERATIONS, Tape
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
@@ -40,7 +40,7 @@ class TracedFunction:
     @classmethod
     def of(cls, function: Callable[..., Scalars], lengths: Sequence[int]) -> TracedFunction:
         """The function, called once with lists of symbols of these lengths."""
-        return cls(tape_of_text(function, lengths))
+        return cls(trace_function(function, lengths))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -65,7 +65,7 @@ class TracedFunction:
         """The results and their rates, as a function of all arguments and their rates."""
         graph, count = Graph(), sum(self.tape.inputs)
         values, rates = graph.inputs([count, count])
-        results = self(*split(values, self.tape.inputs))
+        results = self(*unflatten(values, self.tape.inputs))
         return TracedFunction(graph.tape([count, count], [*results, *jvp(graph, results, values, rates)]))
 
     def derivative(self, k: int = 0) -> TracedFunction:
@@ -115,10 +115,10 @@ def _arithmetic_of(scalars: Scalars) -> tuple[Callable[[Any], Any], Callable[[st
         return lambda x: 0 * own + x if isinstance(x, (int, float)) else x, casadi_operation
     if package in LIBRARIES:
         library = import_module(LIBRARIES[package])
-        return lambda x: x if hasattr(x, "dtype") else library.asarray(x, dtype=own.dtype), performer(
+        return lambda x: x if hasattr(x, "dtype") else library.asarray(x, dtype=own.dtype), operations_of(
             library, own.dtype
         )
-    return partial(np.asarray, dtype=float), performer(np, np.float64)
+    return partial(np.asarray, dtype=float), operations_of(np, np.float64)
 
 
 def casadi_operation(operation: str, operands: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.compile.codegen.vectorize import Lanes
-from chainrule.compile.codegen.while_loop import FIELDS, until_loop_module
+from chainrule.compile.codegen.while_loop import WHILE_FIELDS, while_module
 from chainrule.compile.program import Program
 from chainrule.compile.runtime import disk_cache, engine, threads
 from chainrule.compile.scan import MAX_FEW_ROWS
@@ -23,20 +23,20 @@ MAX_ROWS_PER_CALL = 4096
 """Rows of one call of the machine code, so that it can be interrupted in between."""
 
 
-class Until:
+class CompiledWhileLoop:
     """A compiled program: inputs (parameters, state, nothing), result the state, whose last number ends the row.
 
     It is positive when the row has ended, and more than one when it has failed.
     """
 
-    def __init__(self, program: Program, width: int, name: str, label: str) -> None:
-        self.lanes = Lanes(64, width)
+    def __init__(self, program: Program, lanes: Lanes, name: str, label: str) -> None:
+        self.lanes = lanes
         self._inputs = program.inputs
         self._flops = program.flops
         self._few_rows: list[tuple[Array, Array, Callable[[int, int], None]]] = []
-        text, self._scratch_bytes = until_loop_module(program, self.lanes)
+        text, self._scratch_bytes = while_module(program, self.lanes)
         entry = disk_cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
-        self._code = engine.Code(entry.code)
+        self._code = engine.MachineCode(entry.code)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address("until"))
 
     @property
@@ -90,7 +90,7 @@ class Until:
         values = (
             0, 0, state.ctypes.data, state.strides[0], parameters.ctypes.data, parameters.strides[0], at + -at % 64,
         )  # fmt: skip
-        packed = (ctypes.c_int64 * len(FIELDS))(*values)
+        packed = (ctypes.c_int64 * len(WHILE_FIELDS))(*values)
         address, call = ctypes.addressof(packed), self._call
 
         def run(rows: int, others: int, keep: tuple[object, ...] = (self, state, parameters, scratch)) -> None:

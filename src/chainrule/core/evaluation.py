@@ -10,9 +10,9 @@ import numpy as np
 
 from chainrule.arguments import Array, names, result_array, together
 from chainrule.compile.backend import COMPILED, Call, active, is_worth_compiling
-from chainrule.compile.fast_calls.dispatch_table import Pattern, Records
+from chainrule.compile.fast_calls.dispatch_table import DispatchTable, Pattern
 from chainrule.compile.fast_calls.numpy_abi import single_calls_possible
-from chainrule.compile.jacobian_products import Product
+from chainrule.compile.jacobian_products import JacobianProduct
 from chainrule.compile.runtime import jit_cache
 from chainrule.core.derived import (
     backend_of,
@@ -102,8 +102,8 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
         result: Array = on_arrays(*together(arrays, function))
         return result
 
-    def learn(records: Records, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        kernel = None if records.records else jit_cache.find(call)
+    def learn(records: DispatchTable, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        kernel = None if records.records else jit_cache.lookup(call)
         if kernel is not None and kernel.target.fits:
             records.add(Pattern.of_arrays(len(arguments)), kernel.target)
 
@@ -116,7 +116,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
 
 def _builtin(robot: Mechanism, fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:
     """A builtin for arrays, which are taken as its records say; anything else goes to `fallback`."""
-    with jit_cache.building():  # a fork must not happen in an import
+    with jit_cache.compile_lock():  # a fork must not happen in an import
         from chainrule.compile.fast_calls.builtins import array_function
 
         return array_function(fallback, name, doc, learn)
@@ -181,7 +181,7 @@ def call_of(
     options: Mapping[str, Any],
     *,
     parameters: Sequence[str] = (),
-    products: Sequence[Product] = (),
+    products: Sequence[JacobianProduct] = (),
 ) -> Call:
     """A function with its options, checked: with numbers of the robot as further arguments, or its products.
 
@@ -289,7 +289,7 @@ def _install_call(robot: Mechanism, call: Call) -> None:
     if not patterns.is_plain or (attribute in owner.__dict__ and not is_default):
         return
 
-    def learn(records: Records, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    def learn(records: DispatchTable, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         found = patterns.new_call(arguments, keywords)
         if found is not None:
             _add_record(robot, records, found)
@@ -312,10 +312,10 @@ def _is_default(robot: Mechanism, call: Call) -> bool:
         return False
 
 
-def _add_record(robot: Mechanism, records: Records, found: PlainCall) -> None:
+def _add_record(robot: Mechanism, records: DispatchTable, found: PlainCall) -> None:
     """Let calls of a pattern go to the kernel that they mean, if it has been made."""
     call = _plain_call(robot, found.function, found.options)
-    kernel = jit_cache.find(call)
+    kernel = jit_cache.lookup(call)
     if kernel is not None and kernel.target.fits:
         finish = FUNCTIONS[found.function].finish(robot.model, dict(call.options))
         records.add(found.pattern, kernel.target, finish)

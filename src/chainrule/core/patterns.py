@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from chainrule.compile.fast_calls.dispatch_table import MAX_RECORDS, Fixed, Input, Pattern
+from chainrule.compile.fast_calls.dispatch_table import MAX_RECORDS, ArrayArgument, FixedArgument, Pattern
 from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Function
 from chainrule.model import Model
 
@@ -87,6 +87,8 @@ class CallPatterns:
     def _pattern(
         self, entry: Function, given: Mapping[str, Any], arrays: set[str], keywords: tuple[str, ...]
     ) -> Pattern:
-        places = {name: Input(k) for k, name in enumerate(entry.arguments)}
-        places[self.wrench] = Input(len(entry.arguments), negative=not entry.acts)
-        return Pattern(tuple(places[name] if name in arrays else Fixed(x) for name, x in given.items()), keywords)
+        places = {name: ArrayArgument(k) for k, name in enumerate(entry.arguments)}
+        places[self.wrench] = ArrayArgument(len(entry.arguments), negative=not entry.acts)
+        return Pattern(
+            tuple(places[name] if name in arrays else FixedArgument(x) for name, x in given.items()), keywords
+        )

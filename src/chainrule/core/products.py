@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainrule.arguments import WRENCH_UNITS, Array, flag, names, real_array, rows_of, together
 from chainrule.compile.backend import Call, active
-from chainrule.compile.jacobian_products import Product, tangent_lengths
+from chainrule.compile.jacobian_products import JacobianProduct, tangent_lengths
 from chainrule.core.dask import takes_dask
 from chainrule.core.derived import backend_of
 from chainrule.core.dimensions import match_dimensions
@@ -65,7 +65,11 @@ def inputs_of(robot: Mechanism, caller: str, function: str, given: Sequence[str]
 
 
 def call_for(
-    robot: Mechanism, function: str, inputs: Inputs, options: Mapping[str, Any], products: Sequence[Product] = ()
+    robot: Mechanism,
+    function: str,
+    inputs: Inputs,
+    options: Mapping[str, Any],
+    products: Sequence[JacobianProduct] = (),
 ) -> Call:
     """The call of a function, or of its products, with these inputs."""
     chosen = {**options, "loads": inputs.loads} if entry_of(function).loaded and inputs.loads else options
@@ -162,7 +166,7 @@ class _Request:
             )
         return array.reshape(*array.shape[:own], math.prod(self.shape))
 
-    def evaluate(self, products: Sequence[Product], further: Mapping[str, Array]) -> Array:
+    def evaluate(self, products: Sequence[JacobianProduct], further: Mapping[str, Array]) -> Array:
         """The product, on the arguments and what it takes besides."""
         call = call_for(self.robot, self.function, self.inputs, self.options, products)
         return active(backend_of(self.robot)).evaluate(call, together({**self.arrays, **further}, self.caller))
@@ -220,7 +224,7 @@ def jvp(
     """
     request = _Request(robot, "jvp", function, arguments, raw, options)
     places, rates = request.tangents(tangents)
-    return request.evaluate([Product("jvp", places, request.by_velocities)], rates)
+    return request.evaluate([JacobianProduct("jvp", places, request.by_velocities)], rates)
 
 
 @takes_dask(arguments=parameter_dimensions, cotangent=_result_dimensions)
@@ -262,7 +266,7 @@ def vjp(
     request = _Request(robot, "vjp", function, arguments, raw, options)
     places = request.places(request.inputs.names if wrt is None else names(wrt, "vjp: wrt"), "wrt")
     gradient = request.evaluate(
-        [Product("vjp", places, request.by_velocities)], {"cotangent": request.cotangent(cotangent)}
+        [JacobianProduct("vjp", places, request.by_velocities)], {"cotangent": request.cotangent(cotangent)}
     )
     return request.by_argument(gradient, places)
 
@@ -301,5 +305,8 @@ def hvp(
     request = _Request(robot, "hvp", function, arguments, raw, options)
     places = request.places(request.inputs.names if wrt is None else names(wrt, "hvp: wrt"), "wrt")
     moving, rates = request.tangents(tangents)
-    steps = [Product("vjp", places, request.by_velocities), Product("jvp", moving, request.by_velocities)]
+    steps = [
+        JacobianProduct("vjp", places, request.by_velocities),
+        JacobianProduct("jvp", moving, request.by_velocities),
+    ]
     return request.by_argument(request.evaluate(steps, {"cotangent": request.cotangent(cotangent), **rates}), places)

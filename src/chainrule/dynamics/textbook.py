@@ -16,7 +16,7 @@ from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.kinematics import gravity_as_base_acceleration
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of, together
-from chainrule.compile.backend import INTERPRETED, Scalars, active
+from chainrule.compile.backend import INTERPRETED, Scalars, Traceable, active
 from chainrule.core.dask import takes_dask
 from chainrule.core.declaration import variant
 from chainrule.core.derived import backend_of, merged_fingerprint, merged_model
@@ -173,14 +173,9 @@ def matrix_form(
     arrays = together(vectors | dict(zip(loads.labels, loads.wrenches, strict=True)), "matrix_form")
     text = _MatrixFormText(merged_model(robot), loads.links, frame, moves=qdd is not None)
     backend = active(backend_of(robot)) if robot.nv else INTERPRETED
-    evaluate = backend.function(
-        text,
-        [array.shape[-1] for array in arrays],
-        ("matrix_form", merged_fingerprint(robot), loads.links, frame, text.moves),
-        robot.name,
-        name="matrix_form",
-        cost=6 * len(merged_model(robot).bodies) ** 2,
-    )
+    key = ("matrix_form", merged_fingerprint(robot), loads.links, frame, text.moves)
+    source = Traceable(text, key, robot.name, "matrix_form", 6 * len(merged_model(robot).bodies) ** 2)
+    evaluate = backend.function(source, [array.shape[-1] for array in arrays])
     return MatrixForm(_moving_links(robot), **text.parts(evaluate(*arrays)))
 
 

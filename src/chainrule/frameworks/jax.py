@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.compile.fast_calls.xla_call import API_MAJOR, API_MINOR
-from chainrule.compile.interpreter import perform
+from chainrule.compile.interpreter import run_tape
 from chainrule.errors import ShapeError, import_optional
 from chainrule.frameworks.functions import FrameworkFunctions, OperatorCall, refuse_length
 from chainrule.frameworks.operators import Operator, product_key
@@ -231,7 +231,7 @@ def pallas_possible() -> bool:
 
 def _lower_to_arithmetic(*arrays: Any, key: str) -> Any:
     """The operations of the operator, one after the other."""
-    columns = perform(Operator.find(key).tape, arrays, jnp)
+    columns = run_tape(Operator.find(key).tape, arrays, jnp)
     zero = jnp.zeros(arrays[0].shape[:-1], arrays[0].dtype)
     return jnp.stack([column + zero for column in columns], axis=-1)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend, Call, active, is_worth_compiling
-from chainrule.compile.jacobian_products import Kind, Product
+from chainrule.compile.jacobian_products import JacobianProduct, ProductKind
 from chainrule.errors import UnknownNameError
 from chainrule.lazy import cached_property
 
@@ -29,7 +29,7 @@ _known: dict[str, Operator] = {}
 """Operators by the digests of what they compute. Graphs of frameworks hold digests, so that these stay."""
 
 
-def product_key(key: str, kind: Kind, places: Sequence[int]) -> str:
+def product_key(key: str, kind: ProductKind, places: Sequence[int]) -> str:
     """The key of a product of the operator of a key, as of `Operator.product`."""
     return f"{key}/{kind}-{'-'.join(map(str, places))}"
 
@@ -40,7 +40,7 @@ class Operator:
 
     call: Call
     digest: str
-    steps: tuple[Product, ...] = ()
+    steps: tuple[JacobianProduct, ...] = ()
     backend: Backend = field(default=INTERPRETED, compare=False, repr=False)
 
     @staticmethod
@@ -94,14 +94,14 @@ class Operator:
         return Call.of(self.call.model, self.call.fingerprint, self.call.function, options)
 
     @cached_property
-    def _products(self) -> dict[tuple[Kind, tuple[int, ...]], Operator]:
+    def _products(self) -> dict[tuple[ProductKind, tuple[int, ...]], Operator]:
         return {}
 
-    def product(self, kind: Kind, places: Sequence[int]) -> Operator:
+    def product(self, kind: ProductKind, places: Sequence[int]) -> Operator:
         """The product of its Jacobian with tangents of the arguments at these places, or with a cotangent."""
         which = (kind, tuple(places))
         if which not in self._products:
-            self._products[which] = replace(self, steps=(*self.steps, Product(*which)))
+            self._products[which] = replace(self, steps=(*self.steps, JacobianProduct(*which)))
         return self._products[which]
 
     def __call__(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:

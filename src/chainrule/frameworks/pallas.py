@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainrule.compile.partition import pieces_of
+from chainrule.compile.partition import partition
 from chainrule.compile.tape import Tape
 from chainrule.errors import import_optional
 
@@ -77,7 +77,7 @@ def evaluate(tape: Tape, arrays: Sequence[Any], *, interpret: bool = False) -> A
         by_columns = len(tape.outputs) > MAX_ROW
         result = _call(tape, tables, by_columns, interpret)
         return result.T if by_columns else result
-    pieces = pieces_of(tape, PIECE)
+    pieces = partition(tape, PIECE)
     for piece in pieces.tapes:
         tables.append(StateTable(_call(piece, tables, True, interpret), by_columns=True))
     counts = [0] * len(pieces.tapes)

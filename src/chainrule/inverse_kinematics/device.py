@@ -15,9 +15,9 @@ import numpy as np
 from chainrule.algorithms.kinematics import pose
 from chainrule.arguments import Array
 from chainrule.compile.cuda import device_arrays
-from chainrule.compile.cuda.context import Workplace
-from chainrule.compile.cuda.while_loop import CudaFunction, CudaUntil, Starts, features_of
-from chainrule.compile.program import tape_of_text
+from chainrule.compile.cuda.context import DeviceContext
+from chainrule.compile.cuda.while_loop import Candidates, CudaFunction, CudaWhileLoop, features_of
+from chainrule.compile.program import trace_function
 from chainrule.compile.runtime import jit_cache
 from chainrule.errors import ModelError, ShapeError
 from chainrule.inverse_kinematics import descent
@@ -42,7 +42,7 @@ Scalars = Sequence[Scalar]
 MAX_ROWS_AT_ONCE = 1 << 22
 """Targets that are searched for together: their numbers need some GB of the device's memory."""
 FIRST_STARTS, MAX_STARTS_AT_ONCE = 2, 24
-"""Starts of each target in the first round, and at most in the rounds that follow, each of twice as many."""
+"""Candidates of each target in the first round, and at most in the rounds that follow, each of twice as many."""
 MAX_SETS_KEPT = 128
 """Sets of candidates that stay on the device: those of a hundred restarts."""
 FINAL_ITERATIONS_FACTOR = 5
@@ -85,7 +85,7 @@ def _solve_device_arrays(
     if place != device:
         raise ShapeError(f"{caller}: the targets are on CUDA device {place}, and device {device} is asked for")
     _refuse_tolerance(request, bits, caller)
-    work = Workplace(device, arrays[0].library)
+    work = DeviceContext(device, arrays[0].library)
     with work.active():
         search = DeviceSearch.of(robot, request, bits, work)
         each = zip(request.problem.goals, targets.items(), strict=True)
@@ -103,7 +103,7 @@ def _solve_host_arrays(
     each = zip(request.problem.goals, targets.items(), strict=True)
     numbers = [target_numbers(goal, value, what) for goal, (what, value) in each]
     starts = None if q0 is None else read_starts(robot, q0, caller)
-    work = Workplace(device)
+    work = DeviceContext(device)
     with work.active():
         search = DeviceSearch.of(robot, request, bits, work)
         there = [work.send(array, "float64") for array in numbers]
@@ -129,8 +129,8 @@ def _refuse_tolerance(request: SearchRequest, bits: int, caller: str) -> None:
         )
 
 
-def _read_starts(robot: Mechanism, work: Workplace, q0: Any, caller: str) -> Any:
-    """Starts (..., nq) on the device."""
+def _read_starts(robot: Mechanism, work: DeviceContext, q0: Any, caller: str) -> Any:
+    """Candidates (..., nq) on the device."""
     q = work.borrow(q0)
     if q.shape[-1:] != (robot.model.nq,):
         raise ShapeError(f"{caller}: q0 must have {robot.model.nq} numbers in its last dimension, got shape {q.shape}")
@@ -179,14 +179,14 @@ class Kernels:
     def __init__(self, problem: SearchProblem, bits: int) -> None:
         self.problem, self.label = problem, problem.model.name
         lengths = descent.lengths(problem)
-        tape = tape_of_text(lambda *lists: descent.descent(problem, bits, *lists), lengths)
-        self.until = CudaUntil(
+        tape = trace_function(lambda *lists: descent.descent(problem, bits, *lists), lengths)
+        self.until = CudaWhileLoop(
             tape, problem.model.nq, problem.goal_size, CANDIDATES_PER_START, bits,
             {"robot": self.label, "function": "inverse_kinematics"},
         )  # fmt: skip
         nq = problem.model.nq
         self.measure = CudaFunction(
-            "measure", tape_of_text(self._measure, (2 * nq, problem.goal_size, nq)), 64, self.label
+            "measure", trace_function(self._measure, (2 * nq, problem.goal_size, nq)), 64, self.label
         )
         self._readers: dict[Hashable, CudaFunction] = {}
 
@@ -194,7 +194,7 @@ class Kernels:
         """The function that reads targets of this shape: their numbers, and 1 where they are as they should be."""
         key = goal, shape
         if key not in self._readers:
-            tape = tape_of_text(lambda entries: _target_text(goal, shape, entries), (int(np.prod(shape)),))
+            tape = trace_function(lambda entries: _target_text(goal, shape, entries), (int(np.prod(shape)),))
             self._readers[key] = CudaFunction("targets", tape, 64, self.label)
         return self._readers[key]
 
@@ -242,16 +242,16 @@ class DeviceSearch:
     home: Any
     """The configuration (nq,), on the host, of joints that move no link with a target."""
     bits: int
-    work: Workplace
+    work: DeviceContext
     names: tuple[str, ...]
-    _starts: dict[tuple[int, int], Starts] = field(default_factory=dict, repr=False)
+    _starts: dict[tuple[int, int], Candidates] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(robot: Mechanism, request: SearchRequest, bits: int, work: Workplace) -> DeviceSearch:
+    def of(robot: Mechanism, request: SearchRequest, bits: int, work: DeviceContext) -> DeviceSearch:
         """The search of a request."""
         problem = request.problem
         key = problem.key(robot), "inverse kinematics on a device", bits
-        kernels = jit_cache.keep(key, lambda: Kernels(problem, bits))
+        kernels = jit_cache.get_or_build(key, lambda: Kernels(problem, bits))
         bounds = descent.inner_bounds(request.bounds, bits)
         kept = request.kept.setdefault(("starts on devices", bits, work.device), {})
         seeds, home = seeds_of(robot, problem, request.seed), bounds.clip(neutral(robot))
@@ -354,12 +354,12 @@ class DeviceSearch:
             search.from_configurations(search.result[:, : len(self.home)], True, FINAL_ITERATIONS_FACTOR)
         return search.result
 
-    def starts(self, first: int, count: int) -> Starts:
+    def starts(self, first: int, count: int) -> Candidates:
         """Candidates of the sets from the first one on, on the device."""
         if (first, count) not in self._starts:
             q, numbers = self.seeds.sets(first, count)
             q = np.where(self.is_moved, q, self.home).reshape(-1, len(self.home))
-            starts = Starts(self.array(q), self.array(features_of(numbers, self.seeds.scales)))
+            starts = Candidates(self.array(q), self.array(features_of(numbers, self.seeds.scales)))
             if first + count > MAX_SETS_KEPT:
                 return starts
             self._starts[first, count] = starts
@@ -378,7 +378,7 @@ class _Rounds:
         self.left = rows
         self._order: Any = None
 
-    def from_candidates(self, starts: Starts, patient: bool) -> None:
+    def from_candidates(self, starts: Candidates, patient: bool) -> None:
         """From the nearest candidate of each set."""
         search = self.search
         sets = starts.features.shape[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile.backend import Caller, LoopShape, UntilLoop, active
+from chainrule.compile.backend import LoopShape, OutlinedCall, Traceable, WhileLoop, active
 from chainrule.core.derived import backend_of
 from chainrule.inverse_kinematics.methods import (
     SUMMARY_SIZE,
@@ -70,26 +70,26 @@ def iteration_cost(problem: SearchProblem) -> float:
 def iterations(problem: SearchProblem, text: Text, state: int, parameters: int, name: str, robot: Mechanism) -> Iterate:
     """The loop of a text, compiled or interpreted as the robot is."""
 
-    def repeat(_: Caller, given: Scalars, before: Scalars, __: Scalars) -> list[Scalar]:
+    def repeat(_: OutlinedCall, given: Scalars, before: Scalars, __: Scalars) -> list[Scalar]:
         return text(before, given)
 
     backend = active(backend_of(robot))
     key = (problem.key(robot), name) if backend.compiles else None
     shape = LoopShape(parameters, state)
-    return backend.loop(repeat, shape, key, problem.model.name, name=name, cost=iteration_cost(problem))
+    return backend.scan(Traceable(repeat, key, problem.model.name, name, iteration_cost(problem)), shape)
 
 
-def solver(problem: SearchProblem, robot: Mechanism) -> UntilLoop:
+def solver(problem: SearchProblem, robot: Mechanism) -> WhileLoop:
     """The loop of the problem's method, which ends each start by itself; its states are those of `initial_state`."""
 
-    def repeat(_: Caller, parameters: Scalars, state: Scalars, __: Scalars) -> list[Scalar]:
+    def repeat(_: OutlinedCall, parameters: Scalars, state: Scalars, __: Scalars) -> list[Scalar]:
         return checked_iteration(problem, state, parameters)
 
     backend = active(backend_of(robot))
     key = (problem.key(robot), problem.method) if backend.compiles else None
     shape = LoopShape(problem.parameter_size, problem.state_size + len(IterateProgress._fields))
-    name, cost = problem.method, iteration_cost(problem)
-    return backend.until(repeat, shape, key, problem.model.name, name=name, cost=cost)
+    source = Traceable(repeat, key, problem.model.name, problem.method, iteration_cost(problem))
+    return backend.while_loop(source, shape)
 
 
 def checked_iteration(problem: SearchProblem, state: Scalars, parameters: Scalars) -> list[Scalar]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.algorithms.kinematics import pose
 from chainrule.arguments import Array
-from chainrule.compile.backend import Caller, Loop, LoopShape, active
+from chainrule.compile.backend import LoopShape, OutlinedCall, Scan, Traceable, active
 from chainrule.core.derived import backend_of
 from chainrule.inverse_kinematics.goals import goal_errors, goal_numbers
 from chainrule.inverse_kinematics.methods import SearchProblem
@@ -47,9 +47,9 @@ class Measure:
         backend = active(backend_of(robot))
         key = (problem.key(robot), "measure") if backend.compiles else None
         shape = LoopShape(problem.parameter_size, self.size)
-        self.loop: Loop = backend.loop(self._text, shape, key, problem.model.name, name="measure")
+        self.loop: Scan = backend.scan(Traceable(self._text, key, problem.model.name, "measure"), shape)
 
-    def _text(self, _: Caller, parameters: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
+    def _text(self, _: OutlinedCall, parameters: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
         q = state[: self.nq]
         problem = self.problem.at(parameters)
         __, lower, upper, targets = problem.split_parameters(parameters)

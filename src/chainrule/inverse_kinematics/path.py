@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, real_array, refuse_nonfinite, rows_of
-from chainrule.compile.backend import Caller, LoopShape, active
+from chainrule.compile.backend import LoopShape, OutlinedCall, Traceable, active
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.errors import ShapeError, quoted
@@ -316,7 +316,7 @@ def path_loop(problem: SearchProblem, robot: Mechanism) -> Track:
     """The loop over the poses of a path, compiled or interpreted as the robot is."""
     nq, own = problem.model.nq, problem.parameter_size - problem.target_size
 
-    def text(call: Caller, parameters: Scalars, q: Scalars, signals: Scalars) -> list[Scalar]:
+    def text(call: OutlinedCall, parameters: Scalars, q: Scalars, signals: Scalars) -> list[Scalar]:
         given = [*parameters, *signals[: problem.target_size]]
 
         def iterate(state: Scalars) -> Scalars:
@@ -327,8 +327,8 @@ def path_loop(problem: SearchProblem, robot: Mechanism) -> Track:
 
     backend = active(backend_of(robot))
     key = (merged_fingerprint(robot), problem.goals, "path") if backend.compiles else None
-    shape, cost = LoopShape(own, nq, problem.target_size, nq), iteration_cost(problem)
-    loop = backend.loop(text, shape, key, problem.model.name, name="path", cost=cost)
+    source = Traceable(text, key, problem.model.name, "path", iteration_cost(problem))
+    loop = backend.scan(source, LoopShape(own, nq, problem.target_size, nq))
 
     def track(start: Array, parameters: Array, targets: Array) -> Array:
         rows, count, _ = targets.shape

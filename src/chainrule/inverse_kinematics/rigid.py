@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from chainrule.arguments import LAST_ROW_TOLERANCE, ROTATION_TOLERANCE, Array, rigid_transforms
-from chainrule.compile.backend import COMPILED, Caller, Loop, LoopShape, active
+from chainrule.compile.backend import COMPILED, LoopShape, OutlinedCall, Scan, Traceable, active
 from chainrule.spatial import Matrix, Scalar, Vector
 from chainrule.spatial.scalar import maximum, where
 
@@ -64,7 +64,7 @@ class _Reader:
 _readers: list[_Reader] = []
 
 
-def bind_one_repetition(loop: Loop, state: Array, parameters: Array) -> Callable[[], None]:
+def bind_one_repetition(loop: Scan, state: Array, parameters: Array) -> Callable[[], None]:
     """One repetition of a loop on these arrays, which are read and written where they are."""
     bind = getattr(loop, "bind", None)
     if bind is None:
@@ -73,11 +73,11 @@ def bind_one_repetition(loop: Loop, state: Array, parameters: Array) -> Callable
     return run
 
 
-def _loop() -> Loop:
-    return active(COMPILED).loop(_text, LoopShape(0, POSE_ENTRIES + 1), "poses of targets", "all", name="targets")
+def _loop() -> Scan:
+    return active(COMPILED).scan(Traceable(_text, "poses of targets", "all", "targets"), LoopShape(0, POSE_ENTRIES + 1))
 
 
-def _text(_: Caller, __: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
+def _text(_: OutlinedCall, __: Scalars, state: Scalars, ___: Scalars) -> list[Scalar]:
     """The rotation by rows, the position, zeros, and 1 where the pose is rigid and finite."""
     rotation, p, is_proper = rigid_pose(state)
     return [*rotation, *p, *([0.0] * (POSE_ENTRIES - POSE_NUMBERS)), is_proper]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.compile.backend import UntilLoop
+from chainrule.compile.backend import WhileLoop
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.iterate import blank_state, set_starts
 from chainrule.inverse_kinematics.measure import Measure
@@ -43,7 +43,7 @@ class Search:
     """The search for the configurations of a request: its goals, loop, starts, bounds and effort."""
 
     problem: SearchProblem
-    iterate: UntilLoop
+    iterate: WhileLoop
     measure: Measure
     seeds: Seeds
     home: Array

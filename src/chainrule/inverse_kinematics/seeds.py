@@ -159,4 +159,4 @@ def seeds_of(robot: Mechanism, problem: SearchProblem, seed: int) -> Seeds:
         )
 
     compiles = active(backend_of(robot)).compiles
-    return jit_cache.keep((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)
+    return jit_cache.get_or_build((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)

@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.algorithms.kinematics import pose as pose_of
 from chainrule.algorithms.manipulability import manipulability as manipulability_of
 from chainrule.arguments import Array
-from chainrule.compile.backend import active
+from chainrule.compile.backend import Traceable, active
 from chainrule.core.derived import backend_of, fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.functions.table import FUNCTIONS
@@ -46,15 +46,10 @@ def measure_postures(robot: Mechanism, q: Array, link: str, task: str | None = N
         T = pose(robot, q, link)
         w = manipulability(robot, q, link, task=task)
         return PostureMeasures(np.ascontiguousarray(T[:, :3, 3].T), np.ascontiguousarray(T[:, :3, 2].T), w)
-    text = _PostureText(robot.model, chosen)
-    measure = active(backend_of(robot)).function(
-        text,
-        [robot.nq],
-        ("workspace", fingerprint(robot), chosen.link, chosen.rows, chosen.by_columns),
-        robot.name,
-        name="workspace",
-        cost=FUNCTIONS["manipulability"].visits(robot.model),
-    )
+    key = ("workspace", fingerprint(robot), chosen.link, chosen.rows, chosen.by_columns)
+    cost = FUNCTIONS["manipulability"].visits(robot.model)
+    source = Traceable(_PostureText(robot.model, chosen), key, robot.name, "workspace", cost)
+    measure = active(backend_of(robot)).function(source, [robot.nq])
     with np.errstate(all="ignore"):
         rows = np.ascontiguousarray(measure(q).T)
     return PostureMeasures(rows[:3], rows[3:6], rows[6])

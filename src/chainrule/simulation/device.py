@@ -10,11 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.compile.backend import Caller, LoopShape, LoopText
+from chainrule.compile.backend import LoopBody, LoopShape, OutlinedCall
 from chainrule.compile.cuda import device_arrays
-from chainrule.compile.cuda.device_arrays import Library
+from chainrule.compile.cuda.device_arrays import ArrayLibrary
 from chainrule.compile.cuda.driver import driver
-from chainrule.compile.cuda.scan import DeviceLoop, Rows, Worst, bits_of_numbers, code_count, pointer_of, worst_row
+from chainrule.compile.cuda.scan import (
+    CudaScan,
+    DeviceRows,
+    WorstRow,
+    bits_of_numbers,
+    code_count,
+    pointer_of,
+    worst_row,
+)
 from chainrule.compile.runtime import jit_cache
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import ParameterValues
@@ -75,10 +83,10 @@ def _read_bits(dtype: Any, caller: str) -> int | None:
 class DeviceStart(NamedTuple):
     """Starts on a device: rows of q and of v, the arrays that hold them, and their library."""
 
-    q: Rows
-    v: Rows
+    q: DeviceRows
+    v: DeviceRows
     keep: tuple[Any, ...]
-    library: Library
+    library: ArrayLibrary
     bits: int
     is_users: bool
     """Whether they are the user's own arrays there; else they were sent, and the result comes back."""
@@ -101,7 +109,7 @@ def read_device_start(
     bits = device.bits or (32 if getattr(q0, "dtype", None) == np.float32 else 64)
     library = device_arrays.host_library()
     q, v = (library.send(np.ascontiguousarray(x, dtype=f"float{bits}"), device.number) for x in (start.q, start.v))
-    rows = [Rows(pointer_of(library, x), n) for x, n in ((q, robot.nq), (v, robot.nv))]
+    rows = [DeviceRows(pointer_of(library, x), n) for x, n in ((q, robot.nq), (v, robot.nv))]
     return start, DeviceStart(rows[0], rows[1], (q, v), library, bits, is_users=False)
 
 
@@ -141,12 +149,12 @@ def _read_users_arrays(
         raise ShapeError("simulate: the rows of q0 and qd0 must lie at equal distances; make contiguous copies of them")
     if given is None:
         zeros = q.library.send(np.zeros(robot.nv, dtype=f"float{bits}"), number)
-        v = Rows(pointer_of(q.library, zeros), 0)
+        v = DeviceRows(pointer_of(q.library, zeros), 0)
     else:
-        zeros, v = None, Rows(given.pointer, strides[1] or 0)
+        zeros, v = None, DeviceRows(given.pointer, strides[1] or 0)
     unknown = [np.broadcast_to(np.zeros(n), (rows, n)) for n in (robot.nq, robot.nv)]
     start = Start(unknown[0], unknown[1], batch)
-    own = DeviceStart(Rows(q.pointer, strides[0] or 0), v, (q0, qd0, zeros), q.library, bits, is_users=True)
+    own = DeviceStart(DeviceRows(q.pointer, strides[0] or 0), v, (q0, qd0, zeros), q.library, bits, is_users=True)
     return start, own
 
 
@@ -204,7 +212,7 @@ class DeviceTrajectory:
     method: str = "rk4"
     status: str = "finished"
     parameters: Mapping[str, Array] = field(default_factory=dict)
-    library: Library = field(default=device_arrays.CUPY, repr=False)
+    library: ArrayLibrary = field(default=device_arrays.CUPY, repr=False)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -232,10 +240,10 @@ def simulate_on_device(
     return DeviceRun(request, integrator, start, device.number, within_limits).trajectory()
 
 
-def _recording_states(text: LoopText, size: int) -> LoopText:
+def _recording_states(text: LoopBody, size: int) -> LoopBody:
     """A step whose record is the state at its start."""
 
-    def step(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+    def step(call: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
         return [*text(call, parameters, state, signals)[:size], *state]
 
     return step
@@ -276,12 +284,12 @@ class DeviceRun:
         self.keep: list[Any] = []
         """Arrays that launches read."""
 
-    def _compile(self, within_limits: bool) -> DeviceLoop:
+    def _compile(self, within_limits: bool) -> CudaScan:
         request, plant, scheme, bits = self.request, self.plant, self.integrator.scheme, self.start.bits
         own = (within_limits, bits, self.is_shared, self.states_only)
         key = (plant.fingerprint, scheme_key(scheme), request.projects, *own)
 
-        def build() -> DeviceLoop:
+        def build() -> CudaScan:
             size, record = state_size(plant), record_size(plant)
             text, tapes = (
                 step_function(plant, scheme, request.projects, by_rates=True),
@@ -290,9 +298,9 @@ class DeviceRun:
             if self.states_only:
                 text, tapes, record = _recording_states(text, size), replace(tapes, watch=None), size
             shape = LoopShape(1 + plant.parameter_count, size, plant.width, record)
-            return DeviceLoop(text, shape, tapes, bits, self.is_shared, plant.model.name)
+            return CudaScan(text, shape, tapes, bits, self.is_shared, plant.model.name)
 
-        return jit_cache.keep(("device loop", *key), build)
+        return jit_cache.get_or_build(("device loop", *key), build)
 
     # --- launches ---
 
@@ -303,7 +311,7 @@ class DeviceRun:
         status = "finished" if worst is None else self._judge(worst, records)
         return self._result(records, self._times(every), status)
 
-    def run(self, every: int) -> tuple[Any, Worst | None]:
+    def run(self, every: int) -> tuple[Any, WorstRow | None]:
         """All records (..., T, record), and the worst row."""
         samples = self._samples(every)
         records = self._empty((*self.request.start.batch, samples, self.loop.shape.record), "the motion")
@@ -341,7 +349,9 @@ class DeviceRun:
         """Queue all pieces, for all rows or for one."""
         rows, size = self.rows if row is None else 1, self.loop.shape.record
         first = 0 if row is None else row
-        starts = tuple(Rows(x.pointer + first * x.stride * self.start.bits // 8, x.stride) for x in self.start[:2])
+        starts = tuple(
+            DeviceRows(x.pointer + first * x.stride * self.start.bits // 8, x.stride) for x in self.start[:2]
+        )
         state = self._empty((rows, self.loop.shape.state), "the states") if len(pieces) > 1 else None
         base = pointer_of(self.library, records)
         with ProgressBar(self.request.duration, self.request.progress if len(pieces) > 1 else False) as progress:
@@ -354,7 +364,7 @@ class DeviceRun:
                     starts=(starts[0], starts[1]),
                     parameters=self.parameters(piece.h, row),
                     signals=self._signals(piece, row, is_last),
-                    records=Rows(base + piece.record * size * self.start.bits // 8, samples * size),
+                    records=DeviceRows(base + piece.record * size * self.start.bits // 8, samples * size),
                     state=0 if state is None else pointer_of(self.library, state),
                     goes_on=k > 0,
                     codes=pointer_of(self.library, codes) if is_last else None,
@@ -365,7 +375,7 @@ class DeviceRun:
                     self.library.fetch(state)  # waits, so that the user can interrupt
                 progress.at(float(piece.t[-1]))
 
-    def parameters(self, h: float, row: int | None = None) -> Rows | list[int]:
+    def parameters(self, h: float, row: int | None = None) -> DeviceRows | list[int]:
         """The step and the parameters of the plant, as the kernels take them."""
         own = self.request.parameters if row is None or self.is_shared else self.request.parameters[row : row + 1]
         whole = np.concatenate([np.full((len(own), 1), h), own], axis=1)
@@ -373,10 +383,10 @@ class DeviceRun:
             return bits_of_numbers(whole[0], self.start.bits)
         return self.send(whole, 0 if len(whole) == 1 else whole.shape[1])
 
-    def _signals(self, piece: _Piece, row: int | None, is_last: bool) -> Rows:
+    def _signals(self, piece: _Piece, row: int | None, is_last: bool) -> DeviceRows:
         """Signals of the steps of a piece, and of one from the end of the motion."""
         if not self.plant.width:
-            return Rows(0, 0)
+            return DeviceRows(0, 0)
         division = self.splitter.divide(piece.t, piece.h)
         if not division.is_whole.all():
             raise ShapeError(
@@ -389,7 +399,7 @@ class DeviceRun:
             parts.append(self.splitter.inputs(np.array([end, end + self.h]), self.h)[1])
         return self.send_signals(parts, row)
 
-    def send_signals(self, parts: Sequence[Array], row: int | None = None) -> Rows:
+    def send_signals(self, parts: Sequence[Array], row: int | None = None) -> DeviceRows:
         """Signals (rows, T, width) one after the other, those of all rows or of one."""
         if not any(part.strides[0] for part in parts):
             parts, row = [part[:1] for part in parts], None
@@ -398,15 +408,15 @@ class DeviceRun:
             whole = whole[row : row + 1]
         return self.send(whole, 0 if len(whole) == 1 else math.prod(whole.shape[1:]))
 
-    def send(self, array: Array, stride: int) -> Rows:
+    def send(self, array: Array, stride: int) -> DeviceRows:
         """Numbers on the device, which stay there as long as the run."""
         sent = self.library.send(np.ascontiguousarray(array, dtype=f"float{self.start.bits}"), self.device)
         self.keep.append(sent)
-        return Rows(pointer_of(self.library, sent), stride)
+        return DeviceRows(pointer_of(self.library, sent), stride)
 
     # --- checks ---
 
-    def _judge(self, worst: Worst, records: Any) -> str:
+    def _judge(self, worst: WorstRow, records: Any) -> str:
         """The status of a motion whose worst row is this, or the error that it is."""
         request, row = self.request, worst.row
         index = request.start.index_of(row)

@@ -11,8 +11,8 @@ import numpy as np
 
 from chainrule.algorithms import energy, friction
 from chainrule.algorithms.loop_equations import residuals
-from chainrule.compile.cuda.scan_codegen import LoopTapes
-from chainrule.compile.program import tape_of_text
+from chainrule.compile.cuda.scan_codegen import ScanTapes
+from chainrule.compile.program import trace_function
 from chainrule.simulation.guards import (
     ENERGY_ROUNDING,
     FRICTION_SLACK,
@@ -50,7 +50,7 @@ class Severity(IntEnum):
     NOT_FINITE = 6
 
 
-def check_tapes(request: SimulationRequest, bits: int, within_limits: bool) -> LoopTapes:
+def check_tapes(request: SimulationRequest, bits: int, within_limits: bool) -> ScanTapes:
     """The tapes around the steps of a simulation."""
     plant = request.plant
     nq, nv, size, count = plant.model.nq, plant.model.nv, state_size(plant), 1 + plant.parameter_count
@@ -94,10 +94,10 @@ def check_tapes(request: SimulationRequest, bits: int, within_limits: bool) -> L
         return [severity]
 
     watches = plant.has_friction or (plant.rows and request.projects)
-    return LoopTapes(
-        tape_of_text(begin, (count, nq, nv)),
-        tape_of_text(check, (count, size, size)),
-        tape_of_text(watch, (count, record_size(plant))) if watches else None,
+    return ScanTapes(
+        trace_function(begin, (count, nq, nv)),
+        trace_function(check, (count, size, size)),
+        trace_function(watch, (count, record_size(plant))) if watches else None,
         Severity.DIVERGED,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.compile.cuda import device_arrays
-from chainrule.compile.cuda.scan import DeviceAdjoint, Rows, pointer_of
+from chainrule.compile.cuda.scan import CudaAdjoint, DeviceRows, pointer_of
 from chainrule.compile.runtime import jit_cache
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
@@ -86,7 +86,7 @@ class DeviceSensitivities(Sensitivities):
             device_arrays.empty(self._library, shape, self._bits, self._device, "sensitivities: the gradient")
             for shape in (shapes if self._is_sampled else shapes[:2])
         ]
-        ahead = self._run.send_signals([self._signals]) if signals else Rows(0, 0)
+        ahead = self._run.send_signals([self._signals]) if signals else DeviceRows(0, 0)
         pointers = [pointer_of(self._library, x) for x in (states, *results)] + [0] * (3 - len(results))
         arguments = [
             steps, pointers[0], *(pointer for pointer, _ in weights), *ahead, *pointers[1:],
@@ -98,16 +98,16 @@ class DeviceSensitivities(Sensitivities):
         start, numbers, *stages = (self._library.fetch(x).astype(float) for x in results)
         return self._gradients(start, numbers, stages[0] if stages else np.zeros((rows, steps, 0)))
 
-    def _kernel(self) -> DeviceAdjoint:
+    def _kernel(self) -> CudaAdjoint:
         run = self._run
         key = (*self._key("device adjoint"), self._bits, run.is_shared)
 
-        def build() -> DeviceAdjoint:
+        def build() -> CudaAdjoint:
             places = (self.robot.nq, self.robot.nv)
             name = self.robot.name
-            return DeviceAdjoint(self._backward_text, self._backward_lengths, places, self._bits, run.is_shared, name)
+            return CudaAdjoint(self._backward_text, self._backward_lengths, places, self._bits, run.is_shared, name)
 
-        return jit_cache.keep(key, build)
+        return jit_cache.get_or_build(key, build)
 
     def _slices(self, results: Sequence[Any]) -> dict[str, Any]:
         """Gradients by name, as parts of the arrays on the device."""

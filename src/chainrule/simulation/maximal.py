@@ -17,7 +17,7 @@ import numpy as np
 from chainrule.algorithms import parent_child
 from chainrule.algorithms.configuration import integrate
 from chainrule.arguments import Array, one_of, positive, real_array
-from chainrule.compile.backend import active
+from chainrule.compile.backend import Traceable, active
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import backend_of, merged_fingerprint, merged_model
 from chainrule.core.evaluation import require
@@ -79,7 +79,7 @@ class MaximalEquations:
         key = ("maximal", merged_fingerprint(robot), self.rows, feedback)
         visits = float(len(self.model.bodies) ** 2)
         backend = active(backend_of(robot))
-        self._function = backend.function(self._text, lengths, key, robot.name, name="maximal", cost=visits)
+        self._function = backend.function(Traceable(self._text, key, robot.name, "maximal", visits), lengths)
 
     def _compute(self, poses: Scalars, twists: Scalars, q: Scalars) -> parent_child.Maximal:
         gains = None if self.feedback is None else (self.feedback, self.feedback)

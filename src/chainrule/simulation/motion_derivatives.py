@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, real_array
-from chainrule.compile.backend import COMPILED, Caller, LoopShape, LoopText, active, call_directly
-from chainrule.compile.program import split
+from chainrule.compile.backend import COMPILED, LoopBody, LoopShape, OutlinedCall, Traceable, active, call_inline
+from chainrule.compile.program import unflatten
 from chainrule.core.derived import backend_of
 from chainrule.core.evaluation import evaluate
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
@@ -213,7 +213,7 @@ class Sensitivities:
             self._count,
         )
 
-        def dual_text(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+        def dual_text(call: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
             def step(x: list[Scalar]) -> Scalars:
                 return text(_dual_caller(call), [parameters[0], *x[: count - 1]], x[count - 1 :], signals)[:size]
 
@@ -223,10 +223,10 @@ class Sensitivities:
 
         backend = active(backend_of(self.robot))
         shape = LoopShape(2 * count, 2 * size, self.plant.width, 2 * size)
-        return backend.loop(dual_text, shape, self._key("forward"), self.robot.name, rows, name="sensitivities")
+        return backend.scan(Traceable(dual_text, self._key("forward"), self.robot.name, "sensitivities"), shape, rows)
 
     @property
-    def _text(self) -> LoopText:
+    def _text(self) -> LoopBody:
         return step_function(self.plant, self.integrator.scheme, self.request.projects)
 
     def _key(self, kind: str) -> tuple[Any, ...]:
@@ -290,7 +290,7 @@ class Sensitivities:
         from chainrule.compile.autodiff import vjp
 
         *parts, cotangent = arguments
-        after = self._text(call_directly, *parts)[: self._size]
+        after = self._text(call_inline, *parts)[: self._size]
         inputs: list[Any] = [x for part in parts for x in part]
         return vjp(inputs[0].graph, after, inputs, cotangent)
 
@@ -303,7 +303,7 @@ class Sensitivities:
             return self._backward_text(*(next(given) if length else [] for length in lengths))
 
         sizes = [length for length in lengths if length]
-        return COMPILED.function(backward, sizes, self._key("adjoint"), self.robot.name, name="adjoint")
+        return COMPILED.function(Traceable(backward, self._key("adjoint"), self.robot.name, "adjoint"), sizes)
 
     def _gradients(self, adjoint: Array, by_parameters: Array, by_signals: Array) -> dict[str, Array]:
         rows, nq, n = len(adjoint), self.robot.nq, self.robot.nv
@@ -332,7 +332,7 @@ class Sensitivities:
         return np.einsum("ts,rtn->rsn", weights, own)
 
 
-def _dual_caller(call: Caller) -> Caller:
+def _dual_caller(call: OutlinedCall) -> OutlinedCall:
     """Calls of functions of dual numbers: functions of their values and rates, that give both."""
 
     def dual_call(name: str, compute: Callable[..., Scalars], *arguments: Scalars, **_: Any) -> Scalars:
@@ -343,7 +343,7 @@ def _dual_caller(call: Caller) -> Caller:
             return call(name, compute, *arguments)
 
         def both(values: Scalars, rates: Scalars) -> list[Scalar]:
-            result, change = derivative(lambda x: compute(*split(x, lengths)), values, rates)
+            result, change = derivative(lambda x: compute(*unflatten(x, lengths)), values, rates)
             return [*result, *change]
 
         found = call(f"{name}.dual", both, *zip(*(parts_of(x, max(tags)) for x in flat), strict=True))

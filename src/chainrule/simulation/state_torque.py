@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, together
-from chainrule.compile.backend import active
+from chainrule.compile.backend import Traceable, active
 from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument
@@ -56,5 +56,5 @@ def _controller_torque(robot: Mechanism, t: float, q: Array, qd: Array, controll
 
     backend = active(backend_of(robot))
     key = (merged_fingerprint(robot), source.fingerprint, "torque") if backend.compiles else ()
-    law = backend.function(torque_of, ends[-1:], key, robot.name, name="torque")
+    law = backend.function(Traceable(torque_of, key, robot.name, "torque"), ends[-1:])
     return law(np.concatenate(arrays, axis=-1))

@@ -17,13 +17,14 @@ from chainrule.arguments import Array
 from chainrule.compile.backend import (
     INTERPRETED,
     Backend,
-    Caller,
-    InterpretedLoop,
-    Loop,
+    InterpretedScan,
+    LoopBody,
     LoopShape,
-    LoopText,
+    OutlinedCall,
+    Scan,
+    Traceable,
     active,
-    call_directly,
+    call_inline,
     columns,
 )
 from chainrule.core.derived import backend_of
@@ -104,7 +105,7 @@ class PlantCalls:
     """The plant's functions by calls: traced into a loop, compiled one by one, or made in place."""
 
     def __init__(
-        self, plant: Plant, call: Caller, p: Scalars, close: Caller | None = None, by_rates: bool = False
+        self, plant: Plant, call: OutlinedCall, p: Scalars, close: OutlinedCall | None = None, by_rates: bool = False
     ) -> None:
         self.plant, self.call, self.p, self.by_rates = plant, call, p, by_rates
         self.close = call if close is None else close
@@ -141,13 +142,13 @@ class PlantCalls:
         def contradicts() -> Scalar:
             return counters[0] * _count(resting)
 
-        return self.call("sticking_pass", text, *problem, when=contradicts, is_in_row=True)
+        return self.call("sticking_pass", text, *problem, when=contradicts, is_iteration=True)
 
     def rates_pass(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, *problem: Scalars) -> Scalars:
         """`Plant.rates_pass`: needed until no joint contradicts what it is taken for."""
         contradictions = problem[-1][0]
         arguments = (q, v, x, s, self.p, *problem)
-        return self.call("rates_pass", self._rates_pass, *arguments, when=lambda: contradictions, is_in_row=True)
+        return self.call("rates_pass", self._rates_pass, *arguments, when=lambda: contradictions, is_iteration=True)
 
     def _rates_pass(
         self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *problem: Scalars
@@ -202,7 +203,7 @@ def _count(values: Scalars) -> Scalar:
 def plant_calls(plant: Plant, p: Scalars, backend: Backend) -> PlantCalls:
     """The plant's functions on arrays, called from Python for parameters p, each a number for every row."""
     backend = active(backend)
-    call = backend.caller(plant.fingerprint if backend.compiles else (), plant.model.name)
+    call = backend.outlined_call(plant.fingerprint if backend.compiles else (), plant.model.name)
     return PlantCalls(plant, call, p)
 
 
@@ -220,7 +221,7 @@ def _take_step(
     return _result(q, v, x, step(plant.at(calls.p), calls, scheme, q, v, x, signals, restitution, h, project))
 
 
-def step_function(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool = False) -> LoopText:
+def step_function(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: bool = False) -> LoopBody:
     """One step as a function of (call, parameters, state, signals): the first parameter is its length.
 
     With `by_rates` the joints that stick are found by evaluating the rates again and again: fewer operations where
@@ -228,7 +229,7 @@ def step_function(plant: Plant, scheme: FixedStep, project: bool, *, by_rates: b
     """
     width = plant.width
 
-    def one_step(call: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+    def one_step(call: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
         h, *p = parameters
 
         def at_stage(stage: int, _q: Scalars, _v: Scalars) -> Scalars:
@@ -247,12 +248,12 @@ class BackendTimeLoop:
         function = step_function(plant, scheme, project)
         shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width, record_size(plant))
         key = (plant.fingerprint, scheme_key(scheme), project) if backend.compiles else ()
-        self.loop: Loop = backend.loop(function, shape, key, plant.model.name, rows)
+        self.loop: Scan = backend.scan(Traceable(function, key, plant.model.name, "rollout"), shape, rows)
 
     @property
     def taken(self) -> int:
         """Steps that the last advance has completed; 0 if compiled code was interrupted, which does not count."""
-        return self.loop.completed if isinstance(self.loop, InterpretedLoop) else 0
+        return self.loop.completed if isinstance(self.loop, InterpretedScan) else 0
 
     def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
         """Take the steps between the times t."""
@@ -274,15 +275,15 @@ class CallingTimeLoop:
 
     def __init__(self, plant: Plant, scheme: FixedStep, project: bool, backend: Backend) -> None:
         self.plant, self.backend = plant, backend
-        call = backend.caller(plant.fingerprint if backend.compiles else (), plant.model.name)
+        call = backend.outlined_call(plant.fingerprint if backend.compiles else (), plant.model.name)
 
-        def one_step(_: Caller, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+        def one_step(_: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
             h, *p = parameters
-            calls = PlantCalls(plant, call, p, call_directly)
+            calls = PlantCalls(plant, call, p, call_inline)
             return _take_step(plant, scheme, project, calls, h, state, self._signals(signals, len(state[0])))
 
         shape = LoopShape(1 + plant.parameter_count, state_size(plant), plant.width + 1, record_size(plant))
-        self.loop = INTERPRETED.loop(one_step, shape, (), plant.model.name)
+        self.loop = INTERPRETED.scan(Traceable(one_step, (), plant.model.name, "rollout"), shape)
 
     @property
     def taken(self) -> int:

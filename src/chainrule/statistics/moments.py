@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.compile.column_moments import column_scan
+from chainrule.compile.column_moments import column_moments
 from chainrule.statistics import log_bins
 from chainrule.statistics.log_bins import BinCounts
 
@@ -83,7 +83,7 @@ def _of_dense_block(block: Array, start: int, dense: NDArray[np.int64]) -> Momen
     The rows of its extremes are given by the row `start` that it begins with.
     """
     rows, width = block.shape
-    passes, starts = column_scan(log_bins.DROPPED_BITS), np.full(width, start)
+    passes, starts = column_moments(log_bins.DROPPED_BITS), np.full(width, start)
     mean = passes.totals(block) / rows
     if not np.isfinite(mean).all():
         bits = np.empty((width, rows), dtype=np.uint16)

@@ -16,7 +16,7 @@ from chainrule.compile.graph import Graph
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape
 from chainrule.compile.traced_function import TracedFunction
-from chainrule.compile.ufunc import batch_function
+from chainrule.compile.ufunc import compile_ufunc
 from chainrule.core.evaluation import call_of
 from compile.codegen.test_operations import PAIRS, expected_of, tape_of
 from compile.support import arguments_of, close
@@ -37,7 +37,7 @@ def test_all_operations():
         start = len(instructions)
         instructions += [i._replace(operands=tuple(v + start for v in i.operands)) for i in tape.instructions]
         outputs.append(len(instructions) - 1)
-    function = batch_function(Tape((2,), tuple(instructions), tuple(outputs)), "operations", "a test")
+    function = compile_ufunc(Tape((2,), tuple(instructions), tuple(outputs)), "operations", "a test")
     with np.errstate(all="ignore"):
         found = function(PAIRS)
     for k, operation in enumerate(OPERATIONS):

@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 
 import chainrule as cr
 from chainrule.compile.codegen import vectorize
-from chainrule.compile.program import Outliner, Place, tape_of_text
-from chainrule.compile.scan import Rollout
+from chainrule.compile.codegen.vectorize import Lanes
+from chainrule.compile.program import Location, Outliner, trace_function
+from chainrule.compile.scan import CompiledScan
 from chainrule.compile.trace import trace
-from chainrule.compile.ufunc import batch_function
+from chainrule.compile.ufunc import compile_ufunc
 from chainrule.core.derived import merged_model
 from chainrule.functions.reference import evaluate
 
@@ -20,9 +21,9 @@ def test_values_that_wait_in_scratch_memory_change_no_number(waiting, monkeypatc
     tape = trace(merged_model(robot), "coriolis_matrix")
     monkeypatch.setattr(vectorize, "LONG_TAPE", 100)
     monkeypatch.setattr(vectorize, "LONG_TAPE_PART_INSTRUCTIONS", 50)
-    monkeypatch.setattr(vectorize, "MAX_WAITING", waiting)
+    monkeypatch.setattr(vectorize, "MAX_LIVE_VALUES", waiting)
     q, qd = np.random.default_rng(0).normal(size=(2, 9, 6))
-    found = batch_function(tape, "coriolis_matrix", "a test")(q, qd)
+    found = compile_ufunc(tape, "coriolis_matrix", "a test")(q, qd)
     expected = evaluate(merged_model(robot), "coriolis_matrix", (q, qd))
     assert_allclose(found.reshape(9, 6, 6), expected, rtol=1e-12, atol=1e-12)
 
@@ -30,7 +31,7 @@ def test_values_that_wait_in_scratch_memory_change_no_number(waiting, monkeypatc
 def test_a_value_of_many_outputs_stays_in_scratch_memory_to_the_end(monkeypatch):
     monkeypatch.setattr(vectorize, "LONG_TAPE", 10)
     monkeypatch.setattr(vectorize, "LONG_TAPE_PART_INSTRUCTIONS", 7)
-    monkeypatch.setattr(vectorize, "MAX_WAITING", 2)
+    monkeypatch.setattr(vectorize, "MAX_LIVE_VALUES", 2)
 
     def text(x):
         total = x[0] * x[1]
@@ -40,7 +41,7 @@ def test_a_value_of_many_outputs_stays_in_scratch_memory_to_the_end(monkeypatch)
         return [*powers, *[total] * (vectorize.MAX_PLACES + 1)]
 
     x = np.array([[0.5, 2.0], [0.25, 3.0]])
-    found = batch_function(tape_of_text(text, [2]), "powers", "a test")(x)
+    found = compile_ufunc(trace_function(text, [2]), "powers", "a test")(x)
     assert_allclose(found, np.array(text(x.T)).T, rtol=1e-15)
 
 
@@ -59,8 +60,8 @@ def program():
 
 def test_arguments_of_a_call_are_read_where_they_lie():
     first, second, last = program().segments
-    assert first.arguments == (Place(1, 0), Place(0, 0), Place(None, 0))
-    assert second.arguments == (Place(3, 0), Place(0, 0), Place(None, 0))
+    assert first.arguments == (Location(1, 0), Location(0, 0), Location(None, 0))
+    assert second.arguments == (Location(3, 0), Location(0, 0), Location(None, 0))
     assert len(first.tape.outputs) == len(second.tape.outputs) == 1
     assert last.calls is None
 
@@ -72,7 +73,7 @@ def test_a_call_whose_arguments_all_lie_somewhere_has_no_code_before_it():
     made = outliner.program([*after, after[0]])
     assert made.segments[0].tape.outputs == ()
     rows = np.array([[1.0, 2.0], [3.0, 4.0]])
-    Rollout(made, 1, 2, "scale", "a test")(rows, np.full((2, 1), 0.5), 2)
+    CompiledScan(made, 1, Lanes(64, 2), "scale", "a test")(rows, np.full((2, 1), 0.5), 2)
     assert rows.tolist() == [[0.25, 0.5], [0.75, 1.0]]
 
 
@@ -82,5 +83,5 @@ def test_a_program_with_calls(width):
     expected = rows.copy()
     for _ in range(2):
         expected = np.stack([0.5 * expected[:, 0] - expected.sum(axis=1), 0.5 * expected[:, 1]], axis=1)
-    Rollout(program(), 1, width, "steps", "a test")(rows, np.full((3, 1), 0.5), 1)
+    CompiledScan(program(), 1, Lanes(64, width), "steps", "a test")(rows, np.full((3, 1), 0.5), 1)
     assert_allclose(rows, expected, rtol=1e-15)

@@ -11,7 +11,7 @@ from processes import program
 
 from chainrule.compile.codegen import c
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape
-from chainrule.compile.ufunc import batch_function
+from chainrule.compile.ufunc import compile_ufunc
 
 MEANING = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
@@ -41,7 +41,7 @@ def expected_of(operation):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_machine_code(operation):
     rows, expected = expected_of(operation)
-    function = batch_function(tape_of(operation), "operation", "a test")
+    function = compile_ufunc(tape_of(operation), "operation", "a test")
     assert_allclose(function(rows)[:, 0], expected, rtol=1e-15, atol=1e-16)
 
 

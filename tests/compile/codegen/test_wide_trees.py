@@ -9,13 +9,13 @@ import pytest
 
 import chainrule as cr
 from chainrule.compile.backend import Call, is_worth_compiling
-from chainrule.compile.codegen.batch_loop import Signature
+from chainrule.compile.codegen.batch_loop import CoreSignature
 from chainrule.compile.codegen.module import batch_module
 from chainrule.compile.codegen.vectorize import MAX_PLACES, PART_INSTRUCTIONS, PART_STORES, Lanes
 from chainrule.compile.fast_calls.single_call import add_single_call
 from chainrule.compile.tape import Instruction, Tape
 from chainrule.compile.trace import trace
-from chainrule.compile.ufunc import batch_function
+from chainrule.compile.ufunc import compile_ufunc
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import options_of
 from chainrule.functions.table import FUNCTIONS
@@ -44,7 +44,7 @@ def texts(name: str, robots: list[cr.Robot]) -> Iterator[str]:
         options = options_of(robot, name, {})
         if is_worth_compiling(Call.of(model, "", name, options)):
             entry = FUNCTIONS[name]
-            signature = Signature(entry.argument_lengths(model, ()), entry.shape(model, options))
+            signature = CoreSignature(entry.argument_lengths(model, ()), entry.shape(model, options))
             tape = trace(model, name, **options)
             module = batch_module(tape, signature, Lanes(64, 4))
             add_single_call(module, tape, signature)
@@ -97,7 +97,7 @@ def test_outputs_in_many_places_are_all_written(places):
         Instruction("mul", (0, 1)),
     )
     order = np.random.default_rng(0).permutation([0, 1, 2, 3, 4] * places)
-    call = batch_function(Tape((1,), instructions, tuple(int(v) for v in order)), "spread", "test")
+    call = compile_ufunc(Tape((1,), instructions, tuple(int(v) for v in order)), "spread", "test")
     x = np.linspace(-3, 3, 19)[:, None]
     columns = np.concatenate([x, np.full_like(x, 2.5), np.zeros_like(x), np.full_like(x, -0.0), 2.5 * x], axis=1)
     assert call(x).tobytes() == columns[:, order].tobytes()

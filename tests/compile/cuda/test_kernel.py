@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import chainrule as cr
 from chainrule.compile.cuda import codegen as emit
 from chainrule.compile.cuda import device_arrays, driver
-from chainrule.compile.dead_code import part
-from chainrule.compile.liveness import kept_values, most_waiting
+from chainrule.compile.dead_code import subtape
+from chainrule.compile.liveness import register_pressure, spills
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape, with_shared_reciprocals
 from chainrule.errors import MissingPackageError, ShapeError
 from compile.cuda.emulator import emulated_device, on_device
@@ -60,7 +60,7 @@ def test_a_wide_result_is_computed_in_parts(device, monkeypatch, arm):
     monkeypatch.setenv("CHAINRULE_CACHE", "off")
     monkeypatch.setattr(emit, "MAX_TILE_BYTES", 2048)  # eight doubles a state
     tape = arm.compiled.kernel("inverse_dynamics_derivatives", target="cuda").tape
-    assert emit.layout_of(tape, 64).parts == ((0, 8), (8, 12))
+    assert emit.shared_memory_of(tape, 64).parts == ((0, 8), (8, 12))
     kernel = pickle.loads(pickle.dumps(arm.compiled.kernel("inverse_dynamics_derivatives", target="cuda")))
     given = states(kernel, 45)
     got = kernel(*map(on_device, given))
@@ -82,13 +82,13 @@ def test_values_that_wait_long_are_kept_in_shared_memory(device, monkeypatch, ar
 @given(st.integers(1, 12), st.integers(1, 30))
 def test_no_slot_holds_two_values_at_once(registers, slots):
     tape = cr.load("planar_3r").compiled.kernel("mass_matrix", target="cuda").tape
-    kept = kept_values(tape, registers, slots)
+    kept = spills(tape, registers, slots)
     last = {v: k for k, i in enumerate(tape.instructions) for v in i.operands}
     spans = sorted((place.slot, place.after, last[value]) for value, place in kept.items())
     assert all(slot < slots for slot, _, _ in spans)
     assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(spans))
     if slots == 30:  # enough for this tape
-        assert most_waiting(tape) - len(kept) <= registers
+        assert register_pressure(tape) - len(kept) <= registers
 
 
 def test_a_kernel_is_launched_with_the_threads_it_is_written_for(monkeypatch):
@@ -98,7 +98,7 @@ def test_a_kernel_is_launched_with_the_threads_it_is_written_for(monkeypatch):
     written = len(with_shared_reciprocals(tape).instructions)
     assert written > len(tape.instructions)
     monkeypatch.setattr(emit, "MAX_SMALL_TAPE", written)
-    threads = emit.layout_of(tape, 64).threads
+    threads = emit.shared_memory_of(tape, 64).threads
     assert f"__launch_bounds__({threads}) quotients(" in emit.batch_kernel("quotients", tape, 64)
 
 
@@ -241,7 +241,7 @@ def test_every_operation_has_its_text(device):
     source = emit.prelude(64) + emit.batch_kernel("all_operations", tape, 64)
     code = driver.CudaCode(source, {"robot": "none", "function": "all", "bits": 64})
     x, out = on_device(rows), on_device(np.full((4, len(tape.outputs)), 7.0))
-    layout = emit.layout_of(tape, 64)
+    layout = emit.shared_memory_of(tape, 64)
     code.launch("all_operations", (1, len(layout.parts)), layout.threads, [4, x.ctypes.data, 2, out.ctypes.data])
     with np.errstate(all="ignore"):
         want = evaluate(tape, [rows], (len(tape.outputs),))
@@ -252,7 +252,7 @@ def test_parts_of_a_tape_are_the_same_numbers(arm):
     from chainrule.compile.interpreter import evaluate
 
     tape = arm.compiled.kernel("mass_matrix", target="cuda").tape
-    some = part(tape, tape.outputs[2:])
+    some = subtape(tape, tape.outputs[2:])
     q = np.array([[0.4, -0.9]])
     assert len(some.instructions) < len(tape.instructions)
     assert np.array_equal(evaluate(some, [q], (2,)), evaluate(tape, [q], (4,))[:, 2:])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrule as cr
-from chainrule.compile.program import tape_of_text
+from chainrule.compile.program import trace_function
 from chainrule.compile.tape import Instruction, Tape
 from chainrule.errors import ShapeError
 from chainrule.symbolic.closed_form.assignments import StraightLineProgram
@@ -19,7 +19,7 @@ A, B, C, D = SYMBOLS = sp.symbols("a b c d")
 
 
 def lines_of(make, count=4):
-    lines = StraightLineProgram.of(tape_of_text(lambda x: make(*x), [count]))
+    lines = StraightLineProgram.of(trace_function(lambda x: make(*x), [count]))
     lines.shorten()
     return lines
 

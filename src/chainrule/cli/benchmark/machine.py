@@ -20,7 +20,7 @@ COPIED_NUMBERS = 8_000_000
 def measure_peaks(seconds: float) -> dict[str, float]:
     """Fused multiply-adds in registers (flop/s), and copying of large arrays (B/s)."""
     width = engine.vector_bits() // 64
-    code = engine.Code(engine.compile_text(_multiply_adds(width)))
+    code = engine.MachineCode(engine.compile_text(_multiply_adds(width)))
     peak = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(code.address("peak"))
     flops = 2 * width * CHAINS * ROUNDS / best(lambda: peak(ROUNDS), seconds)
     source = np.ones(COPIED_NUMBERS)

@@ -21,7 +21,7 @@ MAX_STACK_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
-class Signature:
+class CoreSignature:
     """Lengths of the inputs, shape of the output, and the input and place of each quaternion, never to be zero."""
 
     inputs: tuple[int, ...]
@@ -43,7 +43,7 @@ class Signature:
         return f"{inputs}->({','.join(map(str, self.output))})"
 
 
-class _Lines:
+class _TileBuilder:
     """IR lines with fresh names."""
 
     def __init__(self, lanes: Lanes, prefix: str) -> None:
@@ -104,7 +104,7 @@ def pack(lanes: Lanes) -> str:
     for r in range(W):
         rows.append(f"  %i{r} = call i64 @llvm.smin.i64(i64 {r}, i64 %last)\n")
         rows.append(f"  %o{r} = mul i64 %i{r}, %outer\n  %p{r} = getelementptr i8, ptr %src, i64 %o{r}\n")
-    block, lines = square(lanes), _Lines(lanes, "s")
+    block, lines = square(lanes), _TileBuilder(lanes, "s")
     mask = lines.first(lines.new("sub i64 %cols, %k"), block.width)
     offset = lines.new(f"mul i64 %k, {item}")
     into = lines.new(f"mul i64 %k, {size}")
@@ -121,7 +121,7 @@ def pack(lanes: Lanes) -> str:
         place = lines.new(f"add i64 {into}, {r * size}")
         address = lines.new(f"getelementptr i8, ptr %tile, i64 {place}")
         lines.add(f"store {V} {column}, ptr {address}, align {item}")
-    single = _Lines(lanes, "n")
+    single = _TileBuilder(lanes, "n")
     value = "poison"
     for r in range(W):
         address = single.new(f"getelementptr i8, ptr %p{r}, i64 %offset")
@@ -166,7 +166,7 @@ def unpack(lanes: Lanes) -> str:
     rows = "".join(
         f"  %o{r} = mul i64 {r}, %outer\n  %p{r} = getelementptr i8, ptr %dst, i64 %o{r}\n" for r in range(W)
     )
-    block, lines = square(lanes), _Lines(lanes, "s")
+    block, lines = square(lanes), _TileBuilder(lanes, "s")
     mask = lines.first(lines.new("sub i64 %cols, %k"), block.width)
     begin, offset = lines.new(f"mul i64 %k, {size}"), lines.new(f"mul i64 %k, {item}")
     half = block.width // 2
@@ -230,7 +230,7 @@ done:
 """
 
 
-def batch_loop(signature: Signature, lanes: Lanes, core: str, scratch: int, name: str) -> str:
+def batch_loop(signature: CoreSignature, lanes: Lanes, core: str, scratch: int, name: str) -> str:
     """IR of the inner loop of a generalized ufunc: `void name(char **args, intp *dimensions, intp *steps, void *data)`.
 
     `int64 name_reserve_bytes()` says how much memory `data` must offer: it points to a lock, an int64 that is zero, and
@@ -327,7 +327,7 @@ release:
 """
 
 
-def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
+def _out(signature: CoreSignature, lanes: Lanes, count: int) -> list[str]:
     """Move the output tile out, a matrix row by row."""
     shape = signature.output
     unpack = f"call void @unpack.{lanes.suffix}"
@@ -357,7 +357,7 @@ def _out(signature: Signature, lanes: Lanes, count: int) -> list[str]:
     return lines
 
 
-def _decide_to_stream(signature: Signature, lanes: Lanes, count: int) -> str:
+def _decide_to_stream(signature: CoreSignature, lanes: Lanes, count: int) -> str:
     """Lines that set `%streams`: whether the result is large, in adjacent rows of aligned numbers."""
     item = lanes.bits // 8
     return f"""  %address = ptrtoint ptr %a{count} to i64
@@ -376,7 +376,7 @@ def _decide_to_stream(signature: Signature, lanes: Lanes, count: int) -> str:
 """
 
 
-def _stream(signature: Signature, lanes: Lanes, count: int) -> str:
+def _stream(signature: CoreSignature, lanes: Lanes, count: int) -> str:
     """Move the output tile out through the buffer, where the result is streamed."""
     item = lanes.bits // 8
     row = signature.size * item

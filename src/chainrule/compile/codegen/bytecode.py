@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.compile.codegen.vectorize import Lanes, Lines, core_parameters, output_places
+from chainrule.compile.codegen.vectorize import Lanes, VectorBuilder, core_parameters, output_places
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape, Value
 
 MAX_STRAIGHT_LINE = 100_000
@@ -54,7 +54,7 @@ class SumOfProducts:
     subtracted: Pairs
 
 
-class _Sums:
+class _ProductSums:
     """The sums of products in a tape; the value -1 is the number one."""
 
     def __init__(self, tape: Tape) -> None:
@@ -93,7 +93,7 @@ class _Sums:
         return SumOfProducts(value, added, subtracted)
 
 
-class _Slots:
+class _SlotAllocator:
     """Places in scratch memory, used again when they are free."""
 
     def __init__(self, first: int) -> None:
@@ -108,7 +108,7 @@ class _Slots:
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Bytecode:
     """A tape as data: words of 32 bits, constants, the number of slots, and whether outputs start at zero."""
 
     words: array[int]
@@ -133,14 +133,14 @@ OTHERS = {
 """Codes of the other operations."""
 
 
-def encode(tape: Tape) -> Encoded:
+def encode(tape: Tape) -> Bytecode:
     """The instructions of a tape as data."""
     return _Encoder(tape).encode()
 
 
 class _Encoder:
     def __init__(self, tape: Tape) -> None:
-        self.tape, self.sums = tape, _Sums(tape)
+        self.tape, self.sums = tape, _ProductSums(tape)
         self.steps = list(self._steps())
         numbers = {i.constant: None for i in tape.instructions if i.operation == "constant"}
         self.constants = tuple(dict.fromkeys([1.0, *numbers]))
@@ -154,7 +154,7 @@ class _Encoder:
                 self.slot[v] = places[i.constant]
             elif i.operation == "input":
                 self.slot[v] = starts[i.argument] + i.entry
-        self.slots = _Slots(starts[-1])
+        self.slots = _SlotAllocator(starts[-1])
         self.words: array[int] = array("I")
 
     def _steps(self) -> Iterable[SumOfProducts | tuple[Value, Instruction]]:
@@ -165,7 +165,7 @@ class _Encoder:
             is_sum = instruction.operation in ("add", "sub", "mul", "neg")
             yield self.sums.of(v) if is_sum else (v, instruction)
 
-    def encode(self) -> Encoded:
+    def encode(self) -> Bytecode:
         outputs = output_places(self.tape)
         zeros = [v for v, at in outputs.items() if self.tape.instructions[v] == Instruction("constant", constant=0.0)]
         last = self._last_uses()
@@ -185,7 +185,7 @@ class _Encoder:
             if self.tape.instructions[v].operation in ("input", "constant") and v not in zeros:
                 self._copy(v, at)
         self.words.append(END)
-        return Encoded(self.words, self.constants, self.slots.count, bool(zeros))
+        return Bytecode(self.words, self.constants, self.slots.count, bool(zeros))
 
     def _operands(self, step: SumOfProducts | tuple[Value, Instruction]) -> tuple[Value, list[Value]]:
         if isinstance(step, SumOfProducts):
@@ -239,20 +239,20 @@ class _Encoder:
         return slot
 
 
-def scratch_size(encoded: Encoded, lanes: Lanes) -> int:
+def scratch_size(encoded: Bytecode, lanes: Lanes) -> int:
     """Bytes of scratch memory that the core needs."""
     return encoded.slots * lanes.size
 
 
-def core(tape: Tape, encoded: Encoded, lanes: Lanes, name: str) -> str:
+def core(tape: Tape, encoded: Bytecode, lanes: Lanes, name: str) -> str:
     """IR of `void name(ptr in0, .., ptr out, ptr scratch)`, as `vectorize.Core` has it."""
-    return _Loop(tape, encoded, lanes, name).text()
+    return _Dispatcher(tape, encoded, lanes, name).text()
 
 
-class _Loop(Lines):
+class _Dispatcher(VectorBuilder):
     """The loop, a block for each code that occurs."""
 
-    def __init__(self, tape: Tape, encoded: Encoded, lanes: Lanes, name: str) -> None:
+    def __init__(self, tape: Tape, encoded: Bytecode, lanes: Lanes, name: str) -> None:
         super().__init__(lanes)
         self.tape, self.encoded, self.name = tape, encoded, name
         self.parameters = core_parameters(tape)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from chainrule.compile.liveness import Kept
+from chainrule.compile.liveness import Spill
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
 
 
@@ -40,7 +40,7 @@ def statements(
     *,
     outputs_last: bool = True,
     angles: NearAngles = NO_ANGLES,
-    kept: Mapping[Value, Kept] | None = None,
+    kept: Mapping[Value, Spill] | None = None,
 ) -> str:
     """Each value as a constant `v<k>`, and each entry of `out`, last or as soon as it is known.
 
@@ -49,7 +49,7 @@ def statements(
     """
     used = {t.argument for t in tape.instructions if t.operation == "input"}
     lines = [f"  (void)x{i};\n" for i in range(len(tape.inputs)) if i not in used]
-    writer = _Writer(tape, real, angles, kept or {})
+    writer = _StatementWriter(tape, real, angles, kept or {})
     for k in range(len(tape.instructions)):
         lines += [f"  {line}\n" for line in writer.value(k)]
         lines += [] if outputs_last else [f"  {line}\n" for line in writer.outputs(k)]
@@ -67,10 +67,10 @@ def number(x: float, real: Real = DOUBLE) -> str:
     return f"({text})" if x < 0 else text
 
 
-class _Writer:
+class _StatementWriter:
     """Writes the statements of one tape."""
 
-    def __init__(self, tape: Tape, real: Real, angles: NearAngles, kept: Mapping[Value, Kept]) -> None:
+    def __init__(self, tape: Tape, real: Real, angles: NearAngles, kept: Mapping[Value, Spill]) -> None:
         self.tape, self.real, self.angles = tape, real, angles
         self.memory: dict[Value, str] = {}
         self.moved: dict[int, list[tuple[Value, int]]] = {}

@@ -9,7 +9,7 @@ from chainrule.compile.codegen.vectorize import Core, Lanes
 from chainrule.compile.tape import Tape
 
 
-class Module:
+class IrModule:
     """The text of a module, put together part by part."""
 
     def __init__(self) -> None:
@@ -45,9 +45,9 @@ class Module:
         return "".join([*self._parts, elementary.LIKELY])
 
 
-def batch_module(tape: Tape, signature: batch_loop.Signature, lanes: Lanes) -> Module:
+def batch_module(tape: Tape, signature: batch_loop.CoreSignature, lanes: Lanes) -> IrModule:
     """The module of a ufunc's inner loop, `loop`."""
-    module = Module()
+    module = IrModule()
     lanes = bytecode.widen(tape, lanes)
     scratch = module.add_cores({"core": tape}, lanes)
     module.add_tiles(lanes)

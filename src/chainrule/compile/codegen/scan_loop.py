@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainrule.compile.codegen.module import Module
+from chainrule.compile.codegen.module import IrModule
 from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.program import Program
 from chainrule.compile.tape import Tape
 
-FIELDS = (
+SCAN_FIELDS = (
     "rows", "steps", "every", "state", "state_stride", "parameters", "parameters_stride", "signals", "signals_stride",
     "records", "records_stride", "scratch",
 )  # fmt: skip
 """The arguments of the compiled loop: counts, addresses and strides in bytes between rows, all 64 bits wide."""
 
 
-def time_loop_module(program: Program, record: int, lanes: Lanes) -> tuple[str, int]:
+def scan_module(program: Program, record: int, lanes: Lanes) -> tuple[str, int]:
     """IR of `void rollout(int64 *arguments)`, and the bytes of scratch memory that it needs."""
-    module = Module()
+    module = IrModule()
     buffers = Buffers(program, lanes, module.add_cores(program_tapes(program), lanes))
     if lanes.width > 1:
         module.add_tiles(lanes)
-    module.add(_Loop(program, record, lanes, buffers).text())
+    module.add(_ScanWriter(program, record, lanes, buffers).text())
     return module.text(), buffers.size
 
 
@@ -95,7 +95,7 @@ def segment_calls(program: Program, buffers: Buffers) -> str:
     return "".join(lines)
 
 
-class _Loop:
+class _ScanWriter:
     """The text of the loop."""
 
     def __init__(self, program: Program, record: int, lanes: Lanes, buffers: Buffers) -> None:
@@ -116,7 +116,7 @@ class _Loop:
         start += self.read_rows("%sta.row", "%state_stride", state, "%in1", "sta")
         return f"""define void @rollout(ptr %arguments) nounwind {{
 entry:
-{self.buffers.text(FIELDS)}  br label %tiles
+{self.buffers.text(SCAN_FIELDS)}  br label %tiles
 tiles:
   %base = phi i64 [ 0, %entry ], [ %base.next, %written ]
   %more = icmp slt i64 %base, %rows

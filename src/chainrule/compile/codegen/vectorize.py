@@ -25,7 +25,7 @@ LONG_TAPE = 6000
 LONG_TAPE_PART_INSTRUCTIONS = 400
 """Instructions in one part of the core function of a long tape."""
 
-MAX_WAITING = 28
+MAX_LIVE_VALUES = 28
 """Values that wait for their next use in registers, in a long tape."""
 
 MAX_PLACES = 16
@@ -109,8 +109,8 @@ def _is_zero(tape: Tape, value: Value) -> bool:
     return instruction.operation == "constant" and struct.pack("d", instruction.constant) == bytes(8)
 
 
-class Lines:
-    """Lines of vector code: the operations of a tape on named values."""
+class VectorBuilder:
+    """VectorBuilder of vector code: the operations of a tape on named values."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -175,7 +175,7 @@ class Lines:
         return self.line(f"extractvalue {pair} {self.angles[angle]}, {0 if operation == 'sin' else 1}")
 
 
-class Core(Lines):
+class Core(VectorBuilder):
     """IR of `void name(ptr in0, .., ptr out, ptr scratch)`, and of its parts; needs `sincos` of the same lanes.
 
     A value that a later part uses is written to scratch memory where it is computed, and read where it is used. In a
@@ -201,7 +201,7 @@ class Core(Lines):
         self.free: list[int] = []
         self.slot_count = 0
         is_long = len(tape.instructions) > LONG_TAPE
-        self.most = MAX_WAITING if is_long else len(tape.instructions)
+        self.most = MAX_LIVE_VALUES if is_long else len(tape.instructions)
         self.size = LONG_TAPE_PART_INSTRUCTIONS if is_long else PART_INSTRUCTIONS
         self.text = self._text()
 

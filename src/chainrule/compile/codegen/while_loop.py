@@ -7,25 +7,25 @@ which the lane takes before any other row.
 
 from __future__ import annotations
 
-from chainrule.compile.codegen.module import Module
+from chainrule.compile.codegen.module import IrModule
 from chainrule.compile.codegen.scan_loop import Buffers, program_tapes, segment_calls
 from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.program import Program
 
-FIELDS = ("rows", "others", "state", "state_stride", "parameters", "parameters_stride", "scratch")
+WHILE_FIELDS = ("rows", "others", "state", "state_stride", "parameters", "parameters_stride", "scratch")
 """The arguments of the compiled loop: counts, addresses and strides in bytes between rows, all 64 bits wide.
 
 Where `others` is not zero, it is the number of rows from each state to the other one that the row begins with again.
 """
 
 
-def until_loop_module(program: Program, lanes: Lanes) -> tuple[str, int]:
+def while_module(program: Program, lanes: Lanes) -> tuple[str, int]:
     """IR of `void until(int64 *arguments)`, and the bytes of scratch memory that it needs.
 
     The inputs of the program are parameters, state and no signals; a row has ended when the last number of its state
     is positive after a repetition, and it has failed when that is more than one.
     """
-    module = Module()
+    module = IrModule()
     buffers = Buffers(program, lanes, module.add_cores(program_tapes(program), lanes))
     rows = buffers.place("lane.rows", 8 * lanes.width)
     module.add(_move("take", lanes) + _move("give", lanes) + _text(program, lanes, buffers, rows))
@@ -75,7 +75,7 @@ def _text(program: Program, lanes: Lanes, buffers: Buffers, rows: str) -> str:
         ended += "  %some = or i1 %ends, false\n"
     return f"""define void @until(ptr %arguments) nounwind {{
 entry:
-{buffers.text(FIELDS)}{clear}  br label %change
+{buffers.text(WHILE_FIELDS)}{clear}  br label %change
 change:
   %waiting = phi i64 [ 0, %entry ], [ %waiting.now, %checked ]
   %busy = phi i64 [ 0, %entry ], [ %busy.now, %checked ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from chainrule.compile.cuda.codegen import MAX_SHARED_BYTES, WARP, device_function, pitch, prelude
 from chainrule.compile.cuda.scan_codegen import bits_of_reals, parameter_arguments, place_in_batch, read_parameters
-from chainrule.compile.dead_code import part
+from chainrule.compile.dead_code import subtape
 from chainrule.compile.tape import Tape
 
 MAX_WARPS = 2
@@ -39,7 +39,7 @@ def adjoint_kernel(tape: Tape, sizes: tuple[int, int, int, int], bits: int, shar
     warps = adjoint_warps(count, state, bits)
     parts = {"p": (0, count), "x": (count, count + state), "s": (count + state, count + state + signals)}
     functions = "".join(
-        device_function(f"by_{name}", part(tape, tape.outputs[first:last]), bits)
+        device_function(f"by_{name}", subtape(tape, tape.outputs[first:last]), bits)
         for name, (first, last) in parts.items()
         if last > first
     )

@@ -22,8 +22,8 @@ from chainrule.compile.codegen.elementary import (
     MAX_REDUCED_ANGLE_SINGLE,
     SINE,
 )
-from chainrule.compile.dead_code import part
-from chainrule.compile.liveness import Kept, kept_values, most_waiting
+from chainrule.compile.dead_code import subtape
+from chainrule.compile.liveness import Spill, register_pressure, spills
 from chainrule.compile.tape import Tape, Value, with_shared_reciprocals
 
 WARP = 32
@@ -73,7 +73,7 @@ def _polynomial(coefficients: Sequence[float], real: Real) -> str:
 
 def _reduction(parts: Sequence[float], real: Real) -> str:
     """The remainder after k times a number that is given in parts."""
-    return "".join(f"  r = fma{real.suffix}(k, {number(-part, real)}, r);\n" for part in parts)
+    return "".join(f"  r = fma{real.suffix}(k, {number(-subtape, real)}, r);\n" for subtape in parts)
 
 
 SINE_OF_HALF_TURN = (-0.16666656732559204, 0.008333017118275166, -0.00019806601630989462, 2.600024345156271e-06)
@@ -101,7 +101,7 @@ INLINE void near_sine_and_cosine(real x, real *sine, real *cosine)
   const real shifted = fmaf(x, {number(1 / math.pi, REALS[32])}, 12582912.0f); /* whole in its last bits */
   const real k = shifted - 12582912.0f;
   real r = x;
-{_reduction([2 * part for part in HALF_PI_SINGLE], REALS[32])}  const real z = r * r;
+{_reduction([2 * subtape for subtape in HALF_PI_SINGLE], REALS[32])}  const real z = r * r;
   const real s = fmaf(r * z, {_polynomial(SINE_OF_HALF_TURN, REALS[32])}, r);
   const real c = fmaf(z, {_polynomial(COSINE_OF_HALF_TURN, REALS[32])}, 1.0f);
   const int sign = __float_as_int(shifted) << 31;
@@ -224,7 +224,7 @@ INLINE void give(const real *tile, int states, int lane, long long stride, real 
 """
 
 
-class Layout(NamedTuple):
+class SharedMemory(NamedTuple):
     """Shared memory of a kernel: warps in a block, and for each argument whether its rows go through tiles."""
 
     bits: int
@@ -249,7 +249,7 @@ class Layout(NamedTuple):
         return WARP * self.warps
 
 
-def layout_of(tape: Tape, bits: int) -> Layout:
+def shared_memory_of(tape: Tape, bits: int) -> SharedMemory:
     """The layout of a kernel: of the tape as it is written, so that whoever launches it finds the same one."""
     tape = with_shared_reciprocals(tape)
     row = WARP * bits // 8
@@ -259,7 +259,7 @@ def layout_of(tape: Tape, bits: int) -> Layout:
     step = max(1, step if count == 1 else -(-step // 8) * 8)  # parts of rows that begin at whole sectors of memory
     parts = tuple((i, min(i + step, len(tape.outputs))) for i in range(0, max(1, len(tape.outputs)), step))
     used = row * pitch(parts[0][1] - parts[0][0])
-    waiting = most_waiting(tape)
+    waiting = register_pressure(tape)
     is_large = waiting > MOST_WAITING[bits]
     room = (MAX_SHARED_BYTES - used) // row
     slots = room if is_large and waiting - REGISTERS[bits] <= 2 * room else 0  # too few slots are worse than none
@@ -272,7 +272,7 @@ def layout_of(tape: Tape, bits: int) -> Layout:
     is_wide = moved >= MIN_WIDE_BYTES and len(tape.instructions) < MAX_WIDE_INSTRUCTIONS * moved
     most = MAX_WARPS if len(tape.instructions) < MAX_SMALL_TAPE else 1
     warps = max(1, min(most, MAX_SHARED_BYTES // max(1, used)))
-    return Layout(bits, warps, tuple(has_tile), parts, is_wide, slots)
+    return SharedMemory(bits, warps, tuple(has_tile), parts, is_wide, slots)
 
 
 def pitch(length: int) -> int:
@@ -318,7 +318,7 @@ INLINE void sine_and_cosine(real x, real *sine, real *cosine)
 
 
 def device_function(
-    name: str, tape: Tape, bits: int, kept: Mapping[Value, Kept] | None = None, *, inlined: bool = True
+    name: str, tape: Tape, bits: int, kept: Mapping[Value, Spill] | None = None, *, inlined: bool = True
 ) -> str:
     """A function of pointers to the numbers of one state: `name(x0, x1, .., out)`.
 
@@ -360,18 +360,18 @@ def batch_kernel(name: str, tape: Tape, bits: int) -> str:
     more, so that any number of blocks computes all; it copies the arguments of the next ones while it computes.
     """
     tape = with_shared_reciprocals(tape)
-    layout = layout_of(tape, bits)
+    layout = shared_memory_of(tape, bits)
     functions, cases, slots = [], [], 0
     for k, (first, last) in enumerate(layout.parts):
-        own = part(tape, tape.outputs[first:last]) if len(layout.parts) > 1 else tape
-        kept = kept_values(own, REGISTERS[bits], layout.slots) if layout.slots else {}
+        own = subtape(tape, tape.outputs[first:last]) if len(layout.parts) > 1 else tape
+        kept = spills(own, REGISTERS[bits], layout.slots) if layout.slots else {}
         slots = max([slots, *(place.slot + 1 for place in kept.values())])
         functions.append(device_function(f"{name}_part{k}", own, bits, kept))
         cases.append(_case(f"{name}_part{k}", own, (first, len(tape.outputs)), bits, has_memory=bool(kept)))
     return "".join(functions) + _kernel(name, tape, layout, cases, slots)
 
 
-def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str], slots: int) -> str:
+def _kernel(name: str, tape: Tape, layout: SharedMemory, cases: Sequence[str], slots: int) -> str:
     arguments = "".join(f"const real *x{i}, long long stride{i}, " for i in range(len(tape.inputs)))
     tiles = _tiles(tape, layout)
     size = tiles[-1].place + WARP * pitch(max(last - first for first, last in layout.parts))
@@ -425,7 +425,7 @@ def _kernel(name: str, tape: Tape, layout: Layout, cases: Sequence[str], slots: 
 """
 
 
-class _Tile(NamedTuple):
+class _InputTile(NamedTuple):
     """The tiles of an argument, one for each of two turns: where they begin, and the texts that fill and find them."""
 
     place: int
@@ -436,18 +436,18 @@ class _Tile(NamedTuple):
     take: str = ""
 
 
-def _tiles(tape: Tape, layout: Layout) -> list[_Tile]:
+def _tiles(tape: Tape, layout: SharedMemory) -> list[_InputTile]:
     """The tiles of all arguments, in which rows are adjacent, and the place after them."""
     size = layout.bits // 8
     tiles, place = [], 0
     for i, n in enumerate(tape.inputs):
         if not n or not layout.has_tile[i]:
-            tiles.append(_Tile(place, f"x{i} + (first + (lane < states ? lane : 0)) * stride{i}"))
+            tiles.append(_InputTile(place, f"x{i} + (first + (lane < states ? lane : 0)) * stride{i}"))
             continue
         at = f"tile + {place} + buffer * {WARP * n}"
         rows = f"x{i} + first * stride{i}"
         tiles.append(
-            _Tile(
+            _InputTile(
                 place,
                 row=f"{at} + lane * {n}",
                 is_whole=f"(stride{i} == {n}) & ((unsigned long long)x{i} % 16 == 0)",
@@ -457,7 +457,7 @@ def _tiles(tape: Tape, layout: Layout) -> list[_Tile]:
             )
         )
         place += 2 * WARP * n
-    return [*tiles, _Tile(place)]
+    return [*tiles, _InputTile(place)]
 
 
 def _switch(cases: Sequence[str]) -> str:

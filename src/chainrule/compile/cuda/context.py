@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from chainrule.compile.cuda import device_arrays
-from chainrule.compile.cuda.device_arrays import Library
+from chainrule.compile.cuda.device_arrays import ArrayLibrary
 from chainrule.compile.cuda.driver import driver
 
 
-class Workplace:
+class DeviceContext:
     """A device, the stream of the user's library on it, and the module whose arrays are used there, CuPy."""
 
-    def __init__(self, device: int, library: Library | None = None) -> None:
+    def __init__(self, device: int, library: ArrayLibrary | None = None) -> None:
         driver().check(device)
         self.device, self.library = device, library or device_arrays.host_library()
         self.stream = self.library.stream(device)

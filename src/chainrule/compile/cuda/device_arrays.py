@@ -18,7 +18,7 @@ CUDA_DEVICE_TYPE = 2
 """The number of CUDA among the devices of DLPack."""
 
 
-class Library(Protocol):
+class ArrayLibrary(Protocol):
     """A package with arrays on devices."""
 
     def view(self, value: Any, what: str) -> Any:
@@ -55,7 +55,7 @@ class DeviceArray(NamedTuple):
     """Numbers from one entry to the next, in each dimension."""
     bits: int
     device: int
-    library: Library
+    library: ArrayLibrary
 
     def row_stride(self, batch: tuple[int, ...]) -> int | None:
         """The distance of rows over a batch in row-major order: 0 for one row that all share; None if it varies.
@@ -230,11 +230,11 @@ class JaxArrays(CupyArrays):
 
 CUPY, TORCH, JAX = CupyArrays(), TorchTensors(), JaxArrays()
 
-LIBRARIES: dict[str, Library] = {"cupy": CUPY, "torch": TORCH, "jax": JAX, "jaxlib": JAX}
+LIBRARIES: dict[str, ArrayLibrary] = {"cupy": CUPY, "torch": TORCH, "jax": JAX, "jaxlib": JAX}
 """Libraries by the packages of their arrays' classes; CuPy sees those of others."""
 
 
-def host_library() -> Library:
+def host_library() -> ArrayLibrary:
     """The library that keeps arrays of NumPy on a device for a while."""
     return LIBRARIES["cupy"]
 
@@ -264,7 +264,7 @@ def to_host(value: Any) -> NDArray[Any]:
     return library.fetch(library.view(value, "an array"))
 
 
-def library_of(value: Any) -> Library:
+def library_of(value: Any) -> ArrayLibrary:
     """The library of an array."""
     packages = (kind.__module__.partition(".")[0] for kind in type(value).__mro__)
     return next((LIBRARIES[package] for package in packages if package in LIBRARIES), CUPY)
@@ -296,7 +296,7 @@ def _kind(value: Any) -> str:
     return f"{type(value).__name__} {short_repr(value)}"
 
 
-def empty(library: Library, shape: tuple[int, ...], bits: int, device: int, what: str) -> Any:
+def empty(library: ArrayLibrary, shape: tuple[int, ...], bits: int, device: int, what: str) -> Any:
     """A new array; a MemoryError that says how large it would be where there is no room."""
     try:
         return library.empty(shape, bits, device)

@@ -144,7 +144,7 @@ class CudaCode:
         key = disk_cache.key_of(parts | {"options": OPTIONS, "nvrtc": driver().version()})
         entry = disk_cache.read(key)
         if entry is None:
-            entry = disk_cache.Entry(driver().compile(self.text, architecture), self.facts)
+            entry = disk_cache.CacheEntry(driver().compile(self.text, architecture), self.facts)
             disk_cache.write(key, entry)
         return entry.code
 
@@ -161,7 +161,7 @@ class CudaCode:
         """Queue a kernel on a stream of a device: addresses and whole numbers are its arguments."""
         module = self._modules.get(device)
         if module is None:
-            with jit_cache.building():
+            with jit_cache.compile_lock():
                 module = self._modules.get(device) or driver().load(
                     self.machine_code(driver().architecture(device)), device
                 )

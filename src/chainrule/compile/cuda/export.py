@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from chainrule.compile.codegen.c import CONVENTIONS, MARK, comment, identifier
-from chainrule.compile.cuda.codegen import REALS, batch_kernel, layout_of, prelude
+from chainrule.compile.cuda.codegen import REALS, batch_kernel, prelude, shared_memory_of
 from chainrule.compile.tape import Tape
 
 PROCESSORS = 128
@@ -68,7 +68,7 @@ def _prototype(prefix: str, name: str, tape: Tape, bits: int) -> str:
 
 
 def _launch(prefix: str, name: str, tape: Tape, bits: int) -> str:
-    layout = layout_of(tape, bits)
+    layout = shared_memory_of(tape, bits)
     most = layout.blocks * PROCESSORS
     rows = "".join(f"x{i}, {n}, " for i, n in enumerate(tape.inputs))
     kernel = f"chainrule_f{bits}::{prefix}_{name}_kernel_f{bits}"

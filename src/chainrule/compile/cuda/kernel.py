@@ -90,7 +90,7 @@ class CudaKernel:
     def _code(self, bits: int) -> CudaCode:
         """The code for one precision; its text comes from the cache or is written now."""
         if bits not in self._codes:
-            with jit_cache.building():
+            with jit_cache.compile_lock():
                 if bits not in self._codes:
                     started = time.perf_counter()
                     text, self._facts[bits] = self._text(bits)
@@ -113,14 +113,14 @@ class CudaKernel:
                     f"{self.name} of robot {self.robot!r} has {len(tape.instructions)} instructions, more than the "
                     f"{MAX_INSTRUCTIONS} that are compiled for graphics processors; target='cpu' computes it"
                 )
-            layout = emit.layout_of(tape, bits)
+            layout = emit.shared_memory_of(tape, bits)
             facts = {
                 "robot": self.robot, "function": self.name, "bits": bits, "instructions": len(tape.instructions),
                 "flops": tape.flops(), "threads": layout.threads, "parts": len(layout.parts),
                 "blocks": layout.blocks,
             }  # fmt: skip
             text = emit.prelude(bits) + emit.batch_kernel(self.name, tape, bits)
-            entry = disk_cache.Entry(text.encode("ascii"), facts)
+            entry = disk_cache.CacheEntry(text.encode("ascii"), facts)
             disk_cache.write(key, entry)
         return entry.code.decode("ascii"), entry.facts
 

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile.backend import LoopShape, LoopText
+from chainrule.compile.backend import LoopBody, LoopShape
 from chainrule.compile.cuda.adjoint_codegen import adjoint_kernel, adjoint_warps
 from chainrule.compile.cuda.codegen import WARP
-from chainrule.compile.cuda.device_arrays import Library
+from chainrule.compile.cuda.device_arrays import ArrayLibrary
 from chainrule.compile.cuda.driver import CudaCode
 from chainrule.compile.cuda.scan_codegen import (
     COUNT_UNIT,
     LANE_UNIT,
     MAX_ARGUMENT_PARAMETERS,
     WARPS,
-    LoopTapes,
+    ScanTapes,
+    scan_kernel,
     shares_arguments,
-    time_loop_kernel,
 )
-from chainrule.compile.program import Outliner, Program, Symbols, tape_of_text
+from chainrule.compile.program import Program, Symbols, trace_function, trace_program
 from chainrule.errors import ModelError
 
 MAX_SPREAD_ROWS = 16384
@@ -32,25 +32,19 @@ MAX_INSTRUCTIONS = 100_000
 """Instructions beyond which the CUDA compiler would take minutes."""
 
 
-class Rows(NamedTuple):
+class DeviceRows(NamedTuple):
     """Rows of numbers on a device: their address, and numbers from row to row, 0 where all rows share one."""
 
     pointer: int
     stride: int
 
 
-class Worst(NamedTuple):
+class WorstRow(NamedTuple):
     """The worst row of a batch, its severity, and how many rows are counted."""
 
     row: int
     severity: int
     counted: int
-
-
-def program_of(text: LoopText, shape: LoopShape) -> Program:
-    """The program of a text, with the conditions under which its calls are needed."""
-    outliner = Outliner((shape.parameters, shape.state, 3 * shape.signals), conditions=True)
-    return outliner.program(text(outliner.call, *outliner.inputs))
 
 
 def refuse_large(program: Program, label: str) -> None:
@@ -64,20 +58,20 @@ def refuse_large(program: Program, label: str) -> None:
         )
 
 
-class DeviceLoop:
+class CudaScan:
     """A compiled program: inputs (parameters, state, signals of three stages), result (state, record)."""
 
     def __init__(
-        self, text: LoopText, shape: LoopShape, tapes: LoopTapes, bits: int, is_shared: bool, label: str
+        self, body: LoopBody, shape: LoopShape, tapes: ScanTapes, bits: int, is_shared: bool, label: str
     ) -> None:
-        program = program_of(text, shape)
+        program = trace_program(body, shape.inputs, conditions=True)
         refuse_large(program, label)
         self.bits, self.shape = bits, shape
         self.flops = program.flops
         self.takes_numbers = is_shared and shares_arguments(program) and shape.parameters > 0
         """Whether parameters are handed over as numbers; else as rows."""
         facts = {"robot": label, "function": "rollout", "bits": bits}
-        self.code = CudaCode(time_loop_kernel(program, shape.record, tapes, bits, is_shared), facts)
+        self.code = CudaCode(scan_kernel(program, shape.record, tapes, bits, is_shared), facts)
 
     def __call__(
         self,
@@ -85,10 +79,10 @@ class DeviceLoop:
         steps: int,
         every: int,
         *,
-        starts: tuple[Rows, Rows],
-        parameters: Rows | list[int],
-        signals: Rows,
-        records: Rows,
+        starts: tuple[DeviceRows, DeviceRows],
+        parameters: DeviceRows | list[int],
+        signals: DeviceRows,
+        records: DeviceRows,
         state: int,
         goes_on: bool,
         codes: int | None,
@@ -116,7 +110,7 @@ def code_count(rows: int) -> int:
     return -(-rows // WARP)
 
 
-def worst_row(codes: NDArray[np.floating[Any]]) -> Worst | None:
+def worst_row(codes: NDArray[np.floating[Any]]) -> WorstRow | None:
     """The worst row by the codes of all warps; None where all is well."""
     if not codes.any():
         return None
@@ -124,15 +118,15 @@ def worst_row(codes: NDArray[np.floating[Any]]) -> Worst | None:
     severity = numbers % LANE_UNIT
     warp = int(np.argmax(severity))
     lane = int(numbers[warp] % COUNT_UNIT // LANE_UNIT)
-    return Worst(warp * WARP + lane, int(severity[warp]), int((numbers // COUNT_UNIT).sum()))
+    return WorstRow(warp * WARP + lane, int(severity[warp]), int((numbers // COUNT_UNIT).sum()))
 
 
-def pointer_of(library: Library, array: Any) -> int:
+def pointer_of(library: ArrayLibrary, array: Any) -> int:
     """The address of an array on a device."""
     return library.place(array)[0]
 
 
-class DeviceAdjoint:
+class CudaAdjoint:
     """The loop backward in time, from the text of the gradient of one step.
 
     `lengths` are the numbers of parameters, state, signals and gradient; `coordinates` those of q and v in the state.
@@ -154,7 +148,7 @@ class DeviceAdjoint:
                 f"sensitivities: {parameters} parameters of each motion are more than a multiprocessor can sum; leave "
                 "device out, or give fewer parameters"
             )
-        tape = tape_of_text(text, lengths)
+        tape = trace_function(text, lengths)
         if len(tape.instructions) > MAX_INSTRUCTIONS:
             raise ModelError(
                 f"sensitivities: the gradient of a step of robot {label!r} has {len(tape.instructions)} instructions, "

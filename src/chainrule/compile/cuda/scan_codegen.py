@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from chainrule.compile.cuda.codegen import MAX_SHARED_BYTES, WARP, device_function, pitch, prelude
-from chainrule.compile.dead_code import part
+from chainrule.compile.dead_code import subtape
 from chainrule.compile.program import Program, Segment
 from chainrule.compile.tape import Tape
 
@@ -43,7 +43,7 @@ have at least the severity `count_from`."""
 
 
 @dataclass(frozen=True)
-class LoopTapes:
+class ScanTapes:
     """Tapes around the repetitions of a program, each of one row.
 
     The parameters of the program come first among the inputs of each. A severity is a whole number below LANE_UNIT, 0
@@ -60,7 +60,7 @@ class LoopTapes:
     """The severity from which on rows are counted."""
 
 
-def time_loop_kernel(program: Program, record: int, tapes: LoopTapes, bits: int, shared: bool) -> str:
+def scan_kernel(program: Program, record: int, tapes: ScanTapes, bits: int, shared: bool) -> str:
     """The text of the kernel `rollout`, for rows that share their parameters, or have each their own.
 
     `rollout(rows, steps, every, ends, q, q_stride, v, v_stride, state, goes_on, signals, signals_stride, records,
@@ -68,7 +68,7 @@ def time_loop_kernel(program: Program, record: int, tapes: LoopTapes, bits: int,
     the record of every `every`-th; where it ends the motion, also that of the end, and a code for each warp; else the
     state. Strides are numbers from row to row. Parameters are the bits of each number, or rows and their stride.
     """
-    return prelude(bits) + _Writer(program, record, tapes, bits, shared).text()
+    return prelude(bits) + _KernelWriter(program, record, tapes, bits, shared).text()
 
 
 def shares_arguments(program: Program) -> bool:
@@ -98,7 +98,7 @@ class StepWriter:
         self.program, self.bits, self.prefix = program, bits, prefix
         self.names = {name: f"{prefix}call{k}" for k, name in enumerate(program.functions)}
         calls = [segment for segment in program.segments if segment.calls]
-        alone = [segment for segment in calls if not segment.is_in_row]
+        alone = [segment for segment in calls if not segment.is_iteration]
         self.counts = {name: sum(segment.calls == name for segment in alone) for name in program.functions}
         """How often each function is called, but for calls in a row."""
         self.loops = len(program.functions) == 1 and 1 < len(calls) <= MAX_LOOPED_CALLS and not _has_conditions(calls)
@@ -117,7 +117,7 @@ class StepWriter:
         for name, function, outlined in sorted(kinds, key=str):
             yield self.function(name, self.program.functions[function or ""], outlined=outlined)
         for k, segment in enumerate(calls):
-            is_repeated = k > 1 and all(s.is_in_row and s.calls == segment.calls for s in calls[k - 2 : k + 1])
+            is_repeated = k > 1 and all(s.is_iteration and s.calls == segment.calls for s in calls[k - 2 : k + 1])
             if segment.tape.outputs and not is_repeated:
                 yield self.function(f"{self.prefix}segment{k}", segment.tape)
 
@@ -129,14 +129,14 @@ class StepWriter:
     def instructions(self) -> int:
         """Instructions of a repetition."""
         segments = self.program.segments
-        called = [self.program.functions[s.calls] for s in segments if s.calls and not s.is_in_row]
+        called = [self.program.functions[s.calls] for s in segments if s.calls and not s.is_iteration]
         return sum(len(tape.instructions) for tape in (*called, *(s.tape for s in segments)))
 
     def repetition(self, name: str, results: Mapping[str, Sequence[int]], *, outlined: bool = False) -> Iterator[str]:
         """The function `name(x0, x1, .., result, ..)`, with some outputs of the last segment in each result."""
         last = self.program.segments[-1].tape
         for result, places in results.items():
-            yield self.function(f"{name}_{result}", part(last, [last.outputs[k] for k in places]))
+            yield self.function(f"{name}_{result}", subtape(last, [last.outputs[k] for k in places]))
         inputs = "".join(f"const real *__restrict__ x{k}, " for k in range(len(self.program.inputs)))
         outputs = ", ".join(f"real *__restrict__ {result}" for result in results)
         kind = "__noinline__" if outlined else "__forceinline__"
@@ -158,10 +158,10 @@ class StepWriter:
 
     def _calls(self) -> Iterator[str]:
         calls = list(enumerate(self.program.segments[:-1]))
-        for _, group in groupby(calls, key=lambda each: each[1].calls if each[1].is_in_row else each[0]):
+        for _, group in groupby(calls, key=lambda each: each[1].calls if each[1].is_iteration else each[0]):
             row = list(group)
             k, segment = row[0]
-            if segment.is_in_row:
+            if segment.is_iteration:
                 yield from self._row_of_calls(row)
                 continue
             starts = "" if segment.when is None else " = {}"
@@ -319,10 +319,10 @@ def tile_size(count: int, bits: int) -> int:
     return WARP * max(pitch(record_columns(count, bits)), 1)
 
 
-class _Writer:
+class _KernelWriter:
     """Writes the kernel."""
 
-    def __init__(self, program: Program, record: int, tapes: LoopTapes, bits: int, shared: bool) -> None:
+    def __init__(self, program: Program, record: int, tapes: ScanTapes, bits: int, shared: bool) -> None:
         self.record, self.tapes, self.bits = record, tapes, bits
         self.shared = shared and shares_arguments(program)
         self.parameters, self.state, three = program.inputs

@@ -19,7 +19,7 @@ QUAD = 4
 """Numbers that are read from shared memory at once."""
 
 
-class UntilShape(NamedTuple):
+class WhileShape(NamedTuple):
     """Numbers of a row: those that all rows share, its own, its state, and those of a start, which begin the state.
 
     After the start the state has the cost, by which the states of several starts are compared, and the number of
@@ -42,7 +42,7 @@ NOT_FINITE = 3
 """How a row has ended whose own numbers are not finite."""
 
 
-def until_kernel(name: str, tape: Tape, start: int, bits: int) -> str:
+def while_kernel(name: str, tape: Tape, start: int, bits: int) -> str:
     """The kernel `name(count, order, shared, own, tries, chosen, starts, blank, counters, result, failed)`.
 
     Launch it with as many blocks of THREADS threads as the device runs at once, or more.
@@ -58,12 +58,12 @@ def until_kernel(name: str, tape: Tape, start: int, bits: int) -> str:
     counters
         Rows taken, and rows that have failed; both 0 before.
     result
-        As in `UntilShape.result`, to be improved: a row that has not been tried has a cost that is infinite.
+        As in `WhileShape.result`, to be improved: a row that has not been tried has a cost that is infinite.
     failed
         Room for the numbers of the rows that have failed, in no order.
     """
     shared, own, state = tape.inputs
-    shape = UntilShape(shared, own, state, start)
+    shape = WhileShape(shared, own, state, start)
     cost, spent, last = start, start + 1, state - 1
     return (
         device_function(f"{name}_step", tape, bits)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.compile.cuda import codegen, while_codegen
-from chainrule.compile.cuda.context import Workplace
+from chainrule.compile.cuda.context import DeviceContext
 from chainrule.compile.cuda.driver import CudaCode
 from chainrule.compile.tape import Tape
 
@@ -21,11 +21,11 @@ class CudaFunction:
 
     def __init__(self, name: str, tape: Tape, bits: int, label: str) -> None:
         self.name = name
-        self._layout = codegen.layout_of(tape, bits)
+        self._layout = codegen.shared_memory_of(tape, bits)
         text = codegen.prelude(bits) + codegen.batch_kernel(name, tape, bits)
         self._code = CudaCode(text, {"robot": label, "function": name, "bits": bits})
 
-    def __call__(self, work: Workplace, out: Any, *arrays: Any) -> None:
+    def __call__(self, work: DeviceContext, out: Any, *arrays: Any) -> None:
         """Write results (rows, size) for arrays (rows, length), or (length,) where all rows share it."""
         given = [x for a in arrays for x in (a, a.shape[-1] if a.ndim > 1 else 0)]
         threads = self._layout.threads
@@ -33,7 +33,7 @@ class CudaFunction:
         work.launch(self._code, self.name, blocks, threads, [len(out), *given, out])
 
 
-class Starts(NamedTuple):
+class Candidates(NamedTuple):
     """Sets of candidates to start from, on a device."""
 
     candidates: Any
@@ -42,7 +42,7 @@ class Starts(NamedTuple):
     """What their distances from rows are computed from: (sets, count, `feature_pitch`)."""
 
 
-class CudaUntil:
+class CudaWhileLoop:
     """A tape repeated until each row has ended, from starts that are chosen for each row.
 
     The inputs of the tape are shared numbers, a row's own, and its state, as in `cuda.while_codegen`.
@@ -52,15 +52,15 @@ class CudaUntil:
         self, tape: Tape, start: int, features: int, candidates: int, bits: int, facts: Mapping[str, Any]
     ) -> None:
         shared, own, state = tape.inputs
-        self.shape = while_codegen.UntilShape(shared, own, state, start)
+        self.shape = while_codegen.WhileShape(shared, own, state, start)
         self._code = CudaCode(
             codegen.prelude(bits)
             + while_codegen.nearest_kernel("nearest", own, features, candidates, bits)
-            + while_codegen.until_kernel("until", tape, start, bits),
+            + while_codegen.while_kernel("until", tape, start, bits),
             {**facts, "bits": bits},
         )
 
-    def choose(self, work: Workplace, order: Any, own: Any, starts: Starts, chosen: Any) -> None:
+    def choose(self, work: DeviceContext, order: Any, own: Any, starts: Candidates, chosen: Any) -> None:
         """Write the places of the nearest candidate of each set (rows, sets), for the rows listed or for all."""
         rows, sets = chosen.shape
         blocks = (-(-rows // while_codegen.THREADS),)
@@ -68,7 +68,7 @@ class CudaUntil:
         work.launch(self._code, "nearest", blocks, while_codegen.THREADS, arguments)
 
     def repeat(
-        self, work: Workplace, order: Any, shared: Any, own: Any, chosen: Any, candidates: Any, blank: Any,
+        self, work: DeviceContext, order: Any, shared: Any, own: Any, chosen: Any, candidates: Any, blank: Any,
         counters: Any, result: Any, failed: Any,
     ) -> None:  # fmt: skip
         """Repeat on the rows listed, or on all, from the starts `chosen` (rows, tries) among candidates."""

@@ -43,7 +43,7 @@ NEGATIVE, SINGLE_SOURCE = 1, 2
 ) = range(11)  # fmt: skip
 
 
-class _Code:
+class _IrBuilder:
     """IR lines with fresh names; counters of loops live on the stack."""
 
     def __init__(self) -> None:
@@ -124,8 +124,8 @@ class _Code:
 
 def array_call() -> str:
     """IR of `PyObject *call(self, args, nargs, keywords)`, and of `setup`, which takes the table of addresses."""
-    code = _Code()
-    entry = _Entry(code)
+    code = _IrBuilder()
+    entry = _ArrayCall(code)
     entry.find_record()
     entry.read_inputs()
     entry.count_rows()
@@ -143,10 +143,10 @@ define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %keywords) nounwind {{
 """
 
 
-class _Entry:
+class _ArrayCall:
     """The parts of the call, in order. Wherever one finds something unusual, it goes to `other`."""
 
-    def __init__(self, code: _Code) -> None:
+    def __init__(self, code: _IrBuilder) -> None:
         self.code = code
         self.sources = code.room("ptr", MAX_INPUTS + 1)
         self.steps = code.room("i64", 2 * MAX_INPUTS + 1 + MAX_CORE)

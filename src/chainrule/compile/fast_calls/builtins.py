@@ -16,7 +16,7 @@ import numpy as np
 
 from chainrule.compile.fast_calls import array_call
 from chainrule.compile.fast_calls import numpy_abi as abi
-from chainrule.compile.fast_calls.dispatch_table import Records
+from chainrule.compile.fast_calls.dispatch_table import DispatchTable
 from chainrule.compile.runtime import disk_cache, engine, jit_cache
 
 
@@ -26,12 +26,12 @@ def array_call_address() -> int:
 
 
 @cache
-def _code() -> engine.Code:
-    with jit_cache.building():
+def _code() -> engine.MachineCode:
+    with jit_cache.compile_lock():
         entry = disk_cache.read_or_compile(
             array_call.array_call(), {"robot": "all robots", "function": "array_call", "bits": 64}
         )
-        code = engine.Code(entry.code)
+        code = engine.MachineCode(entry.code)
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("setup"))(ctypes.addressof(_table()))
         return code
 
@@ -76,11 +76,11 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-Learn = Callable[[Records, tuple[Any, ...], dict[str, Any]], None]
+Learn = Callable[[DispatchTable, tuple[Any, ...], dict[str, Any]], None]
 """What is called after each call that the builtin did not take: it may add a record of it."""
 
 
-class _Fallback(Records):
+class _Fallback(DispatchTable):
     """The method of a robot that a builtin hands its other cases to.
 
     It also keeps the builtin's definition from being used again, and the builtin's code alive, by way of the ufunc of
@@ -142,7 +142,7 @@ class _Definitions:
 
     def new(self, name: str, address: int, text: str) -> tuple[_MethodDef, object]:
         """A definition, and an object that the builtin must hold."""
-        with jit_cache.building():
+        with jit_cache.compile_lock():
             if len(self.in_use) >= self.next_scan:
                 self._scan()
             usable = self.gone and self.gone[0][0] < _collections()  # in a collection, builtins are gone in part only

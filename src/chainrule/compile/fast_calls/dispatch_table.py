@@ -16,14 +16,14 @@ MAX_RECORDS = 128
 """Ways of calling one method that are remembered."""
 
 
-class Input(NamedTuple):
+class ArrayArgument(NamedTuple):
     """An argument that is an array: which input of the kernel it is, and whether the kernel takes its negative."""
 
     place: int
     negative: bool = False
 
 
-class Fixed(NamedTuple):
+class FixedArgument(NamedTuple):
     """An argument that must be this object, or this text."""
 
     value: Any
@@ -32,16 +32,16 @@ class Fixed(NamedTuple):
 class Pattern(NamedTuple):
     """A way of calling a function: the arguments in order, the last of them by these keywords."""
 
-    slots: tuple[Input | Fixed, ...]
+    slots: tuple[ArrayArgument | FixedArgument, ...]
     keywords: tuple[str, ...] = ()
 
     @staticmethod
     def of_arrays(count: int) -> Pattern:
         """A call with arrays alone, in the order of the kernel's inputs."""
-        return Pattern(tuple(Input(k) for k in range(count)))
+        return Pattern(tuple(ArrayArgument(k) for k in range(count)))
 
 
-class Loop(NamedTuple):
+class LoopPointer(NamedTuple):
     """The address of a compiled loop, its last argument, and what keeps it there."""
 
     address: int
@@ -49,11 +49,11 @@ class Loop(NamedTuple):
     keep: Any
 
 
-class Target(NamedTuple):
+class KernelLoops(NamedTuple):
     """The loops of a kernel, and what they take and give."""
 
-    double: Loop
-    single: Callable[[], Loop | None]
+    double: LoopPointer
+    single: Callable[[], LoopPointer | None]
     """The loop for floats, if it has been made."""
     lengths: tuple[int, ...]
     shape: tuple[int, ...]
@@ -72,14 +72,14 @@ class Target(NamedTuple):
         return len(self.lengths) <= emit.MAX_INPUTS and len(self.shape) <= emit.MAX_CORE
 
 
-class _Table:
+class _TableHolder:
     """An object whose first slot is the table that compiled code reads."""
 
     __slots__ = ("table",)
     table: NDArray[np.int64]
 
 
-class Records(_Table):
+class DispatchTable(_TableHolder):
     """Records for the builtin, which finds their number and addresses in the table."""
 
     __slots__ = ("kept", "records", "targets")
@@ -87,16 +87,16 @@ class Records(_Table):
     def __init__(self) -> None:
         self.kept: list[Any] = []
         self.records: list[NDArray[np.int64]] = []
-        self.targets: list[Target] = []
+        self.targets: list[KernelLoops] = []
         self.table = np.zeros(1, dtype=np.int64)
 
-    def add(self, pattern: Pattern, target: Target, finish: Any = None) -> None:
+    def add(self, pattern: Pattern, target: KernelLoops, finish: Any = None) -> None:
         """Let calls of this pattern go to a loop; `finish` makes the answer of its array."""
         if len(self.records) >= MAX_RECORDS:
             return
         names = tuple(map(sys.intern, pattern.keywords))
         record = np.array(_words(pattern._replace(keywords=names), target, finish), dtype=np.int64)
-        with jit_cache.building():
+        with jit_cache.compile_lock():
             self.kept += [pattern, names, finish]
             self.targets.append(target)
             self.records.append(record)
@@ -115,7 +115,7 @@ class Records(_Table):
                 record[emit.SINGLE_LOOP] = loop.address
 
 
-def _words(pattern: Pattern, target: Target, finish: Any) -> list[int]:
+def _words(pattern: Pattern, target: KernelLoops, finish: Any) -> list[int]:
     """A record, as compiled code reads it (`fast_calls/array_call`)."""
     from chainrule.compile.fast_calls import array_call as emit
 
@@ -156,7 +156,7 @@ def _slots(pattern: Pattern) -> list[int]:
     positional = len(pattern.slots) - len(pattern.keywords)
     for name, slot in zip([None] * positional + list(pattern.keywords), pattern.slots, strict=True):
         words.append(0 if name is None else id(name))
-        if isinstance(slot, Input):
+        if isinstance(slot, ArrayArgument):
             words += [slot.place, int(slot.negative)]
         else:
             words += [emit.SAME_TEXT if type(slot.value) is str else emit.SAME_OBJECT, id(slot.value)]

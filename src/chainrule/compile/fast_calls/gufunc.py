@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.compile.fast_calls import numpy_abi as abi
-from chainrule.compile.runtime.engine import Code
+from chainrule.compile.runtime.engine import MachineCode
 
 
 class Reserve:
@@ -42,7 +42,7 @@ if hasattr(os, "register_at_fork"):
 class InnerLoop:
     """The function `loop` in code, as a ufunc calls it, with its reserve."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: MachineCode) -> None:
         self.code, self.address = code, code.address("loop")
         size = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("loop_reserve_bytes"))()
         self.reserve = Reserve(size) if size else None

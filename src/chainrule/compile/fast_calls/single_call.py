@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from chainrule.compile.codegen.batch_loop import Signature
-from chainrule.compile.codegen.module import Module
+from chainrule.compile.codegen.batch_loop import CoreSignature
+from chainrule.compile.codegen.module import IrModule
 from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.fast_calls import numpy_abi as abi
 from chainrule.compile.tape import Tape
 
 
-def add_single_call(module: Module, tape: Tape, signature: Signature) -> None:
+def add_single_call(module: IrModule, tape: Tape, signature: CoreSignature) -> None:
     """Add the builtin for one state, `call`, and its `setup` to a module of LLVM IR."""
     scratch = module.add_cores({"core_one": tape}, Lanes(64, 1))
     module.add(single_call(signature, "core_one", scratch, "call"))
 
 
-def single_call(signature: Signature, core: str, scratch: int, name: str) -> str:
+def single_call(signature: CoreSignature, core: str, scratch: int, name: str) -> str:
     """IR of a Python function of one state: `PyObject *name(self, args, nargs, keywords)`.
 
     Arguments that are contiguous vectors of doubles of the right length are read where they lie; anything else goes

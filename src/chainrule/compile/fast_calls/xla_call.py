@@ -6,7 +6,7 @@ addresses of dense buffers. The handler finds them, counts the rows, and calls t
 
 from __future__ import annotations
 
-from chainrule.compile.codegen.batch_loop import Signature
+from chainrule.compile.codegen.batch_loop import CoreSignature
 
 API_MAJOR = 0
 API_MINOR = 3
@@ -27,7 +27,7 @@ BUFFER_RANK = 32
 BUFFER_DIMENSIONS = 40
 
 
-def xla_handler(signature: Signature, bits: int, loop: int, data: int, name: str) -> str:
+def xla_handler(signature: CoreSignature, bits: int, loop: int, data: int, name: str) -> str:
     """IR of a handler: `XLA_FFI_Error *name(XLA_FFI_CallFrame *frame)`, which calls the loop at an address.
 
     Buffers are (..., length) for each input and (..., size) for the output, with equal leading dimensions, row by row.

@@ -40,7 +40,7 @@ class CacheWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """A stored kernel: its machine code, and what is known of it."""
 
     code: bytes
@@ -110,7 +110,7 @@ def key_of(parts: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read(key: str) -> Entry | None:
+def read(key: str) -> CacheEntry | None:
     """The entry of a key, or None: there is none, or it is not to be trusted."""
     if not is_enabled():
         return None
@@ -132,7 +132,7 @@ def read(key: str) -> Entry | None:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
-        return Entry(code, stored["facts"])
+        return CacheEntry(code, stored["facts"])
     except (OSError, RuntimeError, ValueError, KeyError, TypeError):  # RuntimeError: brackets too deep
         return None
 
@@ -142,7 +142,7 @@ def _authentication(key: str, facts: Any, code: bytes) -> str:
     return hmac.new(secret.secret(), text + b"\n" + code, hashlib.sha256).hexdigest()
 
 
-def write(key: str, entry: Entry) -> None:
+def write(key: str, entry: CacheEntry) -> None:
     """Store an entry, whole or not at all. Where that cannot be done, the kernel is simply built again next time."""
     if not is_enabled():
         return
@@ -179,14 +179,14 @@ def _warn_once(error: Exception) -> None:
         warn_user(f"compiled kernels are not kept on disk: {text}; {advice}", CacheWarning)
 
 
-def read_or_compile(text: str, facts: dict[str, Any]) -> Entry:
+def read_or_compile(text: str, facts: dict[str, Any]) -> CacheEntry:
     """The machine code of an IR text, stored or made now."""
     from chainrule.compile.runtime import engine  # LLVM, which code for other targets does not need
 
     key = key_of({"text": hashlib.sha256(text.encode()).hexdigest(), "llvm": engine.version()})
     entry = read(key)
     if entry is None:
-        entry = Entry(engine.compile_text(text), facts)
+        entry = CacheEntry(engine.compile_text(text), facts)
         write(key, entry)
     return entry
 

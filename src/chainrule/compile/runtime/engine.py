@@ -7,6 +7,7 @@ import ctypes.util
 from functools import cache
 from typing import Any
 
+from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.runtime import jit_cache
 from chainrule.compile.runtime.near_memory import nearby
 from chainrule.compile.tape import SYSTEM_FUNCTIONS
@@ -65,6 +66,11 @@ def vector_bits() -> int:
     return 128
 
 
+def lanes(bits: int) -> Lanes:
+    """The widest vector of the host: as many lanes as numbers of so many bits fit."""
+    return Lanes(bits, vector_bits() // bits)
+
+
 def llvm_version() -> str:
     """The version of LLVM."""
     return ".".join(map(str, llvm.llvm_version_info))
@@ -78,7 +84,7 @@ def version() -> str:
 
 def compile_text(text: str) -> bytes:
     """IR to an object file."""
-    with jit_cache.building():
+    with jit_cache.compile_lock():
         machine = _machine()
         module = _module(text, machine)
         module.verify()
@@ -87,7 +93,7 @@ def compile_text(text: str) -> bytes:
 
 def assembly(text: str) -> str:
     """IR to assembly, for people to read."""
-    with jit_cache.building():
+    with jit_cache.compile_lock():
         machine = _machine()
         return str(machine.emit_assembly(_module(text, machine)))
 
@@ -99,11 +105,11 @@ def _module(text: str, machine: Any) -> Any:
     return module
 
 
-class Code:
+class MachineCode:
     """An object file, loaded."""
 
     def __init__(self, content: bytes) -> None:
-        with jit_cache.building():
+        with jit_cache.compile_lock():
             machine = _machine()
             empty = llvm.parse_assembly(f'target triple = "{machine.triple}"')
             self._engine = llvm.create_mcjit_compiler(empty, machine)
@@ -113,7 +119,7 @@ class Code:
 
     def address(self, name: str) -> int:
         """The address of a function."""
-        with jit_cache.building():
+        with jit_cache.compile_lock():
             found = self._engine.get_function_address(name)
         if not found:
             raise LookupError(f"the compiled code has no function {name!r}")

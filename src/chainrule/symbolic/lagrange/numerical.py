@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array, rows_of, together
-from chainrule.compile.backend import COMPILED, INTERPRETED, Scalars, active
+from chainrule.compile.backend import COMPILED, INTERPRETED, Scalars, Traceable, active
 from chainrule.compile.symbol_array import Symbol, with_symbols
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.lazy import cached_property
@@ -79,7 +79,7 @@ def function(
     text = MatrixText(matrix, [symbol for part in listed for symbol in part], wanted)
     key = (sp.ImmutableMatrix(matrix), tuple(listed), entry.solves)
     backend = active(COMPILED if compiled else INTERPRETED)
-    evaluate = backend.function(text, [len(part) for part in listed], key, "lagrangian", name=name)
+    evaluate = backend.function(Traceable(text, key, "lagrangian", name), [len(part) for part in listed])
     if entry.solves:
         shape: tuple[int, ...] = (len(getattr(system, entry.solves)),)
     else:
