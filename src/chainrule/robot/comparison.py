@@ -13,10 +13,10 @@ from chainrule.arguments import Array, as_list, names, number, one_of, whole_num
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, ShapeError, short_repr, visible
-from chainrule.model import Constraint, Frame, Joint, Link, Model, Spring
+from chainrule.model import Joint, Link, Model
 from chainrule.model.parts import FRICTION_NUMBERS
 from chainrule.robot.parts import short, table, tuple_text, units_of
-from chainrule.spatial import Transform
+from chainrule.spatial import Transform, Vector
 from chainrule.spatial.vector import Symmetric
 
 ABSENT = "-"
@@ -31,6 +31,21 @@ IGNORED_WITH = {
     "lower": "limits", "upper": "limits", "velocity": "limits", "effort": "limits",
     **dict.fromkeys(FRICTION_NUMBERS, "friction"),
 }  # fmt: skip
+
+
+RECORDS = {
+    "frame": {"link": ("link", ""), "origin": ("origin", "")},
+    "constraint": {
+        "kind": ("kind", ""), "link_a": ("first end", ""), "link_b": ("second end", ""),
+        "origin_a": ("first origin", ""), "origin_b": ("second origin", ""), "distance": ("distance", "m"),
+    },
+    "spring": {
+        "link_a": ("first end", ""), "link_b": ("second end", ""), "point_a": ("point_a", "m"),
+        "point_b": ("point_b", "m"), "stiffness": ("stiffness", "N/m"), "rest_length": ("rest_length", "m"),
+        "damping": ("damping", "N s/m"), "force": ("force", "N"),
+    },
+}  # fmt: skip
+"""What is compared of frames, constraints and springs: the word for each of their fields, and its unit."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +234,11 @@ class _Collector:
             texts = (f"{short(x)} {unit}".rstrip() if math.isfinite(x) else "none" for x in (a, b))
             self.add(element, name, texts, apart, unit)
 
+    def vector(self, element: str, name: str, a: Vector, b: Vector, unit: str) -> None:
+        """Two vectors."""
+        if self.differs([*a], [*b], 1.0):
+            self.add(element, name, (f"{tuple_text(x)} {unit}" for x in (a, b)), (a - b).norm(), unit)
+
     def place(self, element: str, name: str, a: Transform, b: Transform) -> None:
         """Two poses."""
         far, turn = _pose_difference(_array(a), _array(b))
@@ -245,16 +265,12 @@ class _Collector:
             self._joint(element, x, y)
         for element, p, r in self.pairs("link", _by_name(a.links), _by_name(b.links)):
             self._link(element, p, r)
-        if "frames" not in self.ignore:
-            for element, f, g in self.pairs("frame", _by_name(a.frames), _by_name(b.frames)):
-                self._frame(element, f, g)
-        for element, c, d in self.pairs("constraint", _by_name(a.constraints), _by_name(b.constraints)):
-            self._constraint(element, c, d)
-        for element, s, t in self.pairs("spring", _by_name(a.springs), _by_name(b.springs)):
-            self._spring(element, s, t)
-        if self.differs([*a.gravity], [*b.gravity], 1.0):
-            gap = (a.gravity - b.gravity).norm()
-            self.add("robot", "gravity", (f"{tuple_text(m.gravity)} m/s^2" for m in (a, b)), gap, "m/s^2")
+        for what, quantities in RECORDS.items():
+            if f"{what}s" not in self.ignore:
+                records = (_by_name(getattr(m, f"{what}s")) for m in (a, b))
+                for element, f, g in self.pairs(what, *records):
+                    self._record(element, f, g, quantities)
+        self.vector("robot", "gravity", a.gravity, b.gravity, "m/s^2")
         self.words("robot", "end-effector", _tip(a), _tip(b))
         if "geometry" not in self.ignore:
             self._geometries(a, b)
@@ -319,35 +335,23 @@ class _Collector:
 
     def _link(self, element: str, a: Link, b: Link) -> None:
         self.quantity(element, "mass", float(a.mass), float(b.mass), "kg")
-        if self.differs([*a.com], [*b.com], 1.0):
-            self.add(element, "center of mass", (f"{tuple_text(x.com)} m" for x in (a, b)), (a.com - b.com).norm(), "m")
+        self.vector(element, "center of mass", a.com, b.com, "m")
         if self.differs(_rows(a.inertia), _rows(b.inertia)):
             gap = np.abs(np.subtract(_rows(a.inertia), _rows(b.inertia))).max()
             self.add(element, "inertia", (_inertia_text(x.inertia) for x in (a, b)), gap, "kg m^2")
 
-    def _frame(self, element: str, a: Frame, b: Frame) -> None:
-        self.words(element, "link", a.link, b.link)
-        self.place(element, "origin", a.origin, b.origin)
-
-    def _constraint(self, element: str, a: Constraint, b: Constraint) -> None:
-        self.words(element, "kind", a.kind, b.kind)
-        self.words(element, "first end", a.link_a, b.link_a)
-        self.words(element, "second end", a.link_b, b.link_b)
-        self.place(element, "first origin", a.origin_a, b.origin_a)
-        self.place(element, "second origin", a.origin_b, b.origin_b)
-        if a.distance is not None and b.distance is not None:
-            self.quantity(element, "distance", float(a.distance), float(b.distance), "m")
-
-    def _spring(self, element: str, a: Spring, b: Spring) -> None:
-        self.words(element, "first end", a.link_a, b.link_a)
-        self.words(element, "second end", a.link_b, b.link_b)
-        for what in ("point_a", "point_b"):
-            one, two = getattr(a, what), getattr(b, what)
-            if self.differs([*one], [*two], 1.0):
-                gap = float((one - two).norm())
-                self.add(element, what, (f"{tuple_text(p)} m" for p in (one, two)), gap, "m")
-        for what, unit in (("stiffness", "N/m"), ("rest_length", "m"), ("damping", "N s/m"), ("force", "N")):
-            self.quantity(element, what, float(getattr(a, what)), float(getattr(b, what)), unit)
+    def _record(self, element: str, a: Any, b: Any, quantities: Mapping[str, tuple[str, str]]) -> None:
+        """Two frames, constraints or springs, whose fields are names, places, points and numbers."""
+        for name, (label, unit) in quantities.items():
+            x, y = getattr(a, name), getattr(b, name)
+            if isinstance(x, str):
+                self.words(element, label, x, y)
+            elif isinstance(x, Transform):
+                self.place(element, label, x, y)
+            elif isinstance(x, Vector):
+                self.vector(element, label, x, y, unit)
+            elif x is not None and y is not None:
+                self.quantity(element, label, float(x), float(y), unit)
 
     def _geometries(self, a: Model, b: Model) -> None:
         for link in a.index_of:

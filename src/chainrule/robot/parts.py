@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -18,16 +18,50 @@ from chainrule.errors import UnknownNameError, visible
 from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
 from chainrule.spatial import Transform
 
+T = TypeVar("T", Link, Joint, Frame)
+F = TypeVar("F", Joint, Frame)
 
-class HasName(Protocol):
-    """A part with a name."""
+
+class View(Generic[T]):
+    """A part of a robot, and the model that it belongs to."""
+
+    part: T
+
+    def __init__(self, model: Model, part: T) -> None:
+        self._model, self.part = model, part
 
     @property
     def name(self) -> str:
         """Its name."""
+        return self.part.name
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.part == other.part
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
-P = TypeVar("P", bound=HasName)
+class PlacedView(View[F]):
+    """A part with a frame of its own, placed in that of a link."""
+
+    @property
+    def origin(self) -> Array:
+        """Pose (4, 4) of its frame in the link that carries it."""
+        return matrix(self.part.origin)
+
+    @property
+    def xyz(self) -> Array:
+        """Place of its frame in that link (3,), in m."""
+        return np.array([*self.part.origin.translation], dtype=float)
+
+    @property
+    def rpy(self) -> Array:
+        """Orientation of its frame in that link: roll, pitch, yaw about fixed axes (3,), in rad."""
+        return np.array([*self.part.origin.rotation.rpy()], dtype=float)
+
+
+P = TypeVar("P", bound=View[Any])
 
 PER_DOF = (
     "lower", "upper", "velocity", "effort", "viscous", "coulomb", "coulomb_negative", "rotor", "gear", "armature",
@@ -120,16 +154,8 @@ def matrix(T: Transform) -> Array:
 # --- links ---
 
 
-class LinkView:
+class LinkView(View[Link]):
     """A link of a robot: its mass, center of mass and inertia, and what it is joined to."""
-
-    def __init__(self, model: Model, part: Link) -> None:
-        self._model, self.part = model, part
-
-    @property
-    def name(self) -> str:
-        """The link's name."""
-        return self.part.name
 
     @property
     def mass(self) -> float:
@@ -178,12 +204,6 @@ class LinkView:
         """The named frames on the link."""
         return tuple(frame.name for frame in self._model.frames if frame.link == self.name)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LinkView) and self.part == other.part
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
     def __repr__(self) -> str:
         I = self.part.inertia
         lines = [f"link {self.name!r}"]
@@ -229,20 +249,12 @@ def links(robot: Mechanism) -> Parts[LinkView]:
 # --- joints ---
 
 
-class JointView:
+class JointView(PlacedView[Joint]):
     """A joint of a robot: type, axis, origin, limits, friction, rotor and spring.
 
     Properties along a degree of freedom (lower, upper, velocity, effort, viscous, coulomb, coulomb_negative, rotor,
     gear, armature, stiffness, rest) are numbers, and arrays where the joint has several degrees of freedom.
     """
-
-    def __init__(self, model: Model, part: Joint) -> None:
-        self._model, self.part = model, part
-
-    @property
-    def name(self) -> str:
-        """The joint's name."""
-        return self.part.name
 
     @property
     def type(self) -> str:
@@ -266,25 +278,10 @@ class JointView:
         return None if not axes else np.array(axes[0] if len(axes) == 1 else axes)
 
     @property
-    def origin(self) -> Array:
-        """Pose (4, 4) of the joint's frame in the parent link."""
-        return matrix(self.part.origin)
-
-    @property
     def offset(self) -> Array:
         """Pose (4, 4) of the child in the joint's frame at q = 0: the identity unless its frame is elsewhere."""
         kind = self.part.kind
         return matrix(kind.offset if isinstance(kind, Moved) else Transform.identity())
-
-    @property
-    def xyz(self) -> Array:
-        """Place of the joint's frame in the parent link (3,), in m."""
-        return np.array([*self.part.origin.translation], dtype=float)
-
-    @property
-    def rpy(self) -> Array:
-        """Orientation of the joint's frame in the parent link: roll, pitch, yaw about fixed axes (3,), in rad."""
-        return np.array([*self.part.origin.rotation.rpy()], dtype=float)
 
     @property
     def nq(self) -> int:
@@ -320,12 +317,6 @@ class JointView:
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *(PER_DOF if self.part.dofs else ())])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, JointView) and self.part == other.part
-
-    def __hash__(self) -> int:
-        return hash(self.name)
 
     def __repr__(self) -> str:
         joint = self.part
@@ -440,42 +431,13 @@ def joints(robot: Mechanism) -> Parts[JointView]:
 # --- frames ---
 
 
-class FrameView:
+class FrameView(PlacedView[Frame]):
     """A named frame fixed to a link: a tool, a sensor, a marker."""
-
-    def __init__(self, part: Frame) -> None:
-        self.part = part
-
-    @property
-    def name(self) -> str:
-        """The frame's name."""
-        return self.part.name
 
     @property
     def link(self) -> str:
         """The link that it is fixed to."""
         return self.part.link
-
-    @property
-    def origin(self) -> Array:
-        """Pose (4, 4) in the link's frame."""
-        return matrix(self.part.origin)
-
-    @property
-    def xyz(self) -> Array:
-        """Place in the link's frame (3,), in m."""
-        return np.array([*self.part.origin.translation], dtype=float)
-
-    @property
-    def rpy(self) -> Array:
-        """Orientation in the link's frame: roll, pitch, yaw about fixed axes (3,), in rad."""
-        return np.array([*self.part.origin.rotation.rpy()], dtype=float)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FrameView) and self.part == other.part
-
-    def __hash__(self) -> int:
-        return hash(self.name)
 
     def __repr__(self) -> str:
         return visible(f"frame {self.name!r} on link {self.link!r}: {position(self.part.origin)}")
@@ -489,5 +451,6 @@ def frames(robot: Mechanism) -> Parts[FrameView]:
         return [frame.name, frame.link, tuple_text(frame.xyz), tuple_text(np.degrees(frame.rpy))]
 
     heading = ["frame", "link", "xyz [m]", "rpy [deg]"]
-    views = [FrameView(frame) for frame in model.frames]
-    return remember(robot, "frames", lambda: Parts("frame", model, views, heading, row))
+    return remember(
+        robot, "frames", lambda: Parts("frame", model, [FrameView(model, x) for x in model.frames], heading, row)
+    )
