@@ -29,7 +29,7 @@ from chainrule.kinematics.cell_table import CellRecords, CellTable, bytes_per_ce
 from chainrule.kinematics.reach import positive_integer
 from chainrule.kinematics.samples import BLOCK_POSTURES, block_of_postures, measure_postures
 from chainrule.kinematics.voxels import read_side
-from chainrule.kinematics.workspace_map import WorkspaceMap
+from chainrule.kinematics.workspace_map import WorkspaceMap, map_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -131,7 +131,7 @@ def map_workspace(
                 counted.add(outcome.task, outcome.get())
         finally:
             counted.write()
-    return WorkspaceMap.of(robot, sampling.link, sampling.cell, counted.table.cells())
+    return map_of(robot, sampling.link, sampling.cell, counted.table.cells())
 
 
 def _expected_cells(sampling: Sampling) -> float:

@@ -50,15 +50,6 @@ class WorkspaceMap(ReachSamples, Voxels):
     WHOLE, ROW = "map", "cells"
     ARRAYS = ("places", "counts", "manipulability", "q", "directions")
 
-    @classmethod
-    def of(cls, robot: Mechanism, link: str, side: float, cells: CellRecords) -> WorkspaceMap:
-        """The map of a table's cells."""
-        near, far = np.sqrt(cells.extremes[6:])
-        return cls(
-            robot, link, cells.manipulability, cells.q, cells.extremes[:6].reshape(2, 3), (float(near), float(far)),
-            cells.extreme_q, cell=side, places=cells.places, counts=cells.counts, directions=cells.directions,
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         return (
             f"<WorkspaceMap of {self.robot.name!r}: {self.samples:,} postures of {self.link!r} in {len(self):,} cells "
@@ -168,6 +159,15 @@ class WorkspaceMap(ReachSamples, Voxels):
         place = npz_path(path, NPZ_RULE)
         with reading(path, "a map"):
             return _read(place, robot)
+
+
+def map_of(robot: Mechanism, link: str, side: float, cells: CellRecords) -> WorkspaceMap:
+    """The map of a table's cells."""
+    near, far = np.sqrt(cells.extremes[6:])
+    return WorkspaceMap(
+        robot, link, cells.manipulability, cells.q, cells.extremes[:6].reshape(2, 3), (float(near), float(far)),
+        cells.extreme_q, cell=side, places=cells.places, counts=cells.counts, directions=cells.directions,
+    )  # fmt: skip
 
 
 def _array_shapes(nq: int) -> dict[str, tuple[type, tuple[int, ...]]]:

@@ -82,13 +82,29 @@ def _replace_link(model: Model, link: Link) -> Model:
     return replace(model, links=(*model.links[:index], link, *model.links[index + 1 :]))
 
 
-def _body_labels(model: Model, name: str) -> tuple[Label, ...]:
-    _link(model, name)
-    return BODY
+def _words(*parts: str) -> Callable[[Model, str], Iterable[str]]:
+    """Parts that a parameter changes, with its name for {!r}."""
+    return lambda model, name: [part.format(name) for part in parts]
 
 
-def _put_link(model: Model, name: str, values: Scalars) -> Model:
-    return _replace_link(model, Link(name, values[0], Vector(*values[1:4]), Symmetric(*values[4:])))
+def _of_link(
+    form: str,
+    labels: tuple[Label, ...],
+    parts: Sequence[str],
+    put: Callable[[Link, Scalars], Link],
+    own: Callable[[Link], Scalars],
+    check: str | None = None,
+) -> ParameterKind:
+    """Numbers of a link: how they are put into it, and those that it has."""
+
+    def find(model: Model, name: str) -> tuple[Label, ...]:
+        _link(model, name)
+        return labels
+
+    def put_into(model: Model, name: str, values: Scalars) -> Model:
+        return _replace_link(model, put(_link(model, name), values))
+
+    return ParameterKind(form, find, put_into, _words(*parts), check, own=lambda model, name: own(_link(model, name)))
 
 
 def _mass_labels(model: Model, name: str) -> tuple[Label, ...]:
@@ -100,38 +116,6 @@ def _mass_labels(model: Model, name: str) -> tuple[Label, ...]:
     return (("mass", "kg"),)
 
 
-def _com_labels(model: Model, name: str) -> tuple[Label, ...]:
-    _link(model, name)
-    return PLACE
-
-
-def _put_com(model: Model, name: str, values: Scalars) -> Model:
-    return _replace_link(model, replace(_link(model, name), com=Vector(*values)))
-
-
-def _own_com(model: Model, name: str) -> Scalars:
-    return [*_link(model, name).com]
-
-
-def _inertia_labels(model: Model, name: str) -> tuple[Label, ...]:
-    _link(model, name)
-    return tuple((label.removeprefix("inertia."), unit) for label, unit in BODY[4:])
-
-
-def _put_inertia(model: Model, name: str, values: Scalars) -> Model:
-    return _replace_link(model, replace(_link(model, name), inertia=Symmetric(*values)))
-
-
-def _own_inertia(model: Model, name: str) -> Scalars:
-    return [*_link(model, name).inertia.entries()]
-
-
-def _put_mass(model: Model, name: str, values: Scalars) -> Model:
-    link = _link(model, name)
-    (mass,) = values
-    return _replace_link(model, replace(link, mass=mass, inertia=link.inertia.scale(mass / link.mass)))
-
-
 def _payload_labels(model: Model, name: str) -> tuple[Label, ...]:
     model.locate(name)
     return BODY
@@ -140,19 +124,6 @@ def _payload_labels(model: Model, name: str) -> tuple[Label, ...]:
 def _put_payload(model: Model, name: str, values: Scalars) -> Model:
     body = Inertia.from_com(values[0], Vector(*values[1:4]), Symmetric(*values[4:]))
     return edits.add_payload(model, name, body)
-
-
-def _own_body(model: Model, name: str) -> Scalars:
-    link = _link(model, name)
-    return [link.mass, *link.com, *link.inertia.entries()]
-
-
-def _own_mass(model: Model, name: str) -> Scalars:
-    return [_link(model, name).mass]
-
-
-def _no_body(model: Model, name: str) -> Scalars:
-    return [0.0] * len(BODY)
 
 
 # --- lengths ---
@@ -199,27 +170,21 @@ def _own_place(model: Model, name: str) -> Transform:
     return next(part.origin for part in placed if part.name == name)
 
 
-def _own_origin(model: Model, name: str) -> Scalars:
-    return [*_own_place(model, name).translation]
+def _of_place(form: str, labels: tuple[Label, ...]) -> ParameterKind:
+    """The place of a joint in its parent or of a frame in its link, or place and orientation."""
 
+    def find(model: Model, name: str) -> tuple[Label, ...]:
+        _class_of(model, name)
+        return labels
 
-def _own_pose(model: Model, name: str) -> Scalars:
-    T = _own_place(model, name)
-    return [*T.translation, *T.rotation.rpy()]
+    def parts(model: Model, name: str) -> list[str]:
+        return [f"place of {_class_of(model, name)} {name!r}"]
 
+    def own(model: Model, name: str) -> Scalars:
+        T = _own_place(model, name)
+        return [*T.translation, *T.rotation.rpy()][: len(labels)]
 
-def _place_parts(model: Model, name: str) -> Iterator[str]:
-    yield f"place of {_class_of(model, name)} {name!r}"
-
-
-def _origin_labels(model: Model, name: str) -> tuple[Label, ...]:
-    _class_of(model, name)
-    return PLACE
-
-
-def _pose_labels(model: Model, name: str) -> tuple[Label, ...]:
-    _class_of(model, name)
-    return PLACE + ANGLES
+    return ParameterKind(form, find, _put_place, parts, moves=True, own=own)
 
 
 def _put_place(model: Model, name: str, values: Scalars) -> Model:
@@ -295,36 +260,38 @@ def _with_number(dof: Dof, name: str, value: Scalar) -> Dof:
 # --- the table ---
 
 
-def _words(*parts: str) -> Callable[[Model, str], Iterable[str]]:
-    """Parts that a parameter changes, with its name for {!r}."""
-    return lambda model, name: [part.format(name) for part in parts]
-
-
-def _gravity_labels(model: Model, name: str) -> tuple[Label, ...]:
-    return tuple((axis, "m/s^2") for axis in "xyz")
-
-
-def _put_gravity(model: Model, name: str, values: Scalars) -> Model:
-    return edits.with_gravity(model, Vector(*values))
-
-
 KINDS: Mapping[str, ParameterKind] = {
     "gravity": ParameterKind(
-        "gravity", _gravity_labels, _put_gravity, _words("gravity"), own=lambda m, _: [*m.gravity]
+        "gravity", lambda m, _: tuple((axis, "m/s^2") for axis in "xyz"),
+        lambda m, _, x: edits.with_gravity(m, Vector(*x)), _words("gravity"), own=lambda m, _: [*m.gravity],
     ),
     "length": ParameterKind(
         "LINK.length", _length_labels, _put_length, _length_parts, "positive", moves=True, own=_own_length
     ),
-    "origin": ParameterKind("JOINT.origin", _origin_labels, _put_place, _place_parts, moves=True, own=_own_origin),
-    "pose": ParameterKind("JOINT.pose", _pose_labels, _put_place, _place_parts, moves=True, own=_own_pose),
-    "inertial": ParameterKind(
-        "LINK.inertial", _body_labels, _put_link, _words(MASS, COM, INERTIA), "body", own=_own_body
+    "origin": _of_place("JOINT.origin", PLACE),
+    "pose": _of_place("JOINT.pose", PLACE + ANGLES),
+    "inertial": _of_link(
+        "LINK.inertial", BODY, (MASS, COM, INERTIA),
+        lambda link, x: Link(link.name, x[0], Vector(*x[1:4]), Symmetric(*x[4:])),
+        lambda link: [link.mass, *link.com, *link.inertia.entries()], "body",
     ),
-    "mass": ParameterKind("LINK.mass", _mass_labels, _put_mass, _words(MASS), "not negative", own=_own_mass),
-    "com": ParameterKind("LINK.com", _com_labels, _put_com, _words(COM), own=_own_com),
-    "inertia": ParameterKind("LINK.inertia", _inertia_labels, _put_inertia, _words(INERTIA), own=_own_inertia),
+    "mass": replace(
+        _of_link(
+            "LINK.mass", (), (MASS,),
+            lambda link, x: replace(link, mass=x[0], inertia=link.inertia.scale(x[0] / link.mass)),
+            lambda link: [link.mass], "not negative",
+        ), labels=_mass_labels,
+    ),
+    "com": _of_link(
+        "LINK.com", PLACE, (COM,), lambda link, x: replace(link, com=Vector(*x)), lambda link: [*link.com]
+    ),
+    "inertia": _of_link(
+        "LINK.inertia", tuple((label.removeprefix("inertia."), unit) for label, unit in BODY[4:]), (INERTIA,),
+        lambda link, x: replace(link, inertia=Symmetric(*x)), lambda link: link.inertia.entries(),
+    ),
     "payload": ParameterKind(
-        "LINK.payload", _payload_labels, _put_payload, _words("payload of {!r}"), "body", own=_no_body
+        "LINK.payload", _payload_labels, _put_payload, _words("payload of {!r}"), "body",
+        own=lambda m, _: [0.0] * len(BODY),
     ),
     "viscous": _joint_kind("viscous", "{tau} s/{x}"),
     "coulomb": _joint_kind("coulomb", "{tau}"),
@@ -333,7 +300,7 @@ KINDS: Mapping[str, ParameterKind] = {
     "gear": _joint_kind("gear", "1", None),
     "stiffness": _joint_kind("stiffness", "{tau}/{x}"),
     "rest": _joint_kind("rest", "{x}", None),
-}
+}  # fmt: skip
 """Kinds of parameters by name, in the order in which they are put into a model.
 
 - "gravity": the gravity vector, 3 numbers.
