@@ -63,11 +63,15 @@ def test_the_page_needs_no_network_and_says_what_was_found(page, few):
 def test_the_figures_hold_the_numbers_of_the_study(page, few):
     content = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
     assert set(content["histories"]) == set(few.titles)
-    torques = few.examples["drink_with_cup"]
-    curves = content["histories"]["drink_with_cup"]["joints"][3]
-    assert max(curves[5]) == pytest.approx(torques.total[:, 3].max(), rel=0.02)
-    assert max(curves[0]) == pytest.approx(np.degrees(torques.motion.q[:, 3].max()), rel=0.01)
-    np.testing.assert_allclose(np.add(curves[3], curves[4]), curves[5], atol=0.01)
+    assert [name for name, _ in content["torques"]] == ["gravity", "dynamic", "contact", "total"]
+    assert len({color for _, color in content["torques"]}) == 4
+    for name in few.titles:
+        torques, curves = few.examples[name], content["histories"][name]["joints"][3]
+        assert max(curves[-1]) == pytest.approx(torques.total[:, 3].max(), rel=0.02)
+        assert max(curves[0]) == pytest.approx(np.degrees(torques.motion.q[:, 3].max()), rel=0.01)
+        np.testing.assert_allclose(np.sum(curves[3:-1], axis=0), curves[-1], atol=0.01)
+    pushed = content["histories"]["open_door"]["joints"][0][5]
+    assert max(np.abs(pushed)) == pytest.approx(np.abs(few.examples["open_door"].contact[:, 0]).max(), rel=0.01)
     box = content["figures"]["box-3"]["data"][0]
     assert box["median"][1] == pytest.approx(
         few.cell("drink_with_cup", "elbow_flexion")["torque"].box_plot().median, rel=1e-3
@@ -83,6 +87,24 @@ def test_numbers_are_written_beside_it(page, few):
     parquet = pytest.importorskip("pyarrow.parquet").read_table(page.with_suffix(".parquet"))
     assert parquet.num_rows == 21
     assert parquet["torque_peak"].to_pylist() == [row["torque_peak"] for row in content["statistics"]]
+    for row in (*content["statistics"], *content["overall"]):
+        assert sum(share for name, share in row.items() if name.startswith("share_")) == pytest.approx(1)
+    pushed = few.cell("open_door", "shoulder_flexion")
+    assert rows["open_door", "shoulder_flexion"]["share_contact"] == pushed.shares["contact"] > 0.3
+    assert rows["open_door", "shoulder_flexion"]["contact_peak"] == pushed["contact"].peak
+    assert max(parquet["share_contact"].to_pylist()) == max(cell.share("contact") for cell in few.cells)
+
+
+def test_what_contact_takes_is_in_the_text_and_the_table(page, few):
+    parser = Text()
+    parser.feed(page.read_text())
+    words = " ".join(parser.words)
+    most = max(few.cells, key=lambda cell: cell.share("contact"))
+    assert f"Contact (the force of the hand on its surroundings) makes up to {most.share('contact'):.0%}" in words
+    assert re.search(r"Its terms by their mean magnitudes: .*contact \d+%", words)
+    assert "all activities: contact" in words
+    header = words[words.index("peak torque") : words.index("shoulder flexion", words.index("peak torque"))]
+    assert header.split()[-3:] == ["gravity", "dynamic", "contact"]
 
 
 def test_names_from_files_are_text_on_the_page(tmp_path):
@@ -137,6 +159,21 @@ def test_the_page_is_printed(few, tmp_path):
     study.write_report(few, path)
     assert path.read_bytes().startswith(b"%PDF")
     assert path.stat().st_size > 100_000
+
+
+def test_friction_and_springs_are_a_part_of_the_torque_that_is_shown():
+    robot = cr.load("planar_2r").edit(joints={"joint1": {"viscous": 2.0, "stiffness": 5.0}})
+    t = np.linspace(0, 2, 201)
+    motion = cr.Trajectory.from_samples(robot, t, np.c_[np.sin(3 * t), np.cos(2 * t)], smoothing=None)
+    result = study.run(robot, motions=motion)
+    terms, cell = robot.torque_terms(motion.q, motion.qd, motion.qdd), result.cell("motion", "joint1")
+    assert result.parts == ("gravity", "dynamic", "other")
+    assert cell["other"].peak == pytest.approx(np.abs(terms["friction"] + terms["spring"])[:, 0].max())
+    assert cell.share("other") == pytest.approx(cell.shares["friction"] + cell.shares["spring"])
+    text = html(result, title="two links")
+    assert "Friction, spring makes up to" in text
+    curves = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))["histories"]["motion"]["joints"][0]
+    np.testing.assert_allclose(np.sum(curves[3:-1], axis=0), curves[-1], atol=0.02)
 
 
 def test_every_figure_of_a_robot_that_turns_and_slides_has_its_own_place():

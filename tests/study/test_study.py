@@ -54,6 +54,82 @@ def test_statistics_follow_from_the_motion(few):
     assert overall.motions == 3
 
 
+def joined(parts, j):
+    """Statistics of a joint over all samples of motions with their torques, by their definitions."""
+    terms = {name: np.concatenate([np.abs(one.terms[name][:, j]) for one in parts]).mean() for name in parts[0].terms}
+    whole = sum(mean for name, mean in terms.items() if name != "total")
+    tau, power = (
+        np.concatenate([x[:, j] for x in arrays]) for arrays in zip(*[(p.total, p.power) for p in parts], strict=True)
+    )
+    gravity, dynamic = (np.concatenate([getattr(p, name)[:, j] for p in parts]) for name in ("gravity", "dynamic"))
+    speed = np.concatenate([p.motion.qd[:, j] for p in parts])
+    work = [np.trapezoid(np.maximum(p.power[:, j], 0), p.motion.t) for p in parts]
+    back = [-np.trapezoid(np.minimum(p.power[:, j], 0), p.motion.t) for p in parts]
+    return {
+        "shares": {name: mean / whole for name, mean in terms.items() if name != "total"},
+        "duty_cycle": (np.abs(tau) > 0.1 * np.abs(tau).max()).mean(),
+        "dynamic_beyond_gravity": (np.abs(dynamic) > np.abs(gravity)).mean(),
+        "speed_at_peak_torque": np.abs(speed[np.abs(tau).argmax()]),
+        "duration": sum(p.motion.duration for p in parts),
+        "work": np.mean(work), "regenerated": np.mean(back), "motions": len(parts),
+    }, {"torque": tau, "gravity": gravity, "dynamic": dynamic, "speed": speed, "power": power}  # fmt: skip
+
+
+def hanging_and_shaking():
+    """A motion that hangs and one that shakes, of different lengths."""
+    robot = cr.load("planar_2r")
+
+    def moved(seconds, angle):
+        t = np.arange(0, seconds, 0.005)
+        return cr.Trajectory.from_samples(robot, t, np.c_[angle(t), 0.5 * angle(t + 0.3)], smoothing=None)
+
+    motions = {
+        "hanging": moved(12, lambda t: -1.57 + 0.05 * np.sin(t)),
+        "shaking": moved(4, lambda t: 0.8 * np.sin(5 * t)),
+    }
+    return study.run(robot, motions=motions)
+
+
+@pytest.mark.parametrize("which", ["recordings of unequal length", "people in activities"])
+def test_statistics_over_all_activities_are_those_of_all_samples_together(which):
+    """Each by its own definition: means of the activities' ratios are something else."""
+    if which == "people in activities":
+        names = ["open_door", "drink_with_cup", "arm_in_lap"]
+        result = study.run(study.population(3, seed=5), names, variants=2, rate=100)
+    else:
+        result = hanging_and_shaking()
+    every = [torques for name in result.titles for torques in result.study.torques(name)]
+    for j, joint in enumerate(result.joints):
+        found = result.overall[joint]
+        numbers, samples = joined(every, j)
+        assert found.shares == pytest.approx(numbers.pop("shares"))
+        assert found.duty_cycle == pytest.approx(numbers.pop("duty_cycle"), abs=0.01)
+        for name, value in numbers.items():
+            assert getattr(found, name) == pytest.approx(value, rel=1e-6, abs=1e-9), name
+        for name, values in samples.items():
+            one = found[name]
+            ends = (one.minimum, one.maximum, one.mean, one.rms)
+            assert ends == pytest.approx((values.min(), values.max(), values.mean(), np.sqrt((values**2).mean()))), name
+            for share in (0.01, 0.25, 0.5, 0.95):
+                expected = np.quantile(values, share, method="lower")
+                assert one.quantile(share) == pytest.approx(expected, rel=0.01, abs=1e-9), (name, share)
+
+
+def test_the_share_of_gravity_is_no_mean_of_shares():
+    result = hanging_and_shaking()
+    apart = [result.cell(name, "joint1").shares["gravity"] for name in result.titles]
+    assert result.overall["joint1"].shares["gravity"] < np.average(apart, weights=[12, 4]) - 0.1
+
+
+def test_the_parts_of_the_torque_add_up_to_it(few):
+    door = few.examples["open_door"]
+    np.testing.assert_allclose(door.gravity + door.dynamic + door.contact + door.other, door.total, atol=1e-12)
+    assert few.parts == ("gravity", "dynamic", "contact")
+    for cell in few.cells:
+        assert sum(cell.share(part) for part in ("gravity", "dynamic", "contact", "other")) == pytest.approx(1)
+        assert (cell["contact"].peak > 0) == (cell.activity == "open_door")
+
+
 def test_recorded_motions_of_any_robot_are_studied():
     robot = cr.load("ur5")
     plan = cr.plan(robot, [robot.home(), robot.home() + 0.5], times=2.0).sample(0.01)

@@ -293,7 +293,8 @@ def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
     """A line for each joint, and the summary in sentences."""
     from chainrule.study.report.words import summary
 
-    table = Table("joint", "peak", "RMS", "unit", "speed", "power", "gravity", "drive", box=None, padding=(0, 1, 0, 0))
+    header = ("joint", "peak", "RMS", "unit", "speed", "power", *result.parts, "drive")
+    table = Table(*header, box=None, padding=(0, 1, 0, 0))
     for place in result.robot.model.layout.velocities:
         cell = result.overall[place.name]
         turns = place.unit == "rad"
@@ -304,7 +305,7 @@ def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
         table.add_row(
             plain(place.name), f"{cell.peak_torque:.4g}", f"{cell.rms_torque:.4g}",
             "N m" if turns else "N", f"{speed:.3g} {unit}/s",
-            f"{cell['power'].maximum:.3g} W", f"{cell.shares.get('gravity', 0.0):.0%}", plain(drive),
+            f"{cell['power'].maximum:.3g} W", *(f"{cell.share(part):.0%}" for part in result.parts), plain(drive),
         )  # fmt: skip
     terminal().print(table)
     for paragraph in summary(result, sizing):

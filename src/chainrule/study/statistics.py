@@ -9,11 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, one_of
+from chainrule.lazy import cached_property
 from chainrule.statistics.statistics import Statistics
-from chainrule.study.torques import MotionTorques
+from chainrule.study.torques import DYNAMIC, MotionTorques
 
-QUANTITIES = ("angle", "speed", "acceleration", "torque", "gravity", "dynamic", "power")
-"""What is collected of every joint: `dynamic` is the sum of inertial, centrifugal and Coriolis torques."""
+PARTS = ("gravity", "dynamic", "contact", "other")
+"""Parts of the torque, which add up to it: `dynamic` is the sum of inertial, centrifugal and Coriolis torques,
+`contact` is due to the hand's force on its surroundings, `other` to friction, springs, dampers and closed loops."""
+
+QUANTITIES = ("angle", "speed", "acceleration", "torque", *PARTS, "power")
+"""Quantities that are collected of every joint."""
 
 LOADED_SHARE = 0.1
 """A joint counts as loaded while its torque exceeds this share of its peak in the activity."""
@@ -35,16 +40,33 @@ class JointStatistics:
     """Positive work of a motion, in J: the mean over the motions."""
     regenerated: float
     """Negative work of a motion, in J, as a positive number: what a drive could take back."""
-    duty_cycle: float
-    """The share of the time in which the torque exceeds a tenth of its peak."""
-    shares: Mapping[str, float]
-    """The share of each term in the sum of the mean magnitudes of all terms."""
+    magnitudes: Mapping[str, float]
+    """The mean magnitude of each term of the torque over all samples, in N m or N."""
     dynamic_beyond_gravity: float
     """The share of the time in which the dynamic torque exceeds that of gravity."""
 
     def __getitem__(self, quantity: str) -> Statistics:
         """The statistics of one quantity."""
         return self.statistics[one_of(QUANTITIES, quantity, "quantity", "a study")]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each term in the sum of the mean magnitudes of all terms."""
+        whole = sum(self.magnitudes.values())
+        return {name: mean / whole if whole else 0.0 for name, mean in self.magnitudes.items()}
+
+    def share(self, part: str) -> float:
+        """The share of a part of the torque: that of all terms in it."""
+        one_of(PARTS, part, "part", "the torque")
+        own = {"dynamic": DYNAMIC, "other": set(self.magnitudes) - {*DYNAMIC, "gravity", "contact"}}.get(part, {part})
+        return sum(share for name, share in self.shares.items() if name in own)
+
+    @cached_property
+    def duty_cycle(self) -> float:
+        """The share of the time in which the torque exceeds a tenth of its peak."""
+        torque = self["torque"]
+        limit = float(LOADED_SHARE * torque.peak)
+        return 1 - float(torque.histogram([-limit, limit])[0][0] / torque.count) if limit else 0.0
 
     @property
     def peak_torque(self) -> float:
@@ -69,6 +91,7 @@ class Sums(NamedTuple):
     """The largest magnitude of the torque."""
     speed_at_peak: Array
     terms: Mapping[str, Array]
+    """The sum of the magnitudes of each term."""
 
     @staticmethod
     def of(torques: MotionTorques) -> Sums:
@@ -116,7 +139,8 @@ class Collector:
     def add(self, torques: MotionTorques, number: int) -> None:
         """Take in the motion of this number."""
         motion = torques.motion
-        values = (torques.angles, motion.qd, motion.qdd, torques.total, torques.gravity, torques.dynamic, torques.power)
+        parts = (getattr(torques, part) for part in PARTS)
+        values = (torques.angles, motion.qd, motion.qdd, torques.total, *parts, torques.power)
         statistics = Statistics.of(np.stack(values, axis=2), np.full(len(motion), number), names=QUANTITIES)
         self.join(Collector(self.activity, statistics, Sums.of(torques)))
 
@@ -132,7 +156,6 @@ class Collector:
         assert self.sums is not None
         assert self.statistics is not None
         motions, duration, work, regenerated, beyond, _, speeds, terms = self.sums
-        whole = np.sum(list(terms.values()), axis=0)
         return [
             JointStatistics(
                 joint,
@@ -143,18 +166,11 @@ class Collector:
                 float(speeds[j]),
                 float(work[j] / motions),
                 float(regenerated[j] / motions),
-                _loaded_share(own["torque"]),
-                {name: float(term[j] / whole[j]) if whole[j] else 0.0 for name, term in terms.items()},
+                {name: float(term[j] / own["torque"].count) for name, term in terms.items()},
                 float(beyond[j] / own["torque"].count),
             )
             for j, joint in enumerate(joints)
         ]
-
-
-def _loaded_share(torque: Statistics) -> float:
-    """The share of samples whose magnitude exceeds a tenth of the largest."""
-    limit = float(LOADED_SHARE * torque.peak)
-    return 1 - float(torque.histogram([-limit, limit])[0][0] / torque.count) if limit else 0.0
 
 
 def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:
@@ -162,7 +178,7 @@ def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:
     worst = max(parts, key=lambda part: part.peak_torque)
     samples = [int(part["torque"].count) for part in parts]
     motions = [part.motions for part in parts]
-    terms = sorted({name for part in parts for name in part.shares})
+    terms = dict.fromkeys(name for part in parts for name in part.magnitudes)
     return JointStatistics(
         worst.joint,
         activity,
@@ -172,8 +188,7 @@ def union(parts: Sequence[JointStatistics], activity: str) -> JointStatistics:
         worst.speed_at_peak_torque,
         _mean([part.work for part in parts], motions),
         _mean([part.regenerated for part in parts], motions),
-        _mean([part.duty_cycle for part in parts], samples),
-        {name: _mean([part.shares.get(name, 0.0) for part in parts], samples) for name in terms},
+        {name: _mean([part.magnitudes.get(name, 0.0) for part in parts], samples) for name in terms},
         _mean([part.dynamic_beyond_gravity for part in parts], samples),
     )
 

@@ -19,7 +19,7 @@ from chainrule.study.activities import activities as read_activities
 from chainrule.study.finding import GravityFinding
 from chainrule.study.motions import Motion, MotionSource, Recorded
 from chainrule.study.pieces import PieceResult, StudyPiece, split
-from chainrule.study.statistics import JointStatistics, union
+from chainrule.study.statistics import PARTS, JointStatistics, union
 from chainrule.study.subjects import Population, Subject
 from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques, torques_of
@@ -131,6 +131,18 @@ class Result:
     def sliding(self) -> tuple[str, ...]:
         """Those of them that slide, whose torques are forces in N, angles in m."""
         return tuple(place.name for place in self.robot.model.layout.velocities if place.unit != "rad")
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms of the torques that occur: in some joint and activity they are not zero."""
+        return tuple(name for name in self.cells[0].magnitudes if any(cell.magnitudes[name] for cell in self.cells))
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """Parts of the torques that are shown: gravity and the dynamic torque, others where they occur."""
+        return tuple(
+            part for part in PARTS if part in ("gravity", "dynamic") or any(cell[part].peak for cell in self.cells)
+        )
 
     @cached_property
     def _by_place(self) -> dict[tuple[str, str], JointStatistics]:

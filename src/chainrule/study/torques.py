@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from chainrule.study.motions import Motion
     from chainrule.study.subjects import Subject
 
+DYNAMIC = ("inertial", "centrifugal", "coriolis")
+"""Terms that vanish at rest, and grow with the square of the pace."""
+
 
 @dataclass(frozen=True, eq=False)
 class MotionTorques:
@@ -40,7 +43,8 @@ class MotionTorques:
     subject: Subject
     motion: Motion
     terms: Mapping[str, Array]
-    """Torques by cause, as of `robot.torque_terms`, and "contact", what the hand's force on its surroundings adds."""
+    """Torques by cause, as of `robot.torque_terms`, and "contact", what the hand's force on its surroundings adds. All
+    but "total" add up to it."""
 
     @property
     def total(self) -> Array:
@@ -53,6 +57,17 @@ class MotionTorques:
         return self.terms["gravity"]
 
     @property
+    def contact(self) -> Array:
+        """The torque that the hand's force on its surroundings takes."""
+        return self.terms["contact"]
+
+    @cached_property
+    def other(self) -> Array:
+        """The sum of all further torques: friction, springs, dampers, and what closed loops carry."""
+        named = (*DYNAMIC, "gravity", "contact", "total")
+        return sum((term for name, term in self.terms.items() if name not in named), start=np.zeros_like(self.total))
+
+    @property
     def angles(self) -> Array:
         """Angles, or the displacements from the neutral configuration of a robot with quaternions in q."""
         robot, q = self.subject.robot, self.motion.q
@@ -61,7 +76,7 @@ class MotionTorques:
     @cached_property
     def dynamic(self) -> Array:
         """The sum of inertial, centrifugal and Coriolis torques, which vanish at rest."""
-        return self.terms["inertial"] + self.terms["centrifugal"] + self.terms["coriolis"]
+        return sum((self.terms[name] for name in DYNAMIC), start=np.zeros_like(self.total))
 
     def joint_wrenches(self) -> Array:
         """The whole wrench (moment, force) that each joint carries (T, joints, 6), as of `robot.joint_wrenches`.
@@ -112,10 +127,8 @@ class TorqueFunction:
             terms = {name: values[..., k, :] for k, name in enumerate(self.names)}
         else:
             terms = dict(self.base.torque_terms(motion.q, motion.qd, motion.qdd))
-        if motion.contact is not None:
-            terms["contact"] = self._contact(subject, motion)
-            terms["total"] = terms["total"] + terms["contact"]
-        return MotionTorques(subject, motion, terms)
+        total, contact = terms.pop("total"), self._contact(subject, motion)
+        return MotionTorques(subject, motion, {**terms, "contact": contact, "total": total + contact})
 
     @cached_property
     def _merged(self) -> Robot:
@@ -144,6 +157,8 @@ class TorqueFunction:
 
     def _contact(self, subject: Subject, motion: Motion) -> Array:
         """J^T F of the wrench that the hand applies to its surroundings, in the axes of the base."""
+        if motion.contact is None:
+            return np.zeros_like(motion.qd)
         J = self.base.jacobian(motion.q)
         wrench = motion.contact * np.repeat([1.0, subject.scale], 3)
         return np.einsum("tij,ti->tj", J, wrench)

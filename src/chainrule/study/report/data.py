@@ -24,6 +24,7 @@ def row(cell: JointStatistics) -> dict[str, Any]:
         "duty_cycle": cell.duty_cycle, "dynamic_beyond_gravity": cell.dynamic_beyond_gravity,
     }  # fmt: skip
     out |= {f"share_{name}": share for name, share in cell.shares.items()}
+    out |= {f"mean_magnitude_{name}": mean for name, mean in cell.magnitudes.items()}
     for quantity in QUANTITIES:
         one = cell[quantity]
         box = one.box_plot()

@@ -15,10 +15,13 @@ from chainrule.study.torques import MotionTorques
 
 Figure = dict[str, Any]
 
-BLACK, MAGENTA, CYAN, BLUE, ORANGE, GREY = (
-    "#000000", "#cc79a7", "#56b4e9", "#0072b2", "#e69f00", "#999999",
+BLACK, MAGENTA, CYAN, BLUE, ORANGE, GREEN, GREY = (
+    "#000000", "#cc79a7", "#56b4e9", "#0072b2", "#e69f00", "#009e73", "#999999",
 )  # fmt: skip
-"""After Okabe and Ito. Gravity is black, the dynamic terms magenta, the total cyan, as in the document."""
+"""After Okabe and Ito."""
+
+COLORS = {"gravity": BLACK, "dynamic": MAGENTA, "contact": ORANGE, "other": GREEN, "total": CYAN}
+"""Those of the torque and its parts."""
 
 MAX_POINTS = 240
 """Points of a curve on the page."""
@@ -34,13 +37,14 @@ def short_numbers(values: Array | Sequence[float], digits: int = 4) -> list[floa
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in np.asarray(values, dtype=float)]
 
 
-def histories(torques: MotionTorques, angular: Sequence[bool]) -> dict[str, Any]:
-    """The curves of one activity: for each joint angle, speed, acceleration and the three torques."""
+def histories(torques: MotionTorques, angular: Sequence[bool], parts: Sequence[str]) -> dict[str, Any]:
+    """The curves of one activity: for each joint angle, speed, acceleration, the parts of the torque and their sum."""
     motion = torques.motion
     places = np.unique(np.linspace(0, len(motion) - 1, min(MAX_POINTS, len(motion))).round().astype(int))
     scale = np.where(angular, np.degrees(1.0), 1.0)
     positions = torques.angles * scale
-    curves = (positions, motion.qd * scale, motion.qdd * scale, torques.gravity, torques.dynamic, torques.total)
+    loads = (getattr(torques, part) for part in parts)
+    curves = (positions, motion.qd * scale, motion.qdd * scale, *loads, torques.total)
     return {
         "t": short_numbers(motion.t[places] - motion.t[0]),
         "joints": [[short_numbers(curve[places, j]) for curve in curves] for j in range(len(angular))],
@@ -102,7 +106,10 @@ def pace_curve(result: Result) -> Figure:
         "data": curves,
         "layout": {
             "height": 320, "legend": {"x": 0.02, "y": 0.05},
-            "xaxis": {"type": "log", "title": {"text": "pace, times that of the motions"}, "tickvals": TICKS},
+            "xaxis": {
+                "type": "log", "title": {"text": "pace, times that of the motions"}, "tickvals": TICKS,
+                "range": [-0.65, 0.92],
+            },
             "yaxis": {"title": {"text": "% of joints and activities"}, "range": [0, 103]},
             "shapes": [{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 103, "line": {"color": GREY, "dash": "dot"}}],
         },

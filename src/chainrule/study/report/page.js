@@ -14,8 +14,8 @@ function draw(id, figure) {
 }
 for (const [id, figure] of Object.entries(data.figures)) draw(id, figure);
 
-const quantities = [["q", 1], ["qd", 1], ["qdd", 1], ["tau", 3]];
-const torques = [["gravity", "#000000"], ["dynamic", "#cc79a7"], ["total", "#56b4e9"]];
+const torques = data.torques;
+const quantities = [["q", 1], ["qd", 1], ["qdd", 1], ["tau", torques.length]];
 function history(activity) {
   const curves = data.histories[activity];
   curves.joints.forEach((joint, j) => {

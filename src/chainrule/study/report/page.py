@@ -13,7 +13,7 @@ from chainrule import __version__
 from chainrule.display.tables import escape
 from chainrule.study.report import figures
 from chainrule.study.report.postures import Paper
-from chainrule.study.report.words import name_of, steps, summary
+from chainrule.study.report.words import name_of, steps, summary, terms_of
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
 from chainrule.study.tracking import Followed
@@ -67,7 +67,10 @@ def html(
     page.section("method", "How this was computed", _list(steps(result, settings or {})))
     content = {
         "figures": page.figures,
-        "histories": {name: figures.histories(torques, angular) for name, torques in result.examples.items()},
+        "histories": {
+            name: figures.histories(torques, angular, result.parts) for name, torques in result.examples.items()
+        },
+        "torques": [[name, figures.COLORS[name]] for name in (*result.parts, "total")],
         "units": [_units(turns) for turns in angular],
     }
     return _document(title, page.sections, content)
@@ -116,19 +119,21 @@ def _units(turns: bool) -> list[str]:
 def _joint_table(result: Result, labels: Mapping[str, str]) -> str:
     header = (
         "joint", "peak torque", "RMS torque", "1 %", "median", "99 %", "peak speed", "speed at peak torque",
-        "peak power", "work, J a motion", "regenerated, J", "loaded", "gravity's share",
+        "peak power", "work, J a motion", "regenerated, J", "loaded", *result.parts,
     )  # fmt: skip
     rows = [
         (
             labels[joint], cell.peak_torque, cell.rms_torque, cell["torque"].quantile(0.01), cell["torque"].median,
             cell["torque"].quantile(0.99), cell["speed"].peak, cell.speed_at_peak_torque, cell["power"].maximum,
-            cell.work, cell.regenerated, f"{cell.duty_cycle:.0%}", f"{cell.shares.get('gravity', 0.0):.0%}",
+            cell.work, cell.regenerated, f"{cell.duty_cycle:.0%}",
+            *(f"{cell.share(part):.0%}" for part in result.parts),
         )
         for joint, cell in result.overall.items()
     ]  # fmt: skip
     note = (
         "Torques in N m, speeds in rad/s, power in W (of sliding joints N and m/s). Loaded: the share of the time "
-        "with a torque beyond a tenth of its peak."
+        f"with a torque beyond a tenth of its peak. {', '.join(result.parts).capitalize()}: shares in the sum of the "
+        "mean magnitudes of all terms."
     )
     return table(header, rows) + f'<p class="note">{escape(note)}</p>'
 
@@ -155,12 +160,12 @@ def _history_places(result: Result, labels: Mapping[str, str]) -> str:
         for j, joint in enumerate(result.joints)
     )
     first = next(iter(result.titles.values()))
+    names = {part: ", ".join(terms_of(result, part)) for part in result.parts} | {"total": "total"}
+    key = "".join(f'<span style="color:{figures.COLORS[part]}"></span>{escape(name)}' for part, name in names.items())
     return (
         f'<p class="choose"><label>Activity: <select id="activity">{options}</select></label></p>'
         f'<p class="note">On paper: {escape(first)}. Position, speed, acceleration and torque of each joint.'
-        f'<span class="key"><span style="color:{figures.BLACK}"></span>gravity'
-        f'<span style="color:{figures.MAGENTA}"></span>inertial, centrifugal and Coriolis'
-        f'<span style="color:{figures.CYAN}"></span>total</span></p>{rows}'
+        f'<span class="key">{key}</span></p>{rows}'
     )
 
 
@@ -173,9 +178,10 @@ def _distributions(page: ReportPage, result: Result, labels: Mapping[str, str]) 
         figure = figures.boxes(titles, [cell["torque"] for cell in cells], unit)
         parts.append(_with_title(f"{labels[joint]}: {what}", page.plot(f"box-{j}", figure)))
     turning = [joint for joint in result.joints if joint not in result.sliding]
+    loads = {unit: [(part, unit) for part in result.parts] for unit in ("N m", "N")}
     kinds = (
-        (turning, "", ("angle", "deg"), ("speed", "deg/s"), ("gravity", "N m"), ("dynamic", "N m")),
-        (result.sliding, " where joints slide", ("angle", "m"), ("speed", "m/s"), ("gravity", "N"), ("dynamic", "N")),
+        (turning, "", ("angle", "deg"), ("speed", "deg/s"), *loads["N m"]),
+        (result.sliding, " where joints slide", ("angle", "m"), ("speed", "m/s"), *loads["N"]),
     )
     for joints, where, *pairs in kinds:
         for quantity, unit in pairs if joints else ():

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chainrule.study.sizing import Sizing
+from chainrule.study.statistics import JointStatistics
 from chainrule.study.study import Result
+from chainrule.study.torques import DYNAMIC
+
+LEAST_SHARE = 0.005
+"""Terms whose share is less are not named."""
 
 
 def name_of(joint: str) -> str:
@@ -13,13 +18,25 @@ def name_of(joint: str) -> str:
     return joint.replace("_", " ")
 
 
+def terms_of(result: Result, part: str) -> list[str]:
+    """The terms in words that a part of the torque is the sum of, those that occur."""
+    names = {
+        "gravity": ("gravity",), "dynamic": DYNAMIC, "contact": ("contact",),
+        "other": tuple(name for name in result.terms if name not in ("gravity", *DYNAMIC, "contact")),
+    }[part]  # fmt: skip
+    return ["Coriolis" if name == "coriolis" else name for name in names]
+
+
 def summary(result: Result, sizing: Sizing | None = None, balanced: Sizing | None = None) -> list[str]:
     """Paragraphs: who and what, the joint that needs most, gravity and dynamics, drives."""
-    return [
-        paragraph
-        for paragraph in (_about(result), _loads(result), str(result.finding()), _drives(sizing, balanced))
-        if paragraph
-    ]
+    paragraphs = (
+        _about(result),
+        _loads(result),
+        _further(result),
+        str(result.finding()),
+        _drives(sizing, balanced),
+    )
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def _about(result: Result) -> str:
@@ -52,9 +69,34 @@ def _largest(result: Result, joints: Sequence[str], what: str, unit: str) -> str
     return (
         f"The largest {what} is {most.peak_torque:.3g} {unit} in {name_of(most.joint)}"
         + (f", in {result.titles[where.activity]!r}" if several else "")
-        + f"; its root mean square{' over all activities' if several else ''} is {most.rms_torque:.3g} {unit}, and "
-        f"gravity makes up {most.shares.get('gravity', 0.0):.0%} of its terms."
+        + f"; its root mean square{' over all activities' if several else ''} is {most.rms_torque:.3g} {unit}. Its "
+        f"terms by their mean magnitudes: {_in_percent(most)}."
         + (f" The peaks of the others, in {unit}: {rest}." if rest else "")
+    )
+
+
+def _in_percent(cell: JointStatistics) -> str:
+    """The shares of the terms, the largest first; those below half a percent are left out."""
+    order = sorted(cell.shares.items(), key=lambda pair: pair[1], reverse=True)
+    return ", ".join(
+        f"{'Coriolis' if name == 'coriolis' else name} {share:.0%}" for name, share in order if share >= LEAST_SHARE
+    )
+
+
+def _further(result: Result) -> str:
+    """Contact and other parts of the torque, at the joint and the activity where they matter most."""
+    return " ".join(_part(result, part) for part in result.parts if part not in ("gravity", "dynamic"))
+
+
+def _part(result: Result, part: str) -> str:
+    most = max(result.cells, key=lambda cell: cell.share(part))
+    what = "contact (the force of the hand on its surroundings)"
+    if part == "other":
+        what = ", ".join(terms_of(result, part))
+    unit = "N" if most.joint in result.sliding else "N m"
+    return (
+        f"{what[0].upper()}{what[1:]} makes up to {most.share(part):.0%} of all terms: in {name_of(most.joint)}, in "
+        f"{result.titles[most.activity]!r}, with a peak of {most[part].peak:.3g} {unit}."
     )
 
 
@@ -83,8 +125,10 @@ def steps(result: Result, settings: Mapping[str, str]) -> list[str]:
     """Sentences about how the study was computed."""
     return [
         *result.study.source.describe(),
-        "Torques are those of the recursive Newton-Euler algorithm, split into inertial, centrifugal, Coriolis and "
-        "gravity terms; the dynamic torque is the sum of the first three.",
+        "Torques are those of the recursive Newton-Euler algorithm, split into terms, which add up to the total: "
+        f"{', '.join(name for part in result.parts for name in terms_of(result, part))}. The dynamic torque is the sum "
+        "of inertial, centrifugal and Coriolis torques."
+        + (" Contact is what the force of the hand on its surroundings takes." if "contact" in result.parts else ""),
         "Boxes show quartiles and median; whiskers reach to the last sample within 1.5 interquartile ranges; crosses "
         "are outliers, of which some are drawn.",
         *(f"{key}: {value}." for key, value in settings.items()),
