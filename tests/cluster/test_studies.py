@@ -109,7 +109,7 @@ def test_the_command_reads_files_on_workers(client, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--workers", 2, "--cluster", "tcp://127.0.0.1:1"], "give one of them"),
+        (["--workers", 2, "--cluster", "tcp://127.0.0.1:1"], "give either --cluster or --workers"),
         (["--workers", 2, "--activities", "shave"], "--workers belongs to studies of several motions"),
         (["--cluster", "tcp://127.0.0.1:1", "--motion", "none.csv"], "--cluster belongs to studies of several motions"),
         (["--workers", 0], "0 is not in the range"),
