@@ -48,7 +48,6 @@ def test_the_components_of_a_free_joint_are_columns_with_names():
     assert np.array_equal(motion.column(f"q.{base}.x"), motion.q[:, 0])
     assert np.array_equal(motion.column(f"q.{base}.qw"), motion.q[:, 6])
     assert np.array_equal(motion.column(f"qd.{base}.vz"), motion.qd[:, 5])
-    assert np.array_equal(motion.column(f"q.{base}[6]"), motion.q[:, 6])  # the older spelling
     with pytest.raises(cr.UnknownNameError, match=rf"{base}\.[xyz]"):
         motion.column(f"q.{base}.X")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chainrule.model import Layout, Quantity
 
 COLUMNS = ("q", "qd", "qdd", "tau", "friction", "work", "states")
@@ -18,7 +16,9 @@ Names = dict[str, list[str]]
 
 def column_names(layout: Layout, states: int) -> Names:
     """The names of all columns: those of the layout, of the works, and places for a controller's states."""
-    return _names(layout.coordinate_names, layout.velocity_names, states)
+    velocities = {name: list(layout.velocity_names) for name in ("qd", "qdd", "tau", "friction")}
+    numbers = [str(k) for k in range(states)]
+    return {"q": list(layout.coordinate_names), **velocities, "work": list(WORKS), "states": numbers}
 
 
 def column_units(layout: Layout, states: int) -> Names:
@@ -28,19 +28,3 @@ def column_units(layout: Layout, states: int) -> Names:
     }  # fmt: skip
     units = {kind: list(layout.units_of(quantity)) for kind, quantity in quantities.items()}
     return {**units, "work": ["J"] * len(WORKS), "states": [""] * states}
-
-
-def numbered_column_names(layout: Layout, states: int) -> Names:
-    """The same with components by place, "base[0]" for "base.x": an older spelling, found in files."""
-    q: list[str] = []
-    v: list[str] = []
-    for places in layout.joints:
-        for names, part in ((q, places.q), (v, places.v)):
-            count = part.stop - part.start
-            names += [places.joint.name] if count == 1 else [f"{places.joint.name}[{k}]" for k in range(count)]
-    return _names(q, v, states)
-
-
-def _names(q: Sequence[str], v: Sequence[str], states: int) -> Names:
-    velocities = {name: list(v) for name in ("qd", "qdd", "tau", "friction")}
-    return {"q": list(q), **velocities, "work": list(WORKS), "states": [str(k) for k in range(states)]}

@@ -18,7 +18,7 @@ from chainrule.errors import FormatError, ShapeError, import_optional
 from chainrule.formats.arrays import load_arrays, reading, write_whole
 from chainrule.formats.native import model_of, to_json
 from chainrule.model import Model
-from chainrule.simulation.columns import COLUMNS, WORKS, Names, column_names, column_units, numbered_column_names
+from chainrule.simulation.columns import COLUMNS, WORKS, column_names, column_units
 from chainrule.simulation.events import EventRecord
 
 FORMAT = "chainrule trajectory 1"
@@ -128,12 +128,11 @@ def _facts(text: str | bytes) -> dict[str, Any]:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         found = facts.get("format") if isinstance(facts, dict) else facts
         raise FormatError(f"the file should say format {FORMAT!r}, and says {found!r:.60}")
-    types = {"method": str, "status": str, "events": list, "batch": list, "robot": dict}
+    types = {"method": str, "status": str, "events": list, "batch": list, "robot": dict, "notes": list}
     for key, type_ in types.items():
         if not isinstance(facts.get(key), type_):
             raise FormatError(f"the file's {key!r} should be a {type_.__name__}, and is {facts.get(key)!r:.60}")
-    facts.setdefault("notes", [])  # files of earlier versions have none
-    if not isinstance(facts["notes"], list) or not all(isinstance(note, str) for note in facts["notes"]):
+    if not all(isinstance(note, str) for note in facts["notes"]):
         raise FormatError(f"the file's 'notes' should be a list of texts, and is {facts['notes']!r:.60}")
     if not all(_is_count(n) for n in facts["batch"]):
         raise FormatError(f"the file's 'batch' should be the lengths of a batch, and is {facts['batch']!r:.60}")
@@ -233,7 +232,8 @@ def _from_table(table: dict[str, Array], model: Model, batch: tuple[int, ...] | 
     rows, t = _rows(table)
     shape = batch if batch is not None else ((rows,) if "row" in table else ())
     arrays = {}
-    for kind, names in _names_in(table, model).items():
+    states = sum(name.startswith("states.") for name in table)
+    for kind, names in column_names(model.layout, states).items():
         missing = [name for name in names if f"{kind}.{name}" not in table]
         if missing:
             raise FormatError(f"there is no column '{kind}.{missing[0]}', which robot {model.name!r} needs")
@@ -257,15 +257,6 @@ def _rows(table: dict[str, Array]) -> tuple[int, Array]:
     if not np.array_equal(times, np.tile(t, rows)):
         raise FormatError("the column 't' should hold the same times for every row")
     return rows, t
-
-
-def _names_in(table: dict[str, Array], model: Model) -> Names:
-    """The names of the columns, in the spelling of the table."""
-    states = sum(name.startswith("states.") for name in table)
-    numbered = numbered_column_names(model.layout, states)
-    if all(f"{kind}.{name}" in table for kind, names in numbered.items() for name in names):
-        return numbered
-    return column_names(model.layout, states)
 
 
 def _save_csv(motion: StoredMotion, path: Path) -> None:

@@ -26,7 +26,7 @@ from chainrule.lazy import cached_property
 from chainrule.loops.closure import residual as constraint_residual
 from chainrule.model import Model, Quantity
 from chainrule.model.parameters import put_parameters
-from chainrule.simulation.columns import COLUMNS, column_names, numbered_column_names
+from chainrule.simulation.columns import COLUMNS, column_names
 from chainrule.simulation.events import EventRecord
 
 if TYPE_CHECKING:
@@ -352,12 +352,11 @@ class Trajectory:
     def column(self, name: str) -> Array:
         """One number over time, (..., T), by a name such as "q.joint1", "qd.base.wx" or "work.torque"."""
         kind, _, rest = (name if isinstance(name, str) else "").partition(".")
-        layout, states = self.robot.model.layout, self.states.shape[-1]
-        for names in (column_names(layout, states), numbered_column_names(layout, states)):
-            if kind in names and rest in names[kind]:
-                return np.asarray(getattr(self, kind)[..., names[kind].index(rest)])
-        known = [f"{key}.{each}" for key, group in column_names(layout, states).items() for each in group]
-        raise UnknownNameError.of("column", name, known, "this trajectory")
+        names = column_names(self.robot.model.layout, self.states.shape[-1])
+        if rest not in names.get(kind, ()):
+            known = [f"{key}.{each}" for key, group in names.items() for each in group]
+            raise UnknownNameError.of("column", name, known, "this trajectory")
+        return np.asarray(getattr(self, kind)[..., names[kind].index(rest)])
 
     # --- pictures and files ---
 
