@@ -25,7 +25,7 @@ UPWARD = {
     ("kinematics.workspace_map", "robot.robot"): "WorkspaceMap.load makes the robot that the file holds",
     ("simulation.trajectory", "plots.cards"): "Trajectory as a notebook shows it",
     ("simulation.trajectory", "robot.robot"): "Trajectory.load makes the robot that the file holds",
-    ("simulation.trajectory", "motion.tables"): "Trajectory.load",
+    ("simulation.trajectory", "motion.files"): "Trajectory.load",
     ("study.study", "cluster.studies"): "Study.run on a cluster",
 }
 """Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""

@@ -247,9 +247,8 @@ def test_rows_that_are_not_finite_are_counted(tmp_path):
     x[1, 3, 0], x[0, 5, 1] = np.nan, np.inf
     write(tmp_path / "a.parquet", table_of(x))
     report = cr.dataset(tmp_path).torques(ARM, tmp_path / "out")
-    assert report.notes["a.parquet"] == (
-        "2 of 40 rows have numbers that are missing or not finite; so are their results",
-    )
+    lost = "2 of 40 rows have numbers that are missing or not finite; so are their results"
+    assert report.notes["a.parquet"][-1] == lost
     assert np.isfinite(read(tmp_path / "out/a.parquet")).all(axis=1).sum() == ROWS - 2
 
 
@@ -389,14 +388,68 @@ def test_columns_of_recordings_by_the_names_of_states(tmp_path):
 
 
 def test_what_is_assumed_about_files_is_a_warning(tmp_path):
-    """Angles that look like degrees: of recordings they are taken so, of states they are not, and both are told."""
+    table = positions()
+    write(tmp_path / "in/twice.parquet", table.take([0, *range(table.num_rows)]))
+    write(tmp_path / "in/well.parquet", table_of(states(0)))
+    with pytest.warns(cr.MotionWarning, match=r"look at 1 of 2 files.*1 samples repeat the time"):
+        report = cr.dataset(tmp_path / "in").torques(ARM, tmp_path / "out")
+    assert report.notes["twice.parquet"][:2] == (
+        "times: column 't' (by its name)",
+        "unit of time: s (nothing states \
+another; samples are 0.01 s apart)",
+    )
+    assert report.notes["well.parquet"] == (
+        "q: columns 'q.joint1', 'q.joint2' (by their names)",
+        "qd: columns 'qd.joint1', 'qd.joint2' (by their names)",
+        "qdd: columns 'qdd.joint1', 'qdd.joint2' (by their names)",
+        "unit of angles: rad (nothing states one: taken as radians, which nothing contradicts; say degrees=True if not)",
+    )
+
+
+def test_angles_that_look_like_degrees_are_set_aside_until_somebody_says_so(tmp_path):
+    """Each file is looked at by itself, and all of them have one unit: it is not guessed from some."""
     write(tmp_path / "in/recording.parquet", positions(scale=200.0))
     write(tmp_path / "in/states.parquet", table_of(200 * states(0)))
-    write(tmp_path / "in/well.parquet", table_of(states(0)))
-    with pytest.warns(cr.MotionWarning, match=r"look at 2 of 3 files.*taken as DEGREES.*taken as radians"):
-        report = cr.dataset(tmp_path / "in").torques(ARM, tmp_path / "out")
-    assert any("DEGREES" in note for note in report.notes["recording.parquet"])
-    cr.dataset(tmp_path / "in", degrees=True).torques(ARM, tmp_path / "said")
+    with pytest.raises(cr.FormatError, match=r"nothing says whether angles are in degrees, and 'joint.' reaches"):
+        cr.dataset(tmp_path / "in").torques(ARM, tmp_path / "out")
+    degrees = cr.dataset(tmp_path / "in", degrees=True).torques(ARM, tmp_path / "said")
+    assert len(degrees.written) == 2
+    expected = ARM.inverse_dynamics(*np.radians(200 * states(0)))
+    assert_allclose(read(tmp_path / "said/states.parquet"), expected, rtol=1e-12)
+    cr.dataset(tmp_path / "in", degrees=False).torques(ARM, tmp_path / "radians")
+    assert_array_equal(read(tmp_path / "radians/states.parquet"), ARM.inverse_dynamics(*(200 * states(0))))
+
+
+def test_files_of_the_library_are_in_si_whatever_turns_they_have(tmp_path):
+    spin = cr.load("pendulum").reference.simulate([0.0], [30.0], 1.0)
+    (tmp_path / "in").mkdir()
+    spin.save(tmp_path / "in/spin.parquet")
+    assert abs(spin.q).max() > 4 * np.pi
+    report = cr.dataset(tmp_path / "in").torques(cr.load("pendulum"), tmp_path / "out")
+    assert len(report.written) == 1
+
+
+def test_units_of_columns_hold_for_every_container(tmp_path):
+    """Headings in mm and deg/s, of states in a data set as of a recording that is loaded."""
+    robot = cr.load("scara").reference
+    t = np.arange(ROWS)[:, None] * 1e-2 * [1.0, 1.2, 0.5, 0.7]
+    x = np.stack([0.1 * np.cos(t) - 0.1, -0.1 * np.sin(t), -0.1 * np.cos(t)])
+    places = robot.model.layout.coordinates
+    scale = [1e3 if place.unit == "m" else 180 / np.pi for place in places]
+    units = ["mm" if place.unit == "m" else "deg" for place in places]
+    headings = [f"{kind}.{place.name} [{unit}{rate}]" for kind, rate in (("q", ""), ("qd", "/s"), ("qdd", "/s^2"))
+                for place, unit in zip(places, units, strict=True)]  # fmt: skip
+    columns = [x[i][:, k] * scale[k] for i in range(3) for k in range(4)]
+    write(tmp_path / "in/a.parquet", pa.table(dict(zip(headings, columns, strict=True))))
+    cr.dataset(tmp_path / "in").torques(robot, tmp_path / "out")
+    assert_allclose(read(tmp_path / "out/a.parquet"), robot.inverse_dynamics(*x), rtol=1e-12)
+    loaded = cr.Trajectory.load(tmp_path / "in/a.parquet", robot, rate=100.0, smoothing=None)
+    assert_allclose(loaded.q, x[0], atol=1e-12)
+    for wrong, words in ((" [deg]", "some columns .* are in degrees"), (" [turns/s]", "its unit is 'turns/s'")):
+        renamed = [heading.replace(" [deg/s]", wrong if wrong != " [deg]" else "") for heading in headings]
+        write(tmp_path / f"{wrong}/a.parquet", pa.table(dict(zip(renamed, columns, strict=True))))
+        with pytest.raises(cr.ChainruleError, match=words):
+            cr.dataset(tmp_path / wrong).torques(robot, tmp_path / f"{wrong}-out")
 
 
 def test_names_in_capitals_are_read(tmp_path):

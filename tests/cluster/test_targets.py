@@ -140,3 +140,9 @@ def test_wrong_options_are_refused_before_anything_is_read(tmp_path, poses, opti
     with pytest.raises(cr.ChainruleError, match=message):
         cr.dataset(tmp_path / "in").inverse_kinematics(ROBOT, tmp_path / "out", options=options)
     assert not (tmp_path / "out").exists()
+
+
+def test_angles_that_look_like_degrees_have_to_be_said(tmp_path, poses):
+    write(tmp_path / "in" / "a.parquet", table_of("degrees", poses))
+    with pytest.raises(cr.FormatError, match=r"nothing says whether roll, pitch and yaw are in degrees.*reach 1\d\d"):
+        cr.dataset(tmp_path / "in").inverse_kinematics(ROBOT, tmp_path / "out")

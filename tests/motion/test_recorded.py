@@ -105,7 +105,7 @@ def test_gaps_jumps_missing_numbers_and_limits_are_found_in_one_warning():
     with pytest.warns(cr.MotionWarning) as caught:
         motion = recorded(q[keep], T[keep], degrees=False)
     (text,) = [str(warning.message) for warning in caught]
-    assert "gaps in time, 2.49 to 2.9 s" in text
+    assert "gaps in time: 2.49 to 2.9 s" in text
     assert "'panda_joint3' (10 samples from 1 to 1.09 s)" in text
     assert "'panda_joint4' by" in text
     assert "at 2 s" in text
@@ -120,7 +120,7 @@ def test_times_in_other_units_and_dates():
         assert np.allclose(recorded(Q, t, smoothing=None, **options).t, T)
     with pytest.warns(cr.MotionWarning, match="taken as ns since 1970"):
         assert np.allclose(recorded(Q, 1.7e18 + T * 1e9, smoothing=None).t, T, atol=1e-6)
-    with pytest.warns(cr.MotionWarning, match=r"10 apart: taken as seconds; say time_unit='ms'"):
+    with pytest.raises(cr.ShapeError, match=r"10 s apart; say time_unit='ms' \(0.01 s apart\), or time_unit='s' if"):
         recorded(Q, np.round(T * 1e3))
 
 
@@ -365,10 +365,10 @@ def test_files_that_are_not_there_or_not_recordings_are_refused(tmp_path):
 
 
 def test_large_files_are_parsed_in_parts_at_the_speed_of_c(tmp_path, monkeypatch):
-    from chainrule.motion import tables
+    from chainrule.motion import text
 
-    monkeypatch.setattr(tables, "CHUNK_BYTES", 1000)
-    monkeypatch.setattr(tables, "_number", None)  # nothing goes cell by cell
+    monkeypatch.setattr(text, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(text, "_number", None)  # nothing goes cell by cell
     rows = [",".join(f"{x:.9g}" for x in (t, *q)) for t, q in zip(T, Q, strict=True)]
     path = write(tmp_path / "run.csv", [",".join(["t", *NAMES]), *rows[:200], "# a remark", *rows[200:]])
     assert np.allclose(cr.Trajectory.load(path, ARM, smoothing=None).q, Q, atol=1e-7)

@@ -213,7 +213,7 @@ class Dataset:
         run
             cluster, workers, compression, storage_options and progress, as in `evaluate`.
         """
-        reading = TargetReading(self.reading.columns, bool(self.reading.degrees), self.reading.keep)
+        reading = TargetReading(self.reading.columns, self.reading.degrees, self.reading.keep)
         return self._results(robot, Solving(dict(options or {})), folder, run, reading)
 
     def statistics(

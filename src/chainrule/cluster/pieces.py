@@ -151,7 +151,7 @@ class Work:
             notes = Findings()
             with self.states(piece, robot, notes) as states:
                 made = self.product.make(piece, robot, states, self.folder, json.dumps(facts | {"key": key}))
-            return replace(made, notes=tuple(notes), doubts=tuple(notes.assumed))
+            return replace(made, notes=tuple(notes), doubts=tuple(notes.doubts))
         except ChainruleError as error:
             return Finished(piece, "set aside", reason=" ".join(str(error).split())[:500])
 

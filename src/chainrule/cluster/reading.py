@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array, refuse_beyond_memory
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ChainruleError, FormatError, MotionWarning, ShapeError, UnknownNameError, quoted
+from chainrule.errors import FormatError, MotionWarning, ShapeError, UnknownNameError, quoted
 from chainrule.model import Layout
-from chainrule.motion.angles import suspect_degrees
-from chainrule.motion.columns import DEGREES, StateColumns, match_states
-from chainrule.motion.findings import Findings
+from chainrule.motion.angles import scale_angles
+from chainrule.motion.columns import StateColumns, match_states, stated_factors
+from chainrule.motion.findings import Findings, list_places
 from chainrule.motion.recorded import from_table, read_smoothing
-from chainrule.motion.tables import Table, read_table
+from chainrule.motion.tables import Table, table_of
 from chainrule.simulation.trajectory import Trajectory
 
 ROWS_AT_A_TIME = 1 << 18
@@ -119,48 +119,51 @@ class Reading:
         kept = list(dict.fromkeys(name for name in named if name is not None))
         wanted = list(dict.fromkeys([*kept, *(title for titles in given.titles.values() for title in titles)]))
         widths = {"q": layout.nq, "qd": layout.nv, "qdd": layout.nv}
-        factors = {kind: self._factors(layout, kind, given) for kind in KINDS}
+        stated = self._stated_factors(layout, given, is_own=is_own(file.schema_arrow))
+        factors: dict[str, Any] = {}
+        for kind in KINDS:
+            notes.assume(
+                kind, f"columns {list_places([repr(title) for title in given.titles[kind]])}", "by their names"
+            )
         read = lost = 0
-        doubt = None
         for batch in file.iter_batches(ROWS_AT_A_TIME, row_groups=list(groups), columns=wanted, use_threads=False):
-            arrays = []
-            for kind in KINDS:
-                array = _rows(batch, given.titles[kind], widths[kind])
-                if factors[kind] is not None:
-                    array = array * factors[kind].astype(array.dtype)
-                arrays.append(array)
+            arrays = [_rows(batch, given.titles[kind], widths[kind]) for kind in KINDS]
+            _refuse_degrees(layout, arrays[0], stated["q"], notes)
+            factors = factors or {kind: np.array([1.0 if f is None else f for f in stated[kind]]) for kind in KINDS}
+            for k, kind in enumerate(KINDS):
+                if (factors[kind] != 1.0).any():
+                    arrays[k] = arrays[k] * factors[kind].astype(arrays[k].dtype)
             read += len(batch)
             lost += _count_lost(arrays)
             q, qd, qdd = arrays
-            doubt = doubt or self._doubt_radians(layout, q, given)
             yield StateRows(q, qd, qdd, {name: batch.column(name) for name in kept})
-        if doubt is not None:
-            notes.assumed.append(doubt)
         if lost:
             notes.stated.append(
                 f"{lost} of {read} rows have numbers that are missing or not finite; so are their results"
             )
 
-    def _factors(self, layout: Layout, kind: str, given: StateColumns) -> Any:
-        """Factors to SI units of the columns of a kind; None where all are one."""
-        places: Sequence[Any] = layout.coordinates if kind == "q" else layout.velocities
-        titles = given.titles[kind] if len(given.titles[kind]) == len(places) else [""] * len(places)
-        units = [given.units.get(title, "").partition("/")[0] for title in titles]
-        turned = [
-            place.unit == "rad" and (unit in DEGREES or (self.degrees is True and not unit))
-            for place, unit in zip(places, units, strict=True)
-        ]
-        return np.where(turned, np.pi / 180, 1.0) if any(turned) else None
+    def _stated_factors(self, layout: Layout, given: StateColumns, *, is_own: bool) -> dict[str, list[float | None]]:
+        """Factors to SI units of the columns of each kind; None for angles whose unit nobody has said.
 
-    def _doubt_radians(self, layout: Layout, q: Array, given: StateColumns) -> str | None:
-        """A remark on angles that look like degrees, where nobody has said what they are; some rows are looked at."""
-        if self.degrees is not None or not len(q):
-            return None
-        titles = given.titles["q"] if len(given.titles["q"]) == layout.nq else [""] * layout.nq
-        unsaid = [c for c, title in zip(layout.coordinates, titles, strict=True) if not given.units.get(title)]
-        some = q[:: 1 + len(q) // ROWS_LOOKED_AT]
-        found = suspect_degrees(some, [c for c in unsaid if c.unit == "rad"])
-        return found and f"{found}: they are taken as radians; say degrees=True, or degrees=False if they are"
+        What holds of positions holds of their derivatives too. Files that the library has written are in SI.
+        """
+        degrees = False if is_own and self.degrees is None else self.degrees
+        found: dict[str, list[float | None]] = {}
+        said: set[bool] = set()
+        for order, kind in enumerate(KINDS):
+            places: Sequence[Any] = layout.coordinates if order == 0 else layout.velocities
+            titles = (
+                given.titles[kind] if len(given.titles[kind]) == len(places) else [given.titles[kind][0]] * len(places)
+            )
+            found[kind] = stated_factors(places, titles, given.units, degrees, order)
+            angular = [factor for factor, place in zip(found[kind], places, strict=True) if place.unit == "rad"]
+            said |= {factor is None for factor in angular}
+        if said == {True, False} and any(unit.startswith("deg") for unit in given.units.values()):
+            raise FormatError(
+                "some columns of positions, velocities and accelerations are in degrees, and others do not say what "
+                "they are in; say degrees=True if all are in degrees, or put the unit of each into its heading"
+            )
+        return found
 
     # Recordings
 
@@ -178,10 +181,12 @@ class Reading:
             named |= {name: f"q.{name}" for name in robot.model.layout.coordinate_names}
         flat = {name: column for name, column in columns.items() if column.ndim == 1 and name != self.motion}
         for label, rows in self._motions(whole):
-            table: Table = read_table({name: column[rows] for name, column in flat.items()})
-            wordy = [name for name in whole.column_names if name not in columns]
-            motion, assumed = self._differentiate(robot, table, named, wordy)
-            for note in motion.notes:
+            wordy = tuple(name for name in whole.column_names if name not in columns)
+            table = replace(table_of({name: column[rows] for name, column in flat.items()}), left_out=wordy)
+            motion, assumed = self._differentiate(robot, table, named)
+            for row in motion.assumptions:
+                notes.assume(*row[:3], is_doubtful=row.is_doubtful)
+            for note in motion.notes[len(motion.assumptions) :]:
                 kind = notes.assumed if note in assumed else notes.stated
                 kind.append(note if label is None else f"{self.motion} {label}: {note}")
             kept = {"t": motion.t} | ({} if label is None else {str(self.motion): np.full(len(motion.t), label)})
@@ -201,21 +206,17 @@ class Reading:
                 named[rest] = title
         return named
 
-    def _differentiate(
-        self, robot: Mechanism, table: Table, named: dict[str, str], wordy: list[str]
-    ) -> tuple[Trajectory, str]:
-        """The motion of a recording, and which of its notes are warnings; `wordy`: its columns without numbers."""
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", MotionWarning)
-                motion = from_table(
-                    robot, table, columns=named or None, time=self.time, degrees=self.degrees, **self.options
-                )
-            return motion, " ".join(str(one.message) for one in caught)
-        except ChainruleError as error:
-            if not wordy:
-                raise
-            raise FormatError(f"{error} (columns without numbers are left out: {quoted(wordy)})") from error
+    def _differentiate(self, robot: Mechanism, table: Table, named: dict[str, str]) -> tuple[Trajectory, str]:
+        """The motion of a recording, and which of its notes are warnings.
+
+        Nothing is guessed of its units: a set of files has one unit, and each file would be judged by itself.
+        """
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", MotionWarning)
+            motion = from_table(
+                robot, table, columns=named or None, time=self.time, degrees=self.degrees, guess=False, **self.options
+            )
+        return motion, " ".join(str(one.message) for one in caught)
 
     def _motions(self, table: Any) -> Iterator[tuple[Any, NDArray[np.intp]]]:
         """The motions of a file one by one: their number or name, and their rows."""
@@ -233,6 +234,17 @@ class Reading:
         for name in names:
             if name not in there:
                 raise UnknownNameError.of("column", name, there, "the file")
+
+
+def _refuse_degrees(layout: Layout, q: Array, stated: Sequence[float | None], notes: Findings) -> None:
+    """Raise where angles make no sense in radians, and nobody has said what they are; some rows are looked at."""
+    if len(q) and None in stated:
+        scale_angles(q[:: 1 + len(q) // ROWS_LOOKED_AT], layout.coordinates, stated, notes, guess=False)
+
+
+def is_own(schema: Any) -> bool:
+    """Whether the library has written a file, which is in SI then."""
+    return b"chainrule" in (schema.metadata or {})
 
 
 def is_list(kind: Any) -> bool:

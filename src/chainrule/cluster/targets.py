@@ -15,6 +15,7 @@ from chainrule.errors import FormatError, UnknownNameError, quoted
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.configurations import home
 from chainrule.kinematics.poses import pose
+from chainrule.motion.angles import FULL_TURN, SHARE
 from chainrule.motion.findings import Findings
 
 ROWS_AT_A_TIME = 1 << 16
@@ -51,7 +52,7 @@ class TargetReading:
     """The columns of targets: those of names that are known, or that `columns` gives for them."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    degrees: bool = False
+    degrees: bool | None = None
     keep: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
@@ -110,6 +111,11 @@ class TargetReading:
         count = numbers.shape[1]
         if count == 16:
             return numbers.reshape(-1, 4, 4)
+        if count == 6 and self.degrees is None and (np.abs(numbers[:, 3:]) > FULL_TURN).mean() > SHARE:
+            raise FormatError(
+                "nothing says whether roll, pitch and yaw are in degrees, and they reach "
+                f"{np.nanmax(np.abs(numbers[:, 3:])):.4g}; say degrees=True or degrees=False"
+            )
         if count == 6 and self.degrees:
             return np.concatenate([numbers[:, :3], np.radians(numbers[:, 3:])], axis=1)
         if count != 7:

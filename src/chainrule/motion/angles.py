@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.errors import ShapeError
 from chainrule.model import Layout
 from chainrule.model.layout import Coordinate
 from chainrule.motion.findings import Findings, list_places
+
+FULL_TURN = 2 * np.pi
+"""Angles up to it, in rad, are radians unless somebody says otherwise."""
 
 BEYOND = 1.05
 """The factor by which positions may exceed a limit before they look wrong."""
 
 SHARE = 0.01
-"""The share of samples that may lie beyond limits."""
+"""The share of samples that may lie beyond: jumps of a sensor say nothing of units."""
 
-MANY_TURNS = 8 * np.pi
-"""A range of a joint without limits, in rad, that would be many turns."""
+FAR_BEYOND = 3.0
+"""A joint whose angles are so many times its limits cannot be in radians."""
+
+MIN_WITNESSES = 2
+"""Joints, at least, whose angles have to be far beyond their limits in radians, before degrees are taken."""
 
 JUMP_FACTOR = 12.0
 """A step of more than this many times the usual size of large steps (their 99th percentile) is a jump."""
@@ -25,61 +34,76 @@ SPEED_FACTOR = 3.0
 """How often a speed may exceed its limit between two samples before it is called a jump."""
 
 
-def in_radians(y: Array, layout: Layout, degrees: dict[int, bool | None], findings: Findings) -> Array:
-    """Coordinates (T, nq) with angles in radians.
+def scale_angles(
+    y: Array,
+    coordinates: Sequence[Coordinate],
+    factors: Sequence[float | None],
+    findings: Findings,
+    *,
+    guess: bool = True,
+) -> list[float]:
+    """The factor to SI of each coordinate, from those that are stated; None among them is a unit that nobody said.
 
-    `degrees` says of each coordinate whether it is in degrees, or None where nobody said: then it is inferred, from the
-    robot's limits, for all such coordinates alike, and reported.
+    Angles (..., n) whose unit nobody said are radians. If they leave a full turn and the limits of their joints in
+    radians, they are taken for degrees where nothing else is possible, or refused, as always without `guess`.
     """
-    angles = [c for c in layout.coordinates if c.unit == "rad"]
-    unsaid = [c for c in angles if degrees.get(c.index) is None]
-    guess = False
-    if unsaid:
-        guess = _look_like_degrees(y, unsaid)
-        sample = max(unsaid, key=lambda c: _largest(y[:, c.index]))
-        largest = _largest(y[:, sample.index])
-        if guess:
-            findings.assumed.append(
-                f"nothing says whether angles are in degrees: {sample.name!r} reaches {largest:.4g}, so that they are "
-                "taken as DEGREES; say degrees=True or degrees=False"
-            )
-        else:
-            findings.stated.append("angles are taken as radians, which nothing contradicts; say degrees=True if not")
-    scaled = y.copy()
-    for c in angles:
-        said = degrees.get(c.index)
-        if guess if said is None else said:
-            scaled[:, c.index] = np.radians(y[:, c.index])
-    return scaled
+    rows = y.reshape(-1, y.shape[-1])
+    silent = [k for k, factor in enumerate(factors) if factor is None]
+    columns = {coordinates[k].name: (rows[:, k], coordinates[k]) for k in silent}
+    stated = [f for f, c in zip(factors, coordinates, strict=True) if c.unit == "rad" and f is not None]
+    is_degrees = bool(columns) and _are_degrees(columns, findings, guess and not stated)
+    return [(np.pi / 180 if is_degrees else 1.0) if factor is None else factor for factor in factors]
 
 
-def suspect_degrees(y: Array, angles: list[Coordinate]) -> str | None:
-    """Words on angles (T, nq) of many turns that make sense in degrees and not in radians; None if there are none."""
-    sample = max(angles, key=lambda c: _largest(y[:, c.index]), default=None)
-    if sample is None or _largest(y[:, sample.index]) < MANY_TURNS or not _look_like_degrees(y, angles):
-        return None
-    return f"nothing says whether angles are in degrees, and {sample.name!r} reaches {_largest(y[:, sample.index]):.4g}"
+def _are_degrees(columns: dict[str, tuple[Array, Coordinate]], findings: Findings, guess: bool) -> bool:
+    """Whether angles whose unit nobody has stated are in degrees."""
+    outside = {name: _reach(column) for name, (column, c) in columns.items() if _is_outside(column, c)}
+    if not outside:
+        findings.assume(
+            "unit of angles", "rad",
+            "nothing states one: taken as radians, which nothing contradicts; say degrees=True if not",
+        )  # fmt: skip
+        return False
+    worst = max(outside, key=lambda name: outside[name])
+    limited = {name: (x, c) for name, (x, c) in columns.items() if np.isfinite([c.lower, c.upper]).all() and x.any()}
+    far = {
+        name: _reach(x) / max(abs(c.lower), abs(c.upper), 1e-3) for name, (x, c) in limited.items() if name in outside
+    }
+    witnesses = [name for name, factor in far.items() if factor > FAR_BEYOND]
+    fit = all(_share_beyond(np.radians(x), c.lower, c.upper) <= SHARE for x, c in limited.values())
+    if guess and fit and len(witnesses) >= max(MIN_WITNESSES, len(limited) / 2):
+        findings.assume(
+            "unit of angles", "deg",
+            f"nothing states one; in radians {len(witnesses)} of {len(limited)} joints would be up to "
+            f"{max(far.values()):.3g} times beyond their limits ({worst!r} reaches {outside[worst]:.4g}), and in "
+            "degrees all are within them: taken as DEGREES; say degrees=True or degrees=False", is_doubtful=True,
+        )  # fmt: skip
+        return True
+    c = columns[worst][1]
+    limits = f", its limits being {c.lower:.4g} to {c.upper:.4g} rad" if np.isfinite([c.lower, c.upper]).any() else ""
+    raise ShapeError(
+        f"nothing says whether angles are in degrees, and {worst!r} reaches {outside[worst]:.4g}: "
+        f"{outside[worst] / (2 * np.pi):.3g} turns in radians{limits}; say degrees=True or degrees=False"
+    )
 
 
-def _largest(column: Array) -> float:
-    return float(np.nanmax(np.abs(column))) if np.isfinite(column).any() else 0.0
+def _reach(column: Array) -> float:
+    """The size of the angles of a column, but for single ones."""
+    known = np.abs(column[np.isfinite(column)])
+    return float(np.quantile(known, 1 - SHARE, method="higher")) if len(known) else 0.0
 
 
-def _look_like_degrees(y: Array, angles: list[Coordinate]) -> bool:
-    """Whether the angles make no sense in radians, and do in degrees."""
-    as_radians = [_beyond(y[:, c.index], c) for c in angles]
-    as_degrees = [_beyond(np.radians(y[:, c.index]), c) for c in angles]
-    return max(as_radians) > SHARE and max(as_degrees) < max(as_radians)
+def _is_outside(column: Array, c: Coordinate) -> bool:
+    """Whether a column, in radians, leaves both a full turn and the limits of its joint."""
+    return _share_beyond(column, min(c.lower, -FULL_TURN) if np.isfinite(c.lower) else -FULL_TURN,
+                         max(c.upper, FULL_TURN) if np.isfinite(c.upper) else FULL_TURN) > SHARE  # fmt: skip
 
 
-def _beyond(column: Array, c: Coordinate) -> float:
-    """The share of samples beyond the limits of a coordinate."""
+def _share_beyond(column: Array, lower: float, upper: float) -> float:
+    """The share of samples beyond limits, with some room."""
     known = column[np.isfinite(column)]
-    if not len(known):
-        return 0.0
-    low = c.lower - (BEYOND - 1) * abs(c.lower) if np.isfinite(c.lower) else -MANY_TURNS
-    high = c.upper + (BEYOND - 1) * abs(c.upper) if np.isfinite(c.upper) else MANY_TURNS
-    return float(((known < low) | (known > high)).mean())
+    room = (BEYOND - 1) * max(abs(lower), abs(upper))
+    return float(((known < lower - room) | (known > upper + room)).mean()) if len(known) else 0.0
 
 
 def unwrap(y: Array, layout: Layout, findings: Findings) -> Array:
@@ -129,6 +153,8 @@ def report_limits(y: Array, layout: Layout, findings: Findings) -> None:
         column = y[:, c.index]
         low, high = (float(np.nanmin(column)), float(np.nanmax(column))) if np.isfinite(column).any() else (0.0, 0.0)
         if low < c.lower - 1e-9 or high > c.upper + 1e-9:
-            beyond.append(f"{c.name!r} ({low:.4g} to {high:.4g}, limits {c.lower:.4g} to {c.upper:.4g} {c.unit})")
+            fits_in_mm = c.unit == "m" and low >= 1e3 * c.lower and high <= 1e3 * c.upper
+            hint = f"; in mm it would be within them: put the unit into its heading, '{c.name} [mm]'" * fits_in_mm
+            beyond.append(f"{c.name!r} ({low:.4g} to {high:.4g}, limits {c.lower:.4g} to {c.upper:.4g} {c.unit}{hint})")
     if beyond:
         findings.assumed.append(f"positions go beyond joint limits: {list_places(beyond)}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
 from chainrule.errors import ShapeError, UnknownNameError, quoted
 from chainrule.model import Layout
+from chainrule.model.layout import Coordinate, Velocity
 from chainrule.motion.findings import Findings
+from chainrule.motion.units import NO_UNIT, RATES, SECONDS, factor_of, spell_unit, split_heading, units_for
 
 KINDS = {
     "q": ("q", "pos", "position", "positions", "angle", "angles", "value"),
@@ -19,15 +21,69 @@ KINDS = {
 }
 """Words of headings for each quantity."""
 
-FILLERS = ("joint", "joints", "states", "state", "actual", "measured", "data", "robot", "arm", "jointset")
+FILLERS = (
+    "joint", "joints", "states", "state", "actual", "measured", "data", "robot", "arm", "jointset", "header", "field",
+)  # fmt: skip
 """Words of headings that say nothing."""
 
 TIMES = ("t", "time", "times", "timestamp", "stamp", "secs", "seconds", "rosbagtimestamp", "elapsed")
 
-UNIT = re.compile(r"\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$|_(deg|degrees|rad|radians|ms|us|ns|sec|s|mm)$", re.IGNORECASE)
-DEGREES, RADIANS = ("deg", "degrees", "degree", "°"), ("rad", "radians", "radian")
-METERS = {"m": 1.0, "meter": 1.0, "mm": 1e-3, "cm": 1e-2}
-NO_UNIT = ("", "1", "-")
+EFFORT_UNITS = ("nm", "n m", "n*m", "n.m", "nmm", "n")
+
+NUMBERED = re.compile(r"((?:joints?|axis|j)?(?:q|pos|positions?|angles?|theta|value)?)(\d+)(?:pos|position|angle|q)?")
+"""Words of a heading, without blanks, that counts joints; accelerations are often a1, a2, .., which it is not for."""
+
+OPENSIM = re.compile(r"/?jointset/[^/]+/([^/]+)/(value|speed)", re.IGNORECASE)
+"""The heading of a coordinate in the tables of OpenSim 4: with the joint's name before the coordinate's."""
+
+
+class Heading(NamedTuple):
+    """A heading, and what it says of a unit."""
+
+    title: str
+    bare: str
+    """Without the unit."""
+    own: str | None
+    """The unit in it."""
+    line: str | None
+    """The unit that a line of units, or the object that the column comes from, says."""
+
+    @classmethod
+    def of(cls, title: str, unit: str | None = None) -> Heading:
+        """The heading of a column; `unit` is that of a line of units or of an object."""
+        bare, own = split_heading(title)
+        line = None if unit is None or spell_unit(unit) in NO_UNIT else spell_unit(unit)
+        if own not in (None, *NO_UNIT) and line not in (None, own):
+            raise ShapeError(f"column {title!r} says {own!r}, and the line of units says {line!r}; mend one of them")
+        return cls(title, bare, own, line)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that is stated."""
+        return self.own if self.line is None else self.line
+
+    def unit_of(self, coordinate: str) -> str:
+        """The unit of a coordinate's column; what looks like one at the end of the coordinate's own name is none."""
+        is_named_so = _kind_of(self.title, coordinate) and not _kind_of(self.bare, coordinate)
+        return (self.line if is_named_so else self.unit) or ""
+
+    def kind(self, coordinate: str) -> str | None:
+        """The quantity that it holds of a coordinate, "q", "qd", "qdd" or "tau"; None where it speaks of other things.
+
+        A name that ends like a unit, such as "joint_s", is a name.
+        """
+        bare = _kind_of(self.bare, coordinate)
+        return self._kind_by_unit(bare) if bare else _kind_of(self.title, coordinate)
+
+    def _kind_by_unit(self, kind: str | None) -> str | None:
+        if kind != "q" or self.unit is None:
+            return kind
+        if self.unit in SECONDS:
+            return None
+        if self.unit in EFFORT_UNITS:
+            return "tau"
+        order = next((i for i in (2, 1) if self.unit.endswith(RATES[i])), 0)
+        return ("q", "qd", "qdd")[order]
 
 
 class Matched(NamedTuple):
@@ -37,8 +93,9 @@ class Matched(NamedTuple):
     coordinates: dict[str, str]
     """The column of each coordinate, by the coordinate's name."""
     units: dict[str, str]
-    """The unit of each column, in lower case, where it is known."""
-    unused: list[str]
+    """The unit of each of these columns, "" where it is not stated."""
+    reasons: dict[str, str]
+    """Why each coordinate has its column."""
 
 
 def match_columns(
@@ -50,44 +107,48 @@ def match_columns(
     time: str | None = None,
     units: Mapping[str, str] | None = None,
     constant: Iterable[str] = (),
+    left_out: Sequence[str] = (),
 ) -> Matched:
-    """Find the columns of a robot's coordinates, by the names that are given, or by what headings say."""
-    titles = list(names)
-    bare, stated = {}, {title: unit.lower() for title, unit in (units or {}).items()}
-    for title in titles:
-        found = UNIT.search(title)
-        bare[title] = title[: found.start()] if found else title
-        if found and title not in stated:
-            stated[title] = (found[1] if found[1] is not None else found[2]).lower()
-    clock = _time_column(titles, bare, time)
-    chosen = _read_columns(columns or {}, titles, layout)
-    left = [title for title in titles if title not in {clock, *chosen.values()}]
+    """Find the columns of a robot's coordinates, by the names that are given, or by what headings say.
+
+    left_out: columns that hold no numbers, for messages.
+    """
+    headings = {title: Heading.of(title, (units or {}).get(title)) for title in names}
+    clock = _time_column(list(headings.values()), time)
+    chosen = _read_columns(columns or {}, list(headings), layout)
+    reasons = dict.fromkeys(chosen, "as columns=... says")
+    left = [title for title in headings if title not in {clock, *chosen.values()}]
     wanted = [name for name in layout.coordinate_names if name not in {*chosen, *constant}]
     for name in sorted(wanted, key=len, reverse=True):
-        matches = [title for title in left if _kind_of(bare[title], name) == "q"]
+        matches = [title for title in left if headings[title].kind(name) == "q"]
         if len(matches) > 1:
             raise ShapeError(
                 f"columns {quoted(matches)} could all be the position of {name!r}; say which, with columns=..."
             )
         if matches:
-            chosen[name] = matches[0]
+            chosen[name], reasons[name] = matches[0], "by its name"
             left.remove(matches[0])
     missing = [name for name in layout.coordinate_names if name not in {*chosen, *constant}]
     if len(missing) == len(wanted) == layout.nq:
-        chosen |= _match_by_number(bare, left, layout, findings)
+        numbered = _match_by_number([headings[title] for title in left], layout, findings)
+        chosen |= numbered
+        reasons |= dict.fromkeys(numbered, "by its number")
         missing = [name for name in missing if name not in chosen]
         left = [title for title in left if title not in chosen.values()]
     if missing:
         near = [close for name in missing for close in get_close_matches(name, left, 1, 0.5)]
         hint = f"did you mean {near[0]!r}? " if near else ""
+        wordy = f" (columns without numbers are left out: {quoted(left_out)})" if left_out else ""
         raise UnknownNameError(
-            f"the recording has no column for {quoted(missing)}; {hint}its columns are {quoted(titles)}. Say which "
-            "column it is, with columns=..., or where a joint stood that did not move, with constant=..."
+            f"the recording has no column for {quoted(missing)}; {hint}its columns are {quoted(headings)}{wordy}. Say "
+            "which column it is, with columns=..., or where a joint stood that did not move, with constant=..."
         )
-    unused = [title for title in left if title != clock]
-    if unused:
-        findings.stated.append(f"columns not used: {quoted(unused)}")
-    return Matched(clock, chosen, stated, unused)
+    if left:
+        findings.assume("columns not used", quoted(left))
+    stated = {title: headings[title].unit_of(name) for name, title in chosen.items()}
+    if clock is not None:
+        stated[clock] = headings[clock].unit or ""
+    return Matched(clock, chosen, stated, reasons)
 
 
 class StateColumns(NamedTuple):
@@ -96,7 +157,7 @@ class StateColumns(NamedTuple):
     time: str | None
     titles: dict[str, tuple[str, ...]]
     units: dict[str, str]
-    """The unit of each column, in lower case, where its heading gives one."""
+    """The unit of each of these columns, "" where its heading gives none."""
 
 
 def match_states(
@@ -106,25 +167,74 @@ def match_states(
 
     columns: those that a user names, {"qd.elbow": "speed 3"}; positions by the coordinate alone too.
     """
-    bare = {title: UNIT.sub("", title) for title in names}
-    units = {title: (found[1] or found[2] or "").lower() for title in bare if (found := UNIT.search(title))}
+    headings = {title: Heading.of(title) for title in names}
     named = {name if name.partition(".")[0] in KINDS else f"q.{name}": title for name, title in (columns or {}).items()}
     by_kind: dict[str, tuple[str, ...]] = {}
+    units: dict[str, str] = {}
     for kind in ("q", "qd", "qdd"):
         chosen = []
         for name in layout.coordinate_names if kind == "q" else layout.velocity_names:
             given = named.get(f"{kind}.{name}")
-            exact = [title for title in (given, f"{kind}.{name}") if title in bare]
-            fitting = exact or [title for title, text in bare.items() if _kind_of(text, name) == kind]
-            if not fitting or (given is not None and given not in bare):
+            exact = [title for title in (given, f"{kind}.{name}") if title in headings]
+            fitting = exact or [title for title, heading in headings.items() if heading.kind(name) == kind]
+            if not fitting or (given is not None and given not in headings):
                 return None
             if len(fitting) > 1 and not exact:
                 raise ShapeError(
                     f"columns {quoted(fitting)} could all be {kind} of {name!r}; say which, with columns=..."
                 )
-            chosen.append(fitting[0])
+            chosen.append(str(fitting[0]))
+            units[chosen[-1]] = headings[chosen[-1]].unit_of(name)
         by_kind[kind] = tuple(chosen)
-    return StateColumns(_time_column(list(bare), bare, time), by_kind, units)
+    return StateColumns(_time_column(list(headings.values()), time), by_kind, units)
+
+
+def stated_factors(
+    places: Sequence[Coordinate | Velocity],
+    titles: Sequence[str],
+    units: Mapping[str, str],
+    degrees: bool | None,
+    order: int = 0,
+) -> list[float | None]:
+    """The factor to SI of each column, None where nobody has said whether it is in degrees.
+
+    places: what the columns hold, derivatives of this order. degrees: what a user, or a file's header, says of all.
+    """
+    factors: list[float | None] = []
+    for place, title in zip(places, titles, strict=True):
+        unit, base = units.get(title, ""), place.unit
+        if base == "1" or (base == "m" and unit in NO_UNIT):
+            factors.append(1.0)
+        elif unit in NO_UNIT:
+            whole = {None: None, True: "deg", False: "rad"}[degrees]
+            factors.append(None if whole is None else factor_of(whole, "rad"))
+        else:
+            factor = factor_of(unit, base, order)
+            if factor is None:
+                what = "an angle" if base == "rad" else "a length"
+                raise ShapeError(
+                    f"column {title!r} holds {what}{', differentiated' * bool(order)}, and its unit is {unit!r}; it "
+                    f"should be {units_for(base, order)}"
+                )
+            if base == "rad" and degrees is not None and degrees is not unit.startswith("deg"):
+                raise ShapeError(
+                    f"column {title!r} says {unit!r}, and degrees={degrees} says the opposite; leave out degrees=..., "
+                    "or mend the heading"
+                )
+            factors.append(factor)
+    _refuse_mixtures(titles, factors, units)
+    return factors
+
+
+def _refuse_mixtures(titles: Sequence[str], factors: Sequence[float | None], units: Mapping[str, str]) -> None:
+    """Raise where some headings say that an angle is in degrees, and others say nothing."""
+    silent = [title for title, factor in zip(titles, factors, strict=True) if factor is None]
+    in_degrees = [title for title in titles if units.get(title, "").startswith("deg")]
+    if silent and in_degrees:
+        raise ShapeError(
+            f"column {in_degrees[0]!r} is in degrees, and nothing says what {quoted(silent)} are in; say degrees=True "
+            "if all are in degrees, or put the unit of each into its heading"
+        )
 
 
 def _words(text: str) -> list[str]:
@@ -133,6 +243,9 @@ def _words(text: str) -> list[str]:
 
 def _kind_of(title: str, coordinate: str) -> str | None:
     """The quantity that a heading holds of a coordinate; None where it speaks of something else."""
+    path = OPENSIM.fullmatch(title.strip())
+    if path:
+        return ("q" if path[2].lower() == "value" else "qd") if _words(path[1]) == _words(coordinate) else None
     words, name = _words(title), _words(coordinate)
     for i in range(len(words) - len(name) + 1):
         if words[i : i + len(name)] == name:
@@ -145,15 +258,22 @@ def _kind_of(title: str, coordinate: str) -> str | None:
     return None
 
 
-def _time_column(titles: list[str], bare: Mapping[str, str], time: str | None) -> str | None:
+def is_time(title: str) -> bool:
+    """Whether a heading is that of times."""
+    bare, _ = split_heading(title)
+    return "".join(word for word in _words(bare) if word not in FILLERS) in TIMES
+
+
+def _time_column(headings: Sequence[Heading], time: str | None) -> str | None:
+    titles = [heading.title for heading in headings]
     if time is not None:
         if time not in titles:
             raise UnknownNameError.of("column", time, titles, "the recording")
         return time
-    for title in titles:
-        if "".join(_words(bare[title])) in TIMES:
-            return title
-    return None
+    found = [heading.title for heading in headings if is_time(heading.title)]
+    if len(found) > 1:
+        raise ShapeError(f"columns {quoted(found)} could all be the times; say which, with time=...")
+    return found[0] if found else None
 
 
 def _read_columns(columns: Mapping[str, str], titles: list[str], layout: Layout) -> dict[str, str]:
@@ -170,19 +290,32 @@ def _read_columns(columns: Mapping[str, str], titles: list[str], layout: Layout)
     return chosen
 
 
-def _match_by_number(bare: Mapping[str, str], left: list[str], layout: Layout, findings: Findings) -> dict[str, str]:
-    """Columns q1, q2, .. or joint_1, joint_2, .. by their place, where none has the name of a joint."""
-    numbered: dict[int, str] = {}
-    for title in left:
-        found = re.fullmatch(r"(?:q|joint|axis|j|a|pos|position|angle|theta)[ _.]?\[?(\d+)\]?", bare[title].lower())
-        if found:
-            numbered.setdefault(int(found[1]), title)
-    places = sorted(numbered)
-    if places not in (list(range(layout.nq)), list(range(1, layout.nq + 1))):
+def _match_by_number(left: Sequence[Heading], layout: Layout, findings: Findings) -> dict[str, str]:
+    """Columns q1, q2, .. or joint_1, joint_2, .. by their numbers, where none has the name of a joint."""
+    sets: dict[str, dict[int, list[str]]] = {}
+    for heading in left:
+        words = _words(heading.bare)
+        said = [word for word in words if word not in FILLERS or word in ("joint", "joints")]
+        found = NUMBERED.fullmatch("".join(said))
+        if found and found[1] and heading._kind_by_unit("q") == "q":
+            sets.setdefault(found[1], {}).setdefault(int(found[2]), []).append(heading.title)
+    whole = [
+        [title for number in sorted(titles) for title in titles[number]]
+        for titles in sets.values()
+        if sorted(titles) in (list(range(layout.nq)), list(range(1, layout.nq + 1)))
+    ]
+    if not whole:
         return {}
-    in_order = [numbered[place] for place in places]
-    findings.assumed.append(
-        f"columns {quoted(in_order)} have no joint names: they are taken in the robot's order, "
-        f"{quoted(layout.coordinate_names)}"
+    if len(whole) > 1 or len(whole[0]) > layout.nq:
+        raise ShapeError(
+            f"columns {quoted([title for titles in whole for title in titles])} could all be positions in the robot's "
+            "order; say which, with columns=..."
+        )
+    (in_order,) = whole
+    findings.assume(
+        "columns",
+        quoted(in_order),
+        f"they have no joint names, and are taken in the robot's order, {quoted(layout.coordinate_names)}",
+        is_doubtful=True,
     )
     return dict(zip(layout.coordinate_names, in_order, strict=True))

@@ -121,7 +121,14 @@ def differentiate(
         raise ShapeError("cutoff and noise belong to a smoothing; give smoothing='spline' or 'lowpass'")
     if noise is not None and (smoothing != "spline" or cutoff is not None):
         raise ShapeError("noise chooses the cut-off of smoothing='spline'; leave out cutoff, or noise")
-    return SMOOTHERS[smoothing](t, y, cutoff, noise)
+    try:
+        return SMOOTHERS[smoothing](t, y, cutoff, noise)
+    except np.linalg.LinAlgError as error:
+        steps = np.diff(t)
+        raise ShapeError(
+            f"times are too uneven to be smoothed, with steps from {steps.min():.3g} to {steps.max():.3g} s: cut the "
+            "recording at its gaps, or give a cutoff"
+        ) from error
 
 
 def is_irregular(t: Array) -> bool:

@@ -18,13 +18,13 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument, read_wrenches
 from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
 from chainrule.errors import MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
-from chainrule.motion.angles import in_radians, report_jumps, report_limits, unwrap
-from chainrule.motion.columns import DEGREES, METERS, NO_UNIT, RADIANS, match_columns
+from chainrule.motion.angles import report_jumps, report_limits, scale_angles, unwrap
+from chainrule.motion.columns import Matched, match_columns, stated_factors
 from chainrule.motion.differentiation import MIN_SAMPLES, SMOOTHERS, differentiate
 from chainrule.motion.findings import Findings, list_places
 from chainrule.motion.manifold import normalize, to_velocities
 from chainrule.motion.tables import Table, nanoseconds
-from chainrule.motion.times import SECONDS, CleanTimes, clean_times, in_seconds, merge_samples
+from chainrule.motion.times import CleanTimes, clean_times, frame_times, in_seconds, interval_in_seconds, merge_samples
 from chainrule.quantities import in_si, is_quantity
 from chainrule.simulation.trajectory import Trajectory
 
@@ -59,19 +59,22 @@ def from_samples(
 ) -> Trajectory:
     """A recorded motion: positions, and from them velocities, accelerations, torques, power and work.
 
-    Positions are smoothed before they are differentiated, and `notes` says how. Repeated times, gaps, missing
-    numbers, wrapped angles, jumps and positions beyond limits are found; they are notes, and one MotionWarning.
+    Positions are smoothed before they are differentiated, and `notes` says how. `assumptions` is the table of what was
+    taken for what, with which `notes` begin. Repeated times, gaps, missing numbers, wrapped angles, jumps and positions
+    beyond limits are found; they are notes, and one MotionWarning.
 
     Parameters
     ----------
     robot
         Whose motion it is.
     t
-        The time of each sample (T,), in s or as datetime64, at any steps; or the time between two samples.
+        The time of each sample (T,), in s or as datetime64, at any steps; or the time between two samples. Steps of a
+        second or more, or of less than 10 us, need a time_unit.
     q
         Positions (T, nq), or a batch of such motions (..., T, nq); nan where one is missing.
     degrees
-        Whether angles are in degrees. Left out, they are radians, unless the robot's limits contradict that.
+        Whether angles are in degrees. Left out, they are radians. Where they leave a full turn and the limits of their
+        joints in radians, they are refused; or taken for degrees, with a warning, where nothing else is possible.
     smoothing
         "spline", a quintic smoothing spline; "lowpass", a Butterworth filter run forth and back; None for
         positions without noise. Neither has lag.
@@ -106,11 +109,15 @@ def from_samples(
         said = False
     findings = Findings()
     times = _read_times(t, samples.shape[-2], time_unit, findings)
+    coordinates = robot.model.layout.coordinates
+    stated = stated_factors(coordinates, [c.name for c in coordinates], {}, said)
+    factors = scale_angles(samples, coordinates, stated, findings)
+    if said is not None:
+        findings.assume("unit of angles", "deg" if said else "rad", "as stated")
     return _build(
         robot,
         clean_times(times, findings, sort=flag(sort, "sort")),
-        samples,
-        {c.index: said for c in robot.model.layout.coordinates},
+        samples * factors,
         read_smoothing(robot, smoothing, cutoff, noise),
         findings,
         tip_wrench,
@@ -136,48 +143,80 @@ def from_table(
     tip_wrench: ArrayLike | None = None,
     external: Mapping[str, ArrayLike] | None = None,
     frame: str = "world",
+    guess: bool = True,
 ) -> Trajectory:
-    """The trajectory of a recorded table; see `Trajectory.load`."""
-    findings = Findings()
+    """The trajectory of a recorded table; see `Trajectory.load`.
+
+    guess: whether angles may be taken for degrees that nobody has stated.
+    """
+    findings = Findings(list(table.assumptions))
     held = _read_constants(robot, constant)
     matched = match_columns(
-        table.columns, robot.model.layout, findings, columns=columns, time=time, units=table.units, constant=held
-    )
+        table.columns, robot.model.layout, findings,
+        columns=columns, time=time, units=table.units, constant=held, left_out=table.left_out,
+    )  # fmt: skip
+    times = _table_times(table, matched, time, rate, time_unit, findings)
+    recorded = [c for c in robot.model.layout.coordinates if c.name not in held]
+    titles = [matched.coordinates[c.name] for c in recorded]
+    general = _general_degrees(table, degrees)
+    if general is not None:
+        who = "as the recording says" if degrees is None else "as degrees=... says"
+        findings.assume("unit of angles", "deg" if general else "rad", who)
+    stated = stated_factors(recorded, titles, matched.units, general)
+    y = np.stack([table.columns[title] for title in titles], axis=-1) if titles else np.empty((len(table), 0))
+    factors = scale_angles(y, recorded, stated, findings, guess=guess)
     samples = np.empty((len(table), robot.nq))
-    stated: dict[int, bool | None] = {}
-    general = table.degrees if degrees is None else flag(degrees, "degrees")
+    for k, (c, title) in enumerate(zip(recorded, titles, strict=True)):
+        samples[:, c.index] = y[:, k] * factors[k]
+        unit = matched.units[title] or c.unit
+        if c.unit == "rad" and not matched.units[title]:
+            unit = "rad" if factors[k] == 1.0 else "deg"
+        findings.assume(c.name, f"column {title!r}" + ("" if unit == "1" else f" in {unit}"), matched.reasons[c.name])
     for c in robot.model.layout.coordinates:
         if c.name in held:
-            samples[:, c.index], stated[c.index] = held[c.name], False
-            continue
-        title = matched.coordinates[c.name]
-        samples[:, c.index] = table.columns[title]
-        unit = matched.units.get(title, "")
-        if c.unit == "m":
-            samples[:, c.index] *= _known_unit(METERS, unit, title, "a length")
-        stated[c.index] = _in_degrees(unit, general, title) if c.unit == "rad" else False
-    if any(value for value in stated.values()) and degrees is None:
-        findings.stated.append("angles are in degrees, as the recording says")
-    if matched.time is None:
-        if rate is None:
-            raise ShapeError(
-                f"the recording has no column of times; its columns are {quoted(table.columns)}. Say which, with "
-                "time=..., or give the samples per second, with rate=..."
-            )
-        times = np.arange(len(table)) / positive(rate, "rate", "a positive number of samples a second")
-    else:
-        times = in_seconds(table.columns[matched.time], time_unit or matched.units.get(matched.time), findings)
+            samples[:, c.index] = held[c.name]
+            findings.assume(c.name, f"{held[c.name]:g} {c.unit}", "as constant=... says")
     return _build(
         robot,
         clean_times(times, findings, sort=flag(sort, "sort")),
         samples,
-        stated,
         read_smoothing(robot, smoothing, cutoff, noise),
         findings,
         tip_wrench,
         external,
         frame,
     )
+
+
+def _table_times(
+    table: Table, matched: Matched, time: str | None, rate: float | None, time_unit: Any, findings: Findings
+) -> Array:
+    """The times of a table's samples, in s."""
+    per_second = None if rate is None else positive(rate, "rate", "a positive number of samples a second")
+    if matched.time is None:
+        if per_second is None:
+            raise ShapeError(
+                f"the recording has no column of times; its columns are {quoted(table.columns)}. Say which, with "
+                "time=..., or give the samples per second, with rate=..."
+            )
+        findings.assume("times", f"{per_second:g} samples a second", "as rate=... says")
+        return np.arange(len(table)) / per_second
+    column = table.columns[matched.time]
+    if per_second is not None:
+        return frame_times(column, per_second, matched.time, findings)
+    findings.assume("times", f"column {matched.time!r}", "by its name" if time is None else "as time=... says")
+    return in_seconds(column, matched.units[matched.time], time_unit, findings)
+
+
+def _general_degrees(table: Table, degrees: Any) -> bool | None:
+    """Whether all angles are in degrees, as a user or the header of a file says."""
+    if degrees is None:
+        return table.degrees
+    said = flag(degrees, "degrees")
+    if table.degrees is not None and table.degrees is not said:
+        header = f"inDegrees={'yes' if table.degrees else 'no'}"
+        raise ShapeError(f"the recording says {header}, and degrees={said} says the opposite; leave out degrees=...")
+    return said
 
 
 def read_smoothing(robot: Mechanism, method: Any, cutoff: Any, noise: Any) -> Smoothing:
@@ -208,18 +247,18 @@ def _read_times(t: Any, count: int, unit: str | None, findings: Findings) -> Arr
     if is_quantity(t):
         t, unit = in_si(t, "s", "from_samples: t"), "s"
     kind = getattr(getattr(t, "dtype", None), "kind", "O")
-    values: Any = np.asarray(t) if kind in "iumM" else real_array(t, "t")
+    values: Any = np.asarray(t) if kind in "imM" else real_array(t, "t")
     if kind in "mM":
         values, unit = nanoseconds(np.atleast_1d(values)), "ns"
     if values.ndim == 0:
-        step = positive(t, "t", "the time between two samples, in s") * SECONDS.get(unit or "s", 1.0)
-        return step * np.arange(count, dtype=np.float64)
+        step = positive(t, "t", "the time between two samples, in s")
+        return interval_in_seconds(step, unit, findings) * np.arange(count, dtype=np.float64)
     if values.shape != (count,):
         raise ShapeError(
             f"from_samples: t must have a time for each of the {count} samples of q, or be the time between two of "
             f"them, got shape {values.shape}"
         )
-    return in_seconds(values, unit, findings)
+    return in_seconds(values, None, unit, findings)
 
 
 def _read_constants(robot: Mechanism, constant: Mapping[str, float] | None) -> dict[str, float]:
@@ -235,34 +274,10 @@ def _read_constants(robot: Mechanism, constant: Mapping[str, float] | None) -> d
     return {name: number(value, f"constant[{name!r}]", units[name]) for name, value in constant.items()}
 
 
-def _known_unit(units: Mapping[str, float], unit: str, title: str, what: str) -> float:
-    if unit in NO_UNIT:
-        return 1.0
-    if unit not in units:
-        raise ShapeError(f"column {title!r} holds {what}, and its unit is {unit!r}; it should be {', '.join(units)}")
-    return units[unit]
-
-
-def _in_degrees(unit: str, general: bool | None, title: str) -> bool | None:
-    """Whether a column is in degrees: by its heading, or by what is said of the whole."""
-    if unit in NO_UNIT:
-        return general
-    if unit not in (*DEGREES, *RADIANS):
-        raise ShapeError(f"column {title!r} holds an angle, and its unit is {unit!r}; it should be deg or rad")
-    said = unit in DEGREES
-    if general is not None and general is not said:
-        raise ShapeError(
-            f"column {title!r} says {unit!r}, and degrees={general} says the opposite; leave out degrees=..., or mend "
-            "the heading"
-        )
-    return said
-
-
 def _build(
     robot: Mechanism,
     times: CleanTimes,
     samples: Array,
-    degrees: dict[int, bool | None],
     smoothing: Smoothing,
     findings: Findings,
     tip_wrench: ArrayLike | None,
@@ -278,33 +293,32 @@ def _build(
     motions = []
     for i, rows in enumerate(flat):
         own = findings if len(flat) == 1 else Findings()
-        motions.append(_smooth_motion(robot, times, rows, degrees, smoothing, own))
+        motions.append(_smooth_motion(robot, times, rows, smoothing, own))
         if own is not findings:
             findings.assumed += [f"motion {i}: {remark}" for remark in own.assumed]
             findings.stated += [remark for remark in own.stated if remark not in findings.stated]
     q, qd, qdd = (np.stack(parts).reshape((*batch, len(times.t), -1)) for parts in zip(*motions, strict=True))
     loads = _merge_loads(robot, times, count, tip_wrench, external, frame)
     tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings)
-    if findings.assumed:
-        warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.assumed), MotionWarning)
+    if findings.doubts:
+        warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.doubts), MotionWarning)
     states = np.zeros((*q.shape[:-1], 0))
     return Trajectory(
-        robot, times.t, q, qd, qdd, tau, friction, work, states, "recorded", "finished", (), tuple(findings)
-    )
+        robot, times.t, q, qd, qdd, tau, friction, work, states, "recorded", "finished", (), tuple(findings),
+        assumptions=tuple(findings.table),
+    )  # fmt: skip
 
 
 def _smooth_motion(
     robot: Mechanism,
     times: CleanTimes,
     samples: Array,
-    degrees: dict[int, bool | None],
     smoothing: Smoothing,
     findings: Findings,
 ) -> tuple[Array, Array, Array]:
     """Positions, velocities and accelerations of one motion."""
     layout = robot.model.layout
-    y = in_radians(samples[times.order], layout, degrees, findings)
-    y = normalize(unwrap(y, layout, findings), layout)
+    y = normalize(unwrap(samples[times.order], layout, findings), layout)
     y = merge_samples(y, CleanTimes(times.t, np.arange(len(y)), times.groups))
     _report_missing(times.t, y, layout.coordinate_names, findings)
     report_jumps(times.t, y, layout, findings)

@@ -18,6 +18,7 @@ from chainrule.errors import FormatError, ShapeError, import_optional
 from chainrule.formats.arrays import load_arrays, reading, write_whole
 from chainrule.formats.native import model_of, to_json
 from chainrule.model import Model
+from chainrule.simulation.assumptions import Assumption
 from chainrule.simulation.columns import COLUMNS, WORKS, column_names, column_units
 from chainrule.simulation.events import EventRecord
 
@@ -41,6 +42,7 @@ class StoredMotion(NamedTuple):
     status: str = "finished"
     events: tuple[EventRecord, ...] = ()
     notes: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -116,7 +118,8 @@ def _metadata(motion: StoredMotion) -> str:
     return json.dumps(
         {
             "format": FORMAT, "method": motion.method, "status": motion.status, "events": events,
-            "batch": list(motion.batch), "notes": list(motion.notes), "robot": json.loads(to_json(motion.model)),
+            "batch": list(motion.batch), "notes": list(motion.notes),
+            "assumptions": list(motion.assumptions), "robot": json.loads(to_json(motion.model)),
             "units": {"t": "s", **per_column},
         }
     )  # fmt: skip
@@ -128,12 +131,17 @@ def _facts(text: str | bytes) -> dict[str, Any]:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         found = facts.get("format") if isinstance(facts, dict) else facts
         raise FormatError(f"the file should say format {FORMAT!r}, and says {found!r:.60}")
-    types = {"method": str, "status": str, "events": list, "batch": list, "robot": dict, "notes": list}
+    types = {
+        "method": str, "status": str, "events": list, "batch": list, "robot": dict, "notes": list, "assumptions": list,
+    }  # fmt: skip
     for key, type_ in types.items():
         if not isinstance(facts.get(key), type_):
             raise FormatError(f"the file's {key!r} should be a {type_.__name__}, and is {facts.get(key)!r:.60}")
     if not all(isinstance(note, str) for note in facts["notes"]):
         raise FormatError(f"the file's 'notes' should be a list of texts, and is {facts['notes']!r:.60}")
+    rows, kinds = facts["assumptions"], [str, str, str, bool]
+    if not all(isinstance(row, list) and [*map(type, row)] == kinds for row in rows):
+        raise FormatError(f"the file's 'assumptions' should be rows of three texts and a flag, and are {rows!r:.60}")
     if not all(_is_count(n) for n in facts["batch"]):
         raise FormatError(f"the file's 'batch' should be the lengths of a batch, and is {facts['batch']!r:.60}")
     return facts
@@ -156,7 +164,8 @@ def _assemble(facts: dict[str, Any], model: Model, t: Array, arrays: dict[str, A
     _refuse_unfit(model, t, arrays)
     batch = arrays["q"].shape[:-2]
     events = tuple(_event(entry, model, batch) for entry in facts["events"])
-    return StoredMotion(model, t, arrays, facts["method"], facts["status"], events, tuple(facts["notes"]))
+    rows = tuple(Assumption(*row) for row in facts["assumptions"])
+    return StoredMotion(model, t, arrays, facts["method"], facts["status"], events, tuple(facts["notes"]), rows)
 
 
 def _event(entry: Any, model: Model, batch: tuple[int, ...]) -> EventRecord:

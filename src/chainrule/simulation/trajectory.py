@@ -26,6 +26,7 @@ from chainrule.lazy import cached_property
 from chainrule.loops.closure import residual as constraint_residual
 from chainrule.model import Model, Quantity
 from chainrule.model.parameters import put_parameters
+from chainrule.simulation.assumptions import Assumption
 from chainrule.simulation.columns import COLUMNS, column_names
 from chainrule.simulation.events import EventRecord
 
@@ -86,9 +87,11 @@ class Trajectory:
     """"finished"; "stopped" by an event; "interrupted" by the user; "diverged"."""
     events: tuple[EventRecord, ...] = field(default=())
     notes: tuple[str, ...] = ()
-    """What was found in a recording, and what was assumed about it."""
+    """What was assumed about a recording, what was found in it, and how it was smoothed."""
     parameters: Mapping[str, Array] = field(default_factory=dict)
     """Numbers of the robot in place of its own, by name, each (..., count)."""
+    assumptions: tuple[Assumption, ...] = ()
+    """The table of what in a recording was taken for what, a row (what, value, why) each; `notes` begin with it."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -326,7 +329,11 @@ class Trajectory:
         later = tuple(replace(event, t=event.t - float(other.t[0] - self.t[-1]) + wait) for event in other.events)
         method = self.method if self.method == other.method else f"{self.method}, {other.method}"
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
-        return replace(self, t=t, **joined, method=method, status=other.status, events=self.events + later, notes=notes)
+        rows = tuple(dict.fromkeys((*self.assumptions, *other.assumptions)))
+        return replace(
+            self, t=t, **joined, method=method, status=other.status, events=self.events + later, notes=notes,
+            assumptions=rows,
+        )  # fmt: skip
 
     def _refuse_jump(self, other: Trajectory, *, rests: bool) -> None:
         """Refuse a motion that starts elsewhere or at another velocity than this one ends."""
@@ -382,7 +389,14 @@ class Trajectory:
         arrays = {name: getattr(self, name) for name in COLUMNS}
         files.save(
             files.StoredMotion(
-                self._model_to_save(), self.t, arrays, self.method, self.status, self.events, self.notes
+                self._model_to_save(),
+                self.t,
+                arrays,
+                self.method,
+                self.status,
+                self.events,
+                self.notes,
+                self.assumptions,
             ),
             path,
         )
@@ -436,10 +450,10 @@ class Trajectory:
             raise ShapeError(
                 "a recorded motion holds numbers alone: say whose they are, with Trajectory.load(path, robot)"
             )
+        from chainrule.motion.files import read_table
         from chainrule.motion.recorded import from_table
-        from chainrule.motion.tables import read_table
 
-        known = [name for name in signature(from_table).parameters if name not in ("robot", "table")]
+        known = [name for name in signature(from_table).parameters if name not in ("robot", "table", "guess")]
         for name in recording:
             one_of(known, name, "option", "Trajectory.load")
         return from_table(owner, read_table(source), **recording)
@@ -460,8 +474,9 @@ def _load_own(path: str | PathLike[str], robot: Mechanism | None) -> Trajectory:
     owner = Robot(stored.model) if robot is None else robot
     arrays: Any = stored.arrays
     return Trajectory(
-        owner, stored.t, **arrays, method=stored.method, status=stored.status, events=stored.events, notes=stored.notes
-    )
+        owner, stored.t, **arrays, method=stored.method, status=stored.status, events=stored.events, notes=stored.notes,
+        assumptions=stored.assumptions,
+    )  # fmt: skip
 
 
 def _hermite(s: Array, a: Any, b: Any, va: Array, vb: Array) -> Array:

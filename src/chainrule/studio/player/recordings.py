@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrule.errors import ChainruleError, FormatError, ShapeError, visible
-from chainrule.motion.tables import SUFFIXES as TABLES
+from chainrule.motion.files import SUFFIXES as TABLES
 from chainrule.robot.robot import Robot
 from chainrule.simulation.files import import_parquet, is_own
 from chainrule.simulation.trajectory import Trajectory
