@@ -13,7 +13,7 @@ MAX_PLACES = 5
 
 @dataclass
 class Findings:
-    """What a reader assumed of a recording, in one table, and remarks on what it then found and did, in their order."""
+    """The table of what a reader assumed of a recording, and remarks on what it then found and did, in their order."""
 
     table: list[Assumption] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Findings:
 
     @property
     def doubts(self) -> list[str]:
-        """What a user should look at."""
+        """Rows and remarks that a user should look at."""
         return [*(str(row) for row in self.table if row.is_doubtful), *self.assumed]
 
     def __iter__(self) -> Iterator[str]:
