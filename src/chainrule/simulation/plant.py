@@ -316,7 +316,7 @@ class Plant:
             z, own, parameters = x[at_x : at_x + source.states], s[at_s : at_s + source.width], p[at_p : at_p + count]
             at_x, at_s, at_p = at_x + source.states, at_s + source.width, at_p + count
             value, rate = source.compute(q, v, z, own, parameters)
-            values.append(value)
+            values.append([-number for number in value] if source.is_reaction else value)
             rates += rate
         return values, rates
 

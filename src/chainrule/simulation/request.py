@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,7 @@ from chainrule.simulation.integrators import Integrator
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.prescribed import PrescribedMotion, refuse_dependent
 from chainrule.simulation.sampled import Sampled, SampledSource
-from chainrule.simulation.sources import CalledSource, ControllerSource, ReversedSource, Samples, Source
+from chainrule.simulation.sources import CalledSource, ControllerSource, Samples, Source
 from chainrule.simulation.traceable import TracedSource, traceable
 
 LIMIT_TOLERANCE = 1e-9
@@ -452,7 +453,8 @@ class SourceReader:
                 raise ShapeError(
                     f"simulate: tip_wrench and external both act on {tip!r}; give their sum once, in external"
                 )
-            sources[tip] = ReversedSource(self._read(tip_wrench, 6, "tip_wrench", WRENCH_NAMES))
+            sources[tip] = copy(self._read(tip_wrench, 6, "tip_wrench", WRENCH_NAMES))  # samples are the user's own
+            sources[tip].is_reaction = True
         return sources
 
     def _sampled_source(self, value: Sampled, law: Source) -> Source:

@@ -331,7 +331,8 @@ class Simulation:
         places: dict[str, slice | None] = {}
         for name, source in plant.wrenches.items():
             count = source.parameters.shape[-1]
-            places[name] = slice(at, at + count) if type(source) is Source and count else None
+            is_constant = type(source) is Source and count and not source.is_reaction
+            places[name] = slice(at, at + count) if is_constant else None
             at += count
         return places
 

@@ -32,6 +32,9 @@ def are_numeric(*scalars: Scalar) -> bool:
 class Source:
     """A constant, zero by default; also the base of the other sources."""
 
+    is_reaction = False
+    """Whether it is what the robot applies to the world: the opposite acts on the robot."""
+
     def __init__(self, size: int, constant: Array | None = None) -> None:
         self.size = size
         self.states = 0
@@ -45,7 +48,7 @@ class Source:
     @property
     def fingerprint(self) -> tuple[Hashable, ...]:
         """Everything that shapes the arithmetic of `compute`."""
-        return (type(self).__name__, self.size, self.states, self.width, self.parameters.shape[-1])
+        return (type(self).__name__, self.is_reaction, self.size, self.states, self.width, self.parameters.shape[-1])
 
     @property
     def breaks(self) -> Array:
@@ -279,50 +282,3 @@ class ControllerSource(Source):
     @cached_property
     def _traced(self) -> TracedFunction:
         return traced_law(self.controller)
-
-
-class ReversedSource(Source):
-    """The reaction to a wrench: what the surroundings apply to the tip."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__(source.size, source.parameters)
-        self.source = source
-        self.states, self.width, self.called, self.batch = source.states, source.width, source.called, source.batch
-
-    @property
-    def fingerprint(self) -> tuple[Hashable, ...]:
-        return ("ReversedSource", *self.source.fingerprint)
-
-    @property
-    def breaks(self) -> Array:
-        return self.source.breaks
-
-    @property
-    def jumps(self) -> bool:
-        return self.source.jumps
-
-    def signals(self, t: Array, q: Array, qd: Array) -> Array:
-        return self.source.signals(t, q, qd)
-
-    def before(self, t: Array) -> Array:
-        return self.source.before(t)
-
-    def restart_times(self, start: float, end: float) -> Array:
-        return self.source.restart_times(start, end)
-
-    def split_times(self, start: float, end: float) -> Array:
-        return self.source.split_times(start, end)
-
-    @property
-    def samples(self) -> bool:  # type: ignore[override]
-        return self.source.samples
-
-    def sample(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Scalars:
-        return self.source.sample(q, qd, z, s, p)
-
-    def warn_of_memory(self) -> None:
-        self.source.warn_of_memory()
-
-    def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        values, rates = self.source.compute(q, qd, z, s, p)
-        return [-x for x in values], rates
