@@ -127,12 +127,12 @@ class PlantCalls:
         def resting() -> Scalar:
             return _count([1 - direction[i] * direction[i] for i in self.plant.can_stick])
 
-        return self.call("sticking", self._sticking_problem, q, v, x, s, self.p, direction, when=resting)
+        problem = self._in_state(Plant.sticking_problem)
+        return self.call("sticking", problem, q, v, x, s, self.p, direction, when=resting)
 
-    def _sticking_problem(
-        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, direction: Scalars
-    ) -> Scalars:
-        return self.plant.at(p).sticking_problem(q, v, x, s, p, direction)
+    def _in_state(self, function: Callable[..., Scalars]) -> Callable[..., Scalars]:
+        """A function of a plant in a state, as one of scalars alone: q, v, x, the signals, the parameters, and more."""
+        return lambda q, v, x, s, p, *more: function(self.plant.at(p), q, v, x, s, p, *more)
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
         """`sticking.sticking_pass`: needed while joints at rest contradict what they are taken for."""
@@ -147,25 +147,13 @@ class PlantCalls:
     def rates_pass(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, *problem: Scalars) -> Scalars:
         """`Plant.rates_pass`: needed until no joint contradicts what it is taken for."""
         contradictions = problem[-1][0]
-        arguments = (q, v, x, s, self.p, *problem)
-        return self.call("rates_pass", self._rates_pass, *arguments, when=lambda: contradictions, is_iteration=True)
-
-    def _rates_pass(
-        self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars, *problem: Scalars
-    ) -> list[Scalar]:
-        return self.plant.at(p).rates_pass(q, v, x, s, p, *problem)
+        text, arguments = self._in_state(Plant.rates_pass), (q, v, x, s, self.p, *problem)
+        return self.call("rates_pass", text, *arguments, when=lambda: contradictions, is_iteration=True)
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""
-        both = self.call(
-            "jump",
-            self._of_plant(Plant.jump),
-            q,
-            is_free,
-            prescribed,
-            *self._robot_parameters,
-            when=lambda: _count(prescribed),
-        )
+        arguments = (q, is_free, prescribed, *self._robot_parameters)
+        both = self.call("jump", self._of_plant(Plant.jump), *arguments, when=lambda: _count(prescribed))
         return both[: len(both) // 2], both[len(both) // 2 :]
 
     def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
@@ -189,10 +177,7 @@ class PlantCalls:
 
     def sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> Scalars:
         """The further states x after laws are sampled, if the signals say that this is the time."""
-        return self.call("sample", self._sample, q, v, x, s, self.p)
-
-    def _sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, p: Scalars) -> Scalars:
-        return sample_sources(self.plant, q, v, x, s, p)
+        return self.call("sample", partial(sample_sources, self.plant), q, v, x, s, self.p)
 
 
 def _count(values: Scalars) -> Scalar:
