@@ -192,7 +192,7 @@ def _place_link(
     x, y, z = (R * e for e in AXES)
     x_new, rise = x, 0.0
     if following is not None:
-        next_z, next_point = following.transform(O)
+        next_point, next_z = following.transform(O)
         normal = z.cross(next_z)
         sine = normal.norm()
         apart = next_point - A.translation
