@@ -17,13 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from chainrule.errors import ChainruleError, ShapeError, UnknownNameError, short_repr
 from chainrule.quantities import Units, in_si
 from chainrule.spatial import Quaternion, Symmetric, Transform, Vector
+from chainrule.spatial.transform import LAST_ROW_TOLERANCE
 
 Array = NDArray[np.float64]
 
 ROTATION_TOLERANCE = 1e-6
 """The largest entry of R^T R - 1 with which a matrix R still counts as a rotation."""
-LAST_ROW_TOLERANCE = 1e-12
-"""How far the last row of a homogeneous matrix may be from 0 0 0 1."""
 MAX_DIMENSIONS = 24
 """Dimensions that an argument may have, its batch included: NumPy's loops have 32, of which functions need some."""
 USABLE_MEMORY_SHARE = 0.8

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from chainrule import FormatError, ModelError, Robot, ShapeError, UnknownNameError
+from chainrule import FormatError, ModelError, Robot, Screw, ShapeError, UnknownNameError
 
 pytestmark = [pytest.mark.interpreted, pytest.mark.filterwarnings("ignore::chainrule.errors.ModelWarning")]
 
@@ -67,6 +67,18 @@ def changed(matrix, *entries):
     return matrix
 
 
+SIX = np.array(
+    [
+        [0, 0, 1, 0, 0, 0],
+        [0, 1, 0, -1, 0, 0],
+        [0, 1, 0, -1, 0, 1],
+        [0, 1, 0, -1, 0, 2],
+        [0, 0, 1, 0, -1, 0],
+        [0, 1, 0, 1, 0, 2.0],
+    ]
+).T
+
+
 def screws(**options):
     return Robot.from_screws(**{"home": HOME, "screws": SCREWS, "inertias": [G, G], **options})
 
@@ -78,6 +90,8 @@ SCREW_TABLES = [
     ("flat", lambda: screws(screws=SCREWS[:, 0]), ShapeError, r"screws must have shape \(6, n\)"),
     ("zero", lambda: screws(screws=SCREWS * [0, 1]), ModelError, r"screws: column 0 is zero; a joint needs an axis"),
     ("tiny", lambda: screws(screws=SCREWS * 1e-200, normalize=True), ModelError, r"screws: column 0 is zero"),
+    ("long axis", lambda: screws(screws=SCREWS * [1, 2]), ModelError, r"part of column 1 has length 2, and not 1; pass normalize=True"),
+    ("six lists", lambda: Robot.from_screws(home=HOME, screws=SIX.T.tolist()), ShapeError, r"a list of six lists, each of which could be a screw"),
     ("nan", lambda: screws(screws=SCREWS * NAN), ShapeError, r"screws must be finite"),
     ("home scaled", lambda: screws(home=2 * HOME), ShapeError, r"home is not a rigid transform.*orthonormal"),
     ("home mirrored", lambda: screws(home=np.diag([1, 1, -1, 1])), ShapeError, r"home is not .*mirrors"),
@@ -99,3 +113,34 @@ SCREW_TABLES = [
 @pytest.mark.parametrize(("call", "error", "pattern"), [c[1:] for c in SCREW_TABLES], ids=[c[0] for c in SCREW_TABLES])
 def test_a_bad_list_of_screws_is_refused_by_name(call, error, pattern):
     refused(call, error, pattern)
+
+
+def test_six_screws_as_an_array_are_columns():
+    six = Robot.from_screws(home=np.eye(4), screws=SIX, check=False)
+    assert six.nv == 6
+    assert six == Robot.from_screws(home=np.eye(4), screws=SIX.tolist(), check=False)  # whose rows could be no screws
+
+
+def test_a_screw_of_any_length_is_scaled_or_taken_as_given_on_request():
+    long = SIX[:, :1] * 2
+    scaled, given = (Robot.from_screws(home=np.eye(4), screws=long, normalize=n, check=False) for n in (True, False))
+    np.testing.assert_allclose(given.pose([0.25]), scaled.pose([0.5]), atol=1e-15)
+    rounded = Robot.from_screws(home=np.eye(4), screws=[[0.7071], [0.7071], [0], [0], [0], [0]], check=False)
+    np.testing.assert_allclose(rounded.pose([np.pi])[:3, :3] @ [1, 1, 0], [1, 1, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize("make", [Screw.revolute, Screw.prismatic, lambda axis: Screw.helical(axis, None, 0.1)])
+def test_axes_of_screws_have_length_one(make):
+    refused(lambda: make((0, 0, 2.0)), ModelError, "must have length 1, got 2")
+    refused(lambda: make((0, 0, 0)), ModelError, "must have length 1, got 0")
+    assert make((0.6, 0, 0.8)).motion == make((0.6, 0, 0.8)).motion
+
+
+def test_a_last_row_off_by_rounding_is_a_homogeneous_matrix():
+    home = np.eye(4)
+    home[3, 0] = 1e-16
+    assert Robot.from_screws(home=home, screws=SIX, check=False) == Robot.from_screws(
+        home=np.eye(4), screws=SIX, check=False
+    )
+    home[3, 0] = 1e-9
+    refused(lambda: Robot.from_screws(home=home, screws=SIX), ShapeError, "last")

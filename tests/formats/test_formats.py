@@ -230,6 +230,7 @@ def test_screw_table_of_a_robot_gives_its_poses_and_dynamics(name, axes):
         inertias=table.inertias,
         axes=axes,
         gravity=robot.gravity,
+        normalize=False,
         check=False,
     )
     q, qd, qdd = state(robot, 3)

@@ -12,6 +12,7 @@ from chainrule.errors import FormatError, ModelError, ShapeError
 from chainrule.formats.exact import has_direction, snap
 from chainrule.model import Frame, Joint, Link, Model, Screw
 from chainrule.model.edits import merge_fixed
+from chainrule.model.joints import MAX_AXIS_ROUNDING
 from chainrule.spatial import Symmetric, Transform, Twist, Vector
 
 
@@ -37,7 +38,7 @@ def from_screws(
     inertias: Sequence[object] | None,
     gravity: Vector,
     axes: str,
-    normalize: bool,
+    normalize: bool | None,
 ) -> Model:
     """A serial robot from its screws. Without `frames`, every link frame is the base frame at q = 0."""
     T_home = _clean(transform(home, "home"))
@@ -46,8 +47,8 @@ def from_screws(
         raise FormatError(f"axes must be 'space' or 'body', got {axes!r}")
     if axes == "body":
         columns = [T_home * S for S in columns]
-    if normalize:
-        columns = [_normalized(S) for S in columns]
+    if normalize is not False:
+        columns = [_normalize(S, i, any_length=normalize is True) for i, S in enumerate(columns)]
     n = len(columns)
     steps = _steps(frames, n, T_home)
     links = _links(inertias, n)
@@ -67,6 +68,11 @@ def from_screws(
 def _columns(screws: object) -> list[Twist]:
     S = real_array(screws, "screws")
     refuse_nonfinite(S, "screws")
+    if S.shape == (6, 6) and not isinstance(screws, np.ndarray) and _has_screws(S):
+        raise ShapeError(
+            "screws is a list of six lists, each of which could be a screw: for columns (omega, v), as in the books, "
+            "give np.array(screws); for a screw in each list, np.array(screws).T"
+        )
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
         turned = "; it looks transposed" if S.ndim == 2 and S.shape[1] == 6 else ""
         raise ShapeError(f"screws must have shape (6, n), one column for each joint, got {S.shape}{turned}")
@@ -87,9 +93,22 @@ def _clean(T: Transform) -> Transform:
     return Transform(snap(T.rotation), T.translation)
 
 
-def _normalized(S: Twist) -> Twist:
+def _has_screws(rows: Array) -> bool:
+    """Whether each row could be a screw of a joint: its axis has a length of 1."""
+    turns, slides = (np.linalg.norm(part, axis=1) for part in (rows[:, :3], rows[:, 3:]))
+    return bool((np.abs(np.where(turns > 0, turns, slides) - 1) <= MAX_AXIS_ROUNDING).all())
+
+
+def _normalize(S: Twist, column: int, *, any_length: bool) -> Twist:
+    """The screw with an axis of length 1."""
     length = S.angular.norm() or S.linear.norm()
-    return S * (1 / length)
+    if abs(length - 1) > MAX_AXIS_ROUNDING and not any_length:
+        part = "angular" if any(S.angular) else "linear"
+        raise ModelError(
+            f"screws: the {part} part of column {column} has length {length:.6g}, and not 1; pass normalize=True to "
+            "divide the screw by it, or normalize=False to use it as given, so that q counts in other units"
+        )
+    return S if abs(length - 1) < 1e-14 else S * (1 / length)
 
 
 def _steps(frames: Sequence[object] | None, n: int, home: Transform) -> list[Transform]:

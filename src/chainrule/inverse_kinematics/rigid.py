@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chainrule.arguments import LAST_ROW_TOLERANCE, ROTATION_TOLERANCE, Array, rigid_transforms
+from chainrule.arguments import ROTATION_TOLERANCE, Array, rigid_transforms
 from chainrule.compile.backend import COMPILED, LoopShape, OutlinedCall, Scan, Traceable, active
 from chainrule.spatial import Matrix, Scalar, Vector
 from chainrule.spatial.scalar import maximum, where
+from chainrule.spatial.transform import LAST_ROW_TOLERANCE
 
 Scalars = Sequence[Scalar]
 

@@ -138,6 +138,26 @@ class RealCoordinates(ConstantParameters):
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
 
+MAX_AXIS_ROUNDING = 1e-4
+"""Distance of an axis' length from 1 that counts as rounding, such as that of 0.7071 for the root of a half."""
+
+
+def unit_axis(axis: Vector, what: str) -> Vector:
+    """The axis with length 1, but for rounding; another length is refused, which would be that of each turn of q too.
+
+    An axis of scalars that are no plain numbers is used as given.
+    """
+    if not all(isinstance(x, (int, float)) for x in axis):
+        return axis
+    length = axis.norm()
+    if not abs(length - 1) <= MAX_AXIS_ROUNDING:
+        raise ModelError(
+            f"{what} must have length 1, got {length:g}: q times that would be the angle or the distance; divide it by "
+            "its length"
+        )
+    return axis if abs(length - 1) < 1e-14 else axis * (1 / length)
+
+
 class ConstantColumns:
     """A kind whose screws do not depend on the configuration."""
 
@@ -173,14 +193,14 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
 
     @staticmethod
     def revolute(axis: Iterable[Scalar], point: Iterable[Scalar] | None = None, *, name: str = "revolute") -> Screw:
-        """A turn about the axis through a point, the origin unless given: S = (omega, -omega x point)."""
-        w = Vector.of(axis)
+        """A turn about the axis, a unit vector, through a point (the origin if None): S = (omega, -omega x point)."""
+        w = unit_axis(Vector.of(axis), "Screw.revolute: the axis")
         return Screw(w, Vector.zero() if point is None else Vector.of(point).cross(w), name)
 
     @staticmethod
     def prismatic(axis: Iterable[Scalar]) -> Screw:
-        """A slide along the axis: S = (0, axis)."""
-        return Screw(Vector.zero(), Vector.of(axis), "prismatic")
+        """A slide along the axis, a unit vector: S = (0, axis)."""
+        return Screw(Vector.zero(), unit_axis(Vector.of(axis), "Screw.prismatic: the axis"), "prismatic")
 
     @staticmethod
     def helical(axis: Iterable[Scalar], point: Iterable[Scalar] | None, pitch: Scalar) -> Screw:

@@ -316,7 +316,7 @@ def from_screws(
     inertias: Sequence[ArrayLike] | None = None,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
     axes: str = "space",
-    normalize: bool = False,
+    normalize: bool | None = None,
     name: str = "screw_robot",
     check: Check = "strict",
     repair: bool = False,
@@ -329,7 +329,7 @@ def from_screws(
         The end-effector's pose at q = 0.
     screws
         (6, n), a column (omega, v) for each joint, in the base frame at home, or in the end-effector's with
-        axes="body"; used as given, or scaled to unit length with normalize=True.
+        axes="body".
     frames
         M01, M12, .. Mn,n+1, each link frame in the one before at home.
     inertias
@@ -339,7 +339,8 @@ def from_screws(
     axes
         "space" or "body": the frame of the screws.
     normalize
-        Scale each screw to unit length.
+        Whether screws are divided by the length of their axes (of their linear parts, where a joint slides). None
+        refuses lengths other than 1; False uses them as given, as some printed examples need it.
     name
         The robot's name.
     check, repair
@@ -348,7 +349,7 @@ def from_screws(
     from chainrule.formats import screws as screw_tables
 
     g, options = vector(gravity, "gravity", "m/s^2"), _read_options(check, repair)
-    scale = flag(normalize, "normalize")
+    scale = None if normalize is None else flag(normalize, "normalize")
     model = screw_tables.from_screws(name, home, screws, frames, inertias, g, word(axes, "axes"), scale)
     return validate(model, **options)
 

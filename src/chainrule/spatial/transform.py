@@ -26,6 +26,10 @@ class Movable(Protocol):
 X = TypeVar("X", bound=Movable)
 
 
+LAST_ROW_TOLERANCE = 1e-12
+"""Distance of the last row of a homogeneous matrix from 0 0 0 1 that counts as rounding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Transform(ArrayOfScalars):
     """T_ab: ``T_ab * x_b`` is x in a's coordinates, and ``T_ab.inv * x_a`` is x in b's.
@@ -167,7 +171,10 @@ class Inverse:
 def _is_wrong(last: Iterable[Scalar]) -> bool:
     """Whether the last row of a homogeneous matrix has other numbers than 0 0 0 1."""
     numbers = [*last]
-    return all(isinstance(x, (int, float)) for x in numbers) and numbers != [0, 0, 0, 1]
+    if not all(isinstance(x, (int, float)) for x in numbers):
+        return False
+    right = zip(numbers, (0, 0, 0, 1), strict=False)
+    return len(numbers) != 4 or not all(abs(x - y) <= LAST_ROW_TOLERANCE for x, y in right)
 
 
 def _no_coordinates(x: object) -> TypeError:
