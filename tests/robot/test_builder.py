@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import chainrule as cr
+from chainrule.core.validation import validate
 
 
 def planar_2r():
@@ -260,3 +263,31 @@ def test_wrong_lines_are_named(line, message):
 def test_a_builder_says_what_it_has():
     assert repr(begin().revolute("b")) == "<Builder 'arm': base, x, and joint 'b' without a link yet>"
     assert repr(cr.build()) == "<Builder 'robot': no links>"
+
+
+@settings(max_examples=200)
+@given(
+    st.floats(1e-3, 1e3),
+    st.tuples(*[st.floats(0.1, 10)] * 3),
+    st.floats(1e-3, 1e3),
+    st.tuples(*[st.floats(0.1, 10)] * 3),
+)
+def test_point_masses_stay_point_masses(m1, c1, m2, c2):
+    point, other = cr.rigid_body(m1, com=c1), cr.rigid_body(m2, com=c2)
+    robot = (
+        cr.build("points").revolute("a").link("one", mass=m1, com=c1).revolute("b", axis="y").link("two", body=point)
+        .fixed("c").link("three", body=point + other).robot()
+    )  # fmt: skip
+    for name in ("one", "two"):
+        assert not np.asarray(robot.links[name].inertia).any()
+        assert robot.links[name].com.tolist() == list(c1)
+    merged = robot.merge_fixed()  # goes through inertias about origins
+    assert cr.Robot(validate(merged.model, check="strict")) == merged
+
+
+def test_the_builder_mends_what_it_advises_to_mend():
+    idle = cr.build("idle").revolute("a").link("l", mass=1.0).revolute("b").link("k")
+    with pytest.raises(cr.ModelError, match="pass repair=True"):
+        idle.robot()
+    with pytest.warns(cr.ModelWarning, match="move no mass"):
+        idle.robot(check="warn", repair=True)

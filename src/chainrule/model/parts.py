@@ -19,6 +19,10 @@ from chainrule.spatial import (
     Vector,
 )
 from chainrule.spatial.scalar import is_zero
+from chainrule.spatial.vector import steiner
+
+POINT_MASS_ROUNDING = 1e-14
+"""Inertia about the center of mass, relative to that about the origin, that is left of a point mass by rounding."""
 
 SHARE = "1/1"
 """The unit of a share, where "1" is that of an angle or a direction."""
@@ -40,7 +44,20 @@ class Link:
 
     @staticmethod
     def from_inertia(name: str, I: Inertia) -> Link:
-        return Link(name, I.mass, I.com, I.about_com())
+        """The link of an inertia about its frame's origin; what is left of a point mass by rounding is zero."""
+        about = I.about_com()
+        if all(isinstance(x, float | int) for x in about.entries()):
+            largest = max(map(abs, I.inertia.entries()))
+            if max(map(abs, about.entries())) <= POINT_MASS_ROUNDING * largest:
+                about = Symmetric(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return Link(name, I.mass, I.com, about)
+
+    def together_with(self, other: Link) -> Link:
+        """The link with another one welded to it, in the same frame: Steiner's theorem about the common center."""
+        m = self.mass + other.mass
+        c = (self.com * self.mass + other.com * other.mass) / m if m else Vector(0.0, 0.0, 0.0)
+        (a, da), (b, db) = ((link, link.com - c) for link in (self, other))
+        return Link(self.name, m, c, a.inertia + steiner(da, da * a.mass) + b.inertia + steiner(db, db * b.mass))
 
     def map(self, f: Lift) -> Link:
         return Link(

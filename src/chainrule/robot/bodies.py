@@ -11,6 +11,7 @@ import numpy as np
 from chainrule.arguments import Array, number, one_of, positive, symmetric, vector
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.formats.exact import snap
+from chainrule.model import Link
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from chainrule.robot.parts import short, tuple_text
 from chainrule.robot.placing import place
@@ -39,30 +40,35 @@ class RigidBody:
     Two bodies in the same frame are joined with `+`.
     """
 
-    spatial_inertia: Inertia
-    """About the frame's origin."""
+    link: Link
+    """The numbers, which are those of a link."""
     shapes: tuple[tuple[Shape, Transform], ...] = ()
     """Each with its pose in the frame."""
 
     @property
+    def spatial_inertia(self) -> Inertia:
+        """About the frame's origin."""
+        return self.link.spatial_inertia
+
+    @property
     def mass(self) -> float:
         """Mass, in kg."""
-        return float(self.spatial_inertia.mass)
+        return float(self.link.mass)
 
     @property
     def com(self) -> Array:
         """Center of mass (3,), in m."""
-        return np.array([*self.spatial_inertia.com], dtype=float)
+        return np.array([*self.link.com], dtype=float)
 
     @property
     def inertia(self) -> Array:
         """Inertia matrix (3, 3) about the center of mass, in kg m^2."""
-        return np.array([[*row] for row in self.spatial_inertia.about_com()], dtype=float)
+        return np.array([[*row] for row in self.link.inertia], dtype=float)
 
     def __add__(self, other: RigidBody) -> RigidBody:
         if not isinstance(other, RigidBody):
             return NotImplemented
-        return RigidBody(self.spatial_inertia + other.spatial_inertia, (*self.shapes, *other.shapes))
+        return RigidBody(self.link.together_with(other.link), (*self.shapes, *other.shapes))
 
     def __repr__(self) -> str:
         moments = tuple_text(np.diag(self.inertia))
@@ -141,7 +147,7 @@ def rigid_body(
     if wrong:
         raise ModelError(f"rigid_body: the body {wrong}; correct its mass (kg) or its inertia (kg m^2)")
     drawn = () if solid is None or isinstance(solid, str) else ((solid, T),)
-    return RigidBody(Inertia.from_com(m, center, about), drawn)
+    return RigidBody(Link("body", m, center, about), drawn)
 
 
 def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:

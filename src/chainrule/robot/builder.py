@@ -148,7 +148,7 @@ class Builder:
         shapes = (Geometry(name, one, at) for one, at in body.shapes)
         return replace(
             self,
-            links=(*links, Link.from_inertia(name, body.spatial_inertia)),
+            links=(*links, replace(body.link, name=name)),
             joints=joints,
             geometries=(*self.geometries, *shapes),
             pending=None,
@@ -406,8 +406,11 @@ class Builder:
             )
         return replace(self, positions=(*self.positions, (name, tuple(positions.items()))))
 
-    def robot(self, *, check: Any = "strict") -> Robot:
-        """Make the robot; bodies that cannot exist and joints that move no mass are refused, unless check is "warn"."""
+    def robot(self, *, check: Any = "strict", repair: bool = False) -> Robot:
+        """Make the robot; bodies that cannot exist and joints that move no mass are refused, unless check is "warn".
+
+        check, repair: as of `Robot.from_urdf`.
+        """
         if self.pending is not None:
             raise ModelError(
                 f"build {self.name!r}: the joint {self.pending.name!r} has no link; a joint is followed by the link "
@@ -424,7 +427,7 @@ class Builder:
             configurations=[self._configuration(name, dict(given)) for name, given in self.positions],
             springs=self.springs,
         )  # fmt: skip
-        return Robot(validate(model, check=check))
+        return Robot(validate(model, check=check, repair=flag(repair, "robot: repair")))
 
     def _configuration(self, name: str, given: dict[str, Any]) -> Configuration:
         layout = Layout.of(self.joints)

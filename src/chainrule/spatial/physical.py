@@ -17,6 +17,9 @@ EIGENVALUE_TOLERANCE = 1e-9
 MIN_INERTIA = 1e-15
 """Inertia (kg m^2) below which a value counts as zero."""
 
+STEINER_ROUNDING = 1e-13
+"""Inertia, relative to that of the mass about the frame's origin, that may be the rounding of Steiner's theorem."""
+
 TRIANGLE_TOLERANCE = 1e-3
 """Relative violation of the triangle inequality that is accepted: published inertias are rounded to a few digits."""
 
@@ -62,11 +65,12 @@ def objection(mass: float, com: Vector, about_com: Symmetric) -> str | None:
     if largest == 0:
         return None
     a, b, c = _eigenvalues(about_com)
-    if a < -EIGENVALUE_TOLERANCE * largest - MIN_INERTIA:
+    rounding = MIN_INERTIA + STEINER_ROUNDING * mass * com.dot(com)
+    if a < -EIGENVALUE_TOLERANCE * largest - rounding:
         return (
             f"has an inertia matrix that is not positive definite (principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m^2)"
         )
-    if mass > 0 and a + b < c * (1 - TRIANGLE_TOLERANCE) - MIN_INERTIA:
+    if mass > 0 and a + b < c * (1 - TRIANGLE_TOLERANCE) - rounding:
         return (
             f"has principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m^2, which violate the triangle inequality: "
             "the two smaller must sum to at least the largest"

@@ -19,8 +19,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from chainrule.arguments import Array, one_of, positive
 from chainrule.errors import ModelError
+from chainrule.model import Link
 from chainrule.robot.bodies import RigidBody
-from chainrule.spatial import Inertia, Symmetric
 from chainrule.study.drives import Catalogue, Drive, drives
 from chainrule.study.study import Result
 from chainrule.study.subjects import PEOPLE_KEPT, Subject
@@ -290,11 +290,11 @@ def _choose(joint: str, load: Load, candidates: Sequence[Drive], first: int, saf
 
 def with_drives(subject: Subject, mounted: Mapping[str, Drive]) -> Subject:
     """A subject that carries drives: each at its joint, on the link before."""
-    bodies: dict[str, Inertia] = {}
+    bodies: dict[str, RigidBody] = {}
     model = subject.robot.model
     for joint in model.joints:
         drive = mounted.get(joint.name)
         if drive is not None and joint.parent != model.links[0].name:
-            body = Inertia.from_com(drive.mass, joint.origin.translation, Symmetric.zero())
+            body = RigidBody(Link(drive.name, drive.mass, joint.origin.translation))
             bodies[joint.parent] = bodies[joint.parent] + body if joint.parent in bodies else body
-    return subject.carrying({link: RigidBody(body) for link, body in bodies.items()})
+    return subject.carrying(bodies)
