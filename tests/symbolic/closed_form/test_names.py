@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError
@@ -14,6 +15,7 @@ from chainrule.model.joints import Moved
 from chainrule.spatial import Rotation, Transform, Vector
 from chainrule.symbolic.closed_form.kinematics import kinematic_equations
 from chainrule.symbolic.closed_form.summary import summary
+from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.source_code.exports import export_equations
 
 LINK = """<link name="{}"><inertial><origin xyz=".3 0 0"/><mass value="1"/>
@@ -130,3 +132,10 @@ def test_short_names_are_none_of_a_parameter():
     document = str(summary(own, shorthand=True))
     assert "cos₁" in document
     assert own.latex("g", shorthand=True).count("c_{1}") == own.latex("g").count("c_{1}")
+
+
+def test_a_frame_at_the_center_of_mass_has_it_at_zero_whatever_two_lengths_are():
+    """The elbow of this arm is at the center of mass of its upper arm: two lengths are equal, by chance."""
+    centered = cr.load("planar_2r").with_frames_at_mass_centers()
+    model = symbolic_model(merged_model(centered), "symbolic", None).model
+    assert [[*link.com] for link in model.links[1:]] == [[0, 0, 0], [0, 0, 0]]

@@ -381,12 +381,7 @@ class Namer:
     def link(self, i: int, link: Link) -> Link:
         """Mass, center of mass and inertia of a link."""
         text = self.link_text(i)
-        start = self.points[link.name]
-        way = _clean(link.com - start.numbers, link.com, start.numbers)
-        ends = (end.symbols for end in self.ends.get(link.name, []) if end.numbers == way and any(way))
-        com = next(ends, None) if link.mass else Vector(0, 0, 0)
-        if com is None:
-            com = self.vector(way, (f"l_c{i}",), f"center of mass of {text}")
+        com = self.center_of_mass(i, link) if link.mass and any(link.com) else Vector(0, 0, 0)
         inertia = Symmetric(
             *(
                 self.number(f"I_{i}{name}", x, "kg m^2", f"inertia of {text} about its center of mass, {name}")
@@ -394,7 +389,15 @@ class Namer:
             )
         )
         mass = self.number(f"m_{i}", link.mass, "kg", f"mass of {text}", positive=True)
-        return Link(link.name, mass, _add(start.symbols, com), inertia)
+        return Link(link.name, mass, com, inertia)
+
+    def center_of_mass(self, i: int, link: Link) -> Vector:
+        """A center of mass that is not the origin of its frame: as far from the axis as an end of the link, or l_ci."""
+        start = self.points[link.name]
+        way = _clean(link.com - start.numbers, link.com, start.numbers)
+        ends = (end.symbols for end in self.ends.get(link.name, []) if end.numbers == way and any(way))
+        named = next(ends, None) or self.vector(way, (f"l_c{i}",), f"center of mass of {self.link_text(i)}")
+        return _add(start.symbols, named)
 
     def link_text(self, i: int) -> str:
         """The number of a link, and its name unless that is the same."""
