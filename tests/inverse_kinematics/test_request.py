@@ -77,3 +77,29 @@ def test_closed_loops_have_no_analytic_solutions_of_their_opened_tree():
 def test_the_tips_that_may_be_meant_are_those_of_the_robot_itself():
     with pytest.raises(cr.ChainruleError, match="FL_FOOT"):
         cr.load("quadruped").inverse_kinematics([0.0, 0.0, 0.0], task="position")
+
+
+@pytest.mark.parametrize("order", ["rpy", "zyz", "xyz", "zxz"])
+def test_pose_vectors_are_read_in_their_order_of_angles(order):
+    arm = cr.load("puma560")
+    q = arm.home() + np.array([0.3, -0.2, 0.1, 0.4, 0.5, -0.6])
+    x = arm.textbook.pose_vector(q, order=order)
+    found = arm.inverse_kinematics(x, q, order=order)
+    assert found.success
+    np.testing.assert_allclose(arm.pose(found.q), arm.pose(q), atol=1e-6)
+    followed = arm.ik.follow(np.stack([x, x]), q, order=order)
+    np.testing.assert_allclose(arm.pose(followed.q[1]), arm.pose(q), atol=1e-6)
+    branch = arm.ik.branches(x, order=order)
+    np.testing.assert_allclose(arm.pose(branch.q[branch.exists][0]), arm.pose(q), atol=1e-6)
+    (streamed,) = arm.ik.stream([x], q, order=order)
+    assert streamed.success
+
+
+def test_an_order_of_angles_is_of_pose_vectors_alone():
+    arm = cr.load("puma560")
+    with pytest.raises(cr.ShapeError, match="order='zyz' is of the angles of pose vectors"):
+        arm.inverse_kinematics(np.eye(4), order="zyz")
+    with pytest.raises(cr.UnknownNameError, match="order of angles"):
+        arm.inverse_kinematics(np.zeros(6), order="zzz")
+    with pytest.raises(cr.ShapeError, match="more than one turn; if it is in degrees"):
+        arm.inverse_kinematics([0.4, 0.1, 0.3, 0, 180, 0], order="zyz")

@@ -307,6 +307,19 @@ def test_singular_angles_are_told_and_still_give_the_orientation(order):
     x = robot.textbook.pose_vector([0.7], "tool", order=order)[3:]
     again = Rotation.from_euler("xyz" if order == "rpy" else order.upper(), x)
     assert_allclose(again.as_matrix(), T[:3, :3], atol=1e-9)
+    for one in (robot, robot.reference):
+        with pytest.raises(
+            cr.ShapeError, match=f"the angles '{order}' are singular: .*use another order, or robot.jac"
+        ):
+            one.textbook.analytic_jacobian([0.7], "tool", order=order)
+
+
+def test_rates_of_singular_angles_are_refused_by_row():
+    arm = cr.load("puma560")
+    q = np.stack([arm.home() + 0.1, np.zeros(6), np.full(6, np.nan)])
+    with pytest.raises(cr.ShapeError, match=r"are singular in row \(1,\)"):
+        arm.textbook.analytic_jacobian(q, order="zyz")
+    assert np.isnan(arm.textbook.analytic_jacobian(q[2], order="zyz")).any()
 
 
 # --- forces ---

@@ -11,6 +11,7 @@ are not unique at sin b = 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from chainrule.spatial import Rotation, Scalar, Vector
 from chainrule.spatial.scalar import atan2, cos, sin, sqrt, where
@@ -75,7 +76,8 @@ def rates(w: Vector, at: Sequence[Scalar], order: str) -> list[Scalar]:
     """Rates of the three angles for an angular velocity w in base axes.
 
     w = e_i a' + R_i(a) e_j b' + R_i(a) R_j(b) e_k c'; seen by an observer who has turned by the first angle,
-    u = R_i(-a) w, only the last term is left to divide by.
+    u = R_i(-a) w, only the last term is left to divide by. Where that vanishes, the angles are not
+    differentiable, and the rates of the first and the third are infinite.
     """
     if order == "rpy":
         return rates(w, at[::-1], "zyx")[::-1]
@@ -84,8 +86,9 @@ def rates(w: Vector, at: Sequence[Scalar], order: str) -> list[Scalar]:
     s, c = sin(at[0]), cos(at[0])
     along_j, along_m = c * x[j] + e * s * x[m], c * x[m] - e * s * x[j]
     sb, cb = sin(at[1]), cos(at[1])
-    if order[2] == order[0]:
-        third = -e * along_m / sb
-        return [x[i] - cb * third, along_j, third]
-    third = along_m / cb
-    return [x[i] - e * sb * third, along_j, third]
+    again = order[2] == order[0]
+    divisor = -e * sb if again else cb
+    singular = divisor * divisor <= MIN_SINE * MIN_SINE
+    third = along_m / where(singular, 1.0, divisor)
+    first = x[i] - (cb if again else e * sb) * third
+    return [where(singular, inf, first), along_j, where(singular, inf, third)]

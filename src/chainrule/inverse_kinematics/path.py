@@ -17,7 +17,7 @@ from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.iterate import iteration_cost
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, SearchProblem, iteration, unknown_summary
-from chainrule.inverse_kinematics.request import SearchRequest, read_starts
+from chainrule.inverse_kinematics.request import SearchRequest, poses_in_order, read_starts
 from chainrule.inverse_kinematics.result import Truths
 from chainrule.inverse_kinematics.search import iteration_parameters
 from chainrule.inverse_kinematics.solve import solve
@@ -139,6 +139,7 @@ def follow(
     limits: bool = True,
     task: str = "pose",
     axis: ArrayLike = (0.0, 0.0, 1.0),
+    order: str = "rpy",
     weights: ArrayLike | None = None,
     tolerance: float | tuple[float, float] = 1e-6,
     seed: int = 0,
@@ -163,7 +164,7 @@ def follow(
     velocities, accelerations
         Those of the link at each pose (..., T, 6), in the frame "world" as of `velocity` and `acceleration`, both or
         none. With a motion they come from it; from poses alone, `qd` and `qdd` are derivatives of a spline through q.
-    limits, task, axis, weights, tolerance
+    limits, task, axis, order, weights, tolerance
         As in `inverse_kinematics`.
     seed
         Chooses the random configurations from which the first pose is tried.
@@ -186,6 +187,7 @@ def follow(
         poses, velocities, accelerations = _sample_motion(poses, times, velocities, accelerations)
     if isinstance(poses, Mapping):
         raise ShapeError("follow: poses must be the path of one link, an array; name the link with link=...")
+    poses = poses_in_order(poses, order, "follow")
     request, targets = SearchRequest.read(
         robot, "follow", poses, link, limits=limits, task=task, axis=axis, weights=weights, tolerance=tolerance,
         seed=seed,

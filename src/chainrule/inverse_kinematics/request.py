@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from chainrule.algorithms.euler import ORDERS
 from chainrule.arguments import (
     Array,
     flag,
@@ -26,13 +27,12 @@ from chainrule.core.derived import merged_model, remember
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import find_link, read_argument, read_joints
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
-from chainrule.functions.reference import stack
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import TASKS, Goal
 from chainrule.inverse_kinematics.methods import METHODS, SearchProblem
 from chainrule.inverse_kinematics.rigid import numbers_of_one, orthonormalize, pose_numbers
 from chainrule.inverse_kinematics.task_rank import TaskRank, task_rank
-from chainrule.spatial import Rotation
+from chainrule.kinematics.pose_vectors import pose_from_vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -291,9 +291,7 @@ def target_numbers(goal: Goal, value: Any, what: str) -> Array:
         value = value.as_matrix()
     value = pose_matrices(value, what)
     if _is_pose_vector(value):
-        T = _poses_of_vectors(
-            rows_of(value, 6, what, "x, y, z, roll, pitch, yaw", POSE_VECTOR_UNITS).astype(float), what
-        )
+        T = _poses_of_vectors(value, what)
         return goal.target_numbers(T[..., :3, :3], T[..., :3, 3])
     unit = "m" if goal.task == "position" else None
     array = real_array(value, what, unit).astype(float)
@@ -325,20 +323,31 @@ def _is_pose_vector(value: Any) -> bool:
     return isinstance(shape, tuple) and shape[-1:] == (len(POSE_VECTOR_UNITS),)
 
 
-def _poses_of_vectors(x: Array, what: str) -> Array:
-    """Poses (..., 4, 4) of positions and roll, pitch and yaw (..., 6)."""
+def poses_in_order(target: Any, order: str, caller: str) -> Any:
+    """Targets whose pose vectors have angles in an order of their own, as poses; other targets are refused then."""
+    one_of(ORDERS, order, "order of angles", caller)
+    if order == "rpy":
+        return target
+    if isinstance(target, Mapping):
+        return {link: poses_in_order(value, order, caller) for link, value in target.items()}
+    if not _is_pose_vector(target):
+        raise ShapeError(
+            f"{caller}: order={order!r} is of the angles of pose vectors (..., 6), and the target is none; leave it out"
+        )
+    return _poses_of_vectors(target, f"{caller}: target", order)
+
+
+def _poses_of_vectors(value: Any, what: str, order: str = "rpy") -> Array:
+    """Poses (..., 4, 4) of pose vectors (..., 6)."""
+    names = "x, y, z, roll, pitch, yaw" if order == "rpy" else f"x, y, z and the angles {order}"
+    x = rows_of(value, 6, what, names, POSE_VECTOR_UNITS).astype(float)
     largest = float(np.nanmax(np.abs(x[..., 3:]), initial=0.0))
     if largest > MAX_ANGLE:
         raise ShapeError(
             f"{what}: an angle of the pose vector is {largest:g} rad, more than one turn; if it is in degrees, give "
             "np.radians(...) of it"
         )
-    T = np.zeros((*x.shape[:-1], 4, 4))
-    roll, pitch, yaw = (x[..., i] for i in (3, 4, 5))
-    T[..., :3, :3] = stack([list(row) for row in Rotation.from_rpy(roll, pitch, yaw)], x.shape[:-1], (3, 3))
-    T[..., :3, 3] = x[..., :3]
-    T[..., 3, 3] = 1.0
-    return T
+    return pose_from_vector(x, order=order)
 
 
 def _directions(array: Array, what: str) -> Array:

@@ -25,7 +25,7 @@ from chainrule.inverse_kinematics.iterate import solver
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.periods import periods
 from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
-from chainrule.inverse_kinematics.request import SearchRequest, pose_dimensions, read_starts
+from chainrule.inverse_kinematics.request import SearchRequest, pose_dimensions, poses_in_order, read_starts
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths
 from chainrule.inverse_kinematics.search import BestSoFar, Search
 from chainrule.inverse_kinematics.seeds import seeds_of
@@ -53,6 +53,7 @@ def inverse_kinematics(
     limits: bool = True,
     task: str | Mapping[str, str] = "pose",
     axis: ArrayLike = (0.0, 0.0, 1.0),
+    order: str = "rpy",
     weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
     tolerance: float | tuple[float, float] = 1e-6,
     posture: str | ArrayLike | None = None,
@@ -72,7 +73,7 @@ def inverse_kinematics(
     ----------
     target
         Poses in the base frame (..., 4, 4), batched; or pose vectors (..., 6) as `pose_vector` gives them, x, y, z in m
-        and roll, pitch, yaw in rad; or a dictionary of links and their targets, all to be reached by one configuration.
+        and three angles in rad; or a dictionary of links and their targets, all to be reached by one configuration.
     q0
         Configurations (..., nq) to start from, moved to the nearest place within the limits. Without it, iterations
         begin at the best of some random configurations.
@@ -89,6 +90,8 @@ def inverse_kinematics(
         directions (..., 3). Or a dictionary of links and their tasks.
     axis
         The direction in the link's frame that the tasks "axis" and "pointing" align.
+    order
+        Of the angles of pose vectors: "rpy", roll, pitch and yaw, or three letters such as "zyz", as of `pose_vector`.
     weights
         Six numbers, three of the rotation and three of the position, in the target's axes: how much each error counts,
         where a meter counts as much as a radian. An error of weight zero is ignored.
@@ -131,6 +134,7 @@ def inverse_kinematics(
     """
     caller = "inverse_kinematics"
     robot, parameters = unbind(robot)
+    target = poses_in_order(target, order, caller)
     number = device_number(device, caller)
     if number is not None:
         if parameters is not None:

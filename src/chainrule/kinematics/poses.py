@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,12 @@ from chainrule.core.declaration import composition, function
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import LINK, OF_LINK, ORDER, RELATIVE_TO
 from chainrule.core.reading import read_state
+from chainrule.errors import ShapeError
 from chainrule.functions import adapters
 from chainrule.functions.adapters import from_columns, last_first
 from chainrule.functions.table import LINKS, PER_DISPLACEMENT, PER_VELOCITY, QD, TWIST, Needs, Q, per_pair
 from chainrule.kinematics.pose_vectors import lack_unique_angles
+from chainrule.model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -136,6 +139,24 @@ def jacobian_dq(
     """
 
 
+def _refuse_infinite_rates(model: Model, options: Mapping[str, Any]) -> Callable[[Array], Array]:
+    """The step after the analytic Jacobian: rates of angles that do not exist are refused."""
+    order = options.get("order", "rpy")
+
+    def check(J: Array) -> Array:
+        infinite = np.isinf(J).any(axis=(-1, -2))
+        if infinite.any():
+            row = f" in row {tuple(np.argwhere(infinite)[0].tolist())}" if infinite.ndim else ""
+            raise ShapeError(
+                f"analytic_jacobian: the angles {order!r} are singular{row}: two of them turn about one axis, and "
+                "their rates do not exist; use another order, or robot.jacobian, which has no such places "
+                "(robot.textbook.angles_are_singular finds them)"
+            )
+        return J
+
+    return check
+
+
 @function(
     lambda m, q, *, link, order: jacobians.analytic_jacobian(m, q, link, order),
     subject="textbook",
@@ -145,6 +166,7 @@ def jacobian_dq(
     parts={"position": (np.s_[..., :3, :], "m/s"), "angles": (np.s_[..., 3:, :], "rad/s")},
     options={"link": LINK, "order": ORDER},
     needs=Needs.NOTHING,
+    by_name=_refuse_infinite_rates,
     answer="rates of the pose vector of {link}: rows x, y, z (m/s), angles {order} (rad/s); columns {columns}",
 )
 def analytic_jacobian(
@@ -153,8 +175,8 @@ def analytic_jacobian(
     """Rates of the pose vector (x, y, z, and three angles) for each qd: (..., 6, nv).
 
     Linear rows first, as that vector is written. order: of the angles, as of pose_vector; roll, pitch and yaw about
-    the fixed x, y and z axes unless another is named. Where angles_are_singular, at a pitch of +-pi/2, rates of the
-    angles grow without bound.
+    the fixed x, y and z axes unless another is named. Close to where angles_are_singular, at a pitch of +-pi/2, rates
+    of the angles grow without bound; there they do not exist, and are refused.
     """
 
 

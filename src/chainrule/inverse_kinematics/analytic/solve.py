@@ -19,7 +19,7 @@ from chainrule.inverse_kinematics.analytic.wrist import spherical_wrist
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.periods import shift_by_periods
-from chainrule.inverse_kinematics.request import pose_dimensions, target_numbers
+from chainrule.inverse_kinematics.request import pose_dimensions, poses_in_order, target_numbers
 from chainrule.inverse_kinematics.result import Truths, measured_errors
 from chainrule.kinematics.configurations import neutral
 from chainrule.kinematics.poses import pose
@@ -51,7 +51,9 @@ class Branches:
 
 
 @takes_dask(target=pose_dimensions)
-def branches(robot: Mechanism, target: ArrayLike, link: str | None = None, *, tolerance: float = 1e-6) -> Branches:
+def branches(
+    robot: Mechanism, target: ArrayLike, link: str | None = None, *, order: str = "rpy", tolerance: float = 1e-6
+) -> Branches:
     """All configurations that bring a link to poses (..., 4, 4), in closed form: `q` (..., branches, nq).
 
     There are closed forms for arms of two or three parallel revolute joints (with two, the target is the position),
@@ -62,9 +64,11 @@ def branches(robot: Mechanism, target: ArrayLike, link: str | None = None, *, to
     Parameters
     ----------
     target
-        Poses in the base frame (..., 4, 4); points (..., 3) for arms of two joints.
+        Poses in the base frame (..., 4, 4), or pose vectors (..., 6); points (..., 3) for arms of two joints.
     link
         The link or frame; the end-effector unless one is named.
+    order
+        Of the angles of pose vectors, as of `pose_vector`.
     tolerance
         The largest error of a branch that exists, in m and rad.
 
@@ -80,7 +84,7 @@ def branches(robot: Mechanism, target: ArrayLike, link: str | None = None, *, to
     axes = axes_of(merged_model(robot), name, caller)
     kind, task, solve = _class_of(axes, robot.name, caller)
     goal = Goal(name, task)
-    numbers = target_numbers(goal, target, f"{caller}: target")
+    numbers = target_numbers(goal, poses_in_order(target, order, caller), f"{caller}: target")
     batch = numbers.shape[:-1]
     rows = numbers.reshape(-1, numbers.shape[-1])
     T = np.tile(np.eye(4), (len(rows), 1, 1))
