@@ -10,8 +10,8 @@ are not unique at sin b = 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from math import inf
 
 from chainrule.spatial import Rotation, Scalar, Vector
 from chainrule.spatial.scalar import atan2, cos, sin, sqrt, where
@@ -91,4 +91,4 @@ def rates(w: Vector, at: Sequence[Scalar], order: str) -> list[Scalar]:
     singular = divisor * divisor <= MIN_SINE * MIN_SINE
     third = along_m / where(singular, 1.0, divisor)
     first = x[i] - (cb if again else e * sb) * third
-    return [where(singular, inf, first), along_j, where(singular, inf, third)]
+    return [where(singular, math.inf, first), along_j, where(singular, math.inf, third)]
