@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import chainrule as cr
 from chainrule import study
 from chainrule.study.drives import Drive
-from chainrule.study.sizing import Balancer, JointStates, with_drives
+from chainrule.study.sizing import Balancer, JointStates, outermost, with_drives
 
 OWN = """
 format = 1
@@ -84,13 +86,42 @@ def test_a_drive_obeys_its_equations(catalogue):
     assert drive.inertia == pytest.approx(1e-4 * 2500)
     assert drive.friction == pytest.approx(0.5)
     driving = drive.motor_torque(np.array([10.0]), np.array([2.0]), np.array([4.0]))
-    assert driving == pytest.approx((10 + 0.25 * 4 + 0.5) / 50 / 0.8)
+    assert driving == pytest.approx(0.02 + 0.01 + 0.25)
     driven = drive.motor_torque(np.array([10.0]), np.array([-2.0]), np.array([4.0]))
-    assert driven == pytest.approx((10 + 1 - 0.5) * 0.8 / 50)
+    assert driven == pytest.approx(0.02 - 0.01 + 0.16)
     power = drive.electric_power(np.array([10.0]), np.array([2.0]), np.array([0.0]))
-    tau = 10.5 / 40
+    tau = 0.01 + 10 / 40
     assert power == pytest.approx(tau * 100 + 0.3 * (tau / 0.1) ** 2)
     assert drive.motor.available_torque(np.array([0.0, 470.0, 500.0])).tolist() == pytest.approx([2.4, 1 / 3, 0.0])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_what_turns_the_rotor_neither_passes_the_gear_nor_loads_it(catalogue, seed):
+    drive = Drive(catalogue.motors["strong"], catalogue.gears["100"])
+    rng = np.random.default_rng(seed)
+    torque, speed, acceleration = rng.uniform(-20, 20, (3, 40))
+    freewheeling = drive.motor_torque(0 * torque, speed, acceleration)
+    ideal = (drive.motor.rotor_inertia + drive.gear.inertia) * 100 * acceleration
+    np.testing.assert_allclose(freewheeling, ideal + drive.gear.no_load_torque * np.sign(speed), rtol=1e-12)
+    motor_power = (drive.motor_torque(torque, speed, acceleration) - freewheeling) * 100 * speed
+    lost = motor_power - torque * speed
+    forward = torque * speed > 0
+    np.testing.assert_allclose(lost[forward], (1 / 0.7 - 1) * (torque * speed)[forward], rtol=1e-9)
+    np.testing.assert_allclose(lost[~forward], (0.7 - 1) * (torque * speed)[~forward], rtol=1e-9)
+    assert drive.peak_use(torque, speed, acceleration)["gear peak torque"] == np.abs(torque).max() / 120
+    assert drive.thermal_use(torque, speed, 100 * acceleration)["gear rated torque"] == pytest.approx(
+        np.sqrt((torque**2).mean()) / 60
+    )
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_largest_uses_are_at_the_outermost_states(catalogue, seed):
+    rng = np.random.default_rng(seed)
+    states = JointStates(*(rng.normal(size=(4, 300)) * rng.uniform(0.1, 30, (4, 1))))
+    states.speed[rng.random(300) < 0.2] = 0.0
+    for drive in catalogue.drives:
+        whole = drive.peak_use(*states[:3])
+        assert drive.peak_use(*outermost(states)[:3]) == pytest.approx(whole, rel=1e-12)
 
 
 def brute_force(result, catalogue, objective, safety):
@@ -103,10 +134,10 @@ def brute_force(result, catalogue, objective, safety):
             for name in result.titles:
                 for torques in result.study.torques(name):
                     states = (torques.total[:, j], torques.motion.qd[:, j], torques.motion.qdd[:, j])
-                    tau, omega = np.abs(drive.motor_torque(*states)), drive.gear.ratio * np.abs(states[1])
-                    out = drive.joint_torque(*states)
+                    motor, omega = drive.motor_torque(*states), drive.gear.ratio * np.abs(states[1])
+                    tau, out = np.abs(motor), states[0]
                     volts = np.where(
-                        out * states[1] >= 0, tau * drive.motor.resistance / drive.motor.torque_constant, 0
+                        motor * states[1] >= 0, tau * drive.motor.resistance / drive.motor.torque_constant, 0
                     )
                     uses += [
                         tau.max() / drive.motor.peak_torque, omega.max() / drive.motor.max_speed,

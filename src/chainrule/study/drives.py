@@ -1,8 +1,11 @@
 """Drives: a motor and a gear, from a catalogue, and what they can deliver at a joint.
 
-At the joint, with the ratio N: the rotor and the gear's input have the inertia J N^2, and the gear's no-load torque
-acts as dry friction. Losses of the gear grow with the torque that it carries: the motor gives tau / (N eta) where the
-joint drives, and tau eta / N where it is driven.
+A drive has a motor side and a gear side, with the ratio N between them. The gear carries the torque tau on the link,
+and its losses grow with it: the motor gives tau / (N eta) for it where the drive moves the link, and tau eta / N where
+the link moves the drive. The rotor and the gear's input turn on the motor side, with the inertia J and the no-load
+torque f of the gear; what turns them does not pass the gear, and does not load it:
+
+    motor torque = J N qdd + f sign(qd) + tau / N (1 / eta if tau qd >= 0 else eta)
 """
 
 from __future__ import annotations
@@ -95,53 +98,40 @@ class Drive:
 
     @property
     def friction(self) -> float:
-        """Dry friction at the joint, in N m."""
+        """No-load torque of the gear's input as the joint feels it, dry friction, in N m."""
         return self.gear.no_load_torque * self.gear.ratio
 
-    def joint_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
-        """Torque at the gear's output for a torque on the link: rotor inertia and friction are added."""
-        return torque + self.inertia * acceleration + self.friction * np.sign(speed)
-
     def motor_torque(self, torque: Array, speed: Array, acceleration: Array) -> Array:
-        """The torque of the motor, at the motor."""
-        return self.motor_torque_of_output(self.joint_torque(torque, speed, acceleration), speed)
-
-    def motor_torque_of_output(self, output: Array, speed: Array) -> Array:
-        """The torque of the motor, at the motor, for one at the gear's output."""
-        eta = self.gear.efficiency
-        return output / self.gear.ratio * np.where(output * speed >= 0, 1 / eta, eta)
+        """The torque of the motor, at the motor, in N m, for a torque on the link and the joint's motion."""
+        gear = self.gear
+        own = (self.inertia * acceleration + self.friction * np.sign(speed)) / gear.ratio
+        return own + torque / gear.ratio * np.where(torque * speed >= 0, 1 / gear.efficiency, gear.efficiency)
 
     def electric_power(self, torque: Array, speed: Array, acceleration: Array) -> Array:
         """The power that the motor takes, in W: mechanical and lost as heat; negative where it feeds back."""
-        return self.electric_power_of_output(self.joint_torque(torque, speed, acceleration), speed)
-
-    def electric_power_of_output(self, output: Array, speed: Array) -> Array:
-        """The power that the motor takes for a torque at the gear's output, in W."""
-        tau = self.motor_torque_of_output(output, speed)
+        tau = self.motor_torque(torque, speed, acceleration)
         current = tau / self.motor.torque_constant
         return tau * speed * self.gear.ratio + self.motor.resistance * current**2
 
     def peak_use(self, torque: Array, speed: Array, acceleration: Array) -> dict[str, float]:
         """The largest use of each limit over states (P,), as a share: beyond one it is exceeded."""
         motor, gear = self.motor, self.gear
-        output = self.joint_torque(torque, speed, acceleration)
-        tau = np.abs(self.motor_torque_of_output(output, speed))
+        tau = self.motor_torque(torque, speed, acceleration)
         omega = gear.ratio * np.abs(speed)
-        volts = np.where(output * speed >= 0, tau * motor.resistance / motor.torque_constant, 0.0)
+        driving = np.where(speed == 0, np.abs(tau), np.maximum(tau * np.sign(speed), 0.0))
+        volts = driving * motor.resistance / motor.torque_constant + motor.torque_constant * omega
         return {
-            "peak torque": float(tau.max() / motor.peak_torque),
+            "peak torque": float(np.abs(tau).max() / motor.peak_torque),
             "speed": float(omega.max() / min(motor.max_speed, gear.max_input_speed)),
-            "voltage": float((volts + motor.torque_constant * omega).max() / motor.voltage),
-            "gear peak torque": float(np.abs(output).max() / gear.peak_torque),
+            "voltage": float(volts.max() / motor.voltage),
+            "gear peak torque": float(np.abs(torque).max() / gear.peak_torque),
         }
 
     def thermal_use(self, torque: Array, speed: Array, acceleration: Array) -> dict[str, float]:
         """The use of what can be given for ever, over samples that are evenly spread in time (P,)."""
-        output = self.joint_torque(torque, speed, acceleration)
-        tau = self.motor_torque_of_output(output, speed)
         return {
-            "continuous torque": _rms(tau) / self.motor.continuous_torque,
-            "gear rated torque": _rms(output) / self.gear.rated_torque,
+            "continuous torque": _rms(self.motor_torque(torque, speed, acceleration)) / self.motor.continuous_torque,
+            "gear rated torque": _rms(torque) / self.gear.rated_torque,
         }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from os import PathLike
 from typing import NamedTuple
 
@@ -94,22 +95,22 @@ class Load:
                 for name, (states, even) in activities.items()
             }
         every = _join(states for states, _ in activities.values())
-        return Load(_outermost(every), {name: states.at(even) for name, (states, even) in activities.items()}, balancer)
+        return Load(outermost(every), {name: states.at(even) for name, (states, even) in activities.items()}, balancer)
 
 
 def _join(parts: Iterable[JointStates]) -> JointStates:
     return JointStates(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _outermost(states: JointStates) -> JointStates:
-    """The states at the corners of the hulls of those with one sign of the speed.
+def outermost(states: JointStates) -> JointStates:
+    """The states at the corners of the hulls of those with one sign of the speed and one of the torque.
 
-    With that sign given, every use of a drive is a convex function of torque, speed and acceleration, so that the
+    With these signs given, every use of a drive is a convex function of torque, speed and acceleration, so that the
     largest ones are at corners.
     """
     chosen = []
-    for side in (states.speed >= 0, states.speed <= 0):
-        places = np.flatnonzero(side)
+    for speed, torque in product((-1, 0, 1), (-1, 1)):
+        places = np.flatnonzero((np.sign(states.speed) == speed) & (torque * states.torque >= 0))
         points = np.column_stack(states.at(places)[:3])
         spread = np.ptp(points, axis=0) if len(points) else np.zeros(3)
         if len(points) > 20 and (spread > 0).all():

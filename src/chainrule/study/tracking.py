@@ -15,6 +15,7 @@ from chainrule.errors import ModelError, UnknownNameError
 from chainrule.robot.robot import Robot
 from chainrule.simulation.sources import Samples
 from chainrule.simulation.trajectory import Trajectory
+from chainrule.study.drives import Drive
 from chainrule.study.motions import Motion
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
@@ -112,7 +113,7 @@ def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: fl
     )  # fmt: skip
     q = np.column_stack([np.interp(trajectory.t, motion.t - motion.t[0], column) for column in motion.q.T])
     power = np.column_stack([
-        drive.electric_power_of_output(trajectory.tau[:, j], trajectory.qd[:, j])
+        _electric_power(drive, trajectory.tau[:, j], trajectory.qd[:, j], trajectory.qdd[:, j])
         for j, drive in enumerate(drives.values())
     ])  # fmt: skip
     limits = np.array([strongest[joint] for joint in drives])
@@ -124,6 +125,12 @@ def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: fl
         np.asarray(np.trapezoid(power, trajectory.t, axis=0)),
         (np.abs(trajectory.tau) >= limits * (1 - 1e-9)).mean(axis=0),
     )
+
+
+def _electric_power(drive: Drive, applied: Array, speed: Array, acceleration: Array) -> Array:
+    """The power that a motor takes where the torque on the joint, its own rotor and friction moved too, is known."""
+    own = drive.inertia * acceleration + drive.friction * np.sign(speed)
+    return drive.electric_power(applied - own, speed, acceleration)
 
 
 def _reference(motion: Motion) -> Reference:
