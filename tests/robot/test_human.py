@@ -29,6 +29,16 @@ def test_joints_have_the_ranges_of_the_orthopaedic_surgeons(arm):
     assert {joint: tuple(ends) for joint, ends in limits.items()} == AAOS
 
 
+@pytest.mark.parametrize("arm", [RIGHT, LEFT], ids=["right", "left"])
+def test_radii_are_about_the_axes_that_the_table_means(arm):
+    """De Leva's sagittal axis is the palm's normal where the palm faces forward, and the hand's largest radius."""
+    in_table = cr.from_isb_angles(arm, {"pronation": 0.0})
+    for link, sagittal, transverse in (("upper_arm", 0.285, 0.269), ("forearm", 0.276, 0.265), ("hand", 0.628, 0.513)):
+        turn = arm.reference.pose(in_table, link)[:3, :3]
+        moments = np.diag(turn @ arm.links[link].inertia @ turn.T)
+        assert np.sqrt(moments[0] / moments[1]) == pytest.approx(sagittal / transverse, rel=1e-9), link
+
+
 def test_internal_rotation_brings_the_forearm_across_the_belly():
     hand = RIGHT.reference.pose(RIGHT.q(shoulder_rotation=np.radians(70), elbow_flexion=np.pi / 2))[:3, 3]
     assert hand[1] > 0.2  # 0.36 m of forearm and hand, nearly to the left

@@ -70,6 +70,9 @@ TABLES: dict[str, tuple[BodySegment, BodySegment, BodySegment]] = {
 }
 """Upper arm, forearm, hand. Winter gives one radius of gyration, about the transverse axes."""
 
+PRONATED = ("forearm", "hand")
+"""Segments that at rest are turned by 90 degrees from where they were measured, with the palm forward."""
+
 RANGES = {
     "shoulder_flexion": (-60, 180),
     "shoulder_abduction": (-45, 180),
@@ -247,9 +250,15 @@ def _configurations() -> list[Configuration]:
 
 
 def _segment(name: str, segment: BodySegment, body_mass: float, height: float) -> Link:
-    """A hanging segment: its length along -z; sagittal radius about x, transverse about y, longitudinal about z."""
+    """A hanging segment: its length along -z, the axis of the longitudinal radius.
+
+    In the tables the palm faces forward: the sagittal axis is the palm's normal, about which a hand has its largest
+    moment. At rest this arm's palm faces the body, so that forearm and hand are turned by 90 degrees about z: their
+    sagittal radius is about y and their transverse one about x. The upper arm's are about x and y.
+    """
     m, length = segment.mass * body_mass, segment.length * height
-    radii = (segment.sagittal, segment.transverse, segment.longitudinal or THIN)
+    across = (segment.transverse, segment.sagittal) if name in PRONATED else (segment.sagittal, segment.transverse)
+    radii = (*across, segment.longitudinal or THIN)
     xx, yy, zz = (m * (r * length) * (r * length) for r in radii)
     return Link(name, m, Vector(0.0, 0.0, -segment.com * length), Symmetric(xx, yy, zz))
 
