@@ -264,8 +264,13 @@ def together(arrays: dict[str, Array], function: str) -> list[Array]:
 
 
 def result_array(out: Any, shape: tuple[int, ...], inputs: Sequence[Array], function: str) -> Array:
-    """The array that a user wants a result to be written into: of its shape and type, writable, each number once."""
+    """The array that a user wants a result to be written into: of the type that results of these inputs have."""
     dtype = np.dtype(np.float32 if all(a.dtype == np.float32 for a in inputs) else np.float64)
+    return checked_out(out, shape, dtype, function)
+
+
+def checked_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], function: str) -> Array:
+    """The array that a user wants a result to be written into: of its shape and type, writable, each number once."""
     wanted = f"{function}: out must be a NumPy array of shape {shape} and type {dtype}"
     if type(out) not in (np.ndarray, np.memmap):
         raise ShapeError(f"{wanted}, got {short_repr(out)}")

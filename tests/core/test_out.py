@@ -1,40 +1,12 @@
 """Results written into an array of the user's."""
 
-import inspect
-from operator import attrgetter
-
 import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.functions.table import FUNCTIONS
 
 ARM, LINKAGE = cr.load("planar_2r"), cr.load("four_bar")
 Q = ARM.random_state(np.random.default_rng(0), (5,))
-WITH_OUT = [
-    name
-    for name, entry in FUNCTIONS.items()
-    if entry.variant_of is None and "out" in inspect.signature(attrgetter(name)(ARM)).parameters
-]
-
-
-def test_methods_that_return_the_array_of_a_function_take_out():
-    assert {"mass_matrix", "jacobian", "poses", "inverse_dynamics", "integrate", "kinetic_energy"} <= set(WITH_OUT)
-    assert len(WITH_OUT) > 25
-
-
-@pytest.mark.parametrize("name", WITH_OUT)
-def test_the_result_is_written_into_out(name):
-    robot = (LINKAGE if name.startswith("loops.") else ARM).reference
-    entry = FUNCTIONS[name]
-    rng = np.random.default_rng(1)
-    state = [rng.normal(size=(5, argument.length(robot.model))) for argument in entry.takes]
-    state += [rng.normal(size=6)] if name == "static_torque" else []
-    method = attrgetter(name)(robot)
-    expected = method(*state)
-    out = np.full_like(expected, np.nan)
-    assert method(*state, out=out) is out
-    np.testing.assert_array_equal(out, expected)
 
 
 def test_kernels_write_into_out():

@@ -8,11 +8,18 @@ from inspect import signature
 from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chainrule.arguments import holds_lazy
-from chainrule.core.dask import takes_dask
+import numpy as np
+
+from chainrule.arguments import checked_out, holds_lazy, real_array, together
+from chainrule.core.dask import POSES, parts_of, takes_dask, with_parts
+from chainrule.core.derived import backend_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import ParameterValues, parameter_dimensions, read_parameters
+from chainrule.core.reading import read_argument
 from chainrule.core.subject import RobotSubject
+from chainrule.errors import ShapeError
+from chainrule.functions.table import ARGUMENTS
+from chainrule.model.parameters import put_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -32,7 +39,7 @@ def at(robot: Mechanism, parameters: Mapping[str, ArrayLike]) -> At:
 
     Parameters
     ----------
-    numbers
+    parameters
         By name: "gravity" (3), "gravity.z", "LINK.mass" (the inertia grows with it), "LINK.com" (3), "LINK.com.x",
         "LINK.inertia" (6), "LINK.inertia.xx", "LINK.inertial" (mass, com, inertia: 10), "LINK.length",
         "LINK.payload" (10) and "LINK.payload.mass", a body besides what is there, "JOINT.origin" (3), "JOINT.origin.z",
@@ -53,8 +60,8 @@ def at(robot: Mechanism, parameters: Mapping[str, ArrayLike]) -> At:
 class At:
     """Functions of a robot with parameters bound. Made by `robot.at`.
 
-    It has the functions of the table, those composed of them, `simulate`, `simulation`, `sensitivities` and
-    `inverse_kinematics`. What makes another robot is not here: `robot.edit` does.
+    It has the functions of states, `simulate`, `simulation`, `sensitivities` and `inverse_kinematics`. What makes
+    another robot is not here: `robot.edit` does.
     """
 
     def __init__(self, robot: Mechanism, parameters: Parameters) -> None:
@@ -103,6 +110,8 @@ def _with_parameters(robot: Mechanism, parameters: Parameters, owner: Any, name:
 
     @wraps(MethodType(function, robot))  # a signature without the robot
     def call(*arguments: Any, **options: Any) -> Any:
+        if hasattr(function, "reads_model"):
+            return _on_edited(robot, parameters, function, arguments, options)
         rows = parameters if isinstance(parameters, Mapping) else _rows(parameters, (*arguments, *options.values()))
         if rows and not hasattr(function, "takes_parameters"):
             signature(function).bind(robot, *arguments, **options)  # which refuses arguments that it does not have
@@ -111,6 +120,63 @@ def _with_parameters(robot: Mechanism, parameters: Parameters, owner: Any, name:
         return function(bind(robot, parameters), *arguments, **options)
 
     return call
+
+
+def _on_edited(
+    robot: Mechanism, parameters: Parameters, function: Callable[..., Any], arguments: Sequence[Any], options: Any
+) -> Any:
+    """A function that reads the model itself: of a robot with these values, or of one for each row of values."""
+    values = read_parameters(robot.model, "at", parameters)
+    given = dict(signature(function).bind(robot, *arguments, **options).arguments)
+    (robot_name, _), out = next(iter(given.items())), given.pop("out", None)
+    del given[robot_name]
+    if all(array.ndim == 1 for array in values.arrays):
+        edited = _edit(robot, values, ())
+        return function(edited, **given) if out is None else function(edited, **given, out=out)
+    caller = function.__name__
+    for name, value in given.items():
+        parts = value.values() if isinstance(value, Mapping) else (value,)
+        if name not in ARGUMENTS and any(_has_rows(part, 2 if name in POSES else 1) for part in parts):
+            raise ShapeError(f"{caller}: where a parameter has several values, {name} must be one for all of them")
+    states = {
+        name: real_array(x, f"{caller}: {name}")
+        if isinstance(x, (list, np.ndarray))
+        else read_argument(robot, caller, name, x)
+        for name, x in given.items()
+        if name in ARGUMENTS and x is not None
+    }
+    arrays = together(states | dict(zip(values.labels, values.arrays, strict=True)), caller)
+    own = ParameterValues(values.names, tuple(arrays[len(states) :]))
+    batch = arrays[0].shape[:-1]
+    rows = []
+    for row in np.ndindex(batch):
+        given |= {name: array[row] for name, array in zip(states, arrays, strict=False)}
+        rows.append(function(_edit(robot.reference, own, row), **given))
+    result = _stack(rows, batch)
+    if out is None:
+        return result
+    place = checked_out(out, result.shape, result.dtype, caller)
+    place[...] = result
+    return place
+
+
+def _has_rows(value: Any, dimensions: int) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) > dimensions
+
+
+def _edit(robot: M, values: ParameterValues, row: tuple[int, ...]) -> M:
+    """A robot with one row of values as its own."""
+    numbers = [array[row].tolist() for array in values.arrays]
+    return type(robot)(put_parameters(robot.model, values.names, numbers), backend_of(robot))
+
+
+def _stack(rows: Sequence[Any], batch: tuple[int, ...]) -> Any:
+    """Results of single states as one of a batch: their arrays are stacked, part by part."""
+    first = rows[0]
+    if isinstance(first, (np.ndarray, np.generic, float)):
+        return np.array(rows).reshape(*batch, *np.shape(first))
+    parts = {name: _stack([parts_of(row)[name] for row in rows], batch) for name in parts_of(first)}
+    return with_parts(first, parts) if parts else first
 
 
 def _rows(parameters: ParameterValues, arguments: Sequence[Any]) -> Mapping[str, Any]:
@@ -128,12 +194,18 @@ def on_chunks(robot: Mechanism, bound: Mapping[str, Any], *, function: Callable[
 
 def takes_bound(function: Any) -> bool:
     """Whether a function computes with the parameters that are bound to a robot."""
-    return any(hasattr(function, mark) for mark in ("declaration", "composition", "takes_parameters"))
+    return any(hasattr(function, mark) for mark in ("declaration", "composition", "takes_parameters", "reads_model"))
 
 
 def takes_parameters(function: F) -> F:
     """Mark a function that reads the parameters bound to a robot itself."""
     function.takes_parameters = True  # type: ignore[attr-defined]
+    return function
+
+
+def reads_model(function: F) -> F:
+    """Mark a function that reads the model of a robot itself: with parameters bound, it takes an edited robot."""
+    function.reads_model = True  # type: ignore[attr-defined]
     return function
 
 

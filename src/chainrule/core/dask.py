@@ -428,11 +428,11 @@ def _leaves(result: Any, path: tuple[Any, ...] = ()) -> Iterator[Leaf]:
         if result.shape[:1] == (0,):  # others are the same for all states
             yield Leaf(path, result.shape[1:], result.dtype)
         return
-    for name, part in _parts(result).items():
+    for name, part in parts_of(result).items():
         yield from _leaves(part, (*path, name))
 
 
-def _parts(result: Any) -> dict[Any, Any]:
+def parts_of(result: Any) -> dict[Any, Any]:
     """The parts of a result by name."""
     if isinstance(result, Mapping):
         return dict(result)
@@ -445,9 +445,12 @@ def _with_arrays(result: Any, arrays: Mapping[tuple[Any, ...], Any], path: tuple
     """A result with other arrays in their places."""
     if path in arrays:
         return arrays[path]
-    parts = {name: _with_arrays(part, arrays, (*path, name)) for name, part in _parts(result).items()}
+    parts = {name: _with_arrays(part, arrays, (*path, name)) for name, part in parts_of(result).items()}
+    return with_parts(result, parts) if parts else result
+
+
+def with_parts(result: Any, parts: Mapping[Any, Any]) -> Any:
+    """A result with other parts in the places of its own."""
     if isinstance(result, Mapping):
-        return parts
-    if not parts:
-        return result
+        return dict(parts)
     return replace(result, **parts) if is_dataclass(result) else type(result)(**parts)  # type: ignore[type-var]

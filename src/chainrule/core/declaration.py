@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from chainrule.arguments import checked_out
 from chainrule.core.dask import takes_dask
 from chainrule.core.evaluation import evaluate
 from chainrule.core.loads import NO_LOADS, load_on
@@ -96,13 +97,23 @@ def composition(
 ) -> Callable[[F], F]:
     """Declare a function that is composed of others: it takes Dask arrays, and parameters bound by `robot.at`.
 
-    gives, unit, parts: its result, as of `Function`, where that is one array.
+    gives, unit, parts: its result, as of `Function`, where that is one array. It is written into `out`, if the function
+    has that option.
     """
 
     def declare(stub: F) -> F:
-        method: F = takes_dask(by_reference=by_reference)(stub)  # type: ignore[assignment]
+        @takes_dask(by_reference=by_reference)
+        @wraps(stub)
+        def method(robot: Any, /, *arguments: Any, **options: Any) -> Any:
+            result, out = stub(robot, *arguments, **options), options.get("out")
+            if out is None:
+                return result
+            place = checked_out(out, np.shape(result), np.asarray(result).dtype, stub.__name__)
+            place[...] = result
+            return place
+
         entry = Function(stub.__name__, stub, (), gives or (), unit=unit, parts=parts or {})
         cast(Any, method).composition = entry if gives is not None else None
-        return method
+        return cast(F, method)
 
     return declare

@@ -194,7 +194,7 @@ def mass_matrix_dq(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) 
 
 
 @composition((EFFORTS, PER_ACCELERATION), unit="1/s")
-def mass_matrix_dot(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+def mass_matrix_dot(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """dM/dt along qd: (..., nv, nv), C + C^T of the Coriolis matrix."""
     C = evaluate(robot, "coriolis_matrix", q=q, qd=qd)
     return C + C.swapaxes(-1, -2)

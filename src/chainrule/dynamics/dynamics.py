@@ -9,8 +9,8 @@ import numpy as np
 
 from chainrule.algorithms import aba, coriolis, crba, friction, rnea, springs, sticking, terms
 from chainrule.arguments import Array, flag, result_array
-from chainrule.core.dask import takes_dask
-from chainrule.core.declaration import BY_ALGORITHM, function, rates_or_zeros, variant
+from chainrule.core.at import reads_model
+from chainrule.core.declaration import BY_ALGORITHM, composition, function, rates_or_zeros, variant
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
@@ -25,6 +25,7 @@ from chainrule.functions.table import (
     PER_VELOCITY,
     QD,
     QDD,
+    SPRINGS,
     TAU,
     TERMS,
     TRIANGLE,
@@ -323,8 +324,9 @@ def spring_torque(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -
     """Torques that hold the springs at joints and between links: (..., nv)."""
 
 
-@takes_dask()
-def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Array:
+@reads_model
+@composition((SPRINGS,), unit="N")
+def spring_forces(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
     """The force with which each spring and damper between links pulls its two points together, in N: (..., springs).
 
     Negative where it pushes them apart. In the order of `robot.model.springs`.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, number
+from chainrule.core.at import reads_model
 from chainrule.core.dask import takes_dask
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
@@ -37,6 +38,7 @@ class Linearization(NamedTuple):
     f: Array
 
 
+@reads_model
 @takes_dask()
 def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None) -> Linearization:
     """The linear system that the equations of motion are near a state, with torques tau.

@@ -17,8 +17,9 @@ from chainrule.algorithms.kinematics import gravity_as_base_acceleration
 from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of, together
 from chainrule.compile.backend import INTERPRETED, Scalars, Traceable, active
+from chainrule.core.at import reads_model
 from chainrule.core.dask import takes_dask
-from chainrule.core.declaration import variant
+from chainrule.core.declaration import composition, variant
 from chainrule.core.derived import backend_of, merged_fingerprint, merged_model
 from chainrule.core.evaluation import evaluate, require
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
@@ -63,7 +64,7 @@ variant(
 )
 
 
-@takes_dask()
+@composition()
 def newton_euler_table(
     robot: Mechanism,
     q: ArrayLike,
@@ -85,6 +86,7 @@ def newton_euler_table(
     return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau)
 
 
+@reads_model
 @takes_dask()
 def rnea_table(
     robot: Mechanism,
@@ -131,6 +133,7 @@ def rnea_table(
     )
 
 
+@reads_model
 @takes_dask(by_reference=True)
 def matrix_form(
     robot: Mechanism,

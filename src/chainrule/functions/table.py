@@ -140,6 +140,11 @@ def EQUATIONS(model: Model, options: Mapping[str, Any]) -> int:
     return len(model.rows)
 
 
+def SPRINGS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of springs and dampers between links."""
+    return len(model.springs)
+
+
 def TERMS(model: Model, options: Mapping[str, Any]) -> int:
     """The number of named terms of a torque."""
     return len(term_names(model, loaded=bool(options.get("loads"))))

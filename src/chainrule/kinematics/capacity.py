@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import WRENCH_UNITS, Array, flag, rows_of, unit_vectors, vector
-from chainrule.core.dask import takes_dask
+from chainrule.core.at import reads_model
 from chainrule.core.declaration import composition
 from chainrule.core.derived import has_moving_mass
 from chainrule.core.evaluation import evaluate
@@ -38,16 +38,30 @@ def balanced_wrench(
     frame: str = "world",
     gravity: bool = True,
     task: str = "pose",
+    out: Array | None = None,
 ) -> Array:
     """The wrench that a link or frame applies to the world with torques that leave the robot at rest: (..., 6).
 
     F with J^T F = tau - g(q), the inverse of static_torque: the smallest that comes nearest. What it leaves unbalanced,
     tau - g(q) - static_torque(q, F), is zero for six independent joints, and else sets the robot in motion. The torques
-    of springs count with g. frame: as of static_torque. The world pushes back with -F.
+    of springs count with g. The world pushes back with -F.
 
-    task: "pose" for moment and force; "position" for a force alone, as a point that touches can apply, or
-    "orientation" for a moment alone, the rest of F being zero. Of "pose", the smallest F depends on the unit of length,
-    and a moment may take the place of a force.
+    Parameters
+    ----------
+    q, tau
+        Configurations (..., nq) and torques (..., n).
+    link
+        The link or frame that applies F, the end-effector unless one is named.
+    frame
+        The axes of F and the point its moment is about, as of static_torque.
+    gravity
+        Count g and the torques of springs; without, F is that of the torques alone.
+    task
+        "pose" for moment and force; "position" for a force alone, as a point that touches can apply, or "orientation"
+        for a moment alone, the rest of F being zero. Of "pose", the smallest F depends on the unit of length, and a
+        moment may take the place of a force.
+    out
+        An array (..., 6) that F is written into.
 
     Towards a singularity the force of a given torque grows without bound, like 1/b on an arm that is bent by b:
 
@@ -75,7 +89,7 @@ def balanced_wrench(
     return F
 
 
-@composition()
+@composition(())
 def wrench_capacity(
     robot: Mechanism,
     q: ArrayLike,
@@ -84,6 +98,7 @@ def wrench_capacity(
     *,
     frame: str = "world",
     gravity: bool = True,
+    out: Array | None = None,
 ) -> Array:
     """The largest f with which a frame can apply f times a wrench (..., 6) to its surroundings at rest: (...).
 
@@ -98,7 +113,13 @@ def wrench_capacity(
 
 @composition((), unit="N")
 def push(
-    robot: Mechanism, q: ArrayLike, direction: ArrayLike, link: str | None = None, *, gravity: bool = True
+    robot: Mechanism,
+    q: ArrayLike,
+    direction: ArrayLike,
+    link: str | None = None,
+    *,
+    gravity: bool = True,
+    out: Array | None = None,
 ) -> Array:
     """The largest force, in N, with which a frame can push in a direction (..., 3), in base axes, at rest: (...).
 
@@ -114,8 +135,16 @@ def push(
     return wrench_capacity(robot, q, unit, link, gravity=gravity)
 
 
-@takes_dask()
-def payload(robot: Mechanism, q: ArrayLike, link: str | None = None, *, com: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+@reads_model
+@composition((), unit="kg")
+def payload(
+    robot: Mechanism,
+    q: ArrayLike,
+    link: str | None = None,
+    *,
+    com: ArrayLike = (0.0, 0.0, 0.0),
+    out: Array | None = None,
+) -> Array:
     """The largest mass, in kg, that a frame can hold at rest within the effort limits: (...).
 
     com: where its centre of mass is, in the frame, in m. Zero where the robot can not even hold itself, infinite

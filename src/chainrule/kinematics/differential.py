@@ -15,7 +15,7 @@ from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_joints, read_state
 from chainrule.errors import ShapeError
-from chainrule.functions.table import ACCELERATIONS, VELOCITIES
+from chainrule.functions.table import ACCELERATIONS, PER_VELOCITY, VELOCITIES
 from chainrule.kinematics.poses import jacobian_dot
 from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_task
 
@@ -34,6 +34,7 @@ def resolved_rate(
     task: str = "pose",
     damping: float = 0.0,
     null_velocity: ArrayLike | None = None,
+    out: Array | None = None,
 ) -> Array:
     """The joint velocities that come nearest to a twist: qd = J^T (J J^T + damping^2)^-1 V + N z, (..., n).
 
@@ -78,6 +79,7 @@ def resolved_acceleration(
     task: str = "pose",
     damping: float = 0.0,
     null_acceleration: ArrayLike | None = None,
+    out: Array | None = None,
 ) -> Array:
     """The joint accelerations that come nearest to an acceleration: qdd = J^+ (A - dJ/dt qd) + N z, (..., n).
 
@@ -155,8 +157,10 @@ def _smallest(robot: Mechanism, q: Array, J: Array, wanted: Array, damping: floa
     return x if z is None else x + (_null_projector(robot, q, J) @ z[..., None])[..., 0]
 
 
-@composition()
-def null_space(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str = "pose") -> Array:
+@composition((VELOCITIES, PER_VELOCITY))
+def null_space(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str = "pose", out: Array | None = None
+) -> Array:
     """The projector N = 1 - J^+ J onto joint velocities that do not move the frame: (..., n, n)."""
     (q,) = read_state(robot, "null_space", q=q)
     return _null_projector(robot, q, loop_jacobian(robot, q, link, task))

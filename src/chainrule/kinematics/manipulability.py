@@ -63,7 +63,9 @@ variant(
 
 
 @composition()
-def manipulability(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None) -> Array:
+def manipulability(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, out: Array | None = None
+) -> Array:
     """Yoshikawa's w = sqrt(det(J J^T)): (...). The volume of the velocity ellipsoid, zero where it is singular.
 
     In general the product of as many singular values as the task has directions (task_rank): sqrt(det(J^T J)) for
@@ -81,7 +83,9 @@ def manipulability(robot: Mechanism, q: ArrayLike, link: str | None = None, *, t
 
 
 @composition()
-def gradient(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None) -> Array:
+def gradient(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, out: Array | None = None
+) -> Array:
     """The change of w with each velocity coordinate: (..., n), exact.
 
     dw = sum_i (prod_{j != i} s_j) u_i^T dJ v_i, with the singular vectors of J and its derivative along each
@@ -144,7 +148,7 @@ def ellipsoid(
 
 @composition()
 def dynamic_manipulability(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, out: Array | None = None
 ) -> Array:
     """The volume of the acceleration ellipsoid, sqrt(det(J M^-2 J^T)): (...); |det J / det M| if J is square."""
     (q,) = read_state(robot, "dynamic_manipulability", q=q)

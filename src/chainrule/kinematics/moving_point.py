@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.algorithms import moving_point as algorithm
 from chainrule.arguments import Array, one_of, rows_of, together
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import composition
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link, read_state
 from chainrule.core.term_tables import AccelerationTerms, VelocityTerms
@@ -26,7 +26,7 @@ AXES = ("world", "body")
 """Axes of a point's velocity and acceleration: the base's, or those of the frame in which it moves."""
 
 
-@takes_dask()
+@composition()
 def velocity_terms(
     robot: Mechanism,
     q: ArrayLike,
@@ -58,7 +58,7 @@ def velocity_terms(
     return VelocityTerms(_describe(name, point), axes, **terms)
 
 
-@takes_dask()
+@composition()
 def acceleration_terms(
     robot: Mechanism,
     q: ArrayLike,

@@ -208,7 +208,13 @@ def pose_vector(
 
 @composition()
 def angles_are_singular(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, *, order: str = "rpy", tolerance: float = 1e-6
+    robot: Mechanism,
+    q: ArrayLike,
+    link: str | None = None,
+    *,
+    order: str = "rpy",
+    tolerance: float = 1e-6,
+    out: Array | None = None,
 ) -> NDArray[np.bool_]:
     """Whether the three angles are not unique in a configuration, and their rates not finite: (...), booleans.
 

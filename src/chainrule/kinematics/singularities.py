@@ -63,14 +63,18 @@ class Singularity:
 
 
 @composition()
-def singular_values(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None) -> Array:
+def singular_values(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, out: Array | None = None
+) -> Array:
     """Singular values of the Jacobian, largest first: (..., k), k the smaller number of its rows and columns."""
     (q,) = read_state(robot, "singular_values", q=q)
     return svd(loop_jacobian(robot, q, link, task_of(robot, link, task=task).task))[1]
 
 
 @composition()
-def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None) -> Array:
+def condition_number(
+    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, out: Array | None = None
+) -> Array:
     """The largest singular value over the smallest of those the task has: (...); infinite where it is singular."""
     chosen = moving_task(robot, link, task=task)
     s = singular_values(robot, q, chosen.link, task=chosen.task)
@@ -80,7 +84,13 @@ def condition_number(robot: Mechanism, q: ArrayLike, link: str | None = None, *,
 
 @composition()
 def is_singular(
-    robot: Mechanism, q: ArrayLike, link: str | None = None, *, task: str | None = None, tolerance: float = 1e-6
+    robot: Mechanism,
+    q: ArrayLike,
+    link: str | None = None,
+    *,
+    task: str | None = None,
+    tolerance: float = 1e-6,
+    out: Array | None = None,
 ) -> NDArray[np.bool_]:
     """Whether the frame has lost a direction of motion that it has elsewhere: (...), booleans.
 

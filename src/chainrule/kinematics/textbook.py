@@ -8,7 +8,9 @@ import numpy as np
 
 from chainrule.algorithms import exponentials as algorithm
 from chainrule.arguments import Array
+from chainrule.core.at import reads_model
 from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import composition
 from chainrule.core.exponential_table import ExponentialTable
 from chainrule.core.link_tables import VelocityTable
 from chainrule.core.mechanism import Mechanism
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 VELOCITY_UNITS = {"omega": "rad/s", "v": "m/s", "omega_0": "rad/s", "v_0": "m/s"}
 
 
-@takes_dask()
+@composition()
 def velocity_table(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> VelocityTable:
     """Velocities from the base to the tip (Craig): omega_i and v_i of each link in its own axes, and in the base's.
 
@@ -52,6 +54,7 @@ def velocity_table(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> VelocityTab
     return VelocityTable(names, VELOCITY_UNITS, **vectors, R=across @ turn, P=P)
 
 
+@reads_model
 @takes_dask()
 def exponential_table(robot: Mechanism, q: ArrayLike) -> ExponentialTable:
     """The product of exponentials: screws S_i, e^([S_i] q_i), their products, the columns Ad S_i, and what they make.

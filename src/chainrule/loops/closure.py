@@ -9,15 +9,15 @@ import numpy as np
 
 from chainrule.algorithms import loop_equations, loop_projection
 from chainrule.arguments import Array, names
+from chainrule.core.at import reads_model
 from chainrule.core.closure import closure_of
-from chainrule.core.dask import takes_dask
-from chainrule.core.declaration import BY_ALGORITHM, function
+from chainrule.core.declaration import BY_ALGORITHM, composition, function
 from chainrule.core.evaluation import zeros
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import PROJECTED
 from chainrule.core.reading import find_velocities, read_state
 from chainrule.errors import ModelError, quoted
-from chainrule.functions.table import CONSTRAINTS, DISPLACEMENTS, EQUATIONS, QD, Needs, Q
+from chainrule.functions.table import CONSTRAINTS, DISPLACEMENTS, EQUATIONS, POSITIONS, QD, Needs, Q
 from chainrule.model import Model
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ def poses(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Array:
     """The pose of each constraint's second origin in its first: (..., constraints, 4, 4)."""
 
 
-@takes_dask()
-def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
+@reads_model
+@composition((POSITIONS,))
+def close(robot: Mechanism, q: ArrayLike, *, hold: Sequence[str] = (), out: Array | None = None) -> Array:
     """A closed configuration near q, for each state of a batch: (..., nq). The joints in `hold` stay as they are.
 
     Newton's method with damping. Where it ends in a loop that is open, or closed the wrong way round (axes

@@ -38,7 +38,9 @@ variant(
 
 
 @composition((VELOCITIES,))
-def consistent_velocity(robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, hold: Sequence[str] = ()) -> Array:
+def consistent_velocity(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, *, hold: Sequence[str] = (), out: Array | None = None
+) -> Array:
     """The velocity nearest to qd that keeps the loops closed, in the metric of the mass matrix: (..., n).
 
     The joints in `hold` keep theirs; an error names the constraint if the others cannot follow.
@@ -67,7 +69,7 @@ variant(
 
 @composition((ACCELERATIONS,))
 def consistent_acceleration(
-    robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, hold: Sequence[str] = ()
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, hold: Sequence[str] = (), out: Array | None = None
 ) -> Array:
     """The acceleration nearest to qdd that keeps the loops closed, G qdd + gamma = 0: (..., n)."""
     held = find_velocities(robot, "consistent_acceleration", names(hold, "consistent_acceleration: hold"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, positive
+from chainrule.core.at import reads_model
 from chainrule.core.dask import takes_dask
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import find_link
@@ -50,6 +51,7 @@ class Branches:
     """The class of arms: "planar", "spherical wrist" or "parallel axes"."""
 
 
+@reads_model
 @takes_dask(target=pose_dimensions)
 def branches(
     robot: Mechanism, target: ArrayLike, link: str | None = None, *, order: str = "rpy", tolerance: float = 1e-6

@@ -8,7 +8,7 @@ from chainrule.dynamics import unit_check
 from chainrule.kinematics import moving_point, poses
 from chainrule.kinematics import textbook as kinematics
 from chainrule.robot import building
-from chainrule.simulation.state_derivative import state_dot
+from chainrule.simulation.state_dot import state_dot
 
 
 class Textbook(RobotSubject):

@@ -9,7 +9,8 @@ import numpy as np
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array, flag, number, one_of, rows_of
-from chainrule.core.dask import takes_dask
+from chainrule.core.at import reads_model
+from chainrule.core.declaration import composition
 from chainrule.core.derived import backend_of, remember
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
@@ -26,7 +27,8 @@ MAX_OPENING = 1e-3
 """The residual of loops, in m or without unit, beyond which a state is none of the robot."""
 
 
-@takes_dask()
+@reads_model
+@composition()
 def state_dot(
     robot: Mechanism,
     t: float,
@@ -38,6 +40,7 @@ def state_dot(
     tip_wrench: ArrayLike | None = None,
     external: Mapping[str, ArrayLike] | None = None,
     frame: str = "world",
+    out: Array | None = None,
 ) -> Array:
     """The rate dx/dt of the state x = (q, qd), for any ODE solver: (dq/dt, qdd), (..., nq + n).
 
@@ -74,19 +77,19 @@ def state_dot(
     True
     """
     nq, n = robot.nq, robot.nv
-    state = rows_of(x, nq + n, "state_derivative: x", "q and qd")
+    state = rows_of(x, nq + n, "state_dot: x", "q and qd")
     q, qd = state[..., :nq], state[..., nq:]
     if robot.model.quaternions:
-        refuse_zero_quaternions(robot, q, "state_derivative: x")
+        refuse_zero_quaternions(robot, q, "state_dot: x")
         q = evaluate(robot, "integrate", q=q, v=np.zeros(n))
     if robot.model.constraints:
         _refuse_open_loops(robot, q)
     if smoothing is not None:
         smoothing = _smoothing(smoothing)
     one_of(WRENCH_FRAMES, frame, "frame")
-    time = t if type(t) is float else number(t, "state_derivative: t", "s")
+    time = t if type(t) is float else number(t, "state_dot: t", "s")
     tau = _torque(robot, time, q, qd, torque)
-    if flag(torque_limits, "state_derivative: torque_limits"):
+    if flag(torque_limits, "state_dot: torque_limits"):
         tau = _saturate(robot, tau)
     qdd = _accelerations(robot, q, qd, tau, smoothing, tip_wrench, external, frame)
     rates = evaluate(robot, "states.coordinate_rates", q=q, v=qd) if nq != n else qd
@@ -107,7 +110,7 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
         return single(q, qd, tau, **loads, stick=True) if rubbing else single(q, qd, tau, **loads)
     if smoothing is None:
         raise ModelError(
-            f"state_derivative: joints {quoted(rubbing)} of robot {robot.name!r} have dry friction, which jumps where "
+            f"state_dot: joints {quoted(rubbing)} of robot {robot.name!r} have dry friction, which jumps where "
             "a joint turns back, so that an ODE solver stalls there. Pass smoothing=0.01, a speed in rad/s or m/s in "
             "which friction rises, or smoothing=0 for the jump itself; or use robot.simulate, which holds joints"
         )
@@ -124,9 +127,9 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
 
 def _smoothing(value: float) -> float:
     """A speed that is zero or more."""
-    speed = number(value, "state_derivative: smoothing")
+    speed = number(value, "state_dot: smoothing")
     if not 0 <= speed < np.inf:
-        raise ShapeError(f"state_derivative: smoothing must be a speed, 0 or more, got {speed:g}")
+        raise ShapeError(f"state_dot: smoothing must be a speed, 0 or more, got {speed:g}")
     return speed
 
 
@@ -139,7 +142,7 @@ def _refuse_open_loops(robot: Mechanism, q: Array) -> None:
     gap = np.abs(constraint_residual(robot, q)).max(initial=0.0)
     if gap > MAX_OPENING:
         raise ShapeError(
-            f"state_derivative: the loops of robot {robot.name!r} are open by {gap:.2g} (m, or without unit for "
+            f"state_dot: the loops of robot {robot.name!r} are open by {gap:.2g} (m, or without unit for "
             "directions); start from q = robot.loops.close(q) and qd = robot.loops.consistent_velocity(q, qd), and "
             "tighten the solver's tolerances, or use robot.simulate, which keeps loops closed"
         )
@@ -152,7 +155,7 @@ def _saturate(robot: Mechanism, tau: Array) -> Array:
     if passive.any():
         name = robot.velocity_names[int(np.argwhere(passive)[0][-1])]
         raise ShapeError(
-            f"state_derivative: joint {name!r} has an effort limit of 0, so that no torque can act there; give it "
+            f"state_dot: joint {name!r} has an effort limit of 0, so that no torque can act there; give it "
             "none, or pass torque_limits=False"
         )
     return np.clip(tau, -effort, effort) if np.isfinite(effort).any() else tau
@@ -163,7 +166,7 @@ def _torque(robot: Mechanism, t: float, q: Array, qd: Array, torque: Any) -> Arr
     if torque is None:
         return np.zeros(robot.nv)
     if isinstance(torque, (np.ndarray, list)):
-        return read_argument(robot, "state_derivative", "tau", torque)
+        return read_argument(robot, "state_dot", "tau", torque)
     from chainrule.simulation.state_torque import torque_of  # controllers and samples are heavy to import
 
     return torque_of(robot, t, q, qd, torque)

@@ -76,7 +76,7 @@ def test_a_floating_base_keeps_its_quaternion_and_moves_as_in_simulate():
     stretched = np.array([*q, *qd])
     stretched[3:7] *= 3.0  # the same orientation
     assert np.allclose(free.textbook.state_dot(0.0, stretched), free.textbook.state_dot(0.0, [*q, *qd]))
-    with pytest.raises(ShapeError, match=r"state_derivative: x: the quaternion .* is zero"):
+    with pytest.raises(ShapeError, match=r"state_dot: x: the quaternion .* is zero"):
         free.textbook.state_dot(0.0, np.zeros(13))
 
 
@@ -120,11 +120,11 @@ REFUSED = {
         "a PID has internal states, for which x = .* has no room"),
     "a controller of another robot": (
         lambda: ARM.textbook.state_dot(0.0, np.zeros(4), cr.PD(cr.load("pendulum"), [0.0], 1.0, 1.0)),
-        "state_derivative: the PD was made for robot 'pendulum'"),
+        "state_dot: the PD was made for robot 'pendulum'"),
     "a torque on a passive joint": (
         lambda: ARM.edit(joints={"joint1": {"effort": 0.0}}).textbook.state_dot(0.0, np.zeros(4), [1.0, 0.0]),
         "joint 'joint1' has an effort limit of 0"),
-    "a torque of wrong length": (lambda: ARM.textbook.state_dot(0.0, np.zeros(4), [1.0]), "state_derivative: tau"),
+    "a torque of wrong length": (lambda: ARM.textbook.state_dot(0.0, np.zeros(4), [1.0]), "state_dot: tau"),
     "a negative smoothing": (
         lambda: ARM.edit(joints={"*": {"coulomb": 1.0}}).textbook.state_dot(0.0, np.zeros(4), smoothing=-1.0),
         "smoothing must be a speed, 0 or more"),

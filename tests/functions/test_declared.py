@@ -1,0 +1,169 @@
+"""What holds for every declared function: `out`, other values of parameters, both ways to evaluate.
+
+The functions come from their declarations, and their arguments from the names of their parameters.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, is_dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from surface import functions
+
+import chainrule as cr
+from chainrule.core.at import takes_bound
+from chainrule.errors import ModelError
+
+ARM = (
+    cr.load("planar_2r")
+    .edit(joints={"*": {"effort": [60.0, 30.0], "viscous": 0.2}})
+    .with_spring("base", "link2", (0, 0.5, 0), (0, 0.1, 0), stiffness=3.0)
+)
+BAR = cr.load("four_bar")
+ROBOTS = {"arm": ARM, "loop": BAR}
+VALUES = {"link2.mass": [0.7, 1.8], "gravity.y": [-3.0, -9.0], "joint1.viscous": [0.1, 0.4], "link2.com.x": [0.6, 0.9]}
+LOOPED = {"coupler_link.mass": [0.7, 1.8], "gravity.x": [-3.0, 2.0], "crank.viscous": [0.1, 0.4]}
+
+
+def of_states() -> list[str]:
+    """Functions of states: those that parameters are bound to, but those that read the request of a motion."""
+    found = []
+    for name, function in functions(ARM):
+        own = getattr(function, "__func__", function)
+        if takes_bound(own) and not hasattr(own, "takes_parameters"):
+            found.append(name)
+    return found
+
+
+NAMES = of_states()
+ARRAYS = ("Array", "NDArray[np.bool_]")
+
+
+def returns_one_array(name: str) -> bool:
+    return inspect.signature(attrgetter(name)(ARM)).return_annotation in ARRAYS
+
+
+@cache
+def values_of(robot: cr.Robot, rows: tuple[int, ...]) -> dict[str, Any]:
+    """An argument of each name that functions of states have."""
+    rng = np.random.default_rng(4)
+    q = robot.random_state(rng, rows)
+    qd, qdd, tau, vector = (rng.normal(size=(*rows, robot.nv)) for _ in range(4))
+    if robot.model.constraints:
+        q = robot.loops.close(np.broadcast_to(robot.home(), (*rows, robot.nq)))
+        qd = robot.loops.consistent_velocity(q, qd)
+        qdd = robot.loops.consistent_acceleration(q, qd, qdd)
+    F = rng.normal(size=6)
+    return {
+        "q": q, "qd": qd, "qdd": qdd, "tau": tau, "v": qd, "x": tau, "vector": vector, "q0": q, "q1": q[..., ::-1].copy(),
+        "wrench": F, "twist": F, "acceleration": F, "direction": np.array([0.6, 0.8, 0.0]), "t": 0.0,
+        "target": robot.pose(q[(0,) * len(rows)]),
+    }  # fmt: skip
+
+
+def arguments_of(robot: cr.Robot, name: str, rows: tuple[int, ...] = (), row: int | None = None) -> dict[str, Any]:
+    """Arguments of a function by name; with a row, those of one state of the batch."""
+    values = values_of(robot, rows)
+    if name == "textbook.state_dot":
+        values = values | {"x": np.concatenate([values["q"], values["qd"]], axis=-1)}
+    parameters = inspect.signature(attrgetter(name)(robot)).parameters.values()
+    wanted = [p.name for p in parameters if p.default is p.empty or p.name in ("q", "qd", "qdd", "tau")]
+    chosen = {x: values[x] for x in wanted}
+    if row is not None:
+        chosen = {x: array[row] if np.shape(array)[: len(rows)] == rows else array for x, array in chosen.items()}
+    return chosen
+
+
+def parts_of(result: Any, path: str = "") -> dict[str, Any]:
+    """The arrays of a result by where they stand in it."""
+    if isinstance(result, (np.ndarray, np.generic, float)):
+        return {path: np.asarray(result)} if np.asarray(result).dtype.kind in "bif" else {}
+    if is_dataclass(result):
+        parts = {field.name: getattr(result, field.name) for field in fields(result)}
+    else:
+        parts = dict(result) if isinstance(result, dict) else getattr(result, "_asdict", dict)()
+    return {where: x for name, part in parts.items() for where, x in parts_of(part, f"{path}.{name}").items()}
+
+
+def call(robot: Any, name: str, arguments: dict[str, Any], **options: Any) -> Any:
+    """The result of a function."""
+    return attrgetter(name)(robot)(**arguments, **options)
+
+
+def first_call(robot: cr.Robot, name: str, arguments: dict[str, Any]) -> Any:
+    """The result of a function; a robot that it is not meant for is no case."""
+    try:
+        return call(robot, name, arguments)
+    except ModelError as error:
+        pytest.skip(str(error))
+
+
+def test_most_functions_are_declared():
+    assert len(NAMES) > 70
+    assert {"pose", "loops.close", "analysis.payload", "textbook.rnea_table", "balanced_wrench"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("name", [name for name in NAMES if returns_one_array(name)])
+def test_what_returns_one_array_writes_it_into_out(name, robot):
+    own = ROBOTS[robot].reference
+    arguments = arguments_of(own, name, (2,))
+    expected = first_call(own, name, arguments)
+    out = np.empty_like(expected)
+    assert call(own, name, arguments, out=out) is out
+    assert_array_equal(out, expected)
+    with pytest.raises(cr.ShapeError, match="out must be a NumPy array of shape"):
+        call(own, name, arguments, out=np.empty((7, *expected.shape), expected.dtype))
+
+
+def edited(robot: cr.Robot, values: dict[str, float]) -> cr.Robot:
+    """The robot with these numbers, by the edits that a user makes."""
+    for name, value in values.items():
+        part, _, number = name.partition(".")
+        if part == "gravity":
+            gravity = robot.gravity
+            gravity["xyz".index(number)] = value
+            robot = robot.edit(gravity=gravity)
+        elif number.startswith("com"):
+            robot = robot.edit(links={part: {"com": (value, *list(robot.links[part].com)[1:])}})
+        else:
+            of_a_link = part in robot.link_names
+            robot = robot.edit(**{"links" if of_a_link else "joints": {part: {number: value}}})
+    return robot.reference
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_other_values_of_parameters_are_those_of_an_edited_robot(name, robot):
+    own, values = ROBOTS[robot].reference, VALUES if robot == "arm" else LOOPED
+    robots = [edited(own, {parameter: pair[k] for parameter, pair in values.items()}) for k in range(2)]
+    arguments = arguments_of(own, name, (2,))
+    first_call(own, name, arguments)
+    one = call(
+        own.at({parameter: pair[0] for parameter, pair in values.items()}), name, arguments_of(own, name, (2,), 0)
+    )
+    both = call(own.at(values), name, arguments)
+    rows = [parts_of(call(robots[k], name, arguments_of(own, name, (2,), k))) for k in range(2)]
+    assert rows[0]
+    for path, found in parts_of(both).items():
+        expected = np.array([row[path] for row in rows])
+        assert_allclose(np.broadcast_to(found, expected.shape), expected, rtol=1e-9, atol=1e-9)
+        assert_allclose(parts_of(one)[path], expected[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_robot_and_its_reference_have_the_same_results(name, robot):
+    own = ROBOTS[robot]
+    arguments = arguments_of(own.reference, name, (3,))
+    expected = parts_of(first_call(own.reference, name, arguments))
+    found = parts_of(call(own, name, arguments))
+    assert expected.keys() == found.keys()
+    for path, array in expected.items():
+        assert_allclose(found[path], array, rtol=1e-9, atol=1e-9)
