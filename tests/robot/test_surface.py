@@ -89,7 +89,8 @@ def of_class(prefix: str, kind: type):
             continue  # of Exception, tuple and their like
         raw, thing = home.__dict__[name], getattr(kind, name)
         if callable(thing):
-            yield f"{prefix}.{name}{signature(thing, left_out)}", thing
+            own = [*inspect.signature(raw).parameters][:1] if inspect.isfunction(raw) else []
+            yield f"{prefix}.{name}{signature(thing, [*left_out, *own])}", thing
         elif hasattr(raw, "__get__"):
             yield f"{prefix}.{name}", None
 

@@ -16,11 +16,12 @@ from chainrule import symbolic
 from chainrule.errors import ChainruleError, ShapeError
 from chainrule.symbolic.closed_form.summary import summary
 from chainrule.symbolic.documents import printing
-from chainrule.symbolic.documents.document import CodeBlock, Document, Equation, Paragraph, TableBlock
+from chainrule.symbolic.documents.blocks import CodeBlock, Equation, Paragraph, TableBlock
+from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.latex import article
 from chainrule.symbolic.lagrange.bodies import angular_velocity, generalized_force
 from chainrule.symbolic.lagrange.coordinates import coordinates
-from chainrule.symbolic.source_code.exports import export, export_equations
+from chainrule.symbolic.source_code.exports import export
 from chainrule.symbolic.source_code.languages import LANGUAGES
 
 x = sp.Symbol("x")
@@ -163,14 +164,14 @@ def test_hostile_names_in_markdown_and_notebooks(hostile_documents):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_hostile_names_in_source_code(language, hostile_documents):
-    plain = export_equations(robot_named("arm").equations(), language)
+    plain = robot_named("arm").equations().source_code(language)
     for name, robot, _ in hostile_documents:
-        text = export_equations(robot.equations(), language)
+        text = robot.equations().source_code(language)
         own = re.search(r"chainrule: (\w+)\.", text)
         assert own is not None, name
         assert len(own[1]) <= 60, name
         assert text.replace(own[1], "arm") == plain, name
-    numpy_text = export_equations(robot_named("arm").equations(), "numpy")
+    numpy_text = robot_named("arm").equations().source_code("numpy")
     compile(numpy_text, "arm.py", "exec")
 
 

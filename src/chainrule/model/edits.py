@@ -362,6 +362,16 @@ def map_dofs(model: Model, change: Callable[[Dof], Dof]) -> Model:
     return replace(model, joints=tuple(joints))
 
 
+def without_friction(model: Model) -> Model:
+    """The model without friction in its joints."""
+    return map_dofs(model, lambda dof: dof.without_friction())
+
+
+def without_dry_friction(model: Model) -> Model:
+    """The model without what holds its joints at rest; laws of the user's own that do so are left out as a whole."""
+    return map_dofs(model, lambda dof: dof.without_dry_friction())
+
+
 def center_frames(model: Model) -> Model:
     """Place the frame of every link that moves at its center of mass, with its axes as they were.
 

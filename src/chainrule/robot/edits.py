@@ -238,7 +238,7 @@ def friction_function(value: Any, what: str) -> FrictionFunction | None:
 
 def without_friction(robot: R) -> R:
     """No friction at all."""
-    return type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_friction()))
+    return type(robot)(edits.without_friction(robot.model))
 
 
 def scale_masses(robot: R, factor: float) -> R:

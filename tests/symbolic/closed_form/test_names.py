@@ -16,7 +16,6 @@ from chainrule.spatial import Rotation, Transform, Vector
 from chainrule.symbolic.closed_form.kinematics import kinematic_equations
 from chainrule.symbolic.closed_form.summary import summary
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
-from chainrule.symbolic.source_code.exports import export_equations
 
 LINK = """<link name="{}"><inertial><origin xyz=".3 0 0"/><mass value="1"/>
 <inertia ixx=".01" iyy=".02" izz=".02"/></inertial></link>"""
@@ -50,7 +49,7 @@ def test_two_joints_on_one_link_have_their_own_angles():
     }  # fmt: skip
     np.testing.assert_allclose(own.lambdify("g")(q), robot.gravity_torque(q), rtol=1e-12)
     space = {}
-    exec(export_equations(own, "numpy", ["g"]), space)
+    exec(own.source_code("numpy", ["g"]), space)
     np.testing.assert_allclose(space["two_g"](np.array(q)), robot.gravity_torque(q), rtol=1e-12)
     for method in ("newton-euler", "lagrange", "closed-form"):
         robot.derivation(method)
@@ -113,7 +112,7 @@ def test_names_that_mean_something_elsewhere(name):
     assert len({str(symbol) for symbol, _ in shared} | {str(s) for s in own.parameters}) == len(shared) + 5
     assert not {str(s) for s, _ in own.intermediate("mass_matrix").assignments} & {name}
     space = {}
-    exec(export_equations(own, "numpy"), space)
+    exec(own.source_code("numpy"), space)
     found = space["planar_2r_tau"](*map(np.array, (q, qd, qdd)))
     np.testing.assert_allclose(found, robot.inverse_dynamics(q, qd, qdd), rtol=1e-12)
 

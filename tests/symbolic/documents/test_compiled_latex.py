@@ -8,7 +8,8 @@ import pytest
 
 import chainrule as cr
 from chainrule.symbolic.derivations.derivation import METHODS
-from chainrule.symbolic.documents.document import Document, Formula, TableBlock
+from chainrule.symbolic.documents.blocks import Formula, TableBlock
+from chainrule.symbolic.documents.document import Document
 from symbolic.lagrange.systems import arm_2r, gantry, pendulum
 
 pytestmark = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")

@@ -20,7 +20,6 @@ from chainrule.symbolic.closed_form.matrices import ARGUMENTS
 from chainrule.symbolic.source_code.exports import (
     MatrixFunction,
     export,
-    export_equations,
     identifier,
     suffix,
 )
@@ -102,7 +101,7 @@ def written(request):
 
 def test_c_compiles_without_a_warning_and_gives_the_kernels_numbers(written, tmp_path):
     robot, eqs = written
-    functions = compiled(export_equations(eqs, "c", TERMS), tmp_path)
+    functions = compiled(eqs.source_code("c", TERMS), tmp_path)
     for state in states(robot):
         for term in TERMS:
             shape = expected(robot, term, *state).shape
@@ -113,7 +112,7 @@ def test_c_compiles_without_a_warning_and_gives_the_kernels_numbers(written, tmp
 def test_numpy_code_gives_the_kernels_numbers_for_batches(written):
     robot, eqs = written
     scope = {}
-    exec(export_equations(eqs, "numpy", TERMS), scope)
+    exec(eqs.source_code("numpy", TERMS), scope)
     batch = [np.stack(parts) for parts in zip(*states(robot), strict=True)]
     for term in TERMS:
         found = scope[f"{robot.name}_{term}"](*arguments(term, *batch))
@@ -126,7 +125,7 @@ def test_octave_gives_the_kernels_numbers(written, tmp_path):
     robot, eqs = written
     state = states(robot)[0]
     calls = [(f"{robot.name}_{term}", arguments(term, *state)) for term in TERMS]
-    rows = octave_results(export_equations(eqs, "octave", TERMS), calls, tmp_path)
+    rows = octave_results(eqs.source_code("octave", TERMS), calls, tmp_path)
     for term, row in zip(TERMS, rows, strict=True):
         same(row, robot, term, state)
 
@@ -191,7 +190,7 @@ def interpreted(text, name, given):
 def test_other_languages_say_the_same_read_line_by_line(language):
     for name, parameters in CASES[:3]:
         robot = cr.load(name)
-        text = export_equations(equations(robot, parameters), language, ("M", "c", "g", "tau"))
+        text = equations(robot, parameters).source_code(language, ("M", "c", "g", "tau"))
         for state in states(robot):
             for term in ("M", "c", "g", "tau"):
                 given = dict(zip(ARGUMENTS[term], (a.tolist() for a in arguments(term, *state)), strict=False))
@@ -209,13 +208,13 @@ def test_julia_gives_the_kernels_numbers(written, tmp_path):
     state = states(robot)[0]
     given = ", ".join(str(a.tolist()) for a in state)
     script = tmp_path / "arm.jl"
-    script.write_text(export_equations(eqs, "julia", ["tau"]) + f"\nprintln({robot.name}_tau({given}))\n")
+    script.write_text(eqs.source_code("julia", ["tau"]) + f"\nprintln({robot.name}_tau({given}))\n")
     done = subprocess.run(["julia", str(script)], capture_output=True, text=True, check=True)
     same([float(x) for x in done.stdout.strip()[1:-1].split(",")], robot, "tau", state)
 
 
 def test_common_subexpressions_are_computed_once():
-    text = export_equations(equations(cr.load("scara")), "c", ["tau"])
+    text = equations(cr.load("scara")).source_code("c", ["tau"])
     assert text.count("cos(q[1])") == 1
     assert text.count("sin(q[1])") == 1
 
@@ -269,9 +268,9 @@ def test_any_matrix_of_named_arguments_can_be_written():
 def test_what_cannot_be_written_is_refused():
     eqs = equations(cr.load("pendulum"))
     with pytest.raises(UnknownNameError, match="no language named 'fortran'"):
-        export_equations(eqs, "fortran")
+        eqs.source_code("fortran")
     with pytest.raises(UnknownNameError, match="no term named 'N'"):
-        export_equations(eqs, "c", ["N"])
+        eqs.source_code("c", ["N"])
     with pytest.raises(ShapeError, match="'z', which is no argument"):
         export({"f": sp.Matrix([sp.Symbol("z")])}, "c")
     with pytest.raises(ShapeError, match="letters, digits"):

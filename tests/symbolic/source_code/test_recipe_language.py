@@ -7,7 +7,7 @@ import sympy as sp
 from sympy.printing.fortran import FCodePrinter
 
 import chainrule as cr
-from chainrule.symbolic.source_code.exports import export, export_equations, suffix
+from chainrule.symbolic.source_code.exports import export, suffix
 from chainrule.symbolic.source_code.languages import LANGUAGES, Language
 from chainrule.symbolic.source_code.routine import ExpressionWriter
 
@@ -40,7 +40,7 @@ def listed(monkeypatch):
 @pytest.mark.usefixtures("listed")
 def test_equations_are_written_in_the_new_language():
     robot = cr.load("pendulum")
-    text = export_equations(robot.equations(), "fortran")
+    text = robot.equations().source_code("fortran")
     assert suffix("fortran") == ".f90"
     assert text.count("end subroutine") == 4
     scope = {"sin": sp.sin, "cos": sp.cos, "q": lambda i: sp.Float(0.3)}  # step 4: read line by line

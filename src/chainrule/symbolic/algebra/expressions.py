@@ -37,7 +37,7 @@ LETTERS_AND_INDEX = re.compile(r"(?P<letters>[^\W\d_]+)(?P<index>\w*)")
 """The name of a coordinate, such as theta_1."""
 
 
-def with_dots(coordinate: sp.Symbol, dots: str) -> sp.Symbol:
+def with_dots(coordinate: sp.Symbol, dots: str, **assumptions: bool) -> sp.Symbol:
     """The symbol of the velocity ("dot") or acceleration ("ddot") of a coordinate, which prints with dots.
 
     >>> with_dots(sp.Symbol("theta_1"), "ddot")
@@ -46,7 +46,7 @@ def with_dots(coordinate: sp.Symbol, dots: str) -> sp.Symbol:
     parts = LETTERS_AND_INDEX.fullmatch(coordinate.name)
     if parts is None:
         raise ShapeError(f"a coordinate's name is letters and then an index, such as theta_1, not {coordinate.name!r}")
-    return sp.Symbol(parts["letters"] + dots + parts["index"], real=True)
+    return sp.Symbol(parts["letters"] + dots + parts["index"], **assumptions)
 
 
 def symbol(value: Any, what: str) -> sp.Symbol:

@@ -445,6 +445,11 @@ def to_sympy(x: Any, shape: Callable[[sp.Expr], sp.Expr] | None = None) -> sp.Ex
     return x.sympy(shape) if isinstance(x, Element) else exact(float(x))
 
 
+def to_matrix(rows: Iterable[Iterable[Any]], shape: Callable[[sp.Expr], sp.Expr] | None = None) -> sp.ImmutableMatrix:
+    """Rows of elements and numbers as a matrix of expressions."""
+    return sp.ImmutableMatrix([[to_sympy(x, shape) for x in row] for row in rows])
+
+
 def contract(expression: Any, angles: Iterable[sp.Symbol], groups: Iterable[Iterable[sp.Symbol]] = ()) -> sp.Expr:
     """Contract a trigonometric polynomial to its canonical form; other expressions are refused.
 

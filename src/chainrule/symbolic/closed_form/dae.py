@@ -17,7 +17,7 @@ from chainrule.functions import reference
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
 from chainrule.spatial.linear import multiply, transpose
-from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
+from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 from chainrule.symbolic.closed_form.verification import check, numbers_of, random_states
 
@@ -90,8 +90,7 @@ def eliminate(model: Model, system: SparseSystem) -> Elimination:
 
 def system_without_torque(model: Model, q: Any, qd: Any) -> SparseSystem:
     """The equations in rates without friction, with no torque, and without entries that are zero in all states."""
-    frictionless = edits.map_dofs(model, lambda dof: dof.without_friction())
-    system = equations_in_rates(frictionless, q, qd, [0] * model.nv)
+    system = equations_in_rates(edits.without_friction(model), q, qd, [0] * model.nv)
     system.entries = {place: x for place, x in system.entries.items() if not isinstance(x, Element) or x.prune().terms}
     return system
 
@@ -133,13 +132,13 @@ class DAEEquations:
     def matrix(self) -> sp.ImmutableMatrix:
         """The matrix of the system."""
         size = len(self._system.rhs)
-        entries = {place: to_sympy(prune(x)) for place, x in self._system.entries.items()}
+        entries = {place: to_sympy(x) for place, x in self._system.entries.items()}
         return sp.ImmutableMatrix(sp.SparseMatrix(size, size, entries))
 
     @cached_property
     def rhs(self) -> sp.ImmutableMatrix:
         """The right side: velocity terms, gravity, and torques."""
-        column = [to_sympy(prune(x)) for x in self._system.rhs]
+        column = [to_sympy(x) for x in self._system.rhs]
         first = 12 * len(self.symbolic.model.bodies)
         column[first:] = [x + t for x, t in zip(column[first:], self.tau, strict=True)]
         return sp.ImmutableMatrix(column)
@@ -168,8 +167,8 @@ class DAEEquations:
     def reduced(self) -> DAEReduction:
         """From the DAE to the ODE: unknowns eliminated until M qddot + h = tau is left."""
         found = eliminate(self.symbolic.model, self._system)
-        steps = DAEReduction(**{name: _matrix(rows) for name, rows in vars(found).items()})
-        numbers = edits.map_dofs(self.symbolic.numbers, lambda dof: dof.without_friction())
+        steps = DAEReduction(**{name: to_matrix(rows) for name, rows in vars(found).items()})
+        numbers = edits.without_friction(self.symbolic.numbers)
         state = random_states(numbers)
         values = numbers_of(self.symbolic, state)
         check("M of the DAE", steps.M, reference.evaluate(numbers, "mass_matrix", [state.q]), values, numbers)
@@ -198,14 +197,10 @@ class DAEReduction:
 
 
 def _find(found: tuple[Block, ...], name: str) -> Block:
-    for block in found:
-        if block.name == name:
-            return block
-    raise UnknownNameError.of("block", name, [block.name for block in found], "the DAE")
-
-
-def _matrix(rows: Rows) -> sp.ImmutableMatrix:
-    return sp.ImmutableMatrix([[to_sympy(prune(x)) for x in row] for row in rows])
+    by_name = {block.name: block for block in found}
+    if name not in by_name:
+        raise UnknownNameError.of("block", name, by_name, "the DAE")
+    return by_name[name]
 
 
 def _plus(A: Rows, B: Rows) -> Rows:

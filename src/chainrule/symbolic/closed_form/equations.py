@@ -16,7 +16,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
 from chainrule.core.unit_report import UnitReport
 from chainrule.errors import ModelError
-from chainrule.symbolic.algebra.ring import prune, to_sympy
+from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters, base_parameters
 from chainrule.symbolic.closed_form.intermediate import Intermediate, intermediate
 from chainrule.symbolic.closed_form.matrices import Matrices
@@ -83,7 +83,7 @@ class Equations(Matrices):
         """Torques by Lagrange less those by Newton and Euler: zeros, exact ones if parameters are symbols."""
         self.refuse_long_terms("tau")
         pairs = zip(self.elements.lagrange, self.elements.newton_euler, strict=True)
-        return [to_sympy(prune(a - b), None) for a, b in pairs]
+        return [to_sympy(a - b) for a, b in pairs]
 
     def check_units(self) -> UnitReport:
         """The unit of each entry of each term, from the units of the symbols, as a table; `.ok` if all are right.

@@ -21,7 +21,7 @@ from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions import reference
 from chainrule.functions.reference import leaves
 from chainrule.functions.table import FUNCTIONS, TERMS, Axis
-from chainrule.model import Model, edits
+from chainrule.model import edits
 from chainrule.model.axis_frames import frames_on_axes
 from chainrule.symbolic.algebra.evaluation import Evaluator, stack
 from chainrule.symbolic.algebra.ring import Element
@@ -65,7 +65,7 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
     for name in functions:
         arguments = [[nodes[str(s)] for s in state[a]] for a in FUNCTIONS[name].arguments]
         options = options_of(robot, name, {})
-        model = _without_dry_friction(models[_is_of_joints(name)])
+        model = edits.without_dry_friction(models[_is_of_joints(name)])
         found = list(leaves(FUNCTIONS[name].compute(model, *arguments, **options)))
         results += found
         sizes.append(len(found))
@@ -90,7 +90,7 @@ def _is_of_joints(function: str) -> bool:
 
 def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> None:
     """Refuse intermediate variables whose results differ from the functions of the model."""
-    model = _without_dry_friction(symbolic.numbers)
+    model = edits.without_dry_friction(symbolic.numbers)
     state = random_states(model)
     evaluator = Evaluator(numbers_of(symbolic, state))
     with np.errstate(all="ignore"):
@@ -101,11 +101,6 @@ def _check(found: Intermediate, robot: Mechanism, symbolic: SymbolicModel) -> No
             expected = reference.evaluate(model, function, arguments, **options_of(robot, function, {}))
             values, sizes = stack([evaluator(x) for x in matrix], STATES)
             compare(function, values, sizes, expected.reshape(STATES, -1), model, size_of_terms(model, state))
-
-
-def _without_dry_friction(model: Model) -> Model:
-    """The model without dry friction, which has a case for each direction and is no formula."""
-    return edits.map_dofs(model, lambda dof: dof.without_dry_friction())
 
 
 def _node_of(x: Any, nodes: dict[str, Any]) -> Any:

@@ -7,7 +7,8 @@ import sympy as sp
 from chainrule.errors import ModelError
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
 from chainrule.symbolic.closed_form.summary import joint_table, parameter_table, short_names, style_of
-from chainrule.symbolic.documents.document import Block, Document, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.documents.document import Document
 
 
 def summary(equations: KinematicTerms, *, shorthand: bool = False) -> Document:

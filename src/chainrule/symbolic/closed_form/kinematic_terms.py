@@ -22,7 +22,7 @@ from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.evaluation import evaluate
 from chainrule.symbolic.algebra.factors import factors
 from chainrule.symbolic.algebra.quotients import is_zero_polynomial, root_of_squares
-from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
+from chainrule.symbolic.algebra.ring import Element, prune, to_matrix, to_sympy
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.matrices import MAX_MATRIX_TERMS
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
@@ -65,8 +65,7 @@ class KinematicTerms(Forms):
     @cached_property
     def T(self) -> sp.ImmutableMatrix:
         """Pose: 4 by 4."""
-        T = _matrix(self.pose_elements)
-        return self._check("the pose", T, self._numbers("pose", link=self.link))
+        return self._check("the pose", to_matrix(self.pose_elements), self._numbers("pose", link=self.link))
 
     @cached_property
     def pose_elements(self) -> list[list[Any]]:
@@ -92,7 +91,7 @@ class KinematicTerms(Forms):
     @cached_property
     def J(self) -> sp.ImmutableMatrix:
         """Jacobian, angular rows first: 6 by n."""
-        J = _matrix(self.elements)
+        J = to_matrix(self.elements)
         return self._check("the Jacobian", J, self._numbers("jacobian", link=self.link, frame=self.frame))
 
     # --- angles ---
@@ -299,7 +298,3 @@ def _minors_of_rows(rows: Sequence[Sequence[Any]]) -> list[Any]:
             larger[chosen] = prune(total)
         known = larger
     return list(known.values())
-
-
-def _matrix(rows: Sequence[Sequence[Any]]) -> sp.ImmutableMatrix:
-    return sp.ImmutableMatrix([[to_sympy(x) for x in row] for row in rows])

@@ -15,7 +15,8 @@ from chainrule.core.reading import find_link
 from chainrule.symbolic.closed_form.kinematic_summary import summary
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
-from chainrule.symbolic.documents.document import Document, Equation, Formula, Paragraph
+from chainrule.symbolic.documents.blocks import Equation, Formula, Paragraph
+from chainrule.symbolic.documents.document import Document
 
 MAX_SHOWN_JOINTS = 4
 """Joints of a robot whose pose and Jacobian a notebook shows in full."""

@@ -16,7 +16,7 @@ from chainrule.lazy import cached_property
 from chainrule.model import Dof, edits
 from chainrule.spatial import Wrench
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import Element, prune, to_sympy
+from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
 from chainrule.symbolic.algebra.translation import expression_of
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
@@ -182,7 +182,7 @@ class Matrices(Forms):
         q, _, _ = self.symbolic.state()
         F = Wrench.of([self.symbolic.ring.variable(s) for s in self.wrench])
         tau = statics.static_torque(self.symbolic.model, q, find_link(self.robot), F, self.tip_wrench)
-        return self._verify("external", sp.ImmutableMatrix([to_sympy(prune(x), self._shape) for x in tau]))
+        return self._verify("external", to_matrix(([x] for x in tau), self._shape))
 
     def arguments_of(self, name: str) -> tuple[str, ...]:
         """The arguments of a term, among q, qd, qdd and wrench."""
@@ -241,7 +241,7 @@ class Matrices(Forms):
         entries = getattr(self.elements, name)
         rows = [x if isinstance(x, list) else [x] for x in entries]
         self._refuse_size(name, [x for row in rows for x in row])
-        return sp.ImmutableMatrix([[to_sympy(x, self._shape) for x in row] for row in rows])
+        return to_matrix(rows, self._shape)
 
     def _scalar(self, name: str, attribute: str) -> sp.Expr:
         self.refuse_long_terms(name)

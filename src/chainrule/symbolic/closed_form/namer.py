@@ -131,7 +131,7 @@ class Namer:
             check_coordinate_symbol(chosen, name)
             return chosen
         if chosen is None and base is not None and base.name != name.replace(dots, ""):
-            return with_dots(base, dots)
+            return with_dots(base, dots, real=True)
         return sp.Symbol(chosen or name, real=True)
 
     def enter(self, new: NamedSymbol) -> None:

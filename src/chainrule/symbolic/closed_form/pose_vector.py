@@ -115,7 +115,7 @@ class Orientation:
         """The three angles."""
         r, (i, j, m, e) = self.R, axes_of(self._moving)
         s = self.sine
-        along = to_sympy(prune(r[i][i] if self._again else e * r[i][m]))
+        along = to_sympy(r[i][i] if self._again else e * r[i][m])
         second = sp.atan2(s, along) if self._again else sp.atan2(along, s)
         if self.is_singular:
             return self._in_order([angle(e * r[m][j], r[j][j]), second, sp.S.Zero])

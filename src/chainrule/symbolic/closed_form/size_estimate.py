@@ -156,10 +156,6 @@ register(
 )
 
 
-def _frictionless(model: Model) -> Model:
-    return edits.map_dofs(model, lambda dof: dof.without_friction())
-
-
 def _centrifugal(model: Model, q: list[Any], qd: list[Any]) -> list[Any]:
     """Velocity torques of each velocity alone, added up."""
     total: list[Any] = [0] * model.nv
@@ -183,7 +179,7 @@ QUANTITIES: dict[str, Callable[[Model, list[Any], list[Any], list[Any]], Any]] =
     "g": lambda model, q, qd, qdd: rnea.gravity_torque(model, q),
     "kinetic_energy": lambda model, q, qd, qdd: [energy.kinetic_energy(model, q, qd)],
     "potential_energy": lambda model, q, qd, qdd: [energy.potential_energy(model, q)],
-    "tau": lambda model, q, qd, qdd: vector_form.inverse_dynamics(_frictionless(model), q, qd, qdd),
+    "tau": lambda model, q, qd, qdd: vector_form.inverse_dynamics(edits.without_friction(model), q, qd, qdd),
 }
 """Term of the equations of motion -> its entries, over any scalars."""
 

@@ -10,15 +10,8 @@ import sympy as sp
 from chainrule.core.mechanism import Mechanism
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.matrices import Matrices
-from chainrule.symbolic.documents.document import (
-    Block,
-    Document,
-    Equation,
-    Formula,
-    Heading,
-    Paragraph,
-    TableBlock,
-)
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
+from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.printing import Style, definitions, latex, superscript_powers
 
 VELOCITY_TERM = r"C \dot{q}"

@@ -26,7 +26,7 @@ class Terms:
         self.symbolic = symbolic
         self.q, self.qd, self.qdd = symbolic.state()
         self.n = len(self.q)
-        self._frictionless = edits.map_dofs(symbolic.model, lambda dof: dof.without_friction())
+        self._frictionless = edits.without_friction(symbolic.model)
 
     @cached_property
     def M(self) -> list[list[Any]]:

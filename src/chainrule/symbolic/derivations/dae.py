@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
 from chainrule.dynamics.dae import blocks as blocks_of
 from chainrule.dynamics.dynamics import bias, mass_matrix
 from chainrule.dynamics.textbook import matrix_form as kernel_matrix_form
-from chainrule.model import Body
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import prune, to_sympy
+from chainrule.symbolic.algebra.ring import to_matrix
 from chainrule.symbolic.closed_form.dae import Elimination, eliminate, system_without_torque
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, count_terms, too_large
+from chainrule.symbolic.derivations.problem import DerivationProblem
+from chainrule.symbolic.derivations.rules import link_rows
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
-
-MAX_TERMS = 6000
-"""Terms of the matrices of the elimination; a robot with more is refused."""
 
 
 def parent_child(problem: DerivationProblem) -> list[Block]:
@@ -28,11 +23,9 @@ def parent_child(problem: DerivationProblem) -> list[Block]:
     def entries(model: Any, q: Any, qd: Any, _: Any) -> list[Any]:
         return [x for row in eliminate(model, system_without_torque(model, q, qd)).J for x in row]
 
-    problem.refuse_many_terms("the elimination of its DAE", entries, MAX_TERMS)
+    problem.estimate_terms("the elimination of its DAE", entries)
     found = eliminate(problem.model, system_without_torque(problem.model, q, qd))
-    size = sum(count_terms(row) for rows in (found.A, found.J, found.dV0, found.h) for row in rows)
-    if size > MAX_TERMS:
-        raise too_large(problem.robot, f"the elimination of its DAE has {size} terms")
+    problem.limit_terms("the elimination of its DAE", [found.A, found.J, found.dV0, found.h])
     return [*_links_and_joints(), *_matrices(problem, found), *_index(problem), *_elimination(problem, found)]
 
 
@@ -66,16 +59,16 @@ def _matrices(problem: DerivationProblem, found: Elimination) -> list[Block]:
     kernel = kernel_matrix_form(problem.robot, *problem.state[:2])
     blocks: list[Block] = []
     for body in problem.model.bodies:
-        i, rows = body.index, _rows(body)
-        S = _matrix([row[body.first_v : body.first_v + body.joint.kind.nv] for row in found.S[rows]])
-        G = _matrix([row[rows] for row in found.inertia[rows]])
+        i, rows = body.index, link_rows(body.index)
+        S = to_matrix([row[body.first_v : body.first_v + body.joint.kind.nv] for row in found.S[rows]])
+        G = to_matrix([row[rows] for row in found.inertia[rows]])
         numbers = [(found.S, kernel.S, "S"), (found.inertia, kernel.inertia, r"G"), (found.A, kernel.A, "A")]
         for ours, theirs, name in numbers:
-            problem.check_number(subscript(name, i), _matrix(ours[rows]), theirs[rows])
+            problem.check_number(subscript(name, i), to_matrix(ours[rows]), theirs[rows])
         blocks += [Heading(f"Link {i}: {body.link.name}", 2), Equation((Formula(subscript("S", i)), S))]
         if body.parent:
             parent = slice(6 * (body.parent - 1), 6 * body.parent)
-            Ad = _matrix([row[parent] for row in found.A[rows]])
+            Ad = to_matrix([row[parent] for row in found.A[rows]])
             blocks.append(Equation((Formula(subscript(r"\mathrm{Ad}", i)), Ad)))
         blocks.append(Equation((Formula(subscript(r"G", i)), G)))
     return blocks
@@ -111,17 +104,9 @@ def _index(problem: DerivationProblem) -> list[Block]:
 def _elimination(problem: DerivationProblem, found: Elimination) -> list[Block]:
     """From the DAE to the ODE."""
     robot, (q, qd, _) = problem.frictionless, problem.state
-    M, h, J, dV0 = (_matrix(rows) for rows in (found.M, found.h, found.J, found.dV0))
-    lengths = [u == "m" for u in problem.coordinate_units]
-    kernel = mass_matrix(robot, q)
-    units = {0: "kg m^2", 1: "kg m", 2: "kg"}
-    quantities = [
-        Quantity(f"M_{{{i + 1}{j + 1}}}", M[i, j], units[lengths[i] + lengths[j]], kernel[i, j])
-        for i in range(M.rows)
-        for j in range(i, M.cols)
-    ]
-    rest = bias(robot, q, qd)
-    quantities += [Quantity(subscript("h", i + 1), h[i], unit, rest[i]) for i, unit in enumerate(problem.torque_units)]
+    M, h, J, dV0 = (to_matrix(rows) for rows in (found.M, found.h, found.J, found.dV0))
+    quantities = problem.matrix_quantities("M", M, mass_matrix(robot, q))
+    quantities += problem.torque_quantities("h", h, bias(robot, q, qd))
     problem.check_number("J", J, kernel_matrix_form(problem.robot, q, qd).J)
     dofs = [dof for joint in problem.model.joints for dof in joint.dofs]
     rotors, springs = (any(not is_zero(getattr(dof, name)) for dof in dofs) for name in ("rotor", "stiffness"))
@@ -167,11 +152,3 @@ def _meets(places: Any, row: Any, column: Any) -> bool:
         for i in range(row.start, row.start + row.size)
         for j in range(column.start, column.start + column.size)
     )
-
-
-def _rows(body: Body) -> slice:
-    return slice(6 * (body.index - 1), 6 * body.index)
-
-
-def _matrix(rows: Any) -> sp.Matrix:
-    return sp.Matrix([[to_sympy(prune(x)) for x in row] for row in rows])

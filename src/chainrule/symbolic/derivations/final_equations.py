@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
-from chainrule.arguments import Array
 from chainrule.dynamics.dynamics import inverse_dynamics, mass_matrix, torque_terms
 from chainrule.symbolic.closed_form.summary import VELOCITY_TERM, sum_of_terms, terms_not_zero
 from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
-from chainrule.symbolic.documents.line_breaks import with_index
 
 
 def final_equations(problem: DerivationProblem) -> list[Block]:
@@ -30,29 +26,11 @@ def final_equations(problem: DerivationProblem) -> list[Block]:
     for name, words, matrix in terms_not_zero(equations):
         blocks += [Paragraph(f"{words}:"), Equation((Formula(name), matrix))]
         if name == "M":
-            quantities += _mass_matrix(problem)
+            quantities += problem.matrix_quantities("M", matrix, mass_matrix(robot, q))
         else:
-            quantities += _entries(problem, name, matrix, kernels[name])
-    quantities += _entries(problem, r"\tau", equations.tau, inverse_dynamics(robot, q, qd, qdd))
+            quantities += problem.torque_quantities(name, matrix, kernels[name])
+    quantities += problem.torque_quantities(r"\tau", equations.tau, inverse_dynamics(robot, q, qd, qdd))
     return [*blocks, problem.numbers(quantities), _units(problem)]
-
-
-def _entries(problem: DerivationProblem, name: str, matrix: sp.Matrix, kernel: Array) -> list[Quantity]:
-    return [
-        Quantity(with_index(name, str(i + 1)), matrix[i], unit, kernel[i])
-        for i, unit in enumerate(problem.torque_units)
-    ]
-
-
-def _mass_matrix(problem: DerivationProblem) -> list[Quantity]:
-    M, kernel = problem.equations.M, mass_matrix(problem.robot, problem.state[0])
-    lengths = [u == "m" for u in problem.coordinate_units]
-    units = {0: "kg m^2", 1: "kg m", 2: "kg"}
-    return [
-        Quantity(f"M_{{{i + 1}{j + 1}}}", M[i, j], units[lengths[i] + lengths[j]], kernel[i, j])
-        for i in range(M.rows)
-        for j in range(i, M.cols)
-    ]
 
 
 def _units(problem: DerivationProblem) -> Paragraph:

@@ -9,17 +9,10 @@ import sympy as sp
 from chainrule.model import Body
 from chainrule.model.joints import JointKind, Moved, Screw
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.algebra.ring import to_matrix, to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import DerivationProblem, column, matrix, vector_text
-from chainrule.symbolic.documents.blocks import (
-    Block,
-    Equation,
-    Formula,
-    Heading,
-    Paragraph,
-    TableBlock,
-)
+from chainrule.symbolic.derivations.problem import DerivationProblem, column, vector_text
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 from chainrule.symbolic.documents.printing import superscript_powers
 
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -42,7 +35,7 @@ def geometry(problem: DerivationProblem) -> list[Block]:
     """The section about frames and lengths, without masses."""
     model = problem.model
     places = [body.T for body in model.at(problem.symbols[0])] + [frame.origin for frame in model.frames]
-    used = set().union(*(matrix(T.rows()).free_symbols for T in places))
+    used = set().union(*(to_matrix(T.rows()).free_symbols for T in places))
     lengths = {symbol: value for symbol, value in problem.equations.parameters.items() if symbol in used}
     return [*_overview(problem), *_parameters(problem, lengths), *_frames(problem)]
 
@@ -117,6 +110,6 @@ def _frames(problem: DerivationProblem, more: tuple[object, ...] = ()) -> list[B
     ]  # fmt: skip
     for body in problem.model.at(problem.symbols[0]):
         i = body.index
-        blocks.append(Equation((Formula(subscript("R", i)), matrix(body.T.rotation))))
+        blocks.append(Equation((Formula(subscript("R", i)), to_matrix(body.T.rotation))))
         blocks.append(Equation((Formula(subscript("P", i)), column(body.T.translation)), "m"))
     return blocks

@@ -13,29 +13,17 @@ from chainrule.core.exponential_table import ExponentialTable
 from chainrule.kinematics.textbook import exponential_table
 from chainrule.model import Model
 from chainrule.spatial import Twist
-from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.symbolic.algebra.ring import to_matrix, to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import (
-    DerivationProblem,
-    column,
-    count_terms,
-    matrix,
-    number_matrix,
-    too_large,
-)
+from chainrule.symbolic.derivations.problem import DerivationProblem, column, number_matrix
 from chainrule.symbolic.derivations.rules import rule
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
-
-MAX_TERMS = 6000
-"""Terms of all exponentials, products and columns; a robot with more is refused."""
 
 
 def link_jacobians(problem: DerivationProblem) -> list[Block]:
     """The sections about screws at home, exponentials with their products and columns, and Jacobians of the links."""
-    problem.refuse_many_terms("its exponentials", lambda model, q, *_: _entries_of_steps(model, q), MAX_TERMS)
-    size = count_terms(_entries_of_steps(problem.model, problem.symbols[0]))
-    if size > MAX_TERMS:
-        raise too_large(problem.robot, f"its exponentials have {size} terms")
+    problem.estimate_terms("its exponentials", lambda model, q, *_: _entries_of_steps(model, q))
+    problem.limit_terms("its exponentials", _entries_of_steps(problem.model, problem.symbols[0]))
     found = exponentials(problem.model, problem.symbols[0])
     table = exponential_table(problem.merged, problem.state[0])
     return [
@@ -66,7 +54,7 @@ def _screws(problem: DerivationProblem, found: Exponentials, table: ExponentialT
         blocks.append(Equation((Formula(subscript("S", k + 1)), S.T)))
     for row, name in enumerate(table.links):
         index, offset = problem.model.locate(name)
-        H = matrix((found.home[index] * offset).rows())
+        H = to_matrix((found.home[index] * offset).rows())
         problem.check_number("H", H, table.home[row])
         label = index if name in problem.model.index_of else "e"
         blocks.append(Equation((Formula(rf"H_{{{label}}} \left(0\right)"), H)))
@@ -89,8 +77,8 @@ def _exponentials(problem: DerivationProblem, steps: Sequence[Step], table: Expo
         coordinate = sp.latex(theta) if theta.is_Symbol else rf"\left({sp.latex(theta)}\right)"
         power = f"\\left[S_{{{i}}}\\right] {coordinate}"
         shown = [
-            (f"e^{{{power}}}", matrix(step.exponential.rows()), table.exponentials[k]),
-            (subscript("E", i), matrix(step.product.rows()), table.products[k]),
+            (f"e^{{{power}}}", to_matrix(step.exponential.rows()), table.exponentials[k]),
+            (subscript("E", i), to_matrix(step.product.rows()), table.products[k]),
             (subscript("J", i), column(step.column), table.columns[k]),
         ]
         blocks += [Heading(f"Joint {i}: {table.joints[k]}", 2), *_beside_numbers(problem, shown)]
@@ -115,7 +103,7 @@ def _jacobians(problem: DerivationProblem, found: Exponentials, table: Exponenti
         space = found.jacobian(problem.model, index)
         own = [H.inv * S for S in space]
         shown = [
-            (subscript("H", i), matrix(H.rows()), table.poses[row]),
+            (subscript("H", i), to_matrix(H.rows()), table.poses[row]),
             (f"{{}}^0 J_{{({i})}}", _columns(space), table.J[row]),
             (f"{{}}^{i} J_{{({i})}}", _columns(own), table.J_body[row]),
         ]
@@ -132,4 +120,4 @@ def _beside_numbers(problem: DerivationProblem, shown: Sequence[tuple[str, Any, 
 
 
 def _columns(columns: Sequence[Twist]) -> Any:
-    return matrix(list(zip(*(list(S) for S in columns), strict=True)))
+    return to_matrix(list(zip(*(list(S) for S in columns), strict=True)))

@@ -16,14 +16,11 @@ from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, count_terms, too_large
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
-MAX_TERMS = 3000
+MAX_ENERGY_TERMS = 3000
 """Terms of the energies; a robot with more is refused."""
-
-MAX_TORQUE_TERMS = 6000
-"""Terms of all torques; a robot with more is refused."""
 
 SLOPE = r"\frac{\partial L}{\partial %s}"
 """The derivative of the Lagrangian by a coordinate or by a velocity."""
@@ -33,12 +30,11 @@ RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, " + SLOPE
 
 def lagrange(problem: DerivationProblem) -> list[Block]:
     """The sections about energies, the Lagrangian, and Lagrange's equation of every coordinate."""
-    problem.refuse_many_terms("its energies", _total_energies, MAX_TERMS)
-    problem.refuse_many_terms("its torques", QUANTITIES["tau"], MAX_TORQUE_TERMS)
+    problem.estimate_terms("its energies", _total_energies, MAX_ENERGY_TERMS)
+    problem.estimate_terms("its torques", QUANTITIES["tau"])
     kinetic, potential = _energies(problem.model, *problem.symbols[:2])
-    K, P = _sum(kinetic), _sum(potential)
-    if count_terms([K, P]) > MAX_TERMS:
-        raise too_large(problem.robot, f"its energies have {count_terms([K, P])} terms")
+    K, P = sum(kinetic), sum(potential)
+    problem.limit_terms("its energies", [K, P], MAX_ENERGY_TERMS)
     q, qd, _ = problem.state
     whole = [
         Quantity("K", to_sympy(K), "J", kinetic_energy(problem.robot, q, qd)),
@@ -51,7 +47,7 @@ def lagrange(problem: DerivationProblem) -> list[Block]:
 
 
 def _total_energies(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any) -> list[Any]:
-    return [_sum(parts) for parts in _energies(model, q, qd)]
+    return [sum(parts) for parts in _energies(model, q, qd)]
 
 
 def _energies(model: Model, q: Sequence[Any], qd: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -61,7 +57,7 @@ def _energies(model: Model, q: Sequence[Any], qd: Sequence[Any]) -> tuple[list[A
     kinetic = [body.inertia.kinetic_energy(V[body.index]) for body in bodies]
     potential = [-model.gravity.dot((T[body.index] * body.inertia).moment) for body in bodies]
     rotors = [0 if is_zero(J) else J * rate * rate * 0.5 for J, rate in zip(armature(model), qd, strict=True)]
-    return [*kinetic, _sum(rotors)], [*potential, spring_energy(model, q)]
+    return [*kinetic, sum(rotors)], [*potential, spring_energy(model, q)]
 
 
 def _link_energies(problem: DerivationProblem, kinetic: Sequence[Any], potential: Sequence[Any]) -> list[Block]:
@@ -112,7 +108,7 @@ def _derivatives(problem: DerivationProblem, L: Element) -> list[Block]:
     ]
     for i, (symbol, rate) in enumerate(zip(eqs.q, eqs.qd, strict=True)):
         momentum, slope = L.derivative(rate), L.derivative(symbol)
-        change = _sum(
+        change = sum(
             momentum.derivative(a) * v + momentum.derivative(b) * w
             for a, b, v, w in zip(eqs.q, eqs.qd, *problem.symbols[1:], strict=True)
         )
@@ -129,10 +125,3 @@ def _derivatives(problem: DerivationProblem, L: Element) -> list[Block]:
         blocks += [Equation((Formula(x.name), x.expression), x.unit) for x in (*steps, torque)]
         blocks.append(problem.numbers([torque]))
     return blocks
-
-
-def _sum(parts: Any) -> Any:
-    total: Any = 0
-    for part in parts:
-        total = total + part
-    return total

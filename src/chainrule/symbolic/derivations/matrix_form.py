@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -11,35 +11,21 @@ from chainrule.algorithms.matrix_form import StackedMatrices, matrix_form
 from chainrule.core import results
 from chainrule.dynamics import textbook
 from chainrule.dynamics.dynamics import coriolis_matrix
-from chainrule.model import Model
 from chainrule.spatial.scalar import is_zero
-from chainrule.symbolic.algebra.ring import Element, to_sympy
+from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import (
-    DerivationProblem,
-    Quantity,
-    count_terms,
-    matrix,
-    number_list,
-    number_matrix,
-    too_large,
-)
-from chainrule.symbolic.derivations.rules import rule
+from chainrule.symbolic.derivations.problem import DerivationProblem, number_list, number_matrix
+from chainrule.symbolic.derivations.rules import link_rows, rule
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
-
-MAX_TERMS = 6000
-"""Terms of all stacked matrices, or of all Christoffel symbols; a robot with more is refused."""
 
 
 def closed_matrix_form(problem: DerivationProblem) -> list[Block]:
     """The sections from the stacked equations of all links to M, C and g."""
-    problem.refuse_many_terms("its stacked matrices", _entries_of_stacks, MAX_TERMS)
-    problem.refuse_many_terms("its Christoffel symbols", QUANTITIES["C"], MAX_TERMS)
+    problem.estimate_terms("its stacked matrices", lambda model, q, qd, _: _stacks(matrix_form(model, q, qd)))
+    problem.estimate_terms("its Christoffel symbols", QUANTITIES["C"])
     form = matrix_form(problem.model, *problem.symbols[:2])
-    size = count_terms(_stacks(form))
-    if size > MAX_TERMS:
-        raise too_large(problem.robot, f"its stacked matrices have {size} terms")
+    problem.limit_terms("its stacked matrices", _stacks(form))
     kernel = textbook.matrix_form(problem.frictionless, *problem.state)
     return [
         *_stacked_equations(form),
@@ -52,13 +38,9 @@ def closed_matrix_form(problem: DerivationProblem) -> list[Block]:
     ]
 
 
-def _entries_of_stacks(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any) -> list[Any]:
-    return _stacks(matrix_form(model, q, qd))
-
-
 def _stacks(form: StackedMatrices) -> list[Any]:
-    """All entries of the matrices that are shown."""
-    return [x for rows in (form.L, form.A_dot, form.J, form.C) for row in rows for x in row]
+    """The matrices that are shown."""
+    return [form.L, form.A_dot, form.J, form.C]
 
 
 def _stacked_equations(form: StackedMatrices) -> list[Block]:
@@ -108,7 +90,7 @@ def _stacked_matrices(problem: DerivationProblem, form: StackedMatrices, kernel:
     parents = [(body.index, body.parent) for body in bodies if body.parent]
     one = {(i, i): "1" for i in range(1, count + 1)}
     for name in ("S", "A", "L", "A_dot"):
-        problem.check_number(name, matrix(getattr(form, name)), getattr(kernel, name))
+        problem.check_number(name, to_matrix(getattr(form, name)), getattr(kernel, name))
     blocks: list[Block] = [
         Heading("The stacked matrices"),
         Paragraph((
@@ -122,12 +104,12 @@ def _stacked_matrices(problem: DerivationProblem, form: StackedMatrices, kernel:
         _in_blocks(r"\dot{A}", {pair: _adjoint(*pair, dot=True) for pair in parents}, count, count),
     ]  # fmt: skip
     for body in bodies:
-        own = [row[body.first_v : body.first_v + body.joint.kind.nv] for row in form.S[_rows(body.index)]]
-        blocks.append(Equation((Formula(subscript("S", body.index)), matrix(own))))
+        own = [row[body.first_v : body.first_v + body.joint.kind.nv] for row in form.S[link_rows(body.index)]]
+        blocks.append(Equation((Formula(subscript("S", body.index)), to_matrix(own))))
     for i, j in carriers:
-        blocks.append(Equation((Formula(_adjoint(i, j)), matrix(_block(form.L, i, j)))))
+        blocks.append(Equation((Formula(_adjoint(i, j)), to_matrix(_block(form.L, i, j)))))
     for i, j in parents:
-        blocks.append(Equation((Formula(_adjoint(i, j, dot=True)), matrix(_block(form.A_dot, i, j)))))
+        blocks.append(Equation((Formula(_adjoint(i, j, dot=True)), to_matrix(_block(form.A_dot, i, j)))))
     return blocks
 
 
@@ -136,12 +118,8 @@ def _adjoint(i: int, j: int, *, dot: bool = False) -> str:
     return rf"\dot{{{name}}}_{{{i},{j}}}" if dot else f"{name}_{{{i},{j}}}"
 
 
-def _rows(index: int) -> slice:
-    return slice(6 * (index - 1), 6 * index)
-
-
 def _block(rows: Sequence[Sequence[Any]], i: int, j: int) -> list[Sequence[Any]]:
-    return [row[_rows(j)] for row in rows[_rows(i)]]
+    return [row[link_rows(j)] for row in rows[link_rows(i)]]
 
 
 def _in_blocks(name: str, entries: Mapping[tuple[int, int], str], rows: int, columns: int) -> Equation:
@@ -161,8 +139,8 @@ def _jacobians(problem: DerivationProblem, form: StackedMatrices, kernel: result
         )),
     ]  # fmt: skip
     for body in problem.model.bodies:
-        i, rows = body.index, _rows(body.index)
-        J, G = matrix(form.J[rows]), matrix(_block(form.inertia, i, i))
+        i, rows = body.index, link_rows(body.index)
+        J, G = to_matrix(form.J[rows]), to_matrix(_block(form.inertia, i, i))
         problem.check_number(subscript("J", i), J, kernel.J[rows])
         problem.check_number(subscript("G", i), G, kernel.inertia[rows, rows])
         blocks += [
@@ -177,7 +155,7 @@ def _vectors(problem: DerivationProblem, kernel: results.MatrixForm) -> list[Blo
     """The stacked vectors at the sample state, link by link."""
     stacks = [x for x in (kernel.V, kernel.V_dot, kernel.W) if x is not None]
     rows = tuple(
-        (str(body.index), body.link.name, *(number_list(x[_rows(body.index)]) for x in stacks))
+        (str(body.index), body.link.name, *(number_list(x[link_rows(body.index)]) for x in stacks))
         for body in problem.model.bodies
     )
     header = ("link", "name", Formula("V"), Formula(r"\dot{V}"), Formula("W"))
@@ -189,20 +167,8 @@ def _coriolis(problem: DerivationProblem, form: StackedMatrices, kernel: results
     return [
         Heading("The Coriolis matrix"),
         Paragraph("From the stacked matrices:"),
-        Equation((Formula("C"), matrix(form.C))),
-        problem.numbers(_matrix_entries(problem, "C", form.C, kernel.C)),
-    ]
-
-
-def _matrix_entries(
-    problem: DerivationProblem, name: str, rows: Iterable[Iterable[Any]], kernel: Any
-) -> list[Quantity]:
-    lengths = [u == "m" for u in problem.coordinate_units]
-    units = {0: "kg m^2/s", 1: "kg m/s", 2: "kg/s"}
-    return [
-        Quantity(f"{name}_{{{i + 1}{j + 1}}}", to_sympy(x), units[lengths[i] + lengths[j]], kernel[i, j])
-        for i, row in enumerate(rows)
-        for j, x in enumerate(row)
+        Equation((Formula("C"), to_matrix(form.C))),
+        problem.numbers(problem.matrix_quantities("C", to_matrix(form.C), kernel.C, "/s")),
     ]
 
 
@@ -223,8 +189,7 @@ def _christoffel(problem: DerivationProblem) -> list[Block]:
     ]  # fmt: skip
     symbols = problem.equations.elements.christoffel
     n = len(symbols)
-    if sum(count_terms(row) for plane in symbols for row in plane) > MAX_TERMS:
-        raise too_large(problem.robot, "its Christoffel symbols have too many terms")
+    problem.limit_terms("its Christoffel symbols", symbols)
     for i in range(n):
         for j in range(n):
             for k in range(j + 1):
@@ -246,15 +211,15 @@ def _difference(problem: DerivationProblem, form: StackedMatrices) -> list[Block
     entries = problem.equations.elements.C
     pairs = [list(zip(*rows, strict=True)) for rows in zip(form.C, entries, strict=True)]
     sizes = [abs(c) for row in form.C for x in row if isinstance(x, Element) for c in x.terms.values()]
-    difference = matrix([[_without_rounding(a - b, max(sizes, default=0.0)) for a, b in row] for row in pairs])
+    difference = to_matrix([[_without_rounding(a - b, max(sizes, default=0.0)) for a, b in row] for row in pairs])
     rates = sp.Matrix(problem.equations.qd)
     name = r"\left(C_{\Gamma}\right)"
     kernel = coriolis_matrix(problem.robot, q, qd)
-    for C in (matrix(form.C), problem.equations.C):
+    for C in (to_matrix(form.C), problem.equations.C):
         problem.check_number("C qd", C * rates, kernel @ qd)
     blocks: list[Block] = [
         Equation((Formula(r"C_{\Gamma}"), problem.equations.C)),
-        problem.numbers(_matrix_entries(problem, name, entries, kernel)),
+        problem.numbers(problem.matrix_quantities(name, to_matrix(entries), kernel, "/s")),
     ]
     if difference.is_zero_matrix:
         same = Paragraph("For this robot, that of the stacked matrices is the same one.")

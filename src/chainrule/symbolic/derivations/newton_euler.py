@@ -8,10 +8,9 @@ from typing import Any
 from chainrule.algorithms import vector_form
 from chainrule.algorithms.vector_form import UNITS, LinkVectors
 from chainrule.dynamics.textbook import newton_euler_table
-from chainrule.model import Body, Model
-from chainrule.symbolic.algebra.ring import to_sympy
-from chainrule.symbolic.derivations.latex_names import link_quantity, subscript
-from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, count_terms, too_large
+from chainrule.model import Body
+from chainrule.symbolic.derivations.latex_names import link_quantity
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column
 from chainrule.symbolic.derivations.rules import (
     OTHER,
     SLIDES,
@@ -25,17 +24,13 @@ from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Headin
 
 OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
 INWARD = ("f", "n")
-MAX_TERMS = 6000
-"""Terms of all rows of the Newton-Euler table; a robot with more is refused."""
 
 
 def newton_euler(problem: DerivationProblem) -> list[Block]:
     """The sections about outward iterations, inward iterations, and torques."""
-    problem.refuse_many_terms("its Newton-Euler equations", _entries_of_rows, MAX_TERMS)
+    problem.estimate_terms("its Newton-Euler equations", lambda *state: _entries(vector_form.newton_euler(*state)[0]))
     rows, torques = vector_form.newton_euler(problem.model, *problem.symbols)
-    size = sum(count_terms(getattr(row, name)) for row in rows for name in UNITS)
-    if size > MAX_TERMS:
-        raise too_large(problem.robot, f"its Newton-Euler equations have {size} terms")
+    problem.limit_terms("its Newton-Euler equations", _entries(rows))
     table = newton_euler_table(problem.frictionless, *problem.state)
     bodies = problem.model.bodies
     blocks: list[Block] = [Heading("Outward iterations: from the base to the tips"), *_outward_rule(bodies)]
@@ -45,16 +40,12 @@ def newton_euler(problem: DerivationProblem) -> list[Block]:
     for body, row in list(zip(bodies, rows, strict=True))[::-1]:
         blocks += _link(problem, body, row, table, INWARD)
     blocks += [Heading("Joint torques and forces"), *_torque_rule(bodies)]
-    quantities = [
-        Quantity(subscript(r"\tau", i + 1), to_sympy(tau), unit, table.tau[i])
-        for i, (tau, unit) in enumerate(zip(torques, problem.torque_units, strict=True))
-    ]
+    quantities = problem.torque_quantities(r"\tau", column(torques), table.tau)
     return [*blocks, *quantities_with_numbers(problem, quantities)]
 
 
-def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
+def _entries(rows: Sequence[LinkVectors]) -> list[Any]:
     """All entries of the Newton-Euler table."""
-    rows, _ = vector_form.newton_euler(model, q, qd, qdd)
     return [x for row in rows for name in UNITS for x in getattr(row, name)]
 
 
@@ -123,15 +114,9 @@ def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
 
 
 def _inward_rule() -> list[Block]:
-    text = (
-        "Link ",
-        Formula("i"),
-        " gives its motion what it takes, and every link ",
-        Formula("k"),
-        " that it carries:",
-    )
+    words = "Link ", Formula("i"), " gives its motion what it takes, and every link ", Formula("k"), " that it carries:"
     return [
-        Paragraph(text),
+        Paragraph(words),
         rule("f_i", r"F_i + \sum_k R_k f_k", "N"),
         rule("n_i", r"N_i + P_{Ci} \times F_i + \sum_k \left(R_k n_k + P_k \times R_k f_k\right)", "N m"),
     ]

@@ -15,6 +15,7 @@ from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument
 from chainrule.errors import ChainruleError, ModelError, ShapeError
+from chainrule.functions.reference import leaves
 from chainrule.kinematics.configurations import random_state
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
@@ -29,10 +30,10 @@ from chainrule.symbolic.algebra.units import (
     unit_of,
 )
 from chainrule.symbolic.closed_form.equations import Equations
-from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, round_count
-from chainrule.symbolic.closed_form.size_estimate import count_terms as estimate_terms
+from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms, round_count
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, TableBlock
+from chainrule.symbolic.documents.line_breaks import with_index
 from chainrule.symbolic.documents.printing import round_digits, superscript_powers
 
 MAX_JOINTS_IN_CHAIN = 8
@@ -40,6 +41,9 @@ MAX_JOINTS_IN_CHAIN = 8
 
 MAX_MASS_MATRIX_TERMS = 10_000
 """Terms of the mass matrix; a robot with more is refused before any other step."""
+
+MAX_TERMS = 6000
+"""Terms of all entries of a step; a derivation with more is refused."""
 
 AGREEMENT_TOLERANCE = 1e-9
 """Relative difference by rounding between symbols and kernels."""
@@ -82,7 +86,7 @@ class DerivationProblem:
         merged = merged_model(robot)
         longest = max((len(merged.ancestors(body.index)) for body in merged.bodies), default=0)
         if longest > MAX_JOINTS_IN_CHAIN:
-            raise too_large(robot, f"{longest} joints in a row")
+            raise _too_large(robot, f"{longest} joints in a row")
         if not merged.nv:
             raise ModelError(f"robot {robot.name!r} has no degrees of freedom, and so nothing to derive")
         if with_masses:
@@ -94,30 +98,33 @@ class DerivationProblem:
         problem = DerivationProblem(robot, closed_form, sample)
         if not with_masses:
             return problem
-        problem.refuse_many_terms("its mass matrix", QUANTITIES["M"], MAX_MASS_MATRIX_TERMS)
-        size = count_terms(x for row in closed_form.elements.M for x in row)
-        if size > MAX_MASS_MATRIX_TERMS:
-            raise too_large(robot, f"its mass matrix has {size} terms")
+        problem.estimate_terms("its mass matrix", QUANTITIES["M"], MAX_MASS_MATRIX_TERMS)
+        problem.limit_terms("its mass matrix", closed_form.elements.M, MAX_MASS_MATRIX_TERMS)
         return problem
 
-    def refuse_many_terms(self, what: str, compute: Callable[..., Any], limit: int) -> None:
+    def estimate_terms(self, what: str, compute: Callable[..., Any], limit: int = MAX_TERMS) -> None:
         """Refuse a robot for which a step would have too many terms, by an estimate, before it is computed.
 
         `compute` makes the entries of the step of a model, q, qd and qdd.
         """
         if self.robot.nv < MIN_JOINTS:
             return
-        size = estimate_terms(self.equations.symbolic, lambda model, *q: compute(_without_friction(model), *q), limit)
+        size = count_terms(self.equations.symbolic, lambda model, *q: compute(edits.without_friction(model), *q), limit)
         if size > SLACK * limit:
-            verb = "have" if what.endswith("s") else "has"
-            raise too_large(self.robot, f"{what} {verb} about {round_count(size)} terms, by an estimate")
+            raise _too_large(self.robot, f"{what} {_have(what)} about {round_count(size)} terms, by an estimate")
+
+    def limit_terms(self, what: str, entries: Any, limit: int = MAX_TERMS) -> None:
+        """Refuse a robot for which a step, the entries in nested lists, has too many terms when expanded."""
+        size = sum(len(x.terms) for x in leaves(entries) if isinstance(x, Element))
+        if size > limit:
+            raise _too_large(self.robot, f"{what} {_have(what)} {size} terms")
 
     # --- the robot ---
 
     @cached_property
     def model(self) -> Model:
         """The model over symbols without friction, which is no polynomial and is added at the end."""
-        return _without_friction(self.equations.symbolic.model)
+        return edits.without_friction(self.equations.symbolic.model)
 
     @cached_property
     def merged(self) -> Mechanism:
@@ -127,7 +134,7 @@ class DerivationProblem:
     @cached_property
     def frictionless(self) -> Mechanism:
         """The robot without friction."""
-        return Mechanism(_without_friction(self.robot.model), backend_of(self.robot))
+        return Mechanism(edits.without_friction(self.robot.model), backend_of(self.robot))
 
     @cached_property
     def symbols(self) -> tuple[list[Element], list[Element], list[Element]]:
@@ -207,6 +214,21 @@ class DerivationProblem:
             )
         return value
 
+    def torque_quantities(self, name: str, entries: Iterable[sp.Expr], kernel: Array) -> list[Quantity]:
+        """The entries of a vector of torques, one for each coordinate."""
+        units = enumerate(zip(entries, self.torque_units, strict=True))
+        return [Quantity(with_index(name, str(i + 1)), x, unit, kernel[i]) for i, (x, unit) in units]
+
+    def matrix_quantities(self, name: str, M: sp.Matrix, kernel: Array, per: str = "") -> list[Quantity]:
+        """The entries of the mass matrix, the upper half, or of another matrix with its units divided by a unit."""
+        lengths = [u == "m" for u in self.coordinate_units]
+        units = ("kg m^2", "kg m", "kg")
+        return [
+            Quantity(f"{name}_{{{i + 1}{j + 1}}}", M[i, j], units[lengths[i] + lengths[j]] + per, kernel[i, j])
+            for i in range(M.rows)
+            for j in range(0 if per else i, M.cols)
+        ]
+
     def numbers(self, quantities: Sequence[Quantity]) -> TableBlock:
         """A table of quantities at the sample state, from the symbols and from the kernels, with units checked."""
         rows = []
@@ -236,11 +258,6 @@ def column(vector: Iterable[Any]) -> sp.Matrix:
     return sp.Matrix([to_sympy(x) for x in vector])
 
 
-def matrix(rows: Iterable[Iterable[Any]]) -> sp.Matrix:
-    """Rows of scalars as a matrix of expressions."""
-    return sp.Matrix([[to_sympy(x) for x in row] for row in rows])
-
-
 def number_matrix(values: Any) -> sp.Matrix:
     """Numbers as a matrix, with rounding errors set to zero; one row of them as a column."""
     return sp.Matrix(values).applyfunc(lambda x: sp.Integer(0) if abs(x) < ZERO_TOLERANCE else x)
@@ -257,22 +274,17 @@ def number_list(values: Any) -> str:
     return ", ".join(f"{0.0 if abs(x) < ZERO_TOLERANCE else x:.6g}" for x in np.ravel(values))
 
 
-def count_terms(scalars: Iterable[Any]) -> int:
-    """The number of terms of scalars, when expanded."""
-    return sum(len(x.terms) for x in scalars if isinstance(x, Element))
+def _have(what: str) -> str:
+    return "have" if what.endswith("s") else "has"
 
 
-def too_large(robot: Mechanism, why: str) -> ModelError:
+def _too_large(robot: Mechanism, why: str) -> ModelError:
     """The error for a robot whose derivation would be too long to read."""
     return ModelError(
         f"robot {robot.name!r} is too large for a derivation that can be read: {why}; take numbers for its parameters, "
         'parameters="numeric", if they are symbols; lock joints with robot.lock(...); or have its functions by named '
         "intermediate variables, robot.equations().intermediate()"
     )
-
-
-def _without_friction(model: Model) -> Model:
-    return edits.map_dofs(model, lambda dof: dof.without_friction())
 
 
 def _short(x: sp.Expr) -> sp.Expr:

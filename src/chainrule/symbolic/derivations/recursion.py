@@ -12,25 +12,21 @@ from chainrule.algorithms.joint_forces import drive_torque
 from chainrule.algorithms.rnea import UNITS, LinkRow
 from chainrule.core.link_tables import RneaTable
 from chainrule.dynamics.textbook import rnea_table
-from chainrule.model import Body, Model, PosedBody
-from chainrule.symbolic.algebra.ring import to_sympy
+from chainrule.model import Body, PosedBody
+from chainrule.symbolic.algebra.ring import to_matrix, to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, count_terms, matrix, too_large
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column
 from chainrule.symbolic.derivations.rules import link_section, quantities_with_numbers, rule
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 LETTERS = {"V": "V", "V_dot": r"\dot{V}", "F": "F"}
-MAX_TERMS = 6000
-"""Terms of all twists, accelerations and wrenches; a robot with more is refused."""
 
 
 def recursion(problem: DerivationProblem) -> list[Block]:
     """The sections about screws, forward iterations, backward iterations, and torques."""
-    problem.refuse_many_terms("its twists and wrenches", _entries_of_rows, MAX_TERMS)
+    problem.estimate_terms("its twists and wrenches", lambda *state: _entries(rnea.recursion(*state)))
     rows = rnea.recursion(problem.model, *problem.symbols)
-    size = sum(count_terms(getattr(row, name)) for row in rows for name in UNITS)
-    if size > MAX_TERMS:
-        raise too_large(problem.robot, f"its twists and wrenches have {size} terms")
+    problem.limit_terms("its twists and wrenches", _entries(rows))
     table = rnea_table(problem.frictionless, *problem.state)
     bodies = problem.model.at(problem.symbols[0])
     blocks: list[Block] = [Heading("Screws, inertias and poses"), *_geometry_rule(problem)]
@@ -45,9 +41,8 @@ def recursion(problem: DerivationProblem) -> list[Block]:
     return [*blocks, *_torques(problem, bodies, rows, table)]
 
 
-def _entries_of_rows(model: Model, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
+def _entries(rows: Sequence[LinkRow]) -> list[Any]:
     """All entries of the twists, accelerations and wrenches."""
-    rows = rnea.recursion(model, q, qd, qdd)
     return [x for row in rows for name in UNITS for x in getattr(row, name)]
 
 
@@ -70,14 +65,14 @@ def _geometry(problem: DerivationProblem, body: PosedBody, table: RneaTable) -> 
     i, p = body.index, body.parent
     kind = body.body.joint.kind
     home = body.body.joint.origin * kind.transform([0] * kind.nq)
-    T = matrix(body.T.inverse().rows())
+    T = to_matrix(body.T.inverse().rows())
     problem.check_number(f"T_{{{i},{p}}}", T, table.T[i - 1])
     screws = [column(S) for _, S in body.S]
     return [
         Heading(f"Link {i}: {body.body.link.name}", 2),
-        Equation((Formula(f"M_{{{i},{p}}}"), matrix(home.inverse().rows()))),
+        Equation((Formula(f"M_{{{i},{p}}}"), to_matrix(home.inverse().rows()))),
         Equation((Formula(subscript("A", i)), sp.Matrix.hstack(*screws))),
-        Equation((Formula(subscript("G", i)), matrix(body.inertia.matrix()))),
+        Equation((Formula(subscript("G", i)), to_matrix(body.inertia.matrix()))),
         Equation((Formula(f"T_{{{i},{p}}}"), T)),
     ]
 
@@ -128,10 +123,6 @@ def _torques(
     for body, row in zip(bodies, rows, strict=True):
         for k, S in body.S:
             tau[k] = tau[k] + S.dot(row.F)
-    quantities = [
-        Quantity(subscript(r"\tau", k + 1), to_sympy(x), unit, table.tau[k])
-        for k, (x, unit) in enumerate(zip(tau, problem.torque_units, strict=True))
-    ]
     return [
         Heading("Joint torques and forces"),
         Paragraph(
@@ -139,5 +130,5 @@ def _torques(
             "and springs add theirs, and friction follows below."
         ),
         rule(r"\tau_i", "F_i^T A_i", "N m or N"),
-        *quantities_with_numbers(problem, quantities),
+        *quantities_with_numbers(problem, problem.torque_quantities(r"\tau", column(tau), table.tau)),
     ]

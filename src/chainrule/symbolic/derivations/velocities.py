@@ -13,16 +13,9 @@ from chainrule.kinematics.textbook import velocity_table
 from chainrule.kinematics.velocities import velocity
 from chainrule.model import Body, Model
 from chainrule.spatial import Twist
+from chainrule.symbolic.algebra.ring import to_matrix
 from chainrule.symbolic.derivations.latex_names import subscript
-from chainrule.symbolic.derivations.problem import (
-    DerivationProblem,
-    Quantity,
-    column,
-    count_terms,
-    matrix,
-    number_matrix,
-    too_large,
-)
+from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column, number_matrix
 from chainrule.symbolic.derivations.rules import (
     OTHER,
     SLIDES,
@@ -34,21 +27,16 @@ from chainrule.symbolic.derivations.rules import (
 )
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
-MAX_TERMS = 6000
-"""Terms of the velocities of all links; a robot with more is refused."""
-
 TIP = "e"
 """The index of an end-effector that is a frame on a link."""
 
 
 def velocities(problem: DerivationProblem) -> list[Block]:
     """The sections about velocities from link to link, and those of the end-effector in the axes of the base."""
-    problem.refuse_many_terms("its velocities", _entries_of_twists, MAX_TERMS)
+    problem.estimate_terms("its velocities", lambda model, q, qd, _: _entries(twists(model, q, qd)))
     bodies = problem.model.at(problem.symbols[0])
     V = twists_of(bodies, problem.symbols[1])
-    size = sum(count_terms(twist) for twist in V)
-    if size > MAX_TERMS:
-        raise too_large(problem.robot, f"its velocities have {size} terms")
+    problem.limit_terms("its velocities", _entries(V))
     table = velocity_table(problem.merged, *problem.state[:2])
     blocks: list[Block] = [Heading("Velocities from link to link"), *_rules(problem.model.bodies)]
     for body in problem.model.bodies:
@@ -63,8 +51,8 @@ def end_effectors(model: Model) -> tuple[str, ...]:
     return model.tips if model.end_effector is None else (model.end_effector,)
 
 
-def _entries_of_twists(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any) -> list[Any]:
-    return [x for twist in twists(model, q, qd) for x in twist]
+def _entries(V: Sequence[Twist]) -> list[Any]:
+    return [x for twist in V for x in twist]
 
 
 def _rules(bodies: Sequence[Body]) -> list[Block]:
@@ -115,7 +103,7 @@ def _end_effector(problem: DerivationProblem, name: str, V: Sequence[Twist], tab
     label: int | str = TIP if is_frame else index
     twist = offset.inv * V[index]
     T = pose(problem.model, problem.symbols[0], name)
-    R = matrix(T.rotation)
+    R = to_matrix(T.rotation)
     blocks: list[Block] = [Heading(f"End-effector: {name}")]
     if is_frame:
         blocks += [
@@ -123,7 +111,7 @@ def _end_effector(problem: DerivationProblem, name: str, V: Sequence[Twist], tab
                 "Its frame ", Formula(TIP), " is fixed to link ", Formula(str(index)), ", at ", Formula("P_{e}"),
                 " with the axes ", Formula("R_{e}"), ", so that no joint adds to its velocities:",
             )),
-            Equation((Formula("R_{e}"), matrix(offset.rotation))),
+            Equation((Formula("R_{e}"), to_matrix(offset.rotation))),
             Equation((Formula("P_{e}"), column(offset.translation)), "m"),
             rule(r"\omega_{e}", rf"R_{{e}}^T \omega_{{{index}}}", "rad/s"),
             rule("v_{e}", rf"R_{{e}}^T \left(v_{{{index}}} + \omega_{{{index}}} \times P_{{e}}\right)", "m/s"),
@@ -134,7 +122,7 @@ def _end_effector(problem: DerivationProblem, name: str, V: Sequence[Twist], tab
         Quantity(f"{{}}^0 \\omega_{{{label}}}", column(T.rotation * twist.angular), "rad/s", in_base[:3]),
         Quantity(f"{{}}^0 v_{{{label}}}", column(T.rotation * twist.linear), "m/s", in_base[3:]),
     ]
-    J = matrix(list(zip(*(list(S) for S in jacobian(problem.model, problem.symbols[0], name)), strict=True)))
+    J = to_matrix(list(zip(*(list(S) for S in jacobian(problem.model, problem.symbols[0], name)), strict=True)))
     problem.check_number("J", J, poses.jacobian(problem.merged, q, name))
     return [
         *blocks,

@@ -24,24 +24,7 @@ from pathlib import Path
 
 from chainrule.errors import ChainruleError
 from chainrule.symbolic.documents import html, latex, markdown, notebook, terminal
-from chainrule.symbolic.documents.blocks import (
-    Block,
-    CodeBlock,
-    DocumentContent,
-    Equation,
-    Formula,
-    Heading,
-    Paragraph,
-    Piece,
-    TableBlock,
-    Text,
-    pieces,
-)
-
-__all__ = [
-    "FORMS", "Block", "CodeBlock", "Document", "DocumentContent", "Equation", "Formula", "Heading", "Paragraph",
-    "Piece", "TableBlock", "Text", "pieces",
-]  # fmt: skip
+from chainrule.symbolic.documents.blocks import DocumentContent
 
 FORMS: dict[str, Callable[[DocumentContent], str]] = {
     ".html": html.page, ".tex": latex.article, ".md": markdown.markdown, ".ipynb": notebook.notebook,
@@ -54,6 +37,7 @@ FORMS: dict[str, Callable[[DocumentContent], str]] = {
 class Document(DocumentContent):
     """A title, and blocks under it.
 
+    >>> from chainrule.symbolic.documents.blocks import Equation, Formula
     >>> page = Document("Newton", (Equation((Formula("F"), Formula(r"m \\dot{v}")), "N"),))
     >>> print(page.text())
     Newton

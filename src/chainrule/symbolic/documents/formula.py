@@ -232,6 +232,17 @@ class _Reader:
         return Fence("[", Grid("matrix", grid.rows), "]") if name == "bmatrix" else grid
 
 
+def is_function(node: Node) -> bool:
+    """Whether a node is the name of a function, with scripts or without."""
+    base = node.base if isinstance(node, Script) else node
+    return isinstance(base, Atom) and base.kind == "function"
+
+
+def is_operand(node: Node) -> bool:
+    """Whether a node is neither an operator nor a space."""
+    return not (isinstance(node, Atom) and node.kind in ("operator", "space"))
+
+
 def width(node: Node) -> float:
     """The approximate width of a formula, in letters."""
     if isinstance(node, Atom):

@@ -16,6 +16,8 @@ from chainrule.symbolic.documents.formula import (
     Root,
     Row,
     Script,
+    is_function,
+    is_operand,
     parse,
 )
 
@@ -79,22 +81,13 @@ def _parts(parts: Sequence[Node]) -> str:
     """The MathML of a row, with the thin spaces around sin x that LaTeX sets automatically."""
     text = ""
     for k, part in enumerate(parts):
-        named = _is_function(part)
-        if k and (named or _is_function(parts[max(k - 2, 0)])) and _is_operand(parts[k - 1]) and _is_operand(part):
+        named = is_function(part)
+        if k and (named or is_function(parts[max(k - 2, 0)])) and is_operand(parts[k - 1]) and is_operand(part):
             text += SPACE if named or k > 1 else ""
         text += element(part)
         if named and k + 1 < len(parts):
             text += FUNCTION_APPLICATION
     return text
-
-
-def _is_function(node: Node) -> bool:
-    base = node.base if isinstance(node, Script) else node
-    return isinstance(base, Atom) and base.kind == "function"
-
-
-def _is_operand(node: Node) -> bool:
-    return not (isinstance(node, Atom) and node.kind in ("operator", "space"))
 
 
 def _script(node: Script) -> str:
@@ -126,6 +119,6 @@ def _cell(kind: str, column: int, cell: Node) -> str:
         return f"<mtd>{element(cell)}</mtd>"
     side = "right" if kind == "aligned" and column == 0 else "left"
     text = element(cell)
-    if kind == "aligned" and column and isinstance(cell, Row) and cell.parts and not _is_operand(cell.parts[0]):
+    if kind == "aligned" and column and isinstance(cell, Row) and cell.parts and not is_operand(cell.parts[0]):
         text = text.replace("<mo>", '<mo form="infix">', 1)
     return f'<mtd style="text-align:{side}">{text}</mtd>'

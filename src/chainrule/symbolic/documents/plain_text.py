@@ -13,6 +13,8 @@ from chainrule.symbolic.documents.formula import (
     Root,
     Row,
     Script,
+    is_function,
+    is_operand,
     parse,
 )
 
@@ -59,18 +61,9 @@ def _row(row: Row) -> str:
     for k, part in enumerate(row.parts):
         piece = _text(part)
         before = row.parts[k - 1] if k else Atom("space", "")
-        apart = _is_operand(before) and _is_operand(part) and not _is_function(before) and before not in DIFFERENTIALS
+        apart = is_operand(before) and is_operand(part) and not is_function(before) and before not in DIFFERENTIALS
         text += f" {piece}" if apart and not text.endswith(" ") else piece
     return text
-
-
-def _is_function(node: Node) -> bool:
-    base = node.base if isinstance(node, Script) else node
-    return isinstance(base, Atom) and base.kind == "function"
-
-
-def _is_operand(node: Node) -> bool:
-    return not (isinstance(node, Atom) and node.kind in ("operator", "space"))
 
 
 def _script(node: Node | None, table: dict[int, int], sign: str) -> str:

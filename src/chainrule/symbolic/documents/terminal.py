@@ -20,9 +20,9 @@ from chainrule.symbolic.documents.blocks import (
     Text,
     pieces,
 )
-from chainrule.symbolic.documents.line_breaks import entries, summands
+from chainrule.symbolic.documents.line_breaks import entries, math, summands
 from chainrule.symbolic.documents.plain_text import line
-from chainrule.symbolic.documents.printing import Style, arrange, latex, pretty, superscript_powers
+from chainrule.symbolic.documents.printing import Style, arrange, pretty, superscript_powers
 
 MAX_COLUMNS = 110
 """Columns of a line; wider sums are broken over lines, and wider matrices are written entry by entry."""
@@ -66,8 +66,7 @@ def _baseline(side: Any, style: Style, drawn: str) -> int:
 
 def _equation_by_terms(block: Equation, style: Style) -> list[str]:
     """Lines of a long equation: a matrix entry by entry, a sum term by term."""
-    first = block.sides[0]
-    name = first.latex if isinstance(first, Formula) else latex(first, style)
+    name = math(block.sides[0], style)
     lines = []
     for side in block.sides[1:]:
         if isinstance(side, Formula):
@@ -95,13 +94,7 @@ def _plain(text: str) -> str:
 
 
 def _text(text: Text, style: Style) -> str:
-    drawn = []
-    for piece in pieces(text):
-        if isinstance(piece, str):
-            drawn.append(_plain(piece))
-        else:
-            drawn.append(line(piece.latex if isinstance(piece, Formula) else latex(piece, style)))
-    return "".join(drawn)
+    return "".join(_plain(p) if isinstance(p, str) else line(math(p, style)) for p in pieces(text))
 
 
 def _block(block: Block, style: Style) -> str:

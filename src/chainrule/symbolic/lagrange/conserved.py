@@ -25,7 +25,7 @@ class ConservedQuantity(NamedTuple):
 
 
 def conserved_quantities(system: LagrangianSystem) -> list[ConservedQuantity]:
-    """The energy and the momenta of a system that are constant."""
+    """Quantities that are constant while all inputs are zero: the energy, and momenta of cyclic coordinates."""
     return [*_energy(system), *_momenta(system)]
 
 

@@ -15,14 +15,13 @@ from typing import Any
 import sympy as sp
 
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
-from chainrule.symbolic.algebra.expressions import expression_or_matrix
+from chainrule.symbolic.algebra.expressions import LETTERS_AND_INDEX, expression_or_matrix, with_dots
 
 TIME = sp.Symbol("t")
 
 AppliedUndef = sp.core.function.AppliedUndef
 """A function of time, such as q(t)."""
 
-_NAME = re.compile(r"(?P<letters>[^\W\d_]+)(?P<index>\w*)")
 _DOTTED = re.compile(r"(?P<letters>[^\W\d_]+?)(?P<dots>d?dot)(?P<index>(_|\d)\w*|)")
 _EXAMPLE = "such as sympy.Symbol('theta_1'), dynamicsymbols('theta_1') or 'theta_1'"
 
@@ -125,7 +124,9 @@ def coordinates(given: Any) -> Coordinates:
     symbols = [_symbol(entry) for entry in given]
     if not symbols:
         raise ShapeError(f"there are no coordinates; give at least one, {_EXAMPLE}")
-    found = Coordinates(tuple(symbols), *(tuple(_with_dots(s, dots) for s in symbols) for dots in ("dot", "ddot")))
+    real: list[dict[str, bool]] = [{"real": True} if s.is_real else {} for s in symbols]
+    rates = ([with_dots(s, dots, **x) for s, x in zip(symbols, real, strict=True)] for dots in ("dot", "ddot"))
+    found = Coordinates(tuple(symbols), *map(tuple, rates))
     names = [symbol.name for part in (*found, (TIME,)) for symbol in part]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -138,7 +139,7 @@ def coordinates(given: Any) -> Coordinates:
 
 def _symbol(given: Any) -> sp.Symbol:
     name = _name(given)
-    if not _NAME.fullmatch(name):
+    if not LETTERS_AND_INDEX.fullmatch(name):
         raise ShapeError(f"a coordinate's name is letters and then an index, {_EXAMPLE}, not {name!r}")
     return given if isinstance(given, sp.Symbol) else sp.Symbol(name)
 
@@ -151,13 +152,6 @@ def _name(given: Any) -> str:
     if isinstance(given, AppliedUndef) and len(given.args) == 1 and given.args[0].is_Symbol:
         return str(given.func.__name__)
     raise ShapeError(f"a coordinate is a symbol, a function of time or a name, {_EXAMPLE}, not {given!r:.60}")
-
-
-def _with_dots(symbol: sp.Symbol, dots: str) -> sp.Symbol:
-    parts = _NAME.fullmatch(symbol.name)
-    assert parts is not None
-    real = {"real": True} if symbol.is_real else {}
-    return sp.Symbol(parts["letters"] + dots + parts["index"], **real)
 
 
 def expression_of(value: Any, what: str) -> sp.Expr:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from chainrule.symbolic.documents import printing
-from chainrule.symbolic.documents.document import Block, Document, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
+from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.lagrange.coordinates import TIME
 from chainrule.symbolic.lagrange.system import LagrangianSystem
 
@@ -13,8 +14,16 @@ MOMENTUM = r"\frac{\partial L}{\partial %s}"
 RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, \frac{\partial L}{\partial %s}"
 
 
-def derivation(system: LagrangianSystem, title: str) -> Document:
-    """The energies, partial derivatives, time derivatives and equations of a system, step by step."""
+def derivation(system: LagrangianSystem, title: str = "Lagrange's equations") -> Document:
+    """The equations derived step by step: energies, partial derivatives, time derivatives, result.
+
+    The document is printed, or saved as LaTeX, HTML, Markdown, a notebook or text.
+
+    >>> from chainrule.symbolic import Lagrangian
+    >>> m, g, x, xdot = sp.symbols("m g x xdot")
+    >>> Lagrangian([x], m * xdot**2 / 2, m * g * x, forces="f").derivation("A particle").title
+    'A particle'
+    """
     blocks = [*_energies(system)]
     for i in range(len(system.q)):
         blocks += _coordinate(system, i)

@@ -17,7 +17,10 @@ Solution = dict[sp.Symbol, sp.Expr]
 
 
 def equilibria(system: LagrangianSystem, inputs: Mapping[Any, Any] | None = None) -> list[Solution]:
-    """All configurations of rest, in closed form."""
+    """Configurations of rest; inputs that are not given are zero. Refused where no closed form is found.
+
+    A coordinate that is missing in a solution may have any value. Angles are within (-pi, pi].
+    """
     values = dict.fromkeys(system.inputs, sp.S.Zero) | read_inputs(system, inputs)
     rows = [canonical(row, system.angles) for row in balance(system).subs(values)]
     rows = [row for row in (*rows, *system.constraints) if row != 0]

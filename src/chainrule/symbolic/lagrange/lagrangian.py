@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import sympy as sp
 
-from chainrule.arguments import Array
 from chainrule.errors import ShapeError
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
-from chainrule.symbolic.documents.document import Document
-from chainrule.symbolic.lagrange import numerical, text
+from chainrule.symbolic.lagrange import conserved, derivation, equilibria, linearization, numerical, text
 from chainrule.symbolic.lagrange.bodies import EnergyElement
-from chainrule.symbolic.lagrange.conserved import ConservedQuantity, conserved_quantities
 from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_of
 from chainrule.symbolic.lagrange.coordinates import vector_of
-from chainrule.symbolic.lagrange.derivation import derivation
-from chainrule.symbolic.lagrange.equilibria import equilibria
-from chainrule.symbolic.lagrange.linearization import Linearization, linearize
 from chainrule.symbolic.lagrange.system import LagrangianSystem
 from chainrule.symbolic.lagrange.well_posedness import check_system
 
@@ -89,64 +83,14 @@ class Lagrangian(LagrangianSystem):
         angles = angles_among(own.q, (kinetic, potential))
         return cls(own, canonical(kinetic, angles), canonical(potential, angles) + extra, **rest)
 
-    # --- what follows from the equations ---
-
-    def conserved_quantities(self) -> list[ConservedQuantity]:
-        """Quantities that are constant while all inputs are zero: the energy, and momenta of cyclic coordinates."""
-        return conserved_quantities(self)
-
-    def equilibria(self, inputs: Mapping[Any, Any] | None = None) -> list[dict[sp.Symbol, sp.Expr]]:
-        """Configurations of rest; inputs that are not given are zero. Refused where no closed form is found.
-
-        A coordinate that is missing in a solution may have any value. Angles are within (-pi, pi].
-        """
-        return equilibria(self, inputs)
-
-    def linearize(self, at: Any, inputs: Mapping[Any, Any] | None = None) -> Linearization:
-        """The linear system dx/dt = A x + B u of small deviations x = (q, qd) and u from rest at a configuration.
-
-        at: a value for each coordinate, as a list or a dictionary. inputs: those that hold the system there; they are
-        solved for if none are given.
-        """
-        return linearize(self, at, inputs)
-
-    def function(
-        self, name: str, parameters: Mapping[Any, float] | None = None, *, compiled: bool = True
-    ) -> Callable[..., Array]:
-        """A function of arrays, batched over leading dimensions: machine code, or NumPy functions if not compiled.
-
-        "inverse_dynamics" (q, qd, qdd), "forward_dynamics" (q, qd, inputs), "mass_matrix" (q), "coriolis_matrix"
-        (q, qd), "bias" (q, qd), "gravity_torque" (q), "friction_torque" (q, qd), "kinetic_energy" (q, qd),
-        "potential_energy" (q), "constraint" (q), "constraint_jacobian" (q), "multipliers" (q, qd, inputs).
-        If the system depends on time, t (..., 1) is one more argument. If parameters are not given, their values are
-        one more argument, in the order of `parameters`.
-        """
-        return numerical.function(self, name, parameters, compiled)
-
-    # --- text ---
-
-    def derivation(self, title: str = "Lagrange's equations") -> Document:
-        """The equations derived step by step: energies, partial derivatives, time derivatives, result.
-
-        The document is printed, or saved as LaTeX, HTML, Markdown, a notebook or text.
-
-        >>> m, g, x, xdot = sp.symbols("m g x xdot")
-        >>> Lagrangian([x], m * xdot**2 / 2, m * g * x, forces="f").derivation("A particle").title
-        'A particle'
-        """
-        return derivation(self, title)
-
-    def latex(self, name: str = "equations") -> str:
-        """LaTeX of all equations, aligned at their equals signs, or of a term by its name ("M", "C", "c", "g", "J")."""
-        return text.latex(self, name)
-
-    def mathml(self, name: str = "equations") -> str:
-        """Presentation MathML of all equations or of a term."""
-        return text.mathml(self, name)
-
-    def pretty(self, name: str = "equations") -> str:
-        """Unicode text of all equations or of a term."""
-        return text.pretty(self, name)
+    conserved_quantities = conserved.conserved_quantities
+    equilibria = equilibria.equilibria
+    linearize = linearization.linearize
+    function = numerical.function
+    derivation = derivation.derivation
+    latex = text.latex
+    mathml = text.mathml
+    pretty = text.pretty
 
     def __str__(self) -> str:
         return self.pretty()

@@ -49,8 +49,12 @@ class Linearization:
         return A, B
 
 
-def linearize(system: LagrangianSystem, at: Any, inputs: Mapping[Any, Any] | None) -> Linearization:
-    """The linear system at a configuration of rest."""
+def linearize(system: LagrangianSystem, at: Any, inputs: Mapping[Any, Any] | None = None) -> Linearization:
+    """The linear system dx/dt = A x + B u of small deviations x = (q, qd) and u from rest at a configuration.
+
+    at: a value for each coordinate, as a list or a dictionary. inputs: those that hold the system there; they are
+    solved for if none are given.
+    """
     place = {
         q: expression_of(x, f"the value of {q}")
         for q, x in zip(system.q, each(at, system.coordinates, "at"), strict=True)

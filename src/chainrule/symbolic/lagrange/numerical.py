@@ -58,9 +58,16 @@ FUNCTIONS = {
 
 
 def function(
-    system: LagrangianSystem, name: str, parameters: Mapping[Any, float] | None, compiled: bool
+    system: LagrangianSystem, name: str, parameters: Mapping[Any, float] | None = None, *, compiled: bool = True
 ) -> Callable[..., Array]:
-    """A function of a system by its name, of arrays (..., n)."""
+    """A function of arrays, batched over leading dimensions: machine code, or NumPy functions if not compiled.
+
+    "inverse_dynamics" (q, qd, qdd), "forward_dynamics" (q, qd, inputs), "mass_matrix" (q), "coriolis_matrix" (q, qd),
+    "bias" (q, qd), "gravity_torque" (q), "friction_torque" (q, qd), "kinetic_energy" (q, qd), "potential_energy" (q),
+    "constraint" (q), "constraint_jacobian" (q), "multipliers" (q, qd, inputs).
+    If the system depends on time, t (..., 1) is one more argument. If parameters are not given, their values are
+    one more argument, in the order of `parameters`.
+    """
     if not isinstance(name, str) or name not in FUNCTIONS:
         raise UnknownNameError.of("function", name, FUNCTIONS, "a Lagrangian")
     entry = FUNCTIONS[name]

@@ -16,21 +16,21 @@ from chainrule.symbolic.lagrange.system import LagrangianSystem
 TERMS = ("M", "C", "c", "g", "friction", "f", "J", "gamma", "tau", "kinetic", "potential", "constraints")
 
 
-def latex(system: LagrangianSystem, name: str) -> str:
-    """The LaTeX of all equations, aligned, or of one term."""
+def latex(system: LagrangianSystem, name: str = "equations") -> str:
+    """LaTeX of all equations, aligned at their equals signs, or of a term by its name ("M", "C", "c", "g", "J")."""
     if name != "equations":
         return printing.latex(_term(system, name))
     rows = [f"{left} &= {right}" for left, right in sides(system)]
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
-def mathml(system: LagrangianSystem, name: str) -> str:
-    """The presentation MathML of all equations or of one term."""
+def mathml(system: LagrangianSystem, name: str = "equations") -> str:
+    """Presentation MathML of all equations or of a term."""
     return mathml_of(latex(system, name), display=True)
 
 
-def pretty(system: LagrangianSystem, name: str) -> str:
-    """The Unicode text of all equations, a line each, or of one term."""
+def pretty(system: LagrangianSystem, name: str = "equations") -> str:
+    """Unicode text of all equations, a line each, or of a term."""
     if name != "equations":
         return printing.pretty(_term(system, name))
     return "\n".join(line(f"{left} = {right}") for left, right in sides(system))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import sympy as sp
@@ -26,32 +25,12 @@ CHECKED_STATES = 3
 """Random numbers of each symbol at which common subexpressions are checked."""
 
 
-class Exportable(Protocol):
-    """Terms that are written as source code: equations of motion, kinematic equations."""
-
-    def source_code(self, language: str, names: Sequence[str] | None = None, *, prefix: str | None = None) -> str:
-        """Source code of the named terms."""
-        ...
-
-
 @dataclass(frozen=True)
 class MatrixFunction:
     """A matrix to be written as a function, and its arguments: lists of symbols by name."""
 
     matrix: sp.Matrix
     arguments: Mapping[str, Sequence[sp.Symbol]]
-
-
-def export_equations(
-    equations: Exportable, language: str, names: Sequence[str] | None = None, prefix: str | None = None
-) -> str:
-    """Source code of equations, one function for each term: `equations.source_code(language, names)`.
-
-    >>> import chainrule as cr
-    >>> print(export_equations(cr.load("pendulum").equations(), "octave", ["M"]))  # doctest: +ELLIPSIS
-    % Written by chainrule: pendulum...
-    """
-    return equations.source_code(language, names, prefix=prefix)
 
 
 def export(

@@ -10,7 +10,7 @@ How to add a language, for example Fortran:
    no other names than those of the routine: they are safe identifiers.
 3. List the language: `LANGUAGES["fortran"] = Language(".f90", fortran, reserved)`. `reserved` are the words that no
    identifier may be, apart from those in `exports.RESERVED`. From then on, `export(..., "fortran")` and
-   `export_equations(..., "fortran")` write it, and so does `chainrule equations ROBOT --code fortran`.
+   `robot.equations().source_code("fortran")` write it, and so does `chainrule equations ROBOT --code fortran`.
 4. Test it: run the code, or read it line by line, and compare with the robot's kernels.
 
 `tests/symbolic/source_code/test_recipe_language.py` follows these steps.
