@@ -197,8 +197,11 @@ def test_results_with_units() -> None:
     assert floating.units.home()["floating_base.z"].units == UNITS.meter
     assert floating.units.bias(floating.home(), np.ones(8))["joint1"].check("[force]*[length]")
     assert ARM.units.jacobian(Q)["linear"].units == UNITS.meter / UNITS.radian
-    with pytest.raises(AttributeError, match=r"robot\.units has no function with units named 'is_singular'"):
-        _ = ARM.units.is_singular
+    with pytest.raises(AttributeError, match=r"robot\.units has the functions of states, and 'simulate' is none"):
+        _ = ARM.units.simulate
+    with pytest.raises(AttributeError, match=r"robot\.units has no function named 'mass_matrices'; did you mean"):
+        _ = ARM.units.mass_matrices
+    assert not ARM.units.is_singular(Q)  # a truth has no unit
     assert "gravity_torque" in dir(ARM.units)
 
 

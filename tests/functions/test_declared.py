@@ -1,4 +1,4 @@
-"""What holds for every declared function: `out`, other values of parameters, both ways to evaluate.
+"""What holds for every declared function: `out`, other values of parameters, both ways to evaluate, other units.
 
 The functions come from their declarations, and their arguments from the names of their parameters.
 """
@@ -28,6 +28,7 @@ ARM = (
 BAR = cr.load("four_bar")
 ROBOTS = {"arm": ARM, "loop": BAR}
 VALUES = {"link2.mass": [0.7, 1.8], "gravity.y": [-3.0, -9.0], "joint1.viscous": [0.1, 0.4], "link2.com.x": [0.6, 0.9]}
+MIXED = cr.load("scara").floating()
 LOOPED = {"coupler_link.mass": [0.7, 1.8], "gravity.x": [-3.0, 2.0], "crank.viscous": [0.1, 0.4]}
 
 
@@ -167,3 +168,57 @@ def test_a_robot_and_its_reference_have_the_same_results(name, robot):
     assert expected.keys() == found.keys()
     for path, array in expected.items():
         assert_allclose(found[path], array, rtol=1e-9, atol=1e-9)
+
+
+# --- other units ---
+
+ANGULAR = {"radian", "radian / second", "radian / second ** 2"}
+IN_UNITS = {"arm": ARM, "loop": BAR, "mixed": MIXED}
+
+
+def quantities_of(result: Any) -> list[Any]:
+    """The quantities of a result with units, one after the other."""
+    if hasattr(result, "magnitude"):
+        return [result]
+    parts = result.values() if isinstance(result, dict) else getattr(result, "_asdict", dict)().values()
+    return [quantity for part in parts for quantity in quantities_of(part)]
+
+
+def flat(arrays: Any) -> np.ndarray:
+    """All numbers in order of size: parts of a result with units come in another order, poses without their last row."""
+    arrays = [np.asarray(array, dtype=float) for array in arrays]
+    arrays = [array[..., :3, :] if array.shape[-2:] == (4, 4) else array for array in arrays]
+    return np.sort(np.concatenate([np.ravel(array) for array in arrays]))
+
+
+@pytest.mark.parametrize("robot", IN_UNITS)
+@pytest.mark.parametrize("name", NAMES)
+def test_results_with_units_and_in_degrees_are_the_same_results(name, robot):
+    pytest.importorskip("pint")
+    own = IN_UNITS[robot].reference
+    function = getattr(attrgetter(name)(own), "__func__", None)
+    if not hasattr(function, "of_states"):
+        pytest.skip("takes no q, qd or qdd by itself")
+    arguments = arguments_of(own, name, (2,))
+    plain = first_call(own, name, arguments)
+    given = {x: in_degrees(own, x, value) for x, value in arguments.items()}
+    turned = call(own.degrees, name, given)
+    if getattr(function, "declaration", None) is None and getattr(function, "composition", None) is None:
+        assert type(turned) is type(plain)  # its result is not declared
+        return
+    found = quantities_of(call(own.units, name, arguments))
+    assert found
+    assert_allclose(flat(x.magnitude for x in found), flat(parts_of(plain).values()), rtol=1e-12)
+    expected = [np.degrees(x.magnitude) if f"{x.units}" in ANGULAR else x.magnitude for x in found]
+    assert_allclose(flat(parts_of(turned).values()), flat(expected), rtol=1e-9, atol=1e-9)
+
+
+def in_degrees(robot: cr.Robot, argument: str, value: Any) -> Any:
+    """An argument with its angles in degrees, by what the units of joints say."""
+    quantity = {"q": "position", "q0": "position", "q1": "position", "qdd": "acceleration"}.get(argument, "velocity")
+    if argument in ("twist", "acceleration"):
+        return value * np.repeat([180 / np.pi, 1.0], 3)
+    if argument not in ("q", "q0", "q1", "qd", "qdd", "v", "vector"):
+        return value
+    units = robot.model.layout.units_of(quantity)
+    return value * np.array([180 / np.pi if unit.startswith("rad") else 1.0 for unit in units])

@@ -172,7 +172,7 @@ def test_models_are_immutable_and_edits_leave_the_old_robot_alone():
 @pytest.mark.parametrize("name", ["panda_hand", "human_arm", "stanford", "four_bar", "quadruped", "puma560"])
 def test_frames_at_mass_centers_change_no_torque(name):
     robot = cr.load(name)
-    centered = robot.with_frames_at_mass_centers()
+    centered = robot.textbook.with_frames_at_mass_centers()
     q, qd, qdd = state(robot, 3)
     if robot.model.constraints:
         q = robot.loops.close(q)
@@ -197,7 +197,7 @@ def test_frames_at_mass_centers_change_no_torque(name):
 
 def test_frames_at_mass_centers_keep_the_end_effector_geometry_and_frames():
     robot = cr.load("panda").chain("panda_link7").with_frame("tool", Transform.from_xyz_rpy((0.1, 0.0, 0.2)))
-    centered = robot.with_frames_at_mass_centers()
+    centered = robot.textbook.with_frames_at_mass_centers()
     q = robot.random_state(np.random.default_rng(1))
     assert centered.end_effector == "panda_link7_tip"
     assert_allclose(centered.pose(q), robot.pose(q), atol=1e-12)
@@ -210,12 +210,12 @@ def test_frames_at_mass_centers_keep_the_end_effector_geometry_and_frames():
     )
     ball = Geometry("panda_link3", Sphere(0.1), Transform.from_xyz_rpy((0.1, 0.2, 0.3)))
     drawn = cr.Robot(replace(robot.model, geometries=(ball,)))
-    moved = drawn.with_frames_at_mass_centers()
+    moved = drawn.textbook.with_frames_at_mass_centers()
     before, after = (
         r.poses(q)[r.link_names.index(ball.link)] @ np.asarray(r.model.geometries[0].origin) for r in (drawn, moved)
     )
     assert_allclose(after, before, atol=1e-12)
-    assert centered.with_frames_at_mass_centers() == centered
+    assert centered.textbook.with_frames_at_mass_centers() == centered
 
 
 def test_the_spatial_inertia_of_a_link_is_that_of_its_body():

@@ -52,6 +52,9 @@ JOINT_ARGUMENTS: Mapping[str, Quantity] = {
 }
 """Arguments with numbers of the joints, which may come by name."""
 
+STATES = tuple(name for name, argument in ARGUMENTS.items() if argument.quantity != "effort")
+"""Arguments that are a part of a state."""
+
 LISTS = ("arguments", "tangents")
 """Arguments that are themselves arguments of a function, in a list or by name."""
 
@@ -87,6 +90,8 @@ def takes_dask(*, by_reference: bool = False, **dimensions: Dimensions) -> Calla
                     raise
             raise wrong
 
+        if not {*signature(function).parameters}.isdisjoint({*STATES, *POSES}):
+            cast(Any, call).of_states = True
         return cast(Callable[P, R], call)
 
     return decorate

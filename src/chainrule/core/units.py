@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, refuse_lazy
+from chainrule.core.dask import parts_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import names_and_values
 from chainrule.errors import import_optional
@@ -24,12 +25,16 @@ def quantity(value: Any, unit: str) -> Any:
 def add_units(robot: Mechanism, entry: Function, value: Any, options: Mapping[str, Any]) -> Any:
     """The result of a function as a quantity, or as several by name where units differ.
 
-    A named tuple keeps its names, and so does a dictionary. Numbers of joints that turn and slide are by the names of
-    joints; twists and wrenches have an angular and a linear part; rows and columns of a matrix are by their names.
+    A named tuple keeps its names, and so does a dictionary; a table says its units itself. Numbers
+    of joints that turn and slide are by the names of joints; twists and wrenches have an angular and a linear part;
+    rows and columns of a matrix are by their names.
     """
     if isinstance(value, dict):
         return {name: _of_array(robot, part, entry.dimensions(options)[1:], entry) for name, part in value.items()}
     if entry.named is not None:
+        parts = (_of_array(robot, *part, entry) for part in zip(value, entry.gives_parts, strict=True))
+        return entry.named(*parts)
+    if parts_of(value):
         return value
     return _of_array(robot, value, entry.dimensions(options), entry)
 

@@ -19,9 +19,12 @@ from chainrule.functions.named import (
     InverseDynamicsSecondDerivatives,
 )
 from chainrule.functions.table import (
+    ACCELERATIONS,
     EFFORTS,
     PER_ACCELERATION,
     PER_DISPLACEMENT,
+    PER_EFFORT,
+    PER_VELOCITY,
     QD,
     QDD,
     TAU,
@@ -56,6 +59,7 @@ def _per_pair_and_product(model: Model) -> float:
     loaded=True,
     is_direct=without_loops,
     named=InverseDynamicsDerivatives,
+    gives_parts=((EFFORTS, PER_DISPLACEMENT), (EFFORTS, PER_VELOCITY), (EFFORTS, PER_ACCELERATION)),
     on_any_frames=True,
     answer="derivatives of torques or forces with respect to q, qd and qdd: rows {torques}, columns {columns}",
 )
@@ -106,6 +110,7 @@ def inverse_dynamics_derivatives(
     loaded=True,
     loops=SOLVED,
     named=ForwardDynamicsDerivatives,
+    gives_parts=((ACCELERATIONS, PER_DISPLACEMENT), (ACCELERATIONS, PER_VELOCITY), (ACCELERATIONS, PER_EFFORT)),
     on_any_frames=True,
     answer="derivatives of accelerations with respect to q, qd and tau: rows {accelerations}, columns {columns}",
 )
@@ -143,6 +148,13 @@ def forward_dynamics_derivatives(
     loaded=True,
     is_direct=without_loops,
     named=InverseDynamicsSecondDerivatives,
+    unit="W",
+    gives_parts=(
+        (PER_DISPLACEMENT, PER_DISPLACEMENT),
+        (PER_DISPLACEMENT, PER_VELOCITY),
+        (PER_DISPLACEMENT, PER_ACCELERATION),
+        (PER_VELOCITY, PER_VELOCITY),
+    ),
     answer="second derivatives of vector . tau with respect to q and q, q and qd, q and qdd, qd and qd: {columns}",
 )
 def second(

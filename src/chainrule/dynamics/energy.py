@@ -15,7 +15,7 @@ from chainrule.core.declaration import function
 from chainrule.core.mechanism import Mechanism
 from chainrule.functions.adapters import from_columns
 from chainrule.functions.named import StateDerivatives
-from chainrule.functions.table import EFFORTS, MOMENTUM, QD, Axis, Q
+from chainrule.functions.table import EFFORTS, MOMENTUM, PER_DISPLACEMENT, PER_VELOCITY, QD, Axis, Q
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -73,6 +73,8 @@ def center_of_mass(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) 
     takes=(Q, QD),
     gives=(2, COLUMNS),
     named=StateDerivatives,
+    unit="J",
+    gives_parts=((PER_DISPLACEMENT,), (PER_VELOCITY,)),
     on_any_frames=True,
     answer="derivatives of the kinetic energy along, and with respect to, the velocities of {columns}",
 )
@@ -103,6 +105,7 @@ def potential_energy_dq(robot: Mechanism, q: ArrayLike, *, out: Array | None = N
     takes=(Q, QD),
     gives=(2, 6, COLUMNS),
     named=StateDerivatives,
+    gives_parts=((MOMENTUM, PER_DISPLACEMENT), (MOMENTUM, PER_VELOCITY)),
     on_any_frames=True,
     answer="derivatives of the momentum (angular, linear) about the origin of the base, in base axes, along, and "
     "with respect to, the velocities of {columns}",
@@ -117,6 +120,7 @@ def momentum_derivatives(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> State
     takes=(Q, QD),
     gives=(2, 6, COLUMNS),
     named=StateDerivatives,
+    gives_parts=((MOMENTUM, PER_DISPLACEMENT), (MOMENTUM, PER_VELOCITY)),
     on_any_frames=True,
     answer="derivatives of the momentum (angular, linear) about the center of mass, in base axes, along, and with "
     "respect to, the velocities of {columns}",

@@ -242,6 +242,8 @@ class Function:
     """The function whose method evaluates it, where it has no method of its own."""
     named: type[tuple[Any, ...]] | None = None
     """The named result that the method makes of the parts of the answer, which are its first dimension."""
+    gives_parts: tuple[tuple[Size | Axis, ...], ...] = ()
+    """The dimensions of each part of the named result, for its units."""
     gives_half: tuple[Size | Axis, ...] = ()
     """The dimensions of the result with the option `half`, where it has one."""
     when: Mapping[str, Any] = field(default_factory=dict)

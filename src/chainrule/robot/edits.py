@@ -289,7 +289,7 @@ def with_frames_at_mass_centers(robot: R) -> R:
     end-effector, a frame named after it keeps its place.
 
     >>> import chainrule as cr
-    >>> arm = cr.load("planar_2r").with_frames_at_mass_centers()
+    >>> arm = cr.load("planar_2r").textbook.with_frames_at_mass_centers()
     >>> arm.links["link2"].com.tolist(), arm.pose([0.0, 0.0])[:3, 3].tolist()
     ([0.0, 0.0, 0.0], [2.0, 0.0, 0.0])
     """

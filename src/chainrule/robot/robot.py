@@ -35,8 +35,7 @@ from chainrule.kinematics import (
     workspace,
 )
 from chainrule.model import Model
-from chainrule.robot import building, comparison, editing, edits, parts
-from chainrule.robot.units import units as with_units
+from chainrule.robot import building, comparison, editing, edits, parts, views
 from chainrule.simulation.sensitivities import sensitivities as sensitivities_of_motion
 from chainrule.simulation.simulate import simulate as simulate_motion
 from chainrule.simulation.simulation import simulation as simulation_from
@@ -126,7 +125,6 @@ class Robot(Mechanism):
     merge_fixed = edits.merge_fixed
     with_payload = edits.with_payload
     with_frame = edits.with_frame
-    with_frames_at_mass_centers = edits.with_frames_at_mass_centers
     with_end_effector = edits.with_end_effector
     with_constraint = edits.with_constraint
     without_constraint = edits.without_constraint
@@ -136,9 +134,10 @@ class Robot(Mechanism):
     with_srdf = edits.with_srdf
     scale_masses = edits.scale_masses
 
-    # --- views: core/at.py, robot/units.py ---
+    # --- views: core/at.py, robot/views.py ---
     at = at
-    units = property(with_units)
+    units = property(views.units)
+    degrees = property(views.degrees)
 
     # --- states: kinematics/configurations.py, named_states.py ---
     neutral = configurations.neutral

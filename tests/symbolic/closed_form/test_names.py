@@ -135,6 +135,6 @@ def test_short_names_are_none_of_a_parameter():
 
 def test_a_frame_at_the_center_of_mass_has_it_at_zero_whatever_two_lengths_are():
     """The elbow of this arm is at the center of mass of its upper arm: two lengths are equal, by chance."""
-    centered = cr.load("planar_2r").with_frames_at_mass_centers()
+    centered = cr.load("planar_2r").textbook.with_frames_at_mass_centers()
     model = symbolic_model(merged_model(centered), "symbolic", None).model
     assert [[*link.com] for link in model.links[1:]] == [[0, 0, 0], [0, 0, 0]]

@@ -7,7 +7,7 @@ from chainrule.dynamics import textbook as dynamics
 from chainrule.dynamics import unit_check
 from chainrule.kinematics import moving_point, poses
 from chainrule.kinematics import textbook as kinematics
-from chainrule.robot import building
+from chainrule.robot import building, edits
 from chainrule.simulation.state_dot import state_dot
 
 
@@ -31,4 +31,5 @@ class Textbook(RobotSubject):
     angles_are_singular = method(poses.angles_are_singular)
     to_dh = method(building.to_dh)
     to_screws = method(building.to_screws)
+    with_frames_at_mass_centers = method(edits.with_frames_at_mass_centers)
     check_units = method(unit_check.check_units)
