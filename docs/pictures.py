@@ -8,12 +8,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from PIL import Image
 
 import chainrule as cr
 
 ROOT = Path(__file__).parents[1]
 DOTS_PER_INCH = 90
+FORCE = "#c03030"
 COLORS = 64
 """Colors of a picture of a page: few of them take a third of the bytes."""
 
@@ -28,6 +30,7 @@ def draw(folder: Path) -> list[Path]:
     figure.savefig(path, dpi=DOTS_PER_INCH)
     _draw_postures(folder)
     _draw_motions(folder)
+    _draw_wrenches(folder / "wrenches.png")
     for picture in folder.glob("*.png"):
         with Image.open(picture) as image:
             image.convert("RGB").quantize(colors=COLORS, method=2, dither=0).save(picture, optimize=True)
@@ -57,6 +60,27 @@ def _draw_motions(folder: Path) -> None:
     cr.load("pendulum").simulate([2.6], None, 3.0).plot_phase(folder / "phase.png", size=(3.8, 3.6))
     robot = cr.load("double_pendulum")
     robot.animate(robot.simulate([1.6, 0.4], None, 1.6), folder / "swing.gif", fps=10, size=(2.2, 2.2))
+
+
+def _draw_wrenches(path: Path) -> None:
+    """The two sides of one contact: what the world applies to the tip, and what the tip applies to the world."""
+    arm, q = cr.load("planar_2r"), [1.2, -1.9]
+    figure, sides = plt.subplots(1, 2, figsize=(8.2, 3.4), layout="constrained")
+    x, y = arm.pose(q)[:2, 3]
+    for ax, sign, words, torque in (
+        (sides[0], -1, 'external={"tip": [0, 0, 0, -10, 0, 0]}\nthe wall pushes the tip', r"M\ddot q + h - J^T W"),
+        (sides[1], 1, "tip_wrench=[0, 0, 0, 10, 0, 0]\nthe tip pushes the wall", r"M\ddot q + h + J^T F"),
+    ):
+        arm.plot(q, ax=ax, frames=False, names=False, ground=False, limits=((-0.3, 2.0), (-0.4, 1.2), (-1.0, 1.0)))
+        ax.add_patch(plt.Rectangle((x + 0.02, y - 0.5), 0.12, 1.1, facecolor="0.88", edgecolor="0.5", hatch="///"))
+        arrow = {"arrowstyle": "-|>", "color": FORCE, "linewidth": 3, "mutation_scale": 20, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", xy=(x + sign * 0.55, y), xytext=(x, y), arrowprops=arrow, zorder=10)
+        ax.text(x + sign * 0.4, y + 0.08, "10 N", color=FORCE, ha="center")
+        ax.text(x + 0.25, y - 0.42, rf"$\tau = {torque}$", fontsize=12)
+        ax.set_title(words, fontsize=10)
+        ax.set_axis_off()
+    figure.savefig(path, dpi=DOTS_PER_INCH)
+    plt.close(figure)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ def test_the_pictures_of_the_documentation_are_drawn(tmp_path):
     for path in (*drawn, *(kept / path.name for path in drawn)):
         assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"GIF89a")
         assert path.stat().st_size < 60_000
-    named = re.findall(r"\(pictures/([\w.]+)\)", (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8"))
+    pages = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("pictures.md", "conventions.md"))
+    named = re.findall(r"\(pictures/([\w.]+)\)", pages)
     assert {*named, "panda.png"} == {path.name for path in drawn}
 
 
