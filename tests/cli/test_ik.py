@@ -54,3 +54,14 @@ def test_tasks_weights_tolerance_and_search():
     assert np.abs(np.array(near["q"]) - [0.2, 1, 0.5]).max() < 1.0
     part = facts("planar_3r", "--xyz", "1,1,0", "--rpy", "0,0,0.3", "--task", "position")
     assert part["equations"] == 3
+
+
+def test_solutions_in_closed_form_say_which_joints_are_free():
+    pose = cr.load("ur5").textbook.pose_vector([0.4, -1.0, 1.3, 0.3, 0.0, 0.7])
+    x, y, z, *angles = (repr(float(number)) for number in pose)
+    words = ("ur5", f"--xyz={x},{y},{z}", f"--rpy={','.join(angles)}", "--all")
+    told = facts(*words)
+    assert ["wrist_3_joint"] in told["free"]
+    assert len(told["free"]) == len(told["q"])
+    number = told["free"].index(["wrist_3_joint"]) + 1
+    assert f"free in solution {number}: wrist_3_joint" in run("ik", *words).stdout

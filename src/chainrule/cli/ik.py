@@ -188,11 +188,18 @@ def _print_branches(robot: Robot, target: Array, link: str | None, *, degrees: b
     """Print all solutions in closed form; whether there are any."""
     branches = robot.ik.branches(target, link)
     solutions = branches.q[branches.valid]
+    free = [
+        [name for name, yes in zip(robot.coordinate_names, row, strict=True) if yes]
+        for row in branches.free[branches.valid]
+    ]
     if as_json:
-        facts = {"robot": robot.name, "link": find_link(robot, link), "success": len(solutions) > 0}
+        facts = {"robot": robot.name, "link": find_link(robot, link), "success": len(solutions) > 0, "free": free}
         print_json({**facts, **describe_positions(robot, solutions, degrees=degrees)})
     elif len(solutions):
         terminal().print(_table(robot, solutions, degrees))
+        for number, names in enumerate(free, 1):
+            if names:
+                terminal().print(f"free in solution {number}: {plain(', '.join(names))}")
     else:
         terminal().print("no solution")
     return len(solutions) > 0

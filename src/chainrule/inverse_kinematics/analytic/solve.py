@@ -22,8 +22,8 @@ from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.periods import shift_by_periods
 from chainrule.inverse_kinematics.request import pose_dimensions, poses_in_order, target_numbers
 from chainrule.inverse_kinematics.result import Truths, measured_errors
-from chainrule.kinematics.configurations import neutral
-from chainrule.kinematics.poses import pose
+from chainrule.kinematics.configurations import integrate, neutral
+from chainrule.kinematics.poses import jacobian, pose
 from chainrule.kinematics.tasks import refuse_loops
 
 if TYPE_CHECKING:
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 SAME_BRANCH_TOLERANCE = 1e-7
 """Branches that differ by less than this in every angle, in rad, are one."""
+
+EXACT, NEAR = 1e-11, 1e-3
+"""Branches with errors between these, in m or rad, are refined."""
+REFINING_STEPS = 3
+"""Steps of Newton that refine a branch."""
+DAMPING = 1e-4
+"""The damping of these steps, in m or rad for a radian of a joint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,9 @@ class Branches:
     """Whether the branch exists, keeps the joints' limits, and differs from those before it: (..., branches)."""
     error: Array
     """Remaining errors of position and orientation, in m and rad: (..., branches, 2)."""
+    free: Truths
+    """Whether the angle of a coordinate is free in a branch: (..., branches, nq). There, at a singularity, other angles
+    of that joint meet the target within the tolerance too, as far as the arm reaches, while other joints follow."""
     kind: str
     """The class of arms: "planar", "spherical wrist" or "parallel axes"."""
 
@@ -63,6 +73,11 @@ def branches(
     while the last two meet. Forward kinematics decides which branches exist; those that keep the limits are `valid`.
     Angles are within half a revolution of the middle of the limits.
 
+    At a singularity an angle can be free: that of the last joint of an arm like the UR's where its axis is parallel to
+    the elbow's, of the fourth joint where a spherical wrist is straight, of the first where the wrist is on its axis,
+    and of the joint before two equal links that are folded. Where nothing decides it, it is 0, or the nearest to 0 with
+    which the arm reaches; `free` names it.
+
     Parameters
     ----------
     target
@@ -77,7 +92,7 @@ def branches(
     Returns
     -------
     Branches
-        `q`, `exists`, `valid`, `error` and `kind`.
+        `q`, `exists`, `valid`, `error`, `free` and `kind`.
     """
     caller = "branches"
     largest_error = positive(tolerance, f"{caller}: tolerance", "a positive number, in m and rad")
@@ -94,22 +109,25 @@ def branches(
         T[:, :3, :3] = rows[:, :9].reshape(-1, 3, 3)
     T[:, :3, 3] = rows[:, -3:]
     with np.errstate(all="ignore"):
-        angles = solve(axes, T)
+        angles, levers = solve(axes, T)
     bounds = Bounds.of_limits(robot)
     q = _configurations(robot, axes, angles, bounds)
     error = measured_errors(goal, pose(robot, q, name), rows[:, None, :])
+    if task == "pose":
+        q, error = _reduce_errors(robot, goal, q, error, T, rows)
     with np.errstate(invalid="ignore"):
         exists = (error <= largest_error).all(axis=-1)
     keeps = exists & bounds.contain(q)
     valid = keeps & ~_repeats(q, keeps)
-    count = q.shape[1]
-    shape = (*batch, count)
-    return Branches(
-        q.reshape((*shape, robot.nq)), exists.reshape(shape), valid.reshape(shape), error.reshape((*shape, 2)), kind
-    )
+    free = np.zeros(q.shape, dtype=bool)
+    free[..., list(axes.places)] = np.expand_dims(exists, -1) & (2 * levers <= largest_error)
+    q, exists, valid, error, free = (x.reshape((*batch, *x.shape[1:])) for x in (q, exists, valid, error, free))
+    return Branches(q, exists, valid, error, free, kind)
 
 
-def _class_of(axes: JointAxes, name: str, caller: str) -> tuple[str, str, Callable[[JointAxes, Array], Array]]:
+def _class_of(
+    axes: JointAxes, name: str, caller: str
+) -> tuple[str, str, Callable[[JointAxes, Array], tuple[Array, Array]]]:
     """The class of an arm, the task of its targets, and the function that solves it."""
     n = axes.count
     if n in (2, 3) and axes.parallel(*range(n)):
@@ -132,6 +150,30 @@ def _configurations(robot: Mechanism, axes: JointAxes, angles: Array, bounds: Bo
     q[..., list(axes.places)] = angles / axes.scales
     q = shift_by_periods(robot.model, q, middle, Bounds.infinite(robot.nq))
     return shift_by_periods(robot.model, q, middle, bounds)
+
+
+def _reduce_errors(robot: Mechanism, goal: Goal, q: Array, error: Array, T: Array, rows: Array) -> tuple[Array, Array]:
+    """Branches that are nearly there, after damped steps of Newton that make their errors smaller.
+
+    Where two singularities meet, formulas that follow one another know their angles to the root of the rounding only.
+    """
+    for _ in range(REFINING_STEPS):
+        largest = error.max(axis=-1)
+        row, branch = np.nonzero((largest > EXACT) & (largest < NEAR))
+        if not len(row):
+            break
+        now, goals = pose(robot, q[row, branch], goal.link), T[row]
+        turn = np.cross(now[:, :3, :3], goals[:, :3, :3], axis=1).sum(axis=-1) / 2
+        away = np.concatenate([turn, goals[:, :3, 3] - now[:, :3, 3]], axis=-1)[..., None]
+        J = jacobian(robot, q[row, branch], goal.link)
+        Jt = np.swapaxes(J, -1, -2)
+        step = Jt @ np.linalg.solve(J @ Jt + DAMPING**2 * np.eye(6), away)
+        trial = integrate(robot, q[row, branch], step[..., 0])
+        errors = measured_errors(goal, pose(robot, trial, goal.link), rows[row])
+        better = errors.max(axis=-1) < largest[row, branch]
+        row, branch = row[better], branch[better]
+        q[row, branch], error[row, branch] = trial[better], errors[better]
+    return q, error
 
 
 def _repeats(q: Array, counts: Truths) -> Truths:

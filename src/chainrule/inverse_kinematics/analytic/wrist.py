@@ -11,68 +11,83 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.inverse_kinematics.analytic.axes import AXIS_TOLERANCE, JointAxes
-from chainrule.inverse_kinematics.analytic.parallel import two_links
+from chainrule.inverse_kinematics.analytic.parallel import branches_and_levers, two_links
 from chainrule.inverse_kinematics.analytic.subproblems import (
+    across,
     angle_about,
     angle_between,
+    angle_of,
     circle_roots,
+    distance_angles,
     projected_angles,
     rotate,
     rotation_matrix,
+    tilted_angles,
+    transform_point,
     two_angles,
 )
 
 
-def spherical_wrist(axes: JointAxes, T: Array) -> Array:
-    """Eight branches, four of the arm by two of the wrist: (rows, 8, 6)."""
+def spherical_wrist(axes: JointAxes, T: Array) -> tuple[Array, Array]:
+    """Eight branches, four of the arm by two of the wrist, and their levers: (rows, 8, 6)."""
     h = axes.h
     center = axes.common_point(3, 4, 5)
     assert center is not None
     X = T @ np.linalg.inv(axes.M)
-    arm = _arm_angles(axes, center, X[:, :3, :3] @ center + X[:, :3, 3])
+    arm, turn, reach = _arm_angles(axes, center, transform_point(X, center))
     forearm = (
         rotation_matrix(h[0], arm[..., 0]) @ rotation_matrix(h[1], arm[..., 1]) @ rotation_matrix(h[2], arm[..., 2])
     )
     R = np.swapaxes(forearm, -1, -2) @ X[:, None, :3, :3]
-    q5 = projected_angles(h[4], h[5], h[3], R @ h[5] @ h[3])
-    R = R[:, :, None]
-    q4 = angle_between(h[3], rotate(h[4], q5, h[5]), R @ h[5])
+    last = R @ h[5]
+    q5 = tilted_angles(h[4], h[5], h[3], angle_of(last, h[3]))
+    tilt = np.linalg.norm(np.cross(last, h[3]), axis=-1)
+    q4 = angle_between(h[3], rotate(h[4], q5, h[5]), last[:, :, None])
     bent = rotation_matrix(h[3], q4) @ rotation_matrix(h[4], q5)
-    q6 = angle_about(h[5], np.swapaxes(bent, -1, -2) @ R)
-    q1, q2, q3 = (np.broadcast_to(arm[..., k, None], q5.shape) for k in range(3))
-    return np.stack([q1, q2, q3, q4, q5, q6], axis=-1).reshape(len(T), 8, 6)
+    q6 = angle_about(h[5], np.swapaxes(bent, -1, -2) @ R[:, :, None])
+    q1, q2, q3, turn, reach, tilt = (x[..., None] for x in (*np.moveaxis(arm, -1, 0), turn, reach, tilt))
+    return branches_and_levers([q1, q2, q3, q4, q5, q6], [turn, reach, np.inf, tilt, np.inf, np.inf])
 
 
-def _arm_angles(axes: JointAxes, center: Array, p: Array) -> Array:
+def _arm_angles(axes: JointAxes, center: Array, p: Array) -> tuple[Array, Array, Array]:
     """Four sets of the first three angles that bring the wrist's center to p (rows, 3): (rows, 4, 3).
 
-    After a rotation by q3, the center is at c + a cos q3 + b sin q3; conditions on q3 follow from that.
+    And the levers of the first two joints (rows, 4). After a rotation by q3, the center is at c + a cos q3 + b sin q3;
+    conditions on q3 follow from that, or from planar arms.
     """
     h, o = axes.h, axes.o
     w = center - o[2]
-    a, b = w - w @ h[2] * h[2], np.cross(h[2], w)
-    c = o[2] + w @ h[2] * h[2]
+    a, b = across(h[2], w), np.cross(h[2], w)
+    c = o[2] + w - a
     if axes.parallel(0, 1):  # the height above the plane of the first two joints
         q3 = two_angles(a @ h[0], b @ h[0], (p - c) @ h[0])
         bent = o[2] + rotate(h[2], q3, w)
-        q1, q2 = two_links(h[0], o[0], o[1], bent, np.broadcast_to(p[:, None], bent.shape))
-        q2 = q2 * np.sign(h[0] @ h[1])
-        q3 = np.broadcast_to(q3[..., None], q1.shape)
-        return np.stack([q1, q2, q3], axis=-1).reshape(len(p), 4, 3)
+        q1, q2, reach = two_links(h[0], o[0], o[1], bent, np.broadcast_to(p[:, None], bent.shape))
+        arm, levers = branches_and_levers([q1, q2 * np.sign(h[0] @ h[1]), q3[..., None]], [reach, np.inf, np.inf])
+        return arm, levers[..., 0], levers[..., 1]
+    turn = np.linalg.norm(across(h[0], p - o[0]), axis=-1)[:, None]
+    if axes.parallel(1, 2):  # the component along the second and third axes
+        q1 = -projected_angles(h[0], p - o[0], h[1], (center - o[0]) @ h[1])
+        goal = o[0] + rotate(h[0], -q1, (p - o[0])[:, None])
+        q2, q3, reach = two_links(h[1], o[1], o[2], center, goal)
+        angles = [q1[..., None], q2, q3 * np.sign(h[1] @ h[2])]
+        arm, levers = branches_and_levers(angles, [turn[..., None], reach, np.inf])
+        return arm, levers[..., 0], levers[..., 1]
     first, second = _nearest_points(h[0], o[0], h[1], o[1])
     apart = second - first
-    meets = np.linalg.norm(apart) < AXIS_TOLERANCE * axes.size
-    reach = ((p - first) ** 2).sum(axis=-1)
-    c = c - second
-    if meets:  # the distance from the point where the first two axes meet
-        q3 = np.repeat(two_angles(2 * c @ a, 2 * c @ b, reach - c @ c - a @ a), 2, axis=-1)
+    if np.linalg.norm(apart) < AXIS_TOLERANCE * axes.size:  # the distance from the point where the first two axes meet
+        distance = np.linalg.norm(p - first, axis=-1)
+        side = np.broadcast_to(second - o[2], p.shape)
+        q3 = np.repeat(distance_angles(h[2], np.broadcast_to(w, p.shape), side, distance), 2, axis=-1)
+        apart = np.zeros(3)
     else:
-        q3 = circle_roots(_equation(h, a, b, c, apart, p, first, second))
+        q3 = circle_roots(_equation(h, a, b, c - second, apart, p, first, second))
     bent = o[2] + rotate(h[2], q3, w) - second
-    z = _center_after_second_joint(h, bent, apart, p, second, reach, bool(meets))
+    reach = np.linalg.norm(across(h[1], bent), axis=-1)
+    z = _center_after_second_joint(h, bent, apart, p - second, turn, reach)
     q2 = angle_between(h[1], bent, z)
     q1 = angle_between(h[0], z + apart, (p - first)[:, None])
-    return np.stack([q1, q2, q3], axis=-1)
+    return np.stack([q1, q2, q3], axis=-1), np.broadcast_to(turn, reach.shape), reach
 
 
 def _nearest_points(h1: Array, o1: Array, h2: Array, o2: Array) -> tuple[Array, Array]:
@@ -110,19 +125,18 @@ def _product(f: Array, g: Array) -> Array:
     return np.stack([f0 * g0, f0 * g1 + f1 * g0, f0 * g2 + f2 * g0, f1 * g1, f1 * g2 + f2 * g1, f2 * g2], axis=-1)
 
 
-def _center_after_second_joint(
-    h: Array, x: Array, apart: Array, p: Array, second: Array, reach: Array, meets: bool
-) -> Array:
-    """The position to which the second joint brings the wrist's center, from the foot on its axis: (rows, 4, 3)."""
-    cosine = h[0] @ h[1]
-    along_1, along_2 = ((p - second) @ h[0])[:, None], x @ h[1]
-    normal = np.cross(h[0], h[1])
-    part_1 = (along_1 - cosine * along_2) / (1 - cosine**2)
-    part_2 = (along_2 - cosine * along_1) / (1 - cosine**2)
-    inside = part_1[..., None] * h[0] + part_2[..., None] * h[1]
-    square = (x**2).sum(axis=-1)
-    if meets:
-        rest = np.sqrt(np.maximum(square - (inside**2).sum(axis=-1), 0.0))
-        return inside + (rest * [1, -1, 1, -1])[..., None] * normal / np.linalg.norm(normal)
-    across = (reach[:, None] - square - apart @ apart) / 2
-    return inside + across[..., None] * apart / (apart @ apart)
+def _center_after_second_joint(h: Array, x: Array, apart: Array, p: Array, turn: Array, reach: Array) -> Array:
+    """The position to which the second joint brings the wrist's center, from the foot on its axis: (rows, 4, 3).
+
+    x and p are the center before that and in the end, from the same foot; turn and reach its distances from the axes.
+    """
+    cosine, normal = h[0] @ h[1], np.cross(h[0], h[1])
+    sine = np.linalg.norm(normal)
+    along_1, along_2 = (p @ h[0])[:, None], x @ h[1]
+    part_1, part_2 = (along_1 - cosine * along_2) / sine, (along_2 - cosine * along_1) / sine
+    inside = (part_1[..., None] * h[0] + part_2[..., None] * h[1]) / sine
+    if apart.any():
+        across_both = ((p + apart) ** 2).sum(axis=-1)[:, None] - (x**2).sum(axis=-1) - apart @ apart
+        return inside + (across_both / 2)[..., None] * apart / (apart @ apart)
+    rest = np.where(turn < reach, (turn - part_2) * (turn + part_2), (reach - part_1) * (reach + part_1))
+    return inside + (np.sqrt(np.maximum(rest, 0.0)) * [1, -1, 1, -1])[..., None] * normal / sine
