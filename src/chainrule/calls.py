@@ -13,7 +13,7 @@ from chainrule.errors import ArgumentError, short_repr
 P = ParamSpec("P")
 R = TypeVar("R")
 
-RADIANS = "angles are in radians: np.radians([...])"
+RADIANS = "angles are in radians: np.radians([...]); robot.degrees has functions with angles in degrees"
 TARGET = 'a target is a pose (4, 4); ([x, y, z], rotation) with a rotation of SciPy; or [x, y, z] with task="position"'
 WRENCHES = "tip_wrench= is what the tip applies to the world, external={link: wrench} what acts on a link"
 HINTS: Mapping[str, Mapping[str, str]] = {

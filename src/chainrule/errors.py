@@ -36,8 +36,8 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
     def of(cls, what: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
         """The error for a name that is not among the known names; it suggests the nearest of them."""
         names = list(known)
-        close = get_close_matches(name[:MAX_COMPARED], names, n=1, cutoff=0.5) if isinstance(name, str) else []
-        hint = f"did you mean {close[0]!r}?" if close else f"there are: {quoted(names)}"
+        close = nearest(name, names) if isinstance(name, str) else None
+        hint = f"there are: {quoted(names)}" if close is None else f"did you mean {close!r}?"
         return cls(f"{where} has no {what} named {short_repr(name, MAX_COMPARED)}; {hint}")
 
 
@@ -84,6 +84,16 @@ EXTRAS = {
     "trimesh": "studio", "viser": "studio", "xacro": "xacro", "xarray": "xarray",
 }  # fmt: skip
 """Packages that are no dependencies, and the extra of chainrule that installs each."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like this one, whatever their case; None where none is."""
+    names = {other.casefold(): other for other in known} | {other: other for other in known}
+    for written in (name[:MAX_COMPARED], name[:MAX_COMPARED].casefold()):
+        close = get_close_matches(written, names, n=1, cutoff=0.5)
+        if close:
+            return names[close[0]]
+    return None
 
 
 def import_optional(module: str, what: str, otherwise: str = "") -> Any:

@@ -139,3 +139,25 @@ def test_numbers_that_cannot_be_meant():
     with pytest.warns(cr.ModelWarning, match="joint 'panda_joint2' is at 45 rad, .* if these are degrees"):
         PANDA.pose([0, 45, 0, -90, 0, 90, 0])
     assert np.isfinite(PANDA.pose(np.array([0.0, 45.0, 0.0, -90.0, 0.0, 90.0, 0.0]))).all()
+
+
+def test_names_are_suggested_whatever_their_case():
+    with pytest.raises(cr.UnknownNameError, match="did you mean 'puma560'"):
+        cr.load("PUMA560")
+    with pytest.raises(cr.UnknownNameError, match="did you mean 'panda_link8'"):
+        PANDA.pose([*Q, 0.0], "Panda_Link8")
+
+
+def test_a_trajectory_says_where_a_function_is():
+    motion = PUMA.simulate(Q, duration=0.01)
+    with pytest.raises(AttributeError, match=r"a Trajectory has no attribute 'animate'; there is robot\.animate"):
+        motion.animate("film.gif")
+    with pytest.raises(AttributeError, match="did you mean 'duration'"):
+        _ = motion.durations
+
+
+def test_a_study_of_motions_is_run_by_its_name_too():
+    motion = PUMA.simulate(Q, duration=0.05)
+    assert cr.study(PUMA, motions=motion).overall.keys() == cr.study.run(PUMA, motions=motion).overall.keys()
+    with pytest.raises(cr.ShapeError, match="motions of your own go in by name: motions="):
+        cr.study(PUMA, [motion])

@@ -345,7 +345,7 @@ def _poses_of_vectors(value: Any, what: str, order: str = "rpy") -> Array:
     if largest > MAX_ANGLE:
         raise ShapeError(
             f"{what}: an angle of the pose vector is {largest:g} rad, more than one turn; if it is in degrees, give "
-            "np.radians(...) of it"
+            "np.radians(...) of it, or call robot.degrees.inverse_kinematics"
         )
     return pose_from_vector(x, order=order)
 

@@ -20,7 +20,7 @@ from chainrule.core.parameters import ParameterValues
 from chainrule.core.tables import data_array, data_frame
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
-from chainrule.errors import ShapeError, UnknownNameError, import_optional, short_repr
+from chainrule.errors import ShapeError, UnknownAttributeError, UnknownNameError, import_optional, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
 from chainrule.loops.closure import residual as constraint_residual
@@ -100,6 +100,15 @@ class Trajectory:
         many = f"{self.batch} motions of " if self.batch else ""
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
         return f"<Trajectory of {many}{self.robot.name!r}: {len(self)} samples, {span}, {self.method}, {self.status}>"
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if hasattr(type(self.robot), name):
+                raise UnknownAttributeError(f"a Trajectory has no attribute {name!r}; there is robot.{name}")
+            raise UnknownAttributeError.of("attribute", name, dir(type(self)), "a Trajectory")
 
     def _repr_html_(self) -> str:
         from chainrule.plots.cards import trajectory_card

@@ -6,6 +6,10 @@
 5.2
 """
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from chainrule.study.activities import Activities, Activity, activities
 from chainrule.study.drives import Catalogue, Drive, Gear, Motor, drives
 from chainrule.study.finding import GravityFinding
@@ -30,3 +34,13 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Study(ModuleType):
+    """This package, which may be called: `cr.study(robot, motions=...)` is `cr.study.run`."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Result:
+        return run(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Study

@@ -221,6 +221,9 @@ def run(
         if not isinstance(named, Mapping):
             raise ShapeError(f"motions: give a Trajectory, or several by name, got {named!r:.60}")
         return Study(Recorded(people[0], named)).run(progress, cluster=cluster, workers=workers)
+    asked = activities if isinstance(activities, (list, tuple)) else (activities,)
+    if any(isinstance(one, Trajectory) for one in asked):
+        raise ShapeError('activities are names; motions of your own go in by name: motions={"lift": trajectory}')
     if not (variation is None or isinstance(variation, Variation)):
         raise ShapeError(f"variation must be a chainrule.study.Variation, got {variation!r:.60}")
     content = activities if isinstance(activities, Activities) else read_activities()
