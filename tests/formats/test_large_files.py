@@ -1,6 +1,7 @@
 """Robots of many links and files of many megabytes load, or are refused in few words."""
 
-from itertools import product
+import sys
+from itertools import pairwise, product
 
 import pytest
 from refusals import refused
@@ -8,6 +9,7 @@ from tiers import with_slow
 
 import chainrule as cr
 from chainrule import FormatError, ModelError, Robot
+from chainrule.formats.sdf import from_sdf
 from chainrule.model.edits import without_annotations
 
 from .samples import URDF
@@ -51,6 +53,56 @@ def test_a_large_robot_with_a_fault_is_refused_in_few_words(count):
     roots = '<robot name="r">' + "".join(f'<link name="l{i}"/>' for i in range(count)) + "</robot>"
     message = refused(lambda: Robot.from_urdf(roots), ModelError, rf"has {count} root links .*connect them")
     assert len(message) < 300
+
+
+def sdf_chain(count, order, frames=0):
+    """SDF whose links are each placed relative to the one before; `order` of the elements: 1 or -1."""
+    links = [
+        f'<link name="l{i}"><pose relative_to="{f"l{i - 1}" if i else "__model__"}">0.1 0 0 0 0 0</pose></link>'
+        for i in range(count)
+    ]
+    joints = [
+        f'<joint name="j{i}" type="revolute"><parent>l{i - 1}</parent><child>l{i}</child><axis><xyz>0 0 1</xyz></axis>'
+        "</joint>"
+        for i in range(1, count)
+    ]
+    names = ["l1", *(f"f{i}" for i in range(frames))]
+    attached = [
+        f'<frame name="{new}" attached_to="{old}"><pose>0.1 0 0 0 0 0</pose></frame>' for old, new in pairwise(names)
+    ]
+    body = "".join([*links, *joints, *attached][::order])
+    return f'<sdf version="1.9"><model name="m">{body}</model></sdf>'
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_poses_of_sdf_may_be_relative_to_each_other_in_long_chains(order):
+    robot = Robot.from_sdf(sdf_chain(3000, order, frames=3000), check=False)
+    assert len(robot.links) == 3001
+    q = robot.neutral()
+    assert robot.pose(q, "l2999")[0, 3] == pytest.approx(300)
+    assert robot.pose(q, "f2999")[0, 3] == pytest.approx(0.2 + 300)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("has_frames", [False, True])
+def test_the_work_for_a_chain_of_sdf_grows_as_its_length(order, has_frames):
+    def calls(count):
+        counted = 0
+
+        def count_calls(_, event, __):
+            nonlocal counted
+            counted += event == "call"
+
+        text = sdf_chain(count, order, count * has_frames)
+        from_sdf(text)  # what happens once
+        sys.setprofile(count_calls)
+        try:
+            from_sdf(text)
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    assert calls(400) < 2.2 * calls(200)
 
 
 @pytest.mark.parametrize("count", [5_000, pytest.param(20_000, marks=pytest.mark.slow)])

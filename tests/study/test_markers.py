@@ -51,7 +51,7 @@ def test_angles_come_back_from_a_file_of_markers(moved, person, tmp_path):
     motion, markers = moved
     read = mk.read_markers(write_trc(tmp_path / "drink.trc", markers))
     np.testing.assert_allclose(read.places, markers.places, atol=1e-8)
-    solved = mk.solve_markers(person, read, PLACEMENT)
+    solved = mk.solve_markers(person, read, PLACEMENT, up="z")
     np.testing.assert_allclose(solved.q, motion.q, atol=1e-4)
     assert solved.rms_residual < 1e-5
     assert any("root mean square distance" in note for note in solved.notes)
@@ -65,7 +65,7 @@ def test_noise_is_fitted_by_all_markers_together(moved, person):
     noisy = mk.Markers(
         markers.names, markers.t, markers.places + np.random.default_rng(0).normal(0, 0.002, markers.places.shape)
     )
-    solved = mk.solve_markers(person, noisy, PLACEMENT)
+    solved = mk.solve_markers(person, noisy, PLACEMENT, up="z")
     assert 0.001 < solved.rms_residual < 0.004
     assert np.degrees(np.abs(solved.trajectory.q - motion.q)).max() < 8
 
@@ -76,7 +76,7 @@ def test_missing_markers_are_told_and_bridged(moved, person):
     places[40:60, 3] = np.nan
     places[100:110] = np.nan
     with pytest.warns(cr.MotionWarning, match=r"marker 'FA1' is missing in 30 of.*10 frames had too few markers"):
-        solved = mk.solve_markers(person, mk.Markers(markers.names, markers.t, places), PLACEMENT)
+        solved = mk.solve_markers(person, mk.Markers(markers.names, markers.t, places), PLACEMENT, up="z")
     assert np.isnan(solved.q[100:110]).all()
     np.testing.assert_allclose(solved.q[40:60], motion.q[40:60], atol=1e-4)
     assert np.isfinite(solved.trajectory.q).all()
@@ -98,7 +98,7 @@ def test_a_wrong_placement_is_told(moved, person):
     _, markers = moved
     wrong = {**PLACEMENT, "HA2": ("upper_arm", (0.0, 0.0, 0.2))}
     with pytest.warns(cr.MotionWarning, match="far from their points"):
-        mk.solve_markers(person, markers, wrong)
+        mk.solve_markers(person, markers, wrong, up="z")
 
 
 def test_points_are_calibrated_in_a_known_posture(person):
@@ -129,6 +129,78 @@ def test_a_trunk_is_taken_out(moved, person):
         person, mk.Markers(names, markers.t, everything), PLACEMENT, trunk=mk.Trunk("PELV", "C7", "RSHO", "LSHO")
     )
     np.testing.assert_allclose(solved.q, motion.q, atol=1e-4)
+
+
+LABS = {
+    "y": lambda x, y, z: (x, z, -y), "-y": lambda x, y, z: (x, -z, y), "z": lambda x, y, z: (x, y, z),
+    "-z": lambda x, y, z: (x, -y, -z), "x": lambda x, y, z: (z, y, -x), "-x": lambda x, y, z: (-z, y, x),
+}  # fmt: skip
+"""A place, forward, left and up from the shoulder, in laboratories by the axis that points up."""
+
+
+@pytest.mark.parametrize("up", LABS)
+def test_gravity_is_along_the_axis_that_points_up(moved, person, up):
+    motion, markers = moved
+    places = np.stack(LABS[up](*np.moveaxis(markers.places, -1, 0)), axis=-1)
+    solved = mk.solve_markers(person, mk.Markers(markers.names, markers.t, places), PLACEMENT, up=up)
+    np.testing.assert_allclose(solved.q, motion.q, atol=1e-4)
+    assert not any(row.is_doubtful for row in solved.trajectory.assumptions)
+
+
+def test_an_axis_that_nobody_said_points_up_is_told(moved, person):
+    _, markers = moved
+    with pytest.warns(cr.MotionWarning, match="points up: z"):
+        solved = mk.solve_markers(person, markers, PLACEMENT)
+    (doubtful,) = (row for row in solved.trajectory.assumptions if row.is_doubtful)
+    assert (doubtful.what, doubtful.value) == ("axis of the markers that points up", "z")
+    assert solved.trajectory.notes[0] == str(doubtful)
+    with pytest.raises(cr.UnknownNameError, match="points up"):
+        mk.solve_markers(person, markers, PLACEMENT, up="Y up")
+    with pytest.raises(cr.ShapeError, match="leave out up="):
+        mk.solve_markers(person, markers, PLACEMENT, up="z", trunk=mk.Trunk("SHO", "ELB", "WRI", "HA1"))
+
+
+def trc_with(path, headings, rows, count=3):
+    """A file of TRC with such a line of names."""
+    lines = [
+        f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
+        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
+        f"100\t100\t2\t{count}\tm\t100\t1\t2",
+        "Frame#\tTime\t" + headings,
+        "\t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3",
+        *(f"{k + 1}\t{0.01 * k}\t{row}" for k, row in enumerate(rows)),
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_column_without_a_name_shifts_no_marker(tmp_path):
+    rows = ["1\t1\t1\t9\t9\t9\t3\t3\t3"] * 2
+    read = mk.read_markers(trc_with(tmp_path / "a.trc", "A\t\t\t\t\t\tC\t\t", rows))
+    assert read.names == ("A", "C")
+    np.testing.assert_array_equal(read.places[0], [[1, 1, 1], [3, 3, 3]])
+    assert "without a name are left out: number 2 of 3" in " ".join(read.notes)
+    read = mk.read_markers(trc_with(tmp_path / "a.trc", "A\tB\tC", rows))  # names that stand close together
+    np.testing.assert_array_equal(read.of("C"), np.full((2, 3), 3.0))
+    assert "left out" not in " ".join(read.notes)
+    short = mk.read_markers(trc_with(tmp_path / "a.trc", "A\t\t\tB\t\t\tC\t\t", ["1\t1\t1"] * 2))  # C not seen
+    assert np.isnan(short.of("C")).all()
+
+
+@pytest.mark.parametrize(
+    ("headings", "count"),
+    [
+        ("A\t\t\tC\t\t", 3),  # the name of one of three is not there, nor its place
+        ("A\tC", 3),
+        ("A\t\t\tC\t\t", 2),  # more columns than markers
+        ("A\t\t\tB\t\t\tC\t\t", 2),
+        ("\t\t\t\t\t", 3),
+    ],
+)
+def test_names_that_do_not_fit_their_columns_are_refused(tmp_path, headings, count):
+    path = trc_with(tmp_path / "a.trc", headings, ["1\t1\t1\t9\t9\t9\t3\t3\t3"] * 2, count)
+    with pytest.raises(cr.FormatError, match="write a name above"):
+        mk.read_markers(path)
 
 
 BVH = """HIERARCHY
@@ -165,6 +237,30 @@ def test_joints_of_bvh_are_markers(tmp_path):
     np.testing.assert_allclose(read.of("Arm_end")[:2], [[6, 12, 3], [-9, 7, 3]], atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(read.of("Arm_end") - read.of("Arm"), axis=1), 5)
     assert "cm is assumed" in " ".join(mk.read_markers(path).notes)
+
+
+def six_channels(path, rows):
+    """A file whose joints all have translations, as motion capture programs write them."""
+    joints = "{\n OFFSET %s\n CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+    path.write_text(
+        "HIERARCHY\nROOT Hips\n" + joints % "0 90 0" + "JOINT Knee\n" + joints % "0 -40 0"
+        + "JOINT Foot\n" + joints % "0 -45 0" + "End Site\n{\nOFFSET 0 -5 10\n}\n}\n}\n}\n"
+        + f"MOTION\nFrames: {len(rows)}\nFrame Time: 0.01\n" + "\n".join(rows) + "\n"
+    )  # fmt: skip
+    return path
+
+
+def test_translations_of_joints_do_not_double_bones(tmp_path):
+    turned = "0 90 0 0 0 0  0 -40 0 90 0 0  0 -45 0 0 0 0"
+    read = mk.read_markers(six_channels(tmp_path / "a.bvh", ["0 90 0 0 0 0  0 -40 0 0 0 0  0 -45 0 0 0 0", turned]))
+    np.testing.assert_allclose(read.places[0, :, 1], [0.9, 0.5, 0.05, 0.0], atol=1e-12)
+    np.testing.assert_allclose(read.of("Foot")[1], [0.45, 0.5, 0], atol=1e-12)
+    assert "'Hips', 'Knee', 'Foot' are places in the parent" in " ".join(read.notes)
+    shifts = mk.read_markers(six_channels(tmp_path / "a.bvh", ["0 0.1 0 0 0 0  0 0 0 0 0 0  0 0 0 0 0 0"] * 2))
+    np.testing.assert_allclose(shifts.places[0, :, 1], [0.901, 0.501, 0.051, 0.001], atol=1e-12)
+    assert "are added to offsets" in " ".join(shifts.notes)
+    with pytest.raises(cr.FormatError, match=r"'Knee' stay near zero.*'Hips' do not"):
+        mk.read_markers(six_channels(tmp_path / "a.bvh", ["0 90 0 0 0 0  0 0 0 0 0 0  0 -45 0 0 0 0"] * 2))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +344,7 @@ def test_joint_centers_are_found_by_their_names(moved, person):
     names = ("RightArm", "RightForeArm", "RightHand", "RightHandEnd", "LeftArm")
     places = [markers.of("SHO"), markers.of("ELB"), markers.of("WRI"), tip, tip]
     cloud = mk.Markers(names, markers.t, np.stack(places, axis=1))
-    solved = mk.solve_markers(person, cloud)
+    solved = mk.solve_markers(person, cloud, up="z")
     assert solved.names == names[:4]
     assert solved.rms_residual < 1e-4
     with pytest.raises(cr.ShapeError, match="placement="):

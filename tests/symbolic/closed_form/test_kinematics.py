@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.optimize import brentq
 from tiers import with_slow
 
 import chainrule as cr
@@ -55,3 +56,24 @@ def test_the_determinant_of_six_joints_is_that_of_the_numbers():
         values = {**written.parameters, **dict(zip(written.q, q.tolist(), strict=True))}
         number = np.linalg.det(robot.jacobian(q, frame="world"))
         assert float(written.determinant.subs(values)) == pytest.approx(number, rel=1e-9)
+
+
+def test_the_singularities_of_an_arm_whose_determinant_has_factors_in_one_angle():
+    """Two factors of the elbow in q_3 and three lengths each, where factoring over complex numbers did not end."""
+    quarter = np.pi / 2
+    rows = [(0.0, -quarter, 0.0, 0.0), (0.2, -quarter, 0.1, 0.0), (0.2, -quarter, 0.0, 0.0), (0.0, quarter, 0.4, 0.0)]
+    rows += [(0.0, -quarter, 0.0, 0.0), (0.0, 0.0, 0.1, 0.0)]
+    arm = cr.Robot.from_dh(rows, convention="standard", check=False).kinematic_equations()
+    found = arm.singularities()
+    assert sorted(str(*factor.free_symbols & set(arm.q)) for factor in found) == ["q_2", "q_3", "q_3", "q_5"]
+    rng = np.random.default_rng(0)
+    for factor in found:
+        (q,) = factor.free_symbols & set(arm.q)
+        angles = np.linspace(-np.pi, np.pi, 50)
+        value = sp.lambdify(q, factor.subs(arm.parameters))
+        start = int(np.flatnonzero(np.diff(np.sign(value(angles))))[0])
+        posture = rng.uniform(-1, 1, 6)
+        posture[arm.q.index(q)] = brentq(value, angles[start], angles[start + 1], xtol=1e-15)
+        assert abs(np.linalg.det(arm.robot.jacobian(posture))) < 1e-12
+        posture[arm.q.index(q)] += 0.1
+        assert abs(np.linalg.det(arm.robot.jacobian(posture))) > 1e-8

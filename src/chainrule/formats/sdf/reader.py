@@ -95,6 +95,10 @@ class _Reader:
     links: dict[str, Link] = field(default_factory=dict)
     places: dict[str, Transform] = field(default_factory=dict)
     joints: list[Joint] = field(default_factory=list)
+    above: dict[str, str] = field(default_factory=dict)
+    """The link from which each link is moved."""
+    carriers: set[str] = field(default_factory=set)
+    """The links that move others."""
     frames: list[Frame] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     geometries: list[Geometry] = field(default_factory=list)
@@ -208,6 +212,8 @@ class _Reader:
             before = _without_rounding(before * after)
         mimic = _mimic(node, axes, scope.prefix) if kind.nv == 1 else None
         self.joints.append(Joint(name, parent, child, kind, before, dofs, mimic))
+        self.above[child] = parent
+        self.carriers.add(parent)
 
     def _end(self, scope: Scope, node: XmlElement, tag: str) -> str:
         """The link that a joint names, by itself or by a frame on it."""
@@ -222,11 +228,10 @@ class _Reader:
 
     def _closes_loop(self, parent: str, child: str) -> bool:
         """Whether another joint moves the child already, or the child carries the parent."""
-        above = {joint.child: joint.parent for joint in self.joints}
-        if child in above:
+        if child in self.above:
             return True
-        while parent in above:
-            parent = above[parent]
+        while parent in self.above and child in self.carriers:
+            parent = self.above[parent]
             if parent == child:
                 return True
         return False
@@ -252,7 +257,7 @@ class _Reader:
                 self.notes.append(f"joint {name!r} closes a loop: its limits, friction and spring are not modelled")
 
     def _frames(self, scope: Scope, X: Transform) -> None:
-        taken = [WORLD, *self.links]
+        taken = {WORLD, *self.links}
         for node in scope.node.children("frame"):
             inside, link = scope.link_of(node.text("name"), node)
             carrier = inside.prefix + link
@@ -262,9 +267,8 @@ class _Reader:
 
     def _mount(self) -> None:
         """Fix to the world what no joint moves."""
-        moved = {joint.child for joint in self.joints}
-        roots = [name for name in self.links if name not in moved]
-        tied = any(joint.parent == WORLD for joint in self.joints)
+        roots = [name for name in self.links if name not in self.above]
+        tied = WORLD in self.carriers
         if not self.scope.is_static and (len(roots) > 1 or (roots and tied)):
             self.notes.append(
                 f"the links {quoted(roots)} are not joined to the rest: they are fixed where the file puts them"

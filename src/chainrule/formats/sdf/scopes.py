@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from chainrule.errors import FormatError, UnknownNameError
@@ -45,48 +46,56 @@ class Scope:
     """The <include> that brought the model, whose pose, placement frame and static count."""
     nested: dict[str, Scope] = field(default_factory=dict)
     _poses: dict[str, Transform] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)
+    _links: dict[str, tuple[Scope, str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return _model_name(self.override or self.node, self.node)
 
-    def entries(self, *tags: str) -> dict[str, XmlElement]:
-        """The elements that have frames, by name."""
-        return {child.text("name"): child for child in self.node.children(*tags)}
+    @cached_property
+    def elements(self) -> dict[str, XmlElement]:
+        """The elements that have frames, by name.
+
+        Up to SDF 1.6 a joint may have the name of a link, which is the one that is meant.
+        """
+        joints = {child.text("name"): child for child in self.node.children("joint")}
+        return joints | {child.text("name"): child for child in self.node.children("link", "frame")}
 
     def pose_of(self, name: str, at: XmlElement) -> Transform:
         """The pose, in this model's frame, of a link, joint, frame or model by its name."""
-        if name == MODEL:
-            return Transform.identity()
-        if name in self._poses:
-            return self._poses[name]
-        if name in self._open:
-            loop = " -> ".join([*self._open[self._open.index(name) :], name])
-            raise at.error(f"poses relative to each other go in a circle: {loop}")
-        head, _, rest = name.partition("::")
-        self._open.append(name)
-        try:
-            if head in self.nested:
-                inner = self.nested[head]
-                T = self.place_of(inner)
-                found = T * inner.pose_of(rest, at) if rest else T
-            else:
-                found = self._own_pose(name, at)
-        finally:
-            self._open.pop()
-        self._poses[name] = found
+        steps: dict[str, Transform] = {}
+        while name != MODEL and name not in self._poses:
+            if name in steps:
+                loop = " -> ".join([*list(steps)[list(steps).index(name) :], name])
+                raise at.error(f"poses relative to each other go in a circle: {loop}")
+            base, steps[name] = self._step(name, at)
+            name = base
+        found = Transform.identity() if name == MODEL else self._poses[name]
+        for inner in reversed(steps):
+            found = self._poses[inner] = found * steps[inner]
         return found
 
-    def place_of(self, inner: Scope) -> Transform:
-        """The pose of a nested model's frame in this one's."""
-        source = inner.override if inner.override is not None and inner.override.child("pose") else inner.node
-        base = self.pose_of(_relative_to(source) or MODEL, source)
-        return base * inner.own_place()
+    def _step(self, name: str, at: XmlElement) -> tuple[str, Transform]:
+        """The name of what a pose is relative to, and the pose in it."""
+        head, _, rest = name.partition("::")
+        if head in self.nested:
+            inner = self.nested[head]
+            T = inner.own_place()
+            return _relative_to(inner.source) or MODEL, T * inner.pose_of(rest, at) if rest else T
+        node = self._find(name, at)
+        default = end_name(node, "child") if node.tag == "joint" else MODEL
+        if node.tag == "frame":
+            default = node.get("attached_to") or MODEL
+        return _relative_to(node) or default, raw_pose(node)
+
+    @property
+    def source(self) -> XmlElement:
+        """The element whose <pose> counts: the <include>, if it has one."""
+        return self.override if self.override is not None and self.override.child("pose") else self.node
 
     def own_place(self) -> Transform:
         """The pose of this model's frame relative to what its <pose> is relative to."""
-        source = self.override if self.override is not None and self.override.child("pose") else self.node
+        source = self.source
         frame = self.node.get("placement_frame") or ""
         if self.override is not None:
             frame = child_text(self.override, "placement_frame") or frame
@@ -97,38 +106,33 @@ class Scope:
         """The pose of a joint in this model's frame; by default it is relative to the child."""
         return self.pose_of(_relative_to(node) or end_name(node, "child"), node) * raw_pose(node)
 
-    def _own_pose(self, name: str, at: XmlElement) -> Transform:
-        node = self._find(name, at)
-        if node.tag == "joint":
-            return self.joint_pose(node)
-        default = node.get("attached_to") or MODEL if node.tag == "frame" else MODEL
-        return self.pose_of(_relative_to(node) or default, node) * raw_pose(node)
-
     def _find(self, name: str, at: XmlElement) -> XmlElement:
-        """The element of a name; up to SDF 1.6 a joint may have the name of a link, which is the one that is meant."""
-        known = self.entries("joint") | self.entries("link", "frame")
-        if name not in known:
-            raise at.error(str(UnknownNameError.of("frame", name, [*known, *self.nested], f"model {self.name!r}")))
-        return known[name]
+        """The element of a name."""
+        if name not in self.elements:
+            known = [*self.elements, *self.nested]
+            raise at.error(str(UnknownNameError.of("frame", name, known, f"model {self.name!r}")))
+        return self.elements[name]
 
     def link_of(self, name: str, at: XmlElement) -> tuple[Scope, str]:
         """The link that carries a link, joint, frame or model: the scope that it is in, and its name there."""
-        seen: set[str] = set()
-        while True:
+        seen: dict[str, None] = {}
+        while name not in self._links:
             if name in seen:
                 raise at.error(f"frame {name!r} is attached to itself, in a circle")
-            seen.add(name)
+            seen[name] = None
             head, _, rest = name.partition("::")
             if head in self.nested:
-                inner = self.nested[head]
-                return inner.link_of(rest or MODEL, at)
-            if name == MODEL:
+                self._links[name] = self.nested[head].link_of(rest or MODEL, at)
+            elif name == MODEL:
                 name = self._canonical_link(at)
-                continue
-            node = self._find(name, at)
-            if node.tag == "link":
-                return self, name
-            name = end_name(node, "child") if node.tag == "joint" else node.get("attached_to") or MODEL
+            else:
+                node = self._find(name, at)
+                if node.tag == "link":
+                    self._links[name] = self, name
+                else:
+                    name = end_name(node, "child") if node.tag == "joint" else node.get("attached_to") or MODEL
+        self._links |= dict.fromkeys(seen, self._links[name])
+        return self._links[name]
 
     def _canonical_link(self, at: XmlElement) -> str:
         named = self.node.get("canonical_link")
@@ -191,7 +195,7 @@ def scope_of(
         if include is not None and (include.get("merge") or "false").lower() in ("true", "1"):
             raise include.error("merges the model into this one, which is not supported; leave out merge")
         name = _model_name(include or element, element)
-        if name in scope.nested or name in scope.entries("link", "joint", "frame"):
+        if name in scope.nested or name in scope.elements:
             raise child.error(f"there are two things named {name!r} in this model; rename one")
         scope.nested[name] = scope_of(
             element, where, f"{prefix}{name}::", is_static=scope.is_static, override=include, depth=depth + 1
@@ -277,7 +281,7 @@ def choose_model(
     others = [scope.name for scope in scopes if scope is not chosen]
     if others:
         notes.append(f"the models {', '.join(map(repr, others))} of the file are left out")
-    source = chosen.override if chosen.override is not None and chosen.override.child("pose") else chosen.node
+    source = chosen.source
     base = _relative_to(source)
     if base and base != "world":
         raise source.error(

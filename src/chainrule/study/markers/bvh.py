@@ -1,7 +1,8 @@
 """BVH: a skeleton and the angles of its joints, made into places of the joints' centers.
 
-The channels of a joint are its translations and rotations in the order in which they act, each about the axes that the
-one before has turned: R = R_1 R_2 R_3.
+The rotations of a joint act in the order of its channels, each about the axes that the one before has turned:
+R = R_1 R_2 R_3. Its translations are its place in its parent, in place of the offset, as motion capture and animation
+programs write them; in files where they stay near zero instead, they are added to the offset.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.errors import FormatError
+from chainrule.errors import FormatError, quoted
 
 AXES = {"X": 0, "Y": 1, "Z": 2}
 MAX_JOINTS, MAX_FRAMES = 2000, 10**8
+
+STILL = 0.1
+"""Share of a joint's offset below which its translations are shifts from there: no part of a body moves further."""
 
 
 @dataclass
@@ -56,8 +60,8 @@ class Words:
             raise FormatError(f"{self.file}: {word!r:.60} should be a number") from None
 
 
-def joint_places(text: str, file: str) -> tuple[list[str], Array, Array]:
-    """Names of joints, times (T,), and places of joints and ends (T, J, 3) in the file's unit."""
+def joint_places(text: str, file: str) -> tuple[list[str], Array, Array, list[str]]:
+    """Names of joints, times (T,), places of joints and ends (T, J, 3) in the file's unit, and what was assumed."""
     words = Words(text, file)
     words.expect("HIERARCHY")
     bones = _skeleton(words)
@@ -81,7 +85,9 @@ def joint_places(text: str, file: str) -> tuple[list[str], Array, Array]:
         table = np.array(rest, dtype=float).reshape(int(frames), width)
     except ValueError:
         raise FormatError(f"{file}: the frames must be numbers") from None
-    return [bone.name for bone in bones], np.arange(int(frames), dtype=float) * step, _forward(bones, table)
+    are_shifts, notes = _meaning_of_translations(bones, table, file)
+    places = _forward(bones, table, are_shifts)
+    return [bone.name for bone in bones], np.arange(int(frames), dtype=float) * step, places, notes
 
 
 def _skeleton(words: Words) -> list[Bone]:
@@ -124,7 +130,34 @@ def _skeleton(words: Words) -> list[Bone]:
             raise FormatError(f"{words.file}: {word!r:.60} is not expected in the hierarchy")
 
 
-def _forward(bones: list[Bone], table: Array) -> Array:
+def _meaning_of_translations(bones: list[Bone], table: Array, file: str) -> tuple[bool, list[str]]:
+    """Whether translations are added to offsets, and a note where that makes a difference."""
+    doubtful, shifted = [], []
+    for bone in bones:
+        moved = [
+            (AXES[c[0].upper()], bone.first + k) for k, c in enumerate(bone.channels) if c[1:].lower() == "position"
+        ]
+        length = float(np.linalg.norm(bone.offset[[axis for axis, _ in moved]]))
+        if length:
+            doubtful.append(bone.name)
+            farthest = float(np.linalg.norm(table[:, [column for _, column in moved]], axis=1).max())
+            if farthest < STILL * length:
+                shifted.append(bone.name)
+    if not doubtful:
+        return False, []
+    if shifted and len(shifted) < len(doubtful):
+        other = next(name for name in doubtful if name not in shifted)
+        raise FormatError(
+            f"{file}: the translations of joint {shifted[0]!r} stay near zero, as if added to its offset, and those of "
+            f"{other!r} do not; write all of them as places in the parent"
+        )
+    meaning = (
+        "are added to offsets: they stay near zero" if shifted else "are places in the parent, in place of offsets"
+    )
+    return bool(shifted), [f"{file}: translations of {quoted(doubtful)} {meaning}"]
+
+
+def _forward(bones: list[Bone], table: Array, are_shifts: bool) -> Array:
     rotations: list[Array] = []
     places: list[Array] = []
     for bone in bones:
@@ -133,7 +166,7 @@ def _forward(bones: list[Bone], table: Array) -> Array:
         for k, channel in enumerate(bone.channels):
             values, axis = table[:, bone.first + k], AXES[channel[0].upper()]
             if channel[1:].lower() == "position":
-                p[:, axis] += values
+                p[:, axis] = values + (bone.offset[axis] if are_shifts else 0.0)
             else:
                 R = R @ _turn(axis, np.radians(values))
         if bone.parent is not None:

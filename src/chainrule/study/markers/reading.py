@@ -57,27 +57,48 @@ def _read_trc(file: Path, unit: str | None) -> Markers:
     header = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
     stated = header.get("Units", "").strip().lower() or None
     factor = _factor(unit or stated, file.name)
-    names = tuple(name.strip() for name in lines[3].split("\t")[2:] if name.strip())
-    width = 2 + 3 * len(names)
     rows = []
     for k, line in enumerate(lines[5:], start=6):
-        cells = line.rstrip("\r\n").split("\t")
+        cells = line.rstrip().split("\t")
         if not any(cell.strip() for cell in cells):
             continue
-        cells = (cells + [""] * width)[:width]
         try:
             rows.append([float(cell) if cell.strip() else np.nan for cell in cells])
         except ValueError:
             raise FormatError(f"{file.name}, line {k}: {short_repr(line)} should be numbers") from None
-    if not rows or not names:
-        raise FormatError(f"{file.name} has no frames or no markers")
-    table = np.array(rows)
-    places = table[:, 2:].reshape(len(rows), len(names), 3) * factor
-    stated_count = header.get("NumFrames", "").strip()
+    if not rows:
+        raise FormatError(f"{file.name} has no frames")
     notes = [f"{file.name}: lengths in {unit or stated}"]
+    widest = max(map(len, rows))
+    columns = _trc_columns(lines[3].split("\t")[2:], header.get("NumMarkers", "").strip(), widest - 2, file.name, notes)
+    names, width = tuple(columns.values()), max(widest, 5 + max(columns))
+    table = np.array([row + [np.nan] * (width - len(row)) for row in rows])
+    places = np.stack([table[:, 2 + first : 5 + first] for first in columns], axis=1) * factor
+    stated_count = header.get("NumFrames", "").strip()
     if stated_count.isdecimal() and int(stated_count) != len(rows):
         notes.append(f"{file.name}: the header states {stated_count} frames, and there are {len(rows)}")
     return _markers(file.name, names, table[:, 1], places, notes)
+
+
+def _trc_columns(headings: list[str], stated: str, width: int, file: str, notes: list[str]) -> dict[int, str]:
+    """The first column of each marker, after number and time, and its name.
+
+    stated: how many markers the header says there are; width: of the widest row. A marker without a name is left out.
+    """
+    named = {k: heading.strip() for k, heading in enumerate(headings) if heading.strip()}
+    count = int(stated) if stated.isdecimal() else len(named)
+    if any(k % 3 for k in named):  # not above their columns, but one after the other
+        named = {3 * k: name for k, name in enumerate(named.values())}
+    within = max(max(named, default=0) + 3, width) <= 3 * count
+    if not named or not within or (len(named) < count and max(named) + 3 < 3 * count):
+        raise FormatError(
+            f"{file}: which marker has which columns cannot be told: the header states {count} markers, line 4 names "
+            f"{len(named)}, and rows have {width} columns for them; write a name above each three columns"
+        )
+    nameless = [str(k + 1) for k in range(count) if 3 * k not in named]
+    if nameless:
+        notes.append(f"{file}: markers without a name are left out: number {', '.join(nameless)} of {count}")
+    return named
 
 
 def _factor(unit: str | None, name: str) -> float:
@@ -139,8 +160,8 @@ def _from_c3d(file: Path, unit: str | None, names: tuple[str, ...], rate: float,
 
 
 def _read_bvh(file: Path, unit: str | None) -> Markers:
-    names, t, places = joint_places(_text(file), file.name)
-    notes = [f"{file.name}: the centers of its joints are taken for markers; lengths in {unit or 'cm'}"]
+    names, t, places, notes = joint_places(_text(file), file.name)
+    notes.insert(0, f"{file.name}: the centers of its joints are taken for markers; lengths in {unit or 'cm'}")
     if unit is None:
         notes.append(f"{file.name}: BVH states no unit; cm is assumed, give unit=... for another")
     return _markers(file.name, tuple(names), t, places * UNITS[unit or "cm"], notes)

@@ -6,14 +6,15 @@ Levenberg and Marquardt's method on all frames at once: the frames are a batch. 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, real_array
+from chainrule.arguments import Array, one_of, real_array
 from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, MotionWarning, ShapeError, UnknownNameError, warn_user
+from chainrule.simulation.assumptions import Assumption
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.markers.cloud import Markers
 from chainrule.study.markers.reading import plain_name
@@ -33,6 +34,13 @@ MAX_RESIDUAL_M = 0.03
 
 TRUNK_MOVES_DEG = 5.0
 """A trunk that turns by more is told: gravity is taken as fixed in its frame."""
+
+UPRIGHT = {
+    "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)), "-z": ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
+    "y": ((1, 0, 0), (0, 0, -1), (0, 1, 0)), "-y": ((1, 0, 0), (0, 0, 1), (0, -1, 0)),
+    "x": ((0, 0, -1), (0, 1, 0), (1, 0, 0)), "-x": ((0, 0, 1), (0, 1, 0), (-1, 0, 0)),
+}  # fmt: skip
+"""Rotations from the axes of markers, by the one that points up, to the base's, z up; x stays where it can."""
 
 Point = tuple[str, "ArrayLike"]
 
@@ -111,6 +119,7 @@ def solve_markers(
     placement: Mapping[str, Point] | None = None,
     *,
     trunk: Trunk | None = None,
+    up: str | None = None,
     q0: ArrayLike | None = None,
     cutoff: float | None = None,
 ) -> SolvedMarkers:
@@ -121,12 +130,16 @@ def solve_markers(
     subject
         A subject of a study, or a robot.
     markers
-        As of `read_markers`, in the frame of the robot's base, unless there is a trunk.
+        As of `read_markers`, in the frame of the robot's base, unless there is a trunk or `up` says otherwise.
     placement
         For each marker that is used, the link that it is on and its point there (3,), in m: see `calibrate`. Without
         it, markers whose names are those of joint centers of the arm are used: shoulder, elbow, wrist, hand end.
     trunk
         The markers from which the frame of a trunk follows, in which a human arm hangs. Gravity is along it.
+    up
+        The axis of the markers that points up, where there is no trunk: "x", "y", "z", "-x", "-y" or "-z". Files do not
+        say it: OpenSim's and those of animations mostly have y up, laboratories often z. With neither a trunk nor this,
+        z is assumed, with a warning.
     q0
         A configuration near the first frame; "home" unless given.
     cutoff
@@ -145,7 +158,17 @@ def solve_markers(
     used = markers.only(placed)
     notes = [*markers.notes, *used.findings()]
     places = used.places
-    if trunk is not None:
+    assumed: list[Assumption] = []
+    if trunk is None:
+        one_of(UPRIGHT, up or "z", "axis that points up", "solve_markers")
+        places = places @ np.array(UPRIGHT[up or "z"]).T
+        if up is None:
+            why = "nothing says which it is; say up='z', up='y' or trunk=..."
+            assumed.append(Assumption("axis of the markers that points up", "z", why, is_doubtful=True))
+            notes += map(str, assumed)
+    elif up is not None:
+        raise ShapeError("solve_markers: the trunk's markers say where up is; leave out up=... or trunk=...")
+    else:
         axes, shoulder = trunk.frames(markers, side)
         places = np.einsum("tji,tmj->tmi", axes, places - shoulder[:, None])
         turn = np.degrees(np.arccos(np.clip((np.nanmean(axes[:, :, 2], axis=0) * axes[:, :, 2]).sum(axis=-1), -1, 1)))
@@ -170,10 +193,18 @@ def solve_markers(
     missing = int((~np.isfinite(q).all(axis=1)).sum())
     if missing:
         notes.append(f"{missing} frames had too few markers, and are filled in between")
-    worrying = [*used.findings(), *([notes[-1]] if missing else []), *(note for note in notes if "far from" in note)]
+    worrying = [
+        *used.findings(),
+        *map(str, assumed),
+        *([notes[-1]] if missing else []),
+        *(note for note in notes if "far from" in note),
+    ]
     if worrying:
         warn_user("markers: " + "; ".join(dict.fromkeys(worrying)), MotionWarning)
-    trajectory = Trajectory.from_samples(robot, used.t, _bridge_gaps(q), cutoff=cutoff)
+    trajectory = Trajectory.from_samples(robot, used.t, _bridge_gaps(q), degrees=False, time_unit="s", cutoff=cutoff)
+    trajectory = replace(
+        trajectory, notes=(*map(str, assumed), *trajectory.notes), assumptions=(*assumed, *trajectory.assumptions)
+    )
     return SolvedMarkers(trajectory, q, residuals, tuple(placed), tuple(notes))
 
 
