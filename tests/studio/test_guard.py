@@ -16,6 +16,8 @@ from chainrule.studio import open_studio
 
 pytest.importorskip("viser", reason="the extra `studio` is not installed")
 
+from websockets.exceptions import InvalidStatus
+
 
 @pytest.fixture(scope="module")
 def studio(start_studio):
@@ -49,8 +51,6 @@ def websocket(studio, path="/", **options):
 
 def websocket_status(studio, path="/", **options):
     """The status of the refusal, or 101 for a websocket that is opened."""
-    from websockets.exceptions import InvalidStatus
-
     try:
         with websocket(studio, path, **options):
             return 101
@@ -111,6 +111,47 @@ def test_files_of_the_server_are_not_served(studio, path):
     status, text, _ = get(studio, path)
     assert status == 404
     assert "root:" not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/" + "a" * 7000, 414, "more than 2000 letters"),
+        ("/?x=" + "a" * 7000, 414, "more than 2000 letters"),
+        ("/" + "a" * 300, 404, "no such file"),  # longer than any file's name may be
+        ("/a%00b", 404, ""),
+    ],
+)
+def test_paths_that_no_file_has_get_a_plain_answer(studio, path, status, words):
+    answer = get(studio, path)
+    assert answer[0] == status
+    assert words in answer[1]
+    assert answer[2]["X-Content-Type-Options"] == "nosniff"
+    assert "default-src" in answer[2]["Content-Security-Policy"]
+
+
+def test_tabs_that_open_at_once_are_as_many_as_may_be(start_studio, monkeypatch):
+    monkeypatch.setattr("chainrule.studio.guard.MAX_TABS", 3)
+    studio = start_studio("pendulum")
+    everyone, found = threading.Barrier(12), []
+
+    def open_tab():
+        everyone.wait()
+        try:
+            with websocket(studio):
+                found.append(101)
+                everyone.wait()  # no tab is closed before all have asked
+        except InvalidStatus as refused:
+            found.append(refused.response.status_code)
+            everyone.wait()
+
+    threads = [threading.Thread(target=open_tab) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [101] * 3 + [503] * 9
+    eventually(lambda: websocket_status(studio) == 101)
 
 
 def test_two_hosts_in_one_request_are_refused(studio):

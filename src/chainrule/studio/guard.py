@@ -12,6 +12,7 @@ the network only with the token:
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import socket
@@ -36,6 +37,9 @@ FOREIGN_PARAMETERS = ("websocket", "playbackPath")
 
 MAX_TABS = 64
 """Tabs that are served at once."""
+
+MAX_PATH_LETTERS = 2000
+"""Letters of an address that are read; the page's own have a tenth of that."""
 
 HEADERS = {
     "Referrer-Policy": "no-referrer",
@@ -62,11 +66,12 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """The check of requests to one server."""
 
-    def __init__(self, token: str | None, port: int, tabs: Callable[[], int]) -> None:
-        """A guard that asks for a token unless it is None; `tabs` gives the number of tabs that are open."""
+    def __init__(self, token: str | None, port: int) -> None:
+        """A guard that asks for a token unless it is None."""
         self.token = token
         self.cookie = f"chainrule_studio_{port}"  # cookies do not tell ports apart
-        self.tabs = tabs
+        self.tabs: set[asyncio.Task[None]] = set()
+        """A task for each tab that was let in, which ends with its connection."""
         self.page = SentPage()
 
     def around(self, process: Process) -> Process:
@@ -79,14 +84,24 @@ class Guard:
                 return self._answer(connection.respond(status, f"{reason}\n"))
             if not request.headers.get_all("Upgrade") and request.path.partition("?")[0] in ("/", "/index.html"):
                 return self._answer(self._send_page(connection, request), welcome=True)
-            response = process(connection, request)
-            return None if response is None else self._answer(response)
+            try:
+                response = process(connection, request)
+            except (OSError, ValueError):  # of names that no file can have
+                return self._answer(connection.respond(HTTPStatus.NOT_FOUND, "There is no such file.\n"))
+            if response is not None:
+                return self._answer(response)
+            tab = asyncio.get_running_loop().create_task(connection.wait_closed())
+            self.tabs.add(tab)  # before the next request is looked at: requests are checked one after the other
+            tab.add_done_callback(self.tabs.discard)
+            return None
 
         return check_and_process
 
     def refusal(self, request: Request) -> tuple[HTTPStatus, str] | None:
         """The status and the sentence with which a request is refused; None if it may pass."""
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if len(request.path) > MAX_PATH_LETTERS:
+            return HTTPStatus.REQUEST_URI_TOO_LONG, f"The address has more than {MAX_PATH_LETTERS} letters."
         if len(hosts) != 1 or len(origins) > 1:
             return HTTPStatus.BAD_REQUEST, "The request must name one host, and one origin at most."
         if self.token is None and not is_loopback(_name_of(hosts[0])):
@@ -98,7 +113,7 @@ class Guard:
         parameters = parse_qs(request.path.partition("?")[2], keep_blank_values=True)
         if any(name in parameters for name in FOREIGN_PARAMETERS):
             return HTTPStatus.FORBIDDEN, "The studio's page connects to its own server only."
-        if request.headers.get_all("Upgrade") and self.tabs() >= MAX_TABS:
+        if request.headers.get_all("Upgrade") and len(self.tabs) >= MAX_TABS:
             return HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABS} tabs are open; close some of them first."
         return None
 

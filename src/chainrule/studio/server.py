@@ -62,7 +62,7 @@ class Studio:
         listener = _listen(host, port)
         self.port = int(listener.getsockname()[1])
         """The port that the server listens on."""
-        guard = Guard(self.token, self.port, lambda: len(self.sessions))
+        guard = Guard(self.token, self.port)
         with guarded_start(guard, listener), without_rich_output():
             self.server = _viser_server(host, self.port)
         self.server.on_client_connect(self._join)
