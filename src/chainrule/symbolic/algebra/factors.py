@@ -67,7 +67,7 @@ def _by_power(x: Element, place: int) -> dict[int, dict[int, complex]]:
     """The coefficients of each power of one z, given by its digit."""
     rows: dict[int, dict[int, complex]] = {}
     for monomial, c in x.terms.items():
-        power = x.ring.exponents(monomial)[place]
+        power = x.ring.exponent(monomial, place)
         rows.setdefault(power, {})[monomial - (power << (EXPONENT_BITS * place))] = c
     return rows
 
@@ -186,7 +186,7 @@ def _real(x: Element) -> Element | None:
     ring = x.ring
     shift = 0
     for place in ring.exponentials.values():
-        powers = [ring.exponents(m)[place] for m in x.terms]
+        powers = [ring.exponent(m, place) for m in x.terms]
         if (min(powers) + max(powers)) % 2:
             return None
         shift += (min(powers) + max(powers)) // 2 << (EXPONENT_BITS * place)

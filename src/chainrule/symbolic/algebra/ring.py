@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -33,6 +34,12 @@ MAX_TERM_PRODUCTS = 30_000_000
 """Products of terms in one multiplication; a closed form that needs more is refused."""
 
 QUARTER_TURNS = (1, 1j, -1, -1j)
+
+
+@lru_cache(maxsize=256)
+def _halves(count: int) -> int:
+    """What makes the lowest digits of a monomial positive, so that none borrows from the next."""
+    return sum(EXPONENT_BASE >> 1 << EXPONENT_BITS * k for k in range(count))
 
 
 class Ring:
@@ -93,13 +100,16 @@ class Ring:
 
     def exponents(self, monomial: int) -> list[int]:
         """The exponents of a monomial, by digit."""
-        found = []
+        positive, found = monomial + _halves(self.count), []
         for _ in range(self.count):
-            digit = monomial & (EXPONENT_BASE - 1)
-            digit -= EXPONENT_BASE if digit >= EXPONENT_BASE // 2 else 0
-            found.append(digit)
-            monomial = (monomial - digit) >> EXPONENT_BITS
+            found.append((positive & (EXPONENT_BASE - 1)) - (EXPONENT_BASE >> 1))
+            positive >>= EXPONENT_BITS
         return found
+
+    def exponent(self, monomial: int, place: int) -> int:
+        """The exponent of one digit of a monomial."""
+        positive = monomial + _halves(place + 1)
+        return (positive >> EXPONENT_BITS * place & (EXPONENT_BASE - 1)) - (EXPONENT_BASE >> 1)
 
     def of(self, expression: Any) -> Element:
         """A SymPy expression as an element; refused if it is no trigonometric polynomial."""

@@ -18,6 +18,7 @@ from chainrule.functions import reference
 from chainrule.kinematics.tasks import moving_task
 from chainrule.lazy import cached_property
 from chainrule.model import Model
+from chainrule.spatial import Transform, Twist
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.evaluation import evaluate
 from chainrule.symbolic.algebra.factors import factors
@@ -176,7 +177,8 @@ class KinematicTerms(Forms):
                 "so that it has no determinant; lock joints with robot.lock(...), or use robot.manipulability(q)"
             )
         self._refuse_long_determinant()
-        whole = _determinant([self.elements[i] for i in self.rows])
+        q, _, _ = self.symbolic.state()
+        whole = _minors_of_rows(self._square(self.symbolic.model, q))[-1][0]
         if not isinstance(whole, Element) or not whole.terms:
             found = to_sympy(whole)
         else:
@@ -204,11 +206,12 @@ class KinematicTerms(Forms):
         world = self._jacobian_elements("world")
         rows = list(chosen.rows)
 
-        def volume(J: list[list[Any]]) -> list[Any]:
-            return _minors([J[i] for i in rows], chosen.rank)
+        def terms(model: Model, q: list[Any], *_: Any) -> Any:
+            columns = [list(S) for S in jacobians.jacobian(model, q, self.link, "world")]
+            return _minors([[column[i] for column in columns] for i in rows], chosen.rank)
 
-        self._refuse_long("the manipulability", volume, "world", MAX_VOLUME_TERMS)
-        minors = volume(world)
+        self._refuse_long("the manipulability", terms, MAX_VOLUME_TERMS)
+        minors = _minors([world[i] for i in rows], chosen.rank)
         found = root_of_squares([x for x in minors if not is_zero_polynomial(x)])
         J = self._numbers("jacobian", link=self.link, frame="world")[:, rows]
         values = np.linalg.svd(J, compute_uv=False)[:, : chosen.rank].prod(axis=-1)
@@ -219,23 +222,41 @@ class KinematicTerms(Forms):
         if "determinant" in names:
             self._refuse_long_determinant()
 
+    def _square(self, model: Model, q: list[Any]) -> list[list[Any]]:
+        """Rows of a square matrix with the determinant of the Jacobian's: of all six rows, seen from the middle link.
+
+        No frame changes that determinant, and screws seen from there depend on the fewest angles.
+        """
+        if len(self.rows) < 6:
+            columns = jacobians.jacobian(model, q, self.link, self.frame)
+            rows = [[prune(x) for x in row] for row in zip(*(list(S) for S in columns), strict=True)]
+            return [rows[i] for i in self.rows]
+        index, _ = model.locate(self.link)
+        posed = [body.at(q) for body in model.ancestors(index)]
+        middle = len(posed) // 2
+        columns = [Twist.zero()] * model.nv
+        T = Transform.identity()
+        for body in posed[middle:]:
+            T = T * body.T
+            for i, S in body.S:
+                columns[i] = columns[i] + T * S
+        T = Transform.identity()
+        for body in reversed(posed[:middle]):
+            for i, S in body.S:
+                columns[i] = columns[i] + T.inv * S
+            T = body.T * T
+        return [[prune(x) for x in row] for row in zip(*(list(S) for S in columns), strict=True)]
+
     def _refuse_long_determinant(self) -> None:
-        def determinant(J: list[list[Any]]) -> list[Any]:
-            return [_determinant([J[i] for i in self.rows])]
+        def terms(model: Model, q: list[Any], *_: Any) -> Any:
+            return _minors_of_rows(self._square(model, q))
 
-        self._refuse_long("the determinant", determinant, self.frame, MAX_MATRIX_TERMS)
+        self._refuse_long("the determinant", terms, MAX_MATRIX_TERMS)
 
-    def _refuse_long(
-        self, what: str, compute: Callable[[list[list[Any]]], list[Any]], frame: str, max_terms: int
-    ) -> None:
-        """Refuse what is computed from the rows of the Jacobian if it would have too many terms, by an estimate."""
+    def _refuse_long(self, what: str, terms: Callable[..., Any], max_terms: int) -> None:
+        """Refuse what would have too many terms, or whose minors would on the way to it, by an estimate."""
         if len(self.q) < MIN_JOINTS:
             return
-
-        def terms(model: Model, q: list[Any], *_: Any) -> list[Any]:
-            columns = jacobians.jacobian(model, q, self.link, frame)
-            return compute([list(row) for row in zip(*(list(S) for S in columns), strict=True)])
-
         size = count_terms(self.symbolic, terms, max_terms)
         if size > SLACK * max_terms:
             raise ModelError(
@@ -261,32 +282,30 @@ def _zeros(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr]:
         return [sp.Eq(q, 0), sp.Eq(q, sp.pi)]
     if isinstance(expression, sp.cos) and len(unknowns) == 1:
         return [sp.Eq(q, -sp.pi / 2), sp.Eq(q, sp.pi / 2)]
-    a, b, rest = (sp.expand(expression).coeff(f) for f in (sp.sin(q), sp.cos(q), q))
-    if not sp.expand(expression - a * sp.sin(q) - b * sp.cos(q)):
+    whole = sp.expand(expression)
+    a, b, slope = (whole.coeff(f) for f in (sp.sin(q), sp.cos(q), q))
+    if not sp.expand(whole - a * sp.sin(q) - b * sp.cos(q)):
         return [sp.Eq(sp.tan(q), -b / a)] if a else [sp.Eq(sp.cos(q), 0)]
-    if not rest.has(q) and not sp.expand(expression - rest * q).has(q) and rest:
-        return [sp.Eq(q, sp.simplify(-sp.expand(expression - rest * q) / rest))]
+    start = sp.expand(whole - slope * q)
+    if slope and not slope.has(q) and not start.has(q):
+        return [sp.Eq(q, -start / slope)]
     return [sp.Eq(expression, 0)]
-
-
-def _determinant(rows: Sequence[Sequence[Any]]) -> Any:
-    (whole,) = _minors_of_rows(rows)
-    return whole
 
 
 def _minors(rows: Sequence[Sequence[Any]], size: int) -> list[Any]:
     """The determinants of all square matrices of this size that rows and columns make."""
-    return [x for chosen in combinations(rows, size) for x in _minors_of_rows(chosen)]
+    return [x for chosen in combinations(rows, size) for x in _minors_of_rows(chosen)[-1]]
 
 
-def _minors_of_rows(rows: Sequence[Sequence[Any]]) -> list[Any]:
-    """The determinants of these rows, for all choices of as many columns.
+def _minors_of_rows(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The determinants of the first row, the first two rows and so on, for all choices of as many columns.
 
     By expansion along each row in turn, so that those of fewer rows are computed once; zeros of the geometry cost
     nothing.
     """
     columns = range(len(rows[0]))
     known: dict[tuple[int, ...], Any] = {(): 1}
+    found = []
     for k, row in enumerate(rows):
         larger: dict[tuple[int, ...], Any] = {}
         for chosen in combinations(columns, k + 1):
@@ -297,4 +316,5 @@ def _minors_of_rows(rows: Sequence[Sequence[Any]]) -> list[Any]:
                     total = total + row[column] * rest * (-1) ** (k + place)
             larger[chosen] = prune(total)
         known = larger
-    return list(known.values())
+        found.append(list(known.values()))
+    return found
