@@ -4,7 +4,8 @@ A target may return, raise a `ChainruleError`, and warn as the library declares.
 exception, another warning, too much time or memory, a crash. `WrongError` is raised where something was read that
 should not have been, or was read as something else.
 
-How to add a target: write a class with `seeds` and `run`, decorate it with `target`, and give it a mutator.
+How to add a target: write a class with `seeds` and `run`, decorate it with `target`, and give it a mutator. Recordings
+of motions are in recordings.py, the studio's messages in page.py.
 """
 
 from __future__ import annotations
@@ -16,55 +17,18 @@ import json
 import os
 import struct
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 import chainrule as cr
 from chainrule.errors import ChainruleError
-from fuzz import mutate
-
-HERE = Path(__file__).parent
-CORPUS = HERE / "corpus"
-SEEDS = HERE / "seeds"
+from fuzz import mutate, page, recordings  # noqa: F401  (they enter their targets into the list)
+from fuzz.registry import CORPUS, SEEDS, TARGETS, Target, WrongError, target  # noqa: F401
 
 ORTHONORMAL = 1e-6
 MAX_EXAMINED_DOFS = 12
-
-
-class WrongError(Exception):
-    """Something was read that should not have been, or not as what it is."""
-
-
-class Target(Protocol):
-    """One format: its first inputs, and what is done with an input."""
-
-    mutator: mutate.Mutator
-
-    def __init__(self, folder: Path) -> None:
-        """Prepare what all inputs share; files go to the folder, which is the working folder too."""
-
-    def seeds(self) -> list[bytes]:
-        """The first inputs."""
-
-    def run(self, data: bytes, *, thorough: bool) -> None:
-        """Read an input; thorough: use what was read as well."""
-
-
-TARGETS: dict[str, type[Target]] = {}
-
-
-def target(name: str, mutator: mutate.Mutator) -> Callable[[type[Any]], type[Any]]:
-    """Enter a class into the list of targets."""
-
-    def enter(cls: type[Any]) -> type[Any]:
-        cls.mutator = staticmethod(mutator)
-        TARGETS[name] = cls
-        return cls
-
-    return enter
 
 
 def examine(robot: cr.Robot) -> None:
@@ -121,6 +85,13 @@ class Urdf(RobotFile):
     """URDF."""
 
     suffix, samples = ".urdf", ("arm.urdf", "mimic.urdf", "floating.urdf")
+
+
+@target("sdf", mutate.xml)
+class Sdf(RobotFile):
+    """SDF."""
+
+    suffix, samples = ".sdf", ("arm.sdf", "nested.sdf")
 
 
 @target("mjcf", mutate.xml)
