@@ -120,7 +120,7 @@ def test_a_bad_document_is_refused_by_place(document, error, pattern):
 
 def test_a_joint_hidden_behind_an_offset_is_checked_too():
     def robot(axis, offset):
-        kind = Moved(Screw.revolute(axis), Transform(Rotation.identity(), offset))
+        kind = Moved(Screw(axis, Vector.zero(), "revolute"), Transform(Rotation.identity(), offset))
         model = Model.build("r", [Link("base"), Link("a", 1.0)], [Joint("j", "base", "a", kind)])
         return Robot(model).scale_masses(1.0)
 

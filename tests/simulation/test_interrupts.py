@@ -51,17 +51,17 @@ def test_a_chunk_of_a_dask_array_that_is_interrupted_ends_the_computation(arm):
 WHILE_COMPILED_CODE_RUNS = """
 import os, signal, threading
 import chainrule as cr
-from chainrule.simulation.progress import Progress
+from chainrule.simulation.progress import ProgressBar
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background process may be deaf to it
-under_way, show = threading.Event(), Progress.at
+under_way, show = threading.Event(), ProgressBar.at
 
 def show_and_say(self, t):
     if t > 100:  # some samples are recorded
         under_way.set()
     show(self, t)
 
-Progress.at = show_and_say
+ProgressBar.at = show_and_say
 threading.Thread(target=lambda: (under_way.wait(), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
 try:
     cr.load("double_pendulum").simulate([0.5, -0.3], None, 2_000_000.0, record=10_000)

@@ -48,5 +48,5 @@ def test_the_signature_of_simulate_is_that_of_the_method_before_and_after_a_call
         robot.simulate([0.1], None, 0.01)
     documented = inspect.getdoc(simulate)
     assert all(name in documented for name in parameters[1:])
-    own = {"start", "numbers", "wrenches", "wrench_frame", "stabilization", "record_every"}  # of several, or renamed
+    own = {"start", "bound", "wrenches", "wrench_frame", "stabilization", "record_every"}  # of several, or renamed
     assert {field.name for field in fields(SimulationRequest)} - own <= {*parameters}

@@ -132,6 +132,11 @@ class Tab:
         """Show a tab of the panel."""
         self.page.get_by_role("tab", name=title, exact=True).first.click()
 
+    def is_drawn_anew(self, title):
+        """Wait until the page of another robot is shown, whose first tab is open instead of this one."""
+        other = self.page.get_by_role("tab", name=title, exact=True).first
+        eventually(lambda: other.get_attribute("aria-selected") == "false")
+
     def unfold(self, title):
         """Open or close a folder of the panel."""
         self.page.locator(".mantine-Paper-root > .mantine-Paper-root").filter(has_text=title).first.click()

@@ -81,12 +81,14 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
     session = session_of(studio)
     tab.turn_to("Open")
     tab.choose("Bundled", "pendulum", until=lambda: session.robot.name == "pendulum")
+    tab.is_drawn_anew("Open")
 
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.format(mass=2))
     tab.turn_to("Open")
     tab.fill("Path", path)
     tab.click("Open path", until=lambda: session.robot.name == "uploaded_arm")
+    tab.is_drawn_anew("Open")
 
     tab.turn_to("Open")
     tab.fill("Path", tmp_path / "missing.urdf")
@@ -102,6 +104,7 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
         tab, "two.zip", zipped(a_dot_urdf=ARM.format(mass=4), b_dot_urdf=ARM.format(mass=5).replace("_arm", "_other"))
     )
     eventually(lambda: float(session.robot.model.links[1].mass) == 4)
+    tab.is_drawn_anew("Open")
     tab.turn_to("Open")
     tab.choose("In the upload", "b.urdf", until=lambda: session.robot.name == "uploaded_other")
     folder = session.uploads.last.folder.parent

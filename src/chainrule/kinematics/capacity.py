@@ -75,12 +75,12 @@ def balanced_wrench(
     with_gravity = flag(gravity, "balanced_wrench: gravity")
     q, tau = read_state(robot, "balanced_wrench", q=q, tau=tau)
     rows = rows_of_task(task)
+    across = np.swapaxes(jacobian_rows(robot, q, link, "pose", frame), -1, -2)
     if frame == "space" and task != "pose":
         raise ShapeError(
             "balanced_wrench: a force or a moment alone acts at the frame's origin, and the moment of frame='space' "
             "is about the origin of the base; take frame='world' or 'body'"
         )
-    across = np.swapaxes(jacobian_rows(robot, q, link, "pose", frame), -1, -2)
     spare = tau - _holding_torque(robot, q) if with_gravity else tau
     chosen = across[..., rows]
     applied = (pseudo_inverse(chosen) @ spare[..., None])[..., 0]

@@ -42,7 +42,7 @@ class OpenPanel(Panel):
         bundled.on_update(guarded(lambda _: self._open_bundled(bundled.value)))
         if session.is_local:
             path = gui.add_text("Path", "", hint="The path of a file on this machine: URDF, xacro, SDF, MJCF, TOML.")
-            button = gui.add_button("OpenPanel path")
+            button = gui.add_button("Open path")
             button.on_click(guarded(lambda _: self._open_path(path.value)))
         upload = gui.add_upload_button(
             "Upload a file or zip", icon="upload", hint="URDF, SDF, MJCF or TOML, or a zip of it with its meshes."
