@@ -4,6 +4,9 @@
 short run with a fixed seed. docs/reliability.md has what was tried and found.
 
     targets.py     what is fuzzed: a function of bytes for each format, and its first inputs
+    recordings.py  the same for recorded motions, markers and data sets
+    page.py        the same for values of the controls on the page of the studio
+    registry.py    the list of all of them
     mutate.py      new inputs from old ones: bytes, tokens, XML trees, documents, archives, command lines
     guard.py       one input under guard: time, memory, and what may come out of it
     worker.py      a process that runs inputs, target after target, and keeps those that led somewhere new

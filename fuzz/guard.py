@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from typing import NamedTuple, TextIO
 
 import chainrule
-from chainrule.errors import ChainruleError, ModelWarning, SimulationWarning
+from chainrule.errors import ChainruleError, ModelWarning, MotionWarning, SimulationWarning
 from fuzz.targets import Target, WrongError
 
 HANG_SECONDS = float(os.environ.get("CHAINRULE_FUZZ_HANG_SECONDS", "3"))
@@ -23,7 +23,7 @@ LONG_WORK_SECONDS = 1.0
 """Processor time after which a command that does as much work as it is told to is stopped."""
 MEMORY_BYTES = 1 << 30
 """Memory that an input may take beyond what the worker has."""
-DECLARED_WARNINGS = (ModelWarning, SimulationWarning)
+DECLARED_WARNINGS = (ModelWarning, MotionWarning, SimulationWarning)
 LIBRARY = Path(chainrule.__file__).parent
 
 LOADED, REFUSED, STOPPED = "loaded", "refused", "stopped"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import threading
@@ -99,22 +100,22 @@ class StudioMessages:
         self.runs += 1
         if self.runs % FRESH_EVERY == 0:
             self.session.show(self.robot)
-        gui, client = self.session.client.gui, self.session.client.client_id
+        client = self.session.client
         for pair in document[:8] if isinstance(document, list) else []:
             controls = self._controls()
             if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], int)):
                 continue
             control = controls[pair[0] % len(controls)]
             message = GuiUpdateMessage(control._impl.uuid, {"value": pair[1]})
-            coroutine = gui._handle_gui_updates(client, message)
-            try:
-                coroutine.send(None)
-            except StopIteration:
-                pass
-            except (AssertionError, TypeError, ValueError, OverflowError):
-                continue  # viser itself refuses values of another type
+            for handler in client._websock_connection._incoming_handlers[GuiUpdateMessage]:
+                with contextlib.suppress(StopIteration):
+                    handler(client.client_id, message).send(None)
         if self.errors.kept:
             error, self.errors.kept[:] = self.errors.kept[0], []
             raise error
         if not all(np.isfinite(array).all() for array in (self.session.state.q, self.session.state.qd)):
             raise WrongError(f"the state is {self.session.state}")
+
+    def is_long_work(self, data: bytes) -> bool:
+        """A button may begin a simulation or a video."""
+        return True

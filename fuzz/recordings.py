@@ -115,11 +115,8 @@ class DatasetFile:
         from pyarrow import parquet
 
         t = np.linspace(0.0, 1.1, ROWS)
-        states = {
-            f"{kind}.{joint}": np.sin(t + k)
-            for k, kind in enumerate(("q", "qd", "qdd"))
-            for joint in self.robot.joint_names
-        }
+        kinds, joints = ("q", "qd", "qdd"), self.robot.joint_names
+        states = {f"{kind}.{joint}": np.sin(t + k) for k, kind in enumerate(kinds) for joint in joints}
         found = []
         for columns in (states, {"time": t, "joint1": np.sin(t), "joint2": np.cos(t)}):
             parquet.write_table(pa.table(columns), self.path)
@@ -142,5 +139,6 @@ class DatasetFile:
                 raise WrongError(f"unfinished files are left: {left}")
         else:
             found = dataset.statistics(self.robot)
-            if found.report.rows and np.isnan(found["torque"].mean).any():
-                raise WrongError("a mean that is no number")
+            for quantity, statistics in found.items():
+                if (np.isnan(statistics.mean) & (np.asarray(statistics.count) > 0)).any():
+                    raise WrongError(f"the mean of {quantity} is no number")

@@ -333,7 +333,7 @@ def _small_inertia(model: Model, idle: Sequence[str]) -> float:
 def idle_joints(model: Model) -> list[str]:
     """Joints that move nothing, alone or together: they make the mass matrix singular in every configuration."""
     merged = merge_fixed(model)
-    if not all(_is_finite(body.link) for body in merged.bodies):
+    if not all(map(_is_finite, merged.links)):
         raise _too_large(model)
     if all(_resists_everything(body.link) for body in merged.bodies) or merged.nv > MAX_TESTED_DOFS:
         return []

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+MAX_POSITION = 1e9
+"""Positions beyond this, in rad or m, are none."""
+
+
 class Smoothing(NamedTuple):
     """The smoothing of positions before they are differentiated."""
 
@@ -290,6 +294,10 @@ def _build(
             f"a recorded motion needs at least {MIN_SAMPLES} samples at different times, got {len(times.t)}"
         )
     flat = samples.reshape(-1, count, robot.nq)
+    if (np.abs(flat) > MAX_POSITION).any():
+        raise ShapeError(
+            f"a position is {np.nanmax(np.abs(flat)):g}; leave out samples that are none, or set them to nan"
+        )
     motions = []
     for i, rows in enumerate(flat):
         own = findings if len(flat) == 1 else Findings()

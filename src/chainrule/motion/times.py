@@ -37,6 +37,10 @@ MAX_AT_ONE_TIME = 10
 """Samples of one time, at most: with more, the clock is too coarse for the recording, or stood still."""
 
 
+MAX_TIME_S = 1e12
+"""Times beyond this are none: 30,000 years."""
+
+
 class CleanTimes(NamedTuple):
     """Times in s (T,), and for each sample the place of its time."""
 
@@ -144,7 +148,7 @@ def frame_times(t: Array, rate: float, column: str, findings: Findings) -> Array
 
 def clean_times(t: Array, findings: Findings, *, sort: bool = False) -> CleanTimes:
     """Times that increase; samples at the same time, or nearly so, are counted as one."""
-    bad = np.flatnonzero(~np.isfinite(t))
+    bad = np.flatnonzero(~(np.abs(t) < MAX_TIME_S))
     if len(bad):
         raise ShapeError(f"the time of sample {bad[0]} is {t[bad[0]]}; leave out samples without a time")
     back = np.flatnonzero(np.diff(t) < 0)

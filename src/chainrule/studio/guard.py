@@ -8,6 +8,7 @@ the network only with the token:
 - A request that names an Origin must come from the page itself.
 - With a token, it must be in the address, or in the cookie that the first page has set.
 - The page takes no other server's address from its own address.
+- Messages give controls only values that these can have.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ MAX_TABS = 64
 
 MAX_PATH_LETTERS = 2000
 """Letters of an address that are read; the page's own have a tenth of that."""
+
+MAX_TEXT, MAX_NUMBER = 100_000, 1e15
+"""The longest text, and the largest number, that a control of the page may have."""
 
 HEADERS = {
     "Referrer-Policy": "no-referrer",
@@ -217,3 +221,43 @@ def limit_uploads(client: Any, most_bytes: int, refuse: Callable[[str], None]) -
 
     for kind in (messages.FileTransferStartUpload, messages.FileTransferPart):
         connection.register_handler(kind, lambda _, message: check(message.transfer_uuid))
+
+
+def check_values(client: Any) -> None:
+    """Drop values that no control of the page can have: viser hands on whatever a message holds.
+
+    Another attribute than the value, an option that a control does not offer, numbers that are not finite, values of
+    another type, and texts without end come from no page, or from one that was drawn anew in between.
+    """
+    from viser import _messages as messages
+
+    gui, connection = client.gui, client._websock_connection
+    update = gui._handle_gui_updates
+
+    async def checked(number: int, message: Any) -> None:
+        control = gui._gui_input_handle_from_uuid.get(message.uuid)
+        values = message.updates
+        if control is not None and set(values) == {"value"} and is_offered(control._impl, values["value"]):
+            await update(number, message)
+
+    connection.unregister_handler(messages.GuiUpdateMessage, update)
+    connection.register_handler(messages.GuiUpdateMessage, checked)
+
+
+def is_offered(control: Any, value: Any) -> bool:
+    """Whether a control of the page, as viser keeps it, can have a value."""
+    options = getattr(control.props, "options", None)
+    if options is not None:
+        return isinstance(value, str) and value in options
+    known = control.value
+    if isinstance(known, tuple):
+        return isinstance(value, (list, tuple)) and len(value) == len(known) and all(map(_is_finite, value))
+    if isinstance(known, bool):
+        return isinstance(value, bool)
+    if isinstance(known, str):
+        return isinstance(value, str) and len(value) <= MAX_TEXT
+    return isinstance(known, (int, float)) and _is_finite(value)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < MAX_NUMBER

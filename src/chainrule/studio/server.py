@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from chainrule.errors import ChainruleError, short_repr
 from chainrule.robot.robot import Robot
-from chainrule.studio.guard import Guard, guarded_start, is_loopback, limit_uploads
+from chainrule.studio.guard import Guard, check_values, guarded_start, is_loopback, limit_uploads
 from chainrule.studio.page import is_gone
 from chainrule.studio.panels import PANELS
 from chainrule.studio.quiet import without_rich_output
@@ -89,6 +89,7 @@ class Studio:
         """Begin a session for a new tab; an error in it is its own."""
         if is_gone(client):
             return
+        check_values(client)
         limit_uploads(client, MAX_UPLOAD_BYTES, lambda reason: self._refuse(client, reason))
         try:
             session = Session(client, self.robot, PANELS, is_local=self.is_local)

@@ -15,7 +15,7 @@ from chainrule.arguments import Array
 from chainrule.errors import FormatError, quoted
 
 AXES = {"X": 0, "Y": 1, "Z": 2}
-MAX_JOINTS, MAX_FRAMES = 2000, 10**8
+MAX_JOINTS, MAX_FRAMES, MAX_NUMBER = 2000, 10**8, 1e9
 
 STILL = 0.1
 """Share of a joint's offset below which its translations are shifts from there: no part of a body moves further."""
@@ -55,9 +55,12 @@ class Words:
         """The next word as a number."""
         word = self.next()
         try:
-            return float(word)
+            value = float(word)
         except ValueError:
-            raise FormatError(f"{self.file}: {word!r:.60} should be a number") from None
+            value = np.nan
+        if not abs(value) < MAX_NUMBER:
+            raise FormatError(f"{self.file}: {word!r:.60} should be a number below {MAX_NUMBER:g}")
+        return value
 
 
 def joint_places(text: str, file: str) -> tuple[list[str], Array, Array, list[str]]:
@@ -84,7 +87,9 @@ def joint_places(text: str, file: str) -> tuple[list[str], Array, Array, list[st
     try:
         table = np.array(rest, dtype=float).reshape(int(frames), width)
     except ValueError:
-        raise FormatError(f"{file}: the frames must be numbers") from None
+        table = np.full((1, 1), np.nan)
+    if not (np.abs(table) < MAX_NUMBER).all():
+        raise FormatError(f"{file}: the frames must be numbers below {MAX_NUMBER:g}")
     are_shifts, notes = _meaning_of_translations(bones, table, file)
     places = _forward(bones, table, are_shifts)
     return [bone.name for bone in bones], np.arange(int(frames), dtype=float) * step, places, notes
@@ -111,6 +116,8 @@ def _skeleton(words: Words) -> list[Bone]:
         elif word == "CHANNELS" and parents:
             bone = bones[parents[-1]]
             count = words.number()
+            if bone.channels:
+                raise FormatError(f"{words.file}: the channels of joint {bone.name!r} are stated twice")
             if count not in range(7):
                 raise FormatError(f"{words.file}: joint {bone.name!r} has {count:g} channels; there are up to 6")
             bone.channels, bone.first = [words.next() for _ in range(int(count))], used

@@ -14,6 +14,9 @@ from chainrule.errors import ShapeError, UnknownNameError
 MAX_BODY_SPAN_M = 20.0
 """Markers on one body that move through a larger room are in another unit."""
 
+MAX_PLACE_M = 1e9
+"""Places farther away are none."""
+
 MIN_BODY_SPAN_M = 0.02
 """Markers that are all nearer to each other than this are in another unit."""
 
@@ -36,6 +39,10 @@ class Markers:
         if t.ndim != 1 or places.shape != (len(t), count, 3):
             raise ShapeError(
                 f"places of {count} markers at {t.size} times must be ({t.size}, {count}, 3), got {places.shape}"
+            )
+        if (np.abs(places) > MAX_PLACE_M).any():
+            raise ShapeError(
+                f"a place of a marker is {np.nanmax(np.abs(places)):g} m away; nan says that it was not seen"
             )
         if len(set(self.names)) != count:
             raise ShapeError("two markers have the same name")

@@ -75,7 +75,7 @@ def _read_trc(file: Path, unit: str | None) -> Markers:
     table = np.array([row + [np.nan] * (width - len(row)) for row in rows])
     places = np.stack([table[:, 2 + first : 5 + first] for first in columns], axis=1) * factor
     stated_count = header.get("NumFrames", "").strip()
-    if stated_count.isdecimal() and int(stated_count) != len(rows):
+    if stated_count.isdecimal() and stated_count.lstrip("0") != str(len(rows)):
         notes.append(f"{file.name}: the header states {stated_count} frames, and there are {len(rows)}")
     return _markers(file.name, names, table[:, 1], places, notes)
 
@@ -86,7 +86,7 @@ def _trc_columns(headings: list[str], stated: str, width: int, file: str, notes:
     stated: how many markers the header says there are; width: of the widest row. A marker without a name is left out.
     """
     named = {k: heading.strip() for k, heading in enumerate(headings) if heading.strip()}
-    count = int(stated) if stated.isdecimal() else len(named)
+    count = int(stated) if stated.isdecimal() and len(stated) < 9 else len(named)
     if any(k % 3 for k in named):  # not above their columns, but one after the other
         named = {3 * k: name for k, name in enumerate(named.values())}
     within = max(max(named, default=0) + 3, width) <= 3 * count
