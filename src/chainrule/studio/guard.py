@@ -234,14 +234,14 @@ def check_values(client: Any) -> None:
     gui, connection = client.gui, client._websock_connection
     update = gui._handle_gui_updates
 
-    async def checked(number: int, message: Any) -> None:
+    async def check(number: int, message: Any) -> None:
         control = gui._gui_input_handle_from_uuid.get(message.uuid)
         values = message.updates
         if control is not None and set(values) == {"value"} and is_offered(control._impl, values["value"]):
             await update(number, message)
 
     connection.unregister_handler(messages.GuiUpdateMessage, update)
-    connection.register_handler(messages.GuiUpdateMessage, checked)
+    connection.register_handler(messages.GuiUpdateMessage, check)
 
 
 def is_offered(control: Any, value: Any) -> bool:
