@@ -6,8 +6,11 @@ stub as it is, and `attach` makes the same names available at run time.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import re
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -68,6 +71,37 @@ def module(name: str) -> Any:
     return _Module(name)
 
 
+EAGER = False
+"""True for mypy alone, which then checks what `if TYPE_CHECKING or EAGER:` imports before the importing module."""
+
+
+class ForkLock:
+    """A reentrant lock that a fork waits for: no thread that stayed behind holds it in the child."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self.__enter__, after_in_parent=self._release_in_parent, after_in_child=self._renew_in_child
+            )
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+    def _release_in_parent(self) -> None:
+        with contextlib.suppress(RuntimeError):  # an interrupt while waiting leaves the lock to its holder
+            self._lock.release()
+
+    def _renew_in_child(self) -> None:
+        self._lock = threading.RLock()
+
+
+_importing = ForkLock()
+
+
 class _Method:
     """A function of another module in a class, which has the function itself once it was looked up."""
 
@@ -78,7 +112,8 @@ class _Method:
         self._owner, self._name = owner, name
 
     def __get__(self, instance: object, owner: type[Any]) -> Any:
-        setattr(self._owner, self._name, self._wrap(getattr(import_module(self._module), self._function)))
+        with _importing:  # a child that was forked in the middle of an import could not finish it
+            setattr(self._owner, self._name, self._wrap(getattr(import_module(self._module), self._function)))
         return getattr(owner if instance is None else instance, self._name)
 
 
@@ -88,6 +123,24 @@ def method(module: str, name: str, wrap: Callable[[Any], Any] = lambda function:
     `wrap` may be `staticmethod`. Type checkers and editors see `Any`: let them read the function under TYPE_CHECKING.
     """
     return _Method(module, name, wrap)
+
+
+class _Methods:
+    """The functions of a module, as methods of the class whose body names them."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return method(self._module, name)
+
+
+def methods(module: str) -> Any:
+    """A module in the body of a class: its functions become methods, imported when they are first looked up.
+
+    Let type checkers and editors import the module itself under TYPE_CHECKING.
+    """
+    return _Methods(module)
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from architecture.sources import ROOT
+from architecture.sources import ROOT, modules
 
 pytestmark = pytest.mark.interpreted
 
@@ -46,6 +46,13 @@ def test_a_bundled_robot_is_read_by_one_reader():
         f"formats.{name}" for name in ("exact", "native", "packages", "recognition", "registry", "source", "xml")
     }
     assert not found & {"llvmlite", "casadi", "sympy", "scipy"}
+
+
+def test_loading_a_robot_imports_few_modules():
+    found = modules_after("cr.load('panda')")
+    files = [modules()[name] for name in found & set(modules())]
+    assert len(files) <= 120
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= 25_000
 
 
 def test_importing_the_library_stays_light():

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from operator import attrgetter
 
 import numpy as np
 import pytest
+from architecture.sources import modules, tree
 
 import chainrule as cr
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import options_of, require
 from chainrule.functions.meaning import describe_arguments, describe_result
-from chainrule.functions.table import FUNCTIONS, Needs
+from chainrule.functions.table import DECLARED_IN, FUNCTIONS, Needs
 
 LOADED = {"tip_wrench", "external", "wrench"}
 OF_BODIES = {"hold", "task", "link", "point", "q", "stick", "out"}
 """What else methods take: what their bodies read before the table is asked."""
 PANDA = cr.load("panda")
+
+
+def test_the_table_knows_every_module_that_declares_a_function():
+    declaring = {
+        module
+        for module in modules()
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.ImportFrom) and node.module == "chainrule.core.declaration"
+        if {"function", "variant"} & {alias.name for alias in node.names}
+    }
+    assert declaring == set(DECLARED_IN)
 
 
 def method_of(name: str):

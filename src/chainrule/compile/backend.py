@@ -204,7 +204,8 @@ def is_enabled() -> bool:
 def _has_compiler() -> bool:
     """Whether there is LLVM, as everywhere but on platforms for which llvmlite has no wheel; a warning, once."""
     try:
-        import_module("chainrule.compile.runtime.engine")
+        with jit_cache.compile_lock():  # a fork must not happen in an import
+            import_module("chainrule.compile.runtime.engine")
     except MissingPackageError as error:
         warn_user(
             "everything is interpreted, which gives the same numbers and is slower, single calls and simulations about "

@@ -31,7 +31,7 @@ class CallPatterns:
     def __init__(self, method: Callable[..., Any], name: str, model: Model) -> None:
         self.model = model
         self.parameters = dict(list(inspect.signature(method).parameters.items())[1:])
-        self.candidates = {f: entry for f, entry in FUNCTIONS.items() if (entry.variant_of or f) == name}
+        self.candidates = FUNCTIONS.variants(name)
         self.seen: set[Any] = set()
         self.wrench = APPLIED_WRENCH if any(entry.acts for entry in self.candidates.values()) else TIP_WRENCH
 

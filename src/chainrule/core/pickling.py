@@ -7,15 +7,14 @@ second task that brings the same robot finds it warm.
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
-import threading
 import zlib
 from collections import OrderedDict
 from typing import Any
 from weakref import WeakValueDictionary
 
 from chainrule.core.derived import backend_of, remember
+from chainrule.lazy import ForkLock
 
 MAX_KEPT_ROBOTS = 16
 """Robots that came by pickle and stay at hand although nobody holds them: those that came last."""
@@ -25,7 +24,7 @@ Key = tuple[type, bool, str]
 
 _robots: WeakValueDictionary[Key, Any] = WeakValueDictionary()
 _latest: OrderedDict[Key, Any] = OrderedDict()
-_lock = threading.Lock()
+_lock = ForkLock()
 
 
 class Packed:
@@ -73,12 +72,3 @@ def restore_robot(kind: type, compiles: bool, content: bytes) -> Any:
         while len(_latest) > MAX_KEPT_ROBOTS:
             _latest.popitem(last=False)
     return found
-
-
-def _new_lock_in_child() -> None:
-    global _lock  # noqa: PLW0603
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock_in_child)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
@@ -41,19 +40,6 @@ class RobotSubject:
     def __repr__(self) -> str:
         names = ", ".join(name for name in dir(type(self)) if not name.startswith("_") and name != "robot")
         return f"<{type(self).__name__.lower()} of robot {self._robot.name!r}: {names}>"
-
-
-class lazy_method:  # noqa: N801
-    """A function of a robot as a method of a subject or of a robot, imported when it is first used."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
-
-    def __get__(self, owner: Any, kind: type[Any]) -> Any:
-        function = getattr(import_module(self.module), self.name)
-        if owner is None:
-            return function
-        return MethodType(function, owner.robot if isinstance(owner, RobotSubject) else owner)
 
 
 class method(Generic[P, R]):  # noqa: N801

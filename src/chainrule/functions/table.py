@@ -6,9 +6,10 @@ frameworks, units, exports, benchmarks and tests read it; no other file decides 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from chainrule.algorithms.terms import term_names
@@ -296,13 +297,50 @@ def _size(dimension: Size | Axis, model: Model, options: Mapping[str, Any]) -> i
     return size if isinstance(size, int) else size(model, options)
 
 
-FUNCTIONS: dict[str, Function] = {}
-"""All functions by name, filled by their declarations."""
+DECLARED_IN = (
+    "dynamics.centroidal", "dynamics.derivatives", "dynamics.dynamics", "dynamics.energy", "dynamics.textbook",
+    "identification.regressor", "kinematics.configurations", "kinematics.manipulability", "kinematics.poses",
+    "kinematics.velocities", "loops.closure", "loops.forces", "loops.motion",
+)  # fmt: skip
+"""The modules that declare functions."""
+
+
+class FunctionTable(Mapping[str, Function]):
+    """Functions by name, filled by their declarations.
+
+    A robot imports the modules of the functions that it is asked for; all of them are imported when a name is not
+    there yet, and when the whole table is looked at.
+    """
+
+    def __init__(self) -> None:
+        self.declared: dict[str, Function] = {}
+
+    def __getitem__(self, name: str) -> Function:
+        return self.declared[name] if name in self.declared else self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def variants(self, name: str) -> dict[str, Function]:
+        """The function of a name and its variants, which one module declares."""
+        return {own: entry for own, entry in self.declared.items() if name in (own, entry.variant_of)}
+
+    def _all(self) -> dict[str, Function]:
+        for module in DECLARED_IN:
+            import_module(f"chainrule.{module}")
+        return self.declared
+
+
+FUNCTIONS = FunctionTable()
+"""All functions by name."""
 
 
 def register(entry: Function) -> Function:
     """Put a function into the table."""
-    FUNCTIONS[entry.name] = entry
+    FUNCTIONS.declared[entry.name] = entry
     return entry
 
 

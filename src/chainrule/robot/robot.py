@@ -16,36 +16,32 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from chainrule.calls import explains_arguments
-from chainrule.core.at import at
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.subject import lazy_method
-from chainrule.doctor import diagnosis
-from chainrule.dynamics import centroidal, derivatives, dynamics, energy, linearization, textbook
-from chainrule.identification import regressor
-from chainrule.inverse_kinematics import solve
-from chainrule.kinematics import (
-    capacity,
-    configurations,
-    manipulability,
-    named_states,
-    poses,
-    singularities,
-    velocities,
-    workspace,
-)
+from chainrule.lazy import EAGER, method, methods
 from chainrule.model import Model
-from chainrule.robot import building, comparison, editing, edits, parts, views
-from chainrule.simulation.sensitivities import sensitivities as sensitivities_of_motion
-from chainrule.simulation.simulate import simulate as simulate_motion
-from chainrule.simulation.simulation import simulation as simulation_from
+from chainrule.robot import building, parts, views
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or EAGER:
+    from chainrule.core import at
+    from chainrule.doctor import diagnosis
+    from chainrule.dynamics import derivatives, dynamics, energy, linearization
     from chainrule.frameworks.casadi import CasadiFunctions
     from chainrule.frameworks.jax import JaxFunctions
     from chainrule.frameworks.torch import TorchFunctions
-    from chainrule.plots.animation import animate as animate_motion
-    from chainrule.plots.posture import plot as plot_posture
+    from chainrule.inverse_kinematics import solve
+    from chainrule.kinematics import (
+        capacity,
+        configurations,
+        manipulability,
+        named_states,
+        poses,
+        singularities,
+        velocities,
+        workspace,
+    )
+    from chainrule.plots import animation, posture
+    from chainrule.robot import comparison, editing, edits
     from chainrule.robot.subjects.analysis import Analysis
     from chainrule.robot.subjects.centroidal import Centroidal
     from chainrule.robot.subjects.compiled import Compiled
@@ -55,17 +51,39 @@ if TYPE_CHECKING:
     from chainrule.robot.subjects.parameters import Parameters
     from chainrule.robot.subjects.states import States
     from chainrule.robot.subjects.textbook import Textbook
+    from chainrule.simulation import sensitivities, simulation
+    from chainrule.simulation.simulate import simulate as simulate_motion
+    from chainrule.symbolic.closed_form import kinematics
     from chainrule.symbolic.closed_form.equations import equations as equations_of_motion
-    from chainrule.symbolic.closed_form.kinematics import kinematic_equations as equations_of_kinematics
-    from chainrule.symbolic.derivations.derivation import derivation as derive
-else:
-    animate_motion = lazy_method("chainrule.plots.animation", "animate")
-    plot_posture = lazy_method("chainrule.plots.posture", "plot")
-    equations_of_motion = lazy_method("chainrule.symbolic.closed_form.equations", "equations")
-    equations_of_kinematics = lazy_method("chainrule.symbolic.closed_form.kinematics", "kinematic_equations")
-    derive = lazy_method("chainrule.symbolic.derivations.derivation", "derivation")
+    from chainrule.symbolic.derivations import derivation
+else:  # the same modules, imported when a function of theirs is first looked up
+    at = methods("chainrule.core.at")
+    diagnosis = methods("chainrule.doctor.diagnosis")
+    derivatives = methods("chainrule.dynamics.derivatives")
+    dynamics = methods("chainrule.dynamics.dynamics")
+    energy = methods("chainrule.dynamics.energy")
+    linearization = methods("chainrule.dynamics.linearization")
+    solve = methods("chainrule.inverse_kinematics.solve")
+    capacity = methods("chainrule.kinematics.capacity")
+    configurations = methods("chainrule.kinematics.configurations")
+    manipulability = methods("chainrule.kinematics.manipulability")
+    named_states = methods("chainrule.kinematics.named_states")
+    poses = methods("chainrule.kinematics.poses")
+    singularities = methods("chainrule.kinematics.singularities")
+    velocities = methods("chainrule.kinematics.velocities")
+    workspace = methods("chainrule.kinematics.workspace")
+    animation = methods("chainrule.plots.animation")
+    posture = methods("chainrule.plots.posture")
+    comparison = methods("chainrule.robot.comparison")
+    editing = methods("chainrule.robot.editing")
+    edits = methods("chainrule.robot.edits")
+    sensitivities = methods("chainrule.simulation.sensitivities")
+    simulation = methods("chainrule.simulation.simulation")
+    simulate_motion = method("chainrule.simulation.simulate", "simulate")
+    kinematics = methods("chainrule.symbolic.closed_form.kinematics")
+    equations_of_motion = method("chainrule.symbolic.closed_form.equations", "equations")
+    derivation = methods("chainrule.symbolic.derivations.derivation")
 
-__all__ = ["Robot", "centroidal", "derivatives", "regressor", "textbook"]  # their declarations are in the table
 P = ParamSpec("P")
 
 
@@ -135,7 +153,7 @@ class Robot(Mechanism):
     scale_masses = edits.scale_masses
 
     # --- views: core/at.py, robot/views.py ---
-    at = at
+    at = at.at
     units = property(views.units)
     degrees = property(views.degrees)
 
@@ -188,16 +206,16 @@ class Robot(Mechanism):
 
     # --- time: simulation/ ---
     simulate = simulate_motion
-    simulation = simulation_from
-    sensitivities = sensitivities_of_motion
+    simulation = simulation.simulation
+    sensitivities = sensitivities.sensitivities
 
     # --- equations and pictures: symbolic/, plots/, studio/ ---
     equations = equations_of_motion
-    kinematic_equations = equations_of_kinematics
-    derivation = derive
-    plot = plot_posture
-    animate = animate_motion
-    show = lazy_method("chainrule.studio.show", "show")
+    kinematic_equations = kinematics.kinematic_equations
+    derivation = derivation.derivation
+    plot = posture.plot
+    animate = animation.animate
+    show = method("chainrule.studio.show", "show")
 
     # --- subjects: robot/subjects/ ---
 

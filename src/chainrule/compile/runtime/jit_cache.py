@@ -1,18 +1,16 @@
 """Compiled things that stay at hand in this process: one bounded store, safe with threads and with fork.
 
 Everything is compiled under one lock. A fork waits for that lock, so that it never happens in the middle of a
-compilation: the child would lookup LLVM locked for ever.
+compilation: the child would find LLVM locked for ever.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
 from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any, TypeVar
+
+from chainrule.lazy import ForkLock
 
 T = TypeVar("T")
 
@@ -32,7 +30,7 @@ class _Slot:
 
 _clock = count()
 _kept: dict[Hashable, _Slot] = {}
-_lock = threading.RLock()
+_lock = ForkLock()
 
 
 def get_or_build(key: Hashable, build: Callable[[], T]) -> T:
@@ -61,7 +59,7 @@ def lookup(key: Hashable) -> Any:
     return found.thing
 
 
-def compile_lock() -> AbstractContextManager[Any]:
+def compile_lock() -> ForkLock:
     """The lock under which everything is compiled; `with compile_lock():` around any use of the compiler."""
     return _lock
 
@@ -75,21 +73,3 @@ def clear() -> None:
 def _drop_oldest() -> None:
     while len(_kept) > MAX_ENTRIES:
         del _kept[min(_kept, key=lambda key: _kept[key].last_use)]
-
-
-def _lock_before_fork() -> None:
-    _lock.acquire()
-
-
-def _unlock_in_parent() -> None:
-    with contextlib.suppress(RuntimeError):  # an interrupt while waiting leaves the lock to its holder
-        _lock.release()
-
-
-def _new_lock_in_child() -> None:
-    global _lock  # noqa: PLW0603
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock_before_fork, after_in_parent=_unlock_in_parent, after_in_child=_new_lock_in_child)

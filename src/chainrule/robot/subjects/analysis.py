@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import RobotSubject, lazy_method, method
+from chainrule import lazy
+from chainrule.core.subject import RobotSubject, method
 from chainrule.dynamics.dynamics import apply_inverse_mass, spring_forces
 from chainrule.kinematics import capacity, differential, manipulability, reduced, singularities, tasks
 
@@ -25,4 +26,4 @@ class Analysis(RobotSubject):
     wrench_capacity = method(capacity.wrench_capacity)
     apply_inverse_mass = method(apply_inverse_mass)
     spring_forces = method(spring_forces)
-    plot = lazy_method("chainrule.plots.manipulability", "plot_manipulability")
+    plot = lazy.method("chainrule.plots.manipulability", "plot_manipulability", method)

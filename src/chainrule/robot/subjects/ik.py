@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import RobotSubject, lazy_method, method
+from chainrule import lazy
+from chainrule.core.subject import RobotSubject, method
 from chainrule.inverse_kinematics import path, solve, stream
 from chainrule.inverse_kinematics.analytic import solve as analytic
 
@@ -14,4 +15,4 @@ class Ik(RobotSubject):
     follow = method(path.follow)
     branches = method(analytic.branches)
     stream = method(stream.stream)
-    reachability = lazy_method("chainrule.cluster.reach", "reachability")
+    reachability = lazy.method("chainrule.cluster.reach", "reachability", method)

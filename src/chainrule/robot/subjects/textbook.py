@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chainrule.core.subject import RobotSubject, lazy_method, method
+from chainrule import lazy
+from chainrule.core.subject import RobotSubject, method
 from chainrule.dynamics import textbook as dynamics
 from chainrule.dynamics import unit_check
 from chainrule.kinematics import moving_point, poses
@@ -21,10 +22,10 @@ class Textbook(RobotSubject):
     velocity_terms = method(moving_point.velocity_terms)
     acceleration_terms = method(moving_point.acceleration_terms)
     matrix_form = method(dynamics.matrix_form)
-    dae = lazy_method("chainrule.dynamics.dae", "dae")
-    dae_equations = lazy_method("chainrule.symbolic.closed_form.dae", "dae_equations")
-    dae_residual = lazy_method("chainrule.simulation.dae_residual", "dae_residual")
-    simulate_maximal = lazy_method("chainrule.simulation.maximal", "simulate_maximal")
+    dae = lazy.method("chainrule.dynamics.dae", "dae", method)
+    dae_equations = lazy.method("chainrule.symbolic.closed_form.dae", "dae_equations", method)
+    dae_residual = lazy.method("chainrule.simulation.dae_residual", "dae_residual", method)
+    simulate_maximal = lazy.method("chainrule.simulation.maximal", "simulate_maximal", method)
     state_dot = method(state_dot)
     analytic_jacobian = method(poses.analytic_jacobian)
     pose_vector = method(poses.pose_vector)
