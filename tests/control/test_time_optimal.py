@@ -87,6 +87,61 @@ def test_more_limits_take_longer():
     assert durations[3] > 1.2 * durations[0]
 
 
+def seven_segments(d, v, a, j):
+    """The duration of the quickest motion from rest to rest, by the three cases of the textbook."""
+    rise = v / a + a / j if v * j >= a * a else 2 * np.sqrt(v / j)
+    if d >= v * rise:
+        return rise + d / v
+    if d >= 2 * a**3 / j**2:
+        peak = (-a * a / j + np.sqrt((a * a / j) ** 2 + 4 * a * d)) / 2
+        return 2 * (peak / a + a / j)
+    return 4 * (d / (2 * j)) ** (1 / 3)
+
+
+DECADES = st.floats(-3.0, 3.0).map(lambda power: 10.0**power)
+TWO = cr.load("planar_2r")
+
+
+def straight_duration(d, v, a, j):
+    free = np.inf
+    path, s = geometric_path(np.array([[0.0, 0.0], [d, 0.3 * d]]))
+    bounds = DofLimits(np.array([v, free]), np.array([a, free]), np.full(2, free), np.array([j, free]))
+    return time_path(TWO, path, s, bounds).times[-1]
+
+
+@given(DECADES, DECADES, DECADES, DECADES)
+def test_a_straight_motion_is_the_s_curve_of_seven_segments(d, v, a, j):
+    assert straight_duration(d, v, a, j) == pytest.approx(seven_segments(d, v, a, j), rel=1e-9)
+
+
+@given(DECADES, DECADES, DECADES, DECADES)
+@settings(max_examples=10)
+def test_the_program_for_curved_paths_comes_near_the_s_curve_too(d, v, a, j):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time_optimal, "_straight_law", lambda *_: None)
+        assert straight_duration(d, v, a, j) < 1.06 * seven_segments(d, v, a, j)
+
+
+def test_the_unit_of_time_does_not_matter():
+    """Speeds 1000 times as large, accelerations a million times, jerks a billion times: 1000 times as quick."""
+    path, s = geometric_path(waypoints(3))
+    durations = [
+        k * time_path(ARM, path, s, DofLimits(k * ARM.limits.velocity, np.full(7, 10 * k**2), FREE,
+                                              np.full(7, 100 * k**3))).times[-1]
+        for k in (1e-3, 1.0, 1e3)
+    ]  # fmt: skip
+    assert durations == pytest.approx([durations[1]] * 3, rel=1e-3)
+
+
+def test_a_straight_motion_that_torques_slow_down_holds_all_limits():
+    weak = ARM.edit(joints={"*": {"effort": 0.5 * ARM.limits.effort}})
+    points = np.array([[0.0, -0.8, 0.0, -2.3, 0.0, 1.5, 0.8], [0.6, -0.2, 0.3, -1.8, 0.2, 1.9, 0.3]])
+    motion = cr.plan(weak, points, method="time_optimal", acceleration=30.0, jerk=2000.0)
+    check_limits(weak, motion, acceleration=30.0, jerk=2000.0)
+    assert motion.duration > cr.plan(weak, points, method="time_optimal", acceleration=30.0, jerk=2000.0,
+                                     torque=False).duration  # fmt: skip
+
+
 def test_torque_limits_are_felt():
     weak = ARM.edit(joints={"*": {"effort": 0.45 * ARM.limits.effort}})
     points = np.array([[0.0, -0.8, 0.0, -2.3, 0.0, 1.5, 0.8], [0.6, -0.2, 0.3, -1.8, 0.2, 1.9, 0.3]])

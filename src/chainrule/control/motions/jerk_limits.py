@@ -32,28 +32,55 @@ def limit_jerk(path: Curve, grid: Array, start: Array, rows: HalfPlanes, jerk: A
     upper[[0, -1]] = 0.0
     upper[1] = min(upper[1], _largest_after_rest(path, grid[0], grid[1] - grid[0], jerk))
     upper[-2] = min(upper[-2], _largest_after_rest(path, grid[-1], grid[-1] - grid[-2], jerk))
-    x, duration = np.maximum(upper, 0.0), np.inf
+    best = np.maximum(upper, 0.0)
+    around, shortest = np.minimum(best, _jerk_alone(path, grid, jerk)), np.inf
     for _ in range(MAX_PROGRAMS):
-        around = np.maximum(x, SLOWEST * x.max())
-        jerk_rows, jerk_right = _jerk_rows(path, grid, around, jerk)
-        gain = np.gradient(grid) * (around / around.max()) ** -1.5
-        found = scipy.optimize.linprog(
-            -gain / gain.max(),
-            A_ub=scipy.sparse.vstack([fixed, jerk_rows]),
-            b_ub=np.concatenate([right, jerk_right]),
-            bounds=np.stack([np.zeros_like(upper), upper], axis=1),
-            method="highs",
-        )
-        if found.x is None:
-            raise ModelError(
-                "plan: the path cannot be followed within the limits on jerk; raise jerk=..., or move the way-points"
-            )
-        x = np.maximum(found.x, 0.0)
-        now = float(law_of_time(grid, x).x[-1])
-        if now > (1 - GAIN) * duration:
+        around = np.maximum(around, SLOWEST * around.max())
+        x = _program(grid, around, fixed, right, _jerk_rows(path, grid, around, jerk), upper)
+        if x is None:
             break
-        duration = now
-    return _smooth_law(grid, x)
+        duration = float(law_of_time(grid, x).x[-1])
+        is_quicker = duration < (1 - GAIN) * shortest
+        if duration < shortest:
+            best, shortest = x, duration
+        if not is_quicker:
+            break
+        around = x
+    if np.isinf(shortest):
+        raise ModelError(
+            "plan: the path cannot be followed within the limits on jerk; raise jerk=..., or move the way-points"
+        )
+    return _smooth_law(grid, best)
+
+
+def _jerk_alone(path: Curve, grid: Array, jerk: Array) -> float:
+    """About the largest x where nothing but jerk is limited."""
+    largest = np.abs(path(grid, 1)).max(axis=0)
+    with np.errstate(divide="ignore"):
+        j = float(np.where(largest > 0, jerk / largest, np.inf).min())
+    return float(j ** (2 / 3) * (grid[-1] - grid[0]) ** (4 / 3))
+
+
+def _program(
+    grid: Array, around: Array, fixed: Any, right: Array, jerk_rows: tuple[Any, Array], upper: Array
+) -> Array | None:
+    """The quickest profile within half planes, to first order about another profile; none if the solver finds none.
+
+    The unknowns are shares of that profile, and every row is divided by its largest coefficient: the solver's
+    tolerances are numbers, and a program in any unit means the same.
+    """
+    gain = np.gradient(grid) * around**-0.5
+    rows = scipy.sparse.vstack([fixed, jerk_rows[0]]).tocsr() @ scipy.sparse.diags_array(around)
+    limits = np.concatenate([right, jerk_rows[1]])
+    size = np.maximum(abs(rows).max(axis=1).toarray().ravel(), np.abs(limits))
+    found = scipy.optimize.linprog(
+        -gain / gain.max(),
+        A_ub=scipy.sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows,
+        b_ub=limits / np.where(size > 0, size, 1.0),
+        bounds=np.stack([np.zeros_like(upper), upper / around], axis=1),
+        method="highs",
+    )
+    return None if found.x is None else np.clip(found.x * around, 0.0, upper)
 
 
 def _program_rows(rows: HalfPlanes, grid: Array) -> tuple[Any, Array]:

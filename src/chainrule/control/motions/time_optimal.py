@@ -4,7 +4,8 @@ A path q(s) is travelled with speed s-dot. With x = s-dot^2 and u = s-double-dot
 accelerations q' u + q'' x, and torques linear in u and x as well. Limits are then half planes in (u, x) at every s, and
 between two places of a grid x changes by 2 u ds. Going backwards along the path finds the largest x from which the rest
 can still be travelled; going forwards, the largest u that stays below it (Pham and Pham, A new approach to time-optimal
-path parameterization based on reachability analysis, 2018). Limits on jerk are in `jerk_limits`.
+path parameterization based on reachability analysis, 2018). Limits on jerk are in `jerk_limits`. Along a straight path
+the quickest motion is an S-curve, unless torques are in its way.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
 from chainrule.control.motions.jerk_limits import limit_jerk
 from chainrule.control.motions.profiles import HalfPlanes, interval_rows, law_of_time
+from chainrule.control.motions.s_curve import s_curve
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.model import Dof, edits
@@ -40,6 +42,8 @@ MAX_ATTEMPTS = 12
 SHORTEST = 1e-12
 """The shortest interval of time, as a part of the whole."""
 BISECTIONS = 60
+STRAIGHT = 1e-9
+"""A path is straight if its direction changes by no more than this share."""
 ROUNDING = 1e-13
 """Coefficients below this share of the largest are zero."""
 
@@ -72,6 +76,11 @@ def time_path(robot: Mechanism, path: Curve, places: Array, bounds: DofLimits) -
 
     Limits hold at the places of a grid. Where one of them is exceeded in between, it is lowered by as much.
     """
+    straight = _straight_law(path, bounds)
+    if straight is not None:
+        curve = _compose(path, straight)
+        if excesses(robot, curve, bounds).max() <= 1 + EXCESS:  # no torque is in its way
+            return TimedPath(curve, _times_at(straight, places))
     grid = _grid(path, places)
     sampled = sample_path(robot, path, grid, has_torques=bool(np.isfinite(bounds.effort).any()))
     lowered = np.ones(len(bounds))
@@ -90,6 +99,21 @@ def time_path(robot: Mechanism, path: Curve, places: Array, bounds: DofLimits) -
         f"plan: no motion along this path was found within the limits of robot {robot.name!r}; the nearest one exceeds "
         f"them by {100 * (float(excess.max()) - 1):.3g} %. Move the way-points, or raise the limits"
     )
+
+
+def _straight_law(path: Curve, bounds: DofLimits) -> Curve | None:
+    """The law of time of a straight path within the limits on speed, acceleration and jerk; none where it bends."""
+    slope = np.abs(path(path.x[0], 1))
+    if np.abs(path(path.x, 2)).max() * path.x[-1] > STRAIGHT * slope.max():
+        return None
+    with np.errstate(divide="ignore"):
+        speed, acceleration, jerk = (
+            float(np.where(slope > 0, bound / slope, np.inf).min())
+            for bound in (bounds.velocity, bounds.acceleration, bounds.jerk)
+        )
+    if np.isinf(acceleration) and np.isinf(jerk):
+        return None
+    return s_curve(float(path.x[-1]), speed, acceleration, jerk)
 
 
 def _grid(path: Curve, places: Array) -> Array:
