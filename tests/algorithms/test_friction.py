@@ -358,4 +358,4 @@ def test_joints_and_comparisons_tell_of_all_friction(rich):
 def test_time_optimal_plans_refuse_friction_that_changes(rich):
     limited = rich.edit(joints={"*": {"velocity": 2.0, "effort": 100.0}})
     with pytest.raises(ModelError, match="friction of joints 'joint1', 'joint2' changes with speed or position"):
-        cr.plan(limited, [[0.0, 0.0], [1.0, 0.5]], method="time_optimal", acceleration=5.0)
+        cr.plan(limited, [[0.0, 0.0], [1.0, 0.5], [0.5, 1.0]], method="time_optimal", acceleration=5.0)

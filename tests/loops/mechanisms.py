@@ -39,9 +39,10 @@ def bennett(
     return robot, closed
 
 
-def rod(name):
-    """A thin one of 1 m and 1 kg along x."""
-    return Link(name, 1.0, Vector(0.5, 0.0, 0.0), Symmetric(0.0, 1 / 12, 1 / 12, 0.0, 0.0, 0.0))
+def rod(name, length=1.0):
+    """A thin one of 1 kg along x."""
+    across = length**2 / 12
+    return Link(name, 1.0, Vector(length / 2, 0.0, 0.0), Symmetric(0.0, across, across, 0.0, 0.0, 0.0))
 
 
 def placed(x, y=0.0, turn=0.0):
@@ -71,3 +72,29 @@ def accelerations(robot: cr.Robot, q: np.ndarray, qd: np.ndarray, tau: np.ndarra
     root = np.linalg.inv(np.linalg.cholesky(robot.mass_matrix(q))).T
     free = root @ root.T @ (tau - robot.bias(q, qd))
     return free + root @ (np.linalg.pinv(G @ root, 1e-7) @ (-gamma - G @ free))
+
+
+def change_point_bar(ground: float, crank: float, coupler: float, rocker: float) -> cr.Robot:
+    """A planar four-bar of rods; it can lie flat where two of its lengths add up to the other two."""
+    links = [Link("ground"), rod("crank", crank), rod("coupler", coupler), rod("rocker", rocker)]
+    joints = [
+        hinge("A", "ground", "crank", placed(0.0)),
+        hinge("C", "crank", "coupler", placed(crank)),
+        hinge("B", "ground", "rocker", placed(ground)),
+    ]
+    tie = Constraint("pin", "point", "coupler", "rocker", placed(coupler), placed(rocker))
+    return cr.Robot(Model.build("bar", links, joints, gravity=Vector(0.0, -9.81, 0.0), constraints=[tie]))
+
+
+def coupled_cranks(cranks: int) -> cr.Robot:
+    """Cranks of 0.3 m under one bar of 1 m: all turn as one, like a pendulum, and lie flat twice a turn."""
+    links, joints, ties = [Link("ground")], [], []
+    places = np.linspace(0.0, 1.0, cranks)
+    for i, place in enumerate(places):
+        links.append(rod(f"crank{i}", 0.3))
+        joints.append(hinge(f"foot{i}", "ground", f"crank{i}", placed(float(place))))
+    links.append(rod("bar", 1.0))
+    joints.append(hinge("top", "crank0", "bar", placed(0.3)))
+    for i, place in enumerate(places[1:], start=1):
+        ties.append(Constraint(f"pin{i}", "point", "bar", f"crank{i}", placed(float(place)), placed(0.3)))
+    return cr.Robot(Model.build("cranks", links, joints, gravity=Vector(0.0, -9.81, 0.0), constraints=ties))

@@ -87,7 +87,8 @@ def of_class(prefix: str, kind: type):
         home = next(base for base in kind.__mro__ if name in base.__dict__)
         if not home.__module__.startswith("chainrule"):
             continue  # of Exception, tuple and their like
-        raw, thing = home.__dict__[name], getattr(kind, name)
+        thing = getattr(kind, name)  # looked up first: a method of another module then stands in the class itself
+        raw = home.__dict__[name]
         if callable(thing):
             own = [*inspect.signature(raw).parameters][:1] if inspect.isfunction(raw) else []
             yield f"{prefix}.{name}{signature(thing, [*left_out, *own])}", thing

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from loops.mechanisms import bennett, four_bars, hinge, placed, rod
+from loops.mechanisms import bennett, change_point_bar, coupled_cranks, four_bars, hinge, placed, rod
+from scipy.integrate import solve_ivp
 
 import chainrule as cr
 from chainrule.model import Constraint, Link, Model
@@ -22,8 +23,8 @@ def test_four_bars_in_a_row_keep_their_energy_through_their_singular_positions(n
     lifted, moving = 9.81 * ((n + 1) / 2 + n), (n + 1) / 6 + n / 2
     assert motion.energy[0] == pytest.approx(lifted + moving)
     assert np.ptp(motion.q[:, 0]) > 4 * np.pi
-    assert np.abs(motion.constraint_residual).max() < 1e-12
-    assert np.abs(motion.energy_error).max() < 1e-7
+    assert np.abs(motion.constraint_residual).max() < 1e-10
+    assert np.abs(motion.energy_error).max() < 1e-6 * motion.energy[0]
 
 
 def test_bricards_mechanism_moves_though_it_is_overconstrained_and_keeps_its_energy():
@@ -158,6 +159,46 @@ def test_shorter_steps_through_change_points_make_nothing_worse(dt):
     assert np.abs(motion.constraint_residual).max() < 1e-12
     assert np.abs(motion.energy_error).max() < 1e-6
     assert np.abs(motion.q[:, 0] + motion.q[:, 1]).max() < 1e-9 or np.ptp(motion.q[:, 0]) > 2 * np.pi
+
+
+STEPS = {
+    "rk4, 1 ms": (cr.RK4(dt=1e-3), 1e-8),
+    "rk4, 30 us": (cr.RK4(dt=3e-5), 1e-8),
+    "rk4, 10 us": (cr.RK4(dt=1e-5), 1e-8),
+    "dop853": (cr.DOP853(dt=5e-3), 1e-6),
+    "dop853, tight": (cr.DOP853(rtol=1e-11, atol=1e-12, dt=5e-3), 1e-8),
+    "radau": (cr.Radau(dt=5e-3), 1e-6),
+    "lsoda": (cr.LSODA(dt=5e-3), 1e-5),
+    "lsoda, wide": (cr.LSODA(rtol=1e-6, atol=1e-7, dt=5e-3), 1e-3),
+}
+
+
+@pytest.mark.parametrize("cranks", [2, 3])
+@pytest.mark.parametrize("steps", STEPS)
+def test_coupled_cranks_move_like_a_pendulum_through_their_flat_positions(cranks, steps):
+    """For 0.7 s from 12 rad/s: through lying flat at 0 and at pi, where the rows of the loops vanish together."""
+    robot, (integrator, tolerance) = coupled_cranks(cranks), STEPS[steps]
+    cranked = np.array([name.startswith("foot") for name in robot.joint_names])
+    start, velocity = np.where(cranked, 1.0, -1.0), np.where(cranked, 12.0, -12.0)
+    motion = robot.simulate(start, velocity, 0.7, integrator=integrator, record=10)
+    inertia = cranks * 0.03 + 0.09
+    stiffness = 9.81 * (cranks * 0.15 + 0.3) / inertia
+    exact = solve_ivp(lambda t, y: [y[1], -stiffness * np.cos(y[0])], (0, 0.7), [1.0, 12.0], rtol=1e-12, atol=1e-12)
+    assert np.abs(motion.q[-1] - np.where(cranked, 1.0, -1.0) * exact.y[0, -1]).max() < tolerance
+
+
+@pytest.mark.parametrize(
+    "lengths", [(1.0, 0.3, 0.8, 0.5), (0.9, 0.4, 0.7, 0.6), (1.0, 0.4, 0.4, 1.0), (0.5, 0.5, 0.5, 0.5)], ids=str
+)
+def test_bars_that_can_lie_flat_move_alike_by_all_methods(lengths):
+    robot = change_point_bar(*lengths)
+    start = robot.loops.close([1.0, -1.0, 1.0], hold=["A"])
+    velocity = robot.loops.consistent_velocity(start, [11.3, 0.0, 0.0], hold=["A"])
+    ends = [
+        robot.simulate(start, velocity, 1.0, integrator=integrator, record=10).q[-1] for integrator, _ in STEPS.values()
+    ]
+    for steps, end in zip(STEPS, ends, strict=True):
+        assert np.abs(end - ends[4]).max() < (1e-3 if "wide" in steps else 1e-5), steps
 
 
 def test_a_start_at_a_change_point_goes_on_along_the_branch_of_its_velocity():

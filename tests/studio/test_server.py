@@ -78,10 +78,11 @@ def test_a_closed_tab_leaves_nothing_behind(studio, visit):
 
 
 def test_a_tab_that_is_closed_at_once_leaves_no_session(studio):
+    before = len(session_threads())
     for _ in range(3):
         Visitor(studio).close()
     eventually(lambda: not studio.sessions)
-    eventually(lambda: not session_threads())
+    eventually(lambda: len(session_threads()) <= before)
 
 
 def test_an_error_in_one_tab_is_its_own(studio, visit, monkeypatch):

@@ -26,8 +26,17 @@ from chainrule.spatial.scalar import sqrt, where
 
 Scalars = Sequence[Scalar]
 
-MIN_PIVOT_RATIO = 1e-13
-"""An equation whose pivot, relative to what its constraint can do, is smaller is implied by others."""
+MIN_PIVOT_RATIO = 1e-8
+"""An equation whose pivot, relative to what its constraint can do, is smaller counts as implied by others.
+
+A pivot is s^2, with s the share of the equation that is its own. It vanishes where a linkage lies flat. There rounding
+eps of positions turns the motion that the equation allows by eps / s, and s itself is off by as much: accelerations at
+speed w are off by w^2 eps / s^3, and over the time s / w of the passage velocities by w eps / s^2. Without the equation
+velocities are off by w s for that time, and when it is back, by w s^2. Both are equal at s^2 = sqrt(eps).
+"""
+
+MIN_TORQUE_PIVOT_RATIO = 1e-13
+"""The same for the torques of actuated joints, which no later moment depends on."""
 
 SMALL_SYSTEM = 12
 """Up to so many equations, none of them redundant: solutions are refined, and pivoted where joints are prescribed."""
@@ -278,9 +287,9 @@ def actuated_torque(
     A = [[dot(row, column) for column in solved] for row in G]
     inverse: Factors | PseudoInverse
     if rank is not None and rank >= len(A):
-        inverse = Factors(A, [MIN_PIVOT_RATIO] * len(A))
+        inverse = Factors(A, [MIN_TORQUE_PIVOT_RATIO] * len(A))
     else:
-        inverse = PseudoInverse(A, MIN_PIVOT_RATIO, rank)
+        inverse = PseudoInverse(A, MIN_TORQUE_PIVOT_RATIO, rank)
     forces: list[Scalar] = [0] * len(G)
     mu = start
     for _ in range(2):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError, short_repr
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.configurations import home
 
@@ -45,6 +46,8 @@ def stream(
     >>> [result.success.item() for result in arm.ik.stream(targets, [0.1, 1.0], task="position")]
     [True, True, True]
     """
+    if not isinstance(targets, Iterable):
+        raise ShapeError(f"stream: targets must be a sequence or an iterator of targets, got {short_repr(targets)}")
     q = home(robot) if q0 is None else q0
     for target in targets:
         result = inverse_kinematics(robot, target, q, link, restarts=restarts, **options)

@@ -19,7 +19,6 @@ from chainrule.core.derived import backend_of
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import SimulationError
 from chainrule.functions.reference import scalars_of
-from chainrule.loops.closure import residual as constraint_residual
 from chainrule.simulation import guards
 from chainrule.simulation.events import Event, EventRecord, find_root
 from chainrule.simulation.friction import find_slip, sticking_ranges
@@ -33,11 +32,11 @@ from chainrule.simulation.stages import REST_SPEED
 from chainrule.simulation.time_loop import columns_of, plant_calls
 from chainrule.simulation.trajectory import Trajectory
 
-MAX_LOOP_DRIFT = 1e-10
-"""The residual of loops, in m and without unit, beyond which the state is corrected between steps."""
+MAX_DRIFT = 1e-6
+"""How far an integrator that remembers earlier steps may leave closed loops before it starts again."""
 
-MAX_DRIFT_BEFORE_RESTART = 1e-7
-"""The same for integrators that remember earlier steps, and have to start again."""
+DRIFT_IN_TOLERANCES = 100.0
+"""The same in tolerances of a step, which is more where they are wide."""
 
 BREAKAWAY_SPEED = 1e-12
 """The speed, in rad/s or m/s, at which a joint that breaks away starts."""
@@ -199,6 +198,11 @@ class RowRun:
             coordinate_rates = self.plant.coordinate_rates(q, v)
         return _flatten([*coordinate_rates, *rates.acceleration, *rates.further])
 
+    def rate(self, t: float, y: Array) -> Array:
+        """dy/dt for the integrator: one that cannot be corrected between steps has the rate at the corrected state."""
+        is_corrected = self.integrator.restarts_each_step or not self.drifts
+        return self.derivative(t, y if is_corrected else self.normalize(y))
+
     def resolve_sticking(self, t: float) -> None:
         """Find which joints slip and which stick from now on."""
         if not self.plant.can_stick:
@@ -276,7 +280,7 @@ class RowRun:
         self.now = t
         self.resolve_sticking(t)
         solver = getattr(integrate, self.integrator.solver)(
-            self.derivative, t, self.y, end, rtol=self.integrator.rtol, atol=self.integrator.atol
+            self.rate, t, self.y, end, rtol=self.integrator.rtol, atol=self.integrator.atol
         )
         watches = self.watches()
         before = [watch.value(t, self.y) for watch in watches]
@@ -295,22 +299,24 @@ class RowRun:
                 low, before = high, after
             self.sample_until(solver.t, dense)
             progress.at(self.row * self.request.duration + solver.t)
-            if solver.status == "running" and self.has_drifted(solver.y):
-                if not self.integrator.restarts_each_step:
+            if solver.status == "running" and self.drifts:
+                corrected = self.normalize(solver.y)
+                if self.integrator.restarts_each_step:
+                    solver.y, solver.f = corrected, solver.fun(solver.t, corrected)
+                elif (np.abs(corrected - solver.y) > self.allowed_drift(solver.y)).any():
                     break
-                solver.y = self.normalize(solver.y)
-                solver.f = solver.fun(solver.t, solver.y)
         self.y = self.normalize(solver.y)
         return float(solver.t)
 
-    def has_drifted(self, y: Array) -> bool:
-        """Whether quaternions, or loops that are kept closed, are to be corrected before the next step."""
-        if self.plant.rows and self.request.projects:
-            q, _, _ = self.split(y)
-            gap = np.abs(constraint_residual(self.request.robot, q)).max(initial=0.0)
-            if gap > (MAX_LOOP_DRIFT if self.integrator.restarts_each_step else MAX_DRIFT_BEFORE_RESTART):
-                return True
-        return bool(self.plant.model.quaternions) and self.integrator.restarts_each_step
+    @property
+    def drifts(self) -> bool:
+        """Whether the state has quaternions, or loops that are kept closed, from which steps lead away."""
+        return bool(self.plant.model.quaternions) or bool(self.plant.rows and self.request.projects)
+
+    def allowed_drift(self, y: Array) -> Array:
+        """How far a state may be from closed loops and unit quaternions before the integrator starts again."""
+        step: Array = self.integrator.atol + self.integrator.rtol * np.abs(y)
+        return MAX_DRIFT + DRIFT_IN_TOLERANCES * step
 
     def look_times(self, low: float, high: float) -> list[float]:
         """The times in a step of the integrator at which to look for events: every dt, and its end."""

@@ -8,7 +8,6 @@
 
 import sys
 from types import ModuleType
-from typing import Any
 
 from chainrule.study.activities import Activities, Activity, activities
 from chainrule.study.drives import Catalogue, Drive, Gear, Motor, drives
@@ -39,8 +38,7 @@ def __dir__() -> list[str]:
 class _Study(ModuleType):
     """This package, which may be called: `cr.study(robot, motions=...)` is `cr.study.run`."""
 
-    def __call__(self, *arguments: Any, **options: Any) -> Result:
-        return run(*arguments, **options)
+    __call__ = staticmethod(run)
 
 
 sys.modules[__name__].__class__ = _Study

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from chainrule.errors import FormatError, UnknownNameError
@@ -18,6 +17,7 @@ from chainrule.formats.sdf.config import model_file
 from chainrule.formats.sdf.values import child_text, flag, raw_pose, text
 from chainrule.formats.source import read
 from chainrule.formats.xml import XmlElement, parse
+from chainrule.lazy import cached_property
 from chainrule.spatial import Transform
 
 MODEL = "__model__"
