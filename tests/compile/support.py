@@ -7,7 +7,6 @@ from trees import state
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.runtime import engine
-from chainrule.core.derived import digest
 from chainrule.functions.table import FUNCTIONS
 
 LANES = engine.vector_bits() // 64
@@ -42,7 +41,7 @@ Q, QD, QDD = state(PANDA, 0, (64,))
 
 def built(name="gravity_torque", robot="planar_2r"):
     model = cr.load(robot).model
-    return Kernel(model, name, digest(model), {})
+    return Kernel(model, name, model.digest(), {})
 
 
 def works(kernel):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from chainrule.core.validation import has_mass, idle_joints
@@ -49,12 +47,12 @@ def merged_model(robot: Modelled) -> Model:
 
 def fingerprint(robot: Modelled) -> str:
     """A digest of every number and name that shapes the model's motion."""
-    return remember(robot, "fingerprint", lambda: digest(robot.model))
+    return robot.model.digest()
 
 
 def merged_fingerprint(robot: Modelled) -> str:
     """A digest of every number and name that shapes the merged model's motion."""
-    return remember(robot, "merged fingerprint", lambda: digest(merged_model(robot)))
+    return merged_model(robot).digest()
 
 
 def driven_velocities(robot: Modelled) -> tuple[int, ...]:
@@ -70,15 +68,3 @@ def has_moving_mass(robot: Modelled) -> bool:
 def massless_joints(robot: Modelled) -> tuple[str, ...]:
     """Joints that move no mass, so that the mass matrix is singular."""
     return remember(robot, "massless joints", lambda: tuple(idle_joints(merged_model(robot))))
-
-
-def digest(model: Model) -> str:
-    """A digest of every number and name that shapes a model's motion: not of geometry, configurations and notes."""
-    from chainrule.formats.native import to_json
-
-    plain = edits.without_conventions(edits.without_annotations(model))
-    laws = [dof.friction_function for joint in model.joints for dof in joint.dofs]
-    if any(laws):
-        plain = edits.map_dofs(plain, lambda dof: replace(dof, friction_function=None))
-    texts = [law.fingerprint if law else "" for law in laws] if any(laws) else []
-    return hashlib.sha256("\n".join([to_json(plain), *texts]).encode()).hexdigest()

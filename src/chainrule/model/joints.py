@@ -15,7 +15,7 @@ How to add a kind of joint:
    `nq`, `velocity_names`, `neutral`, `rates`, `integrate` and `difference` too, as `Spherical` does; the coordinates
    must then end in a unit quaternion.
 4. If its numbers should become symbols together with those of the model, give it `map(f)`, as `Screw` does.
-5. For robot files and for the fingerprint of compiled kernels, list it with `chainrule.formats.native.register_kind`.
+5. For robot files, list it with `chainrule.formats.native.register_kind`.
 6. Prove it: forward dynamics of the torques of inverse dynamics must give back the acceleration.
 
 tests/model/test_recipe_joint.py follows these steps from outside the package. Compiled kernels on disk are kept by the

@@ -10,6 +10,7 @@ from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
 from chainrule.model.configurations import Configuration, refuse_bad_configurations, sort_positions
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
+from chainrule.model.digest import digest
 from chainrule.model.geometry import Geometry, refuse_bad_geometries
 from chainrule.model.layout import Layout
 from chainrule.model.lifting import Lift, lift_vector
@@ -170,6 +171,17 @@ class Model:
         if end_effector is not None:
             model.locate(end_effector)
         return model
+
+    def digest(self) -> str:
+        """A digest of every number and name that shapes the motion: not of geometries, configurations and notes.
+
+        Compiled kernels are kept by it.
+        """
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest(self)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

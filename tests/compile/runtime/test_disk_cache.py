@@ -9,7 +9,6 @@ import pytest
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
 from chainrule.compile.runtime import disk_cache, engine, secret, threads
-from chainrule.core.derived import digest
 from compile.support import built, works
 
 
@@ -61,7 +60,7 @@ def test_an_entry_that_cannot_be_trusted_is_built_again(empty_cache, damage):
 def test_the_key_holds_everything_that_shapes_a_kernel(monkeypatch, empty_cache):
     built()
     other = cr.load("planar_2r").scale_masses(2.0)
-    assert not Kernel(other.model, "gravity_torque", digest(other.model), {}).cached
+    assert not Kernel(other.model, "gravity_torque", other.model.digest(), {}).cached
     monkeypatch.setattr(engine, "version", lambda: "another compiler")
     assert not built().cached
     monkeypatch.undo()
@@ -182,12 +181,12 @@ def test_an_entry_that_somebody_else_has_made_is_not_believed(empty_cache, tmp_p
     heavy = cr.load("planar_2r").scale_masses(666.0).model
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "attacker"))
     monkeypatch.setenv("CHAINRULE_CACHE", str(tmp_path / "forged"))
-    Kernel(heavy, "gravity_torque", digest(heavy), {})
+    Kernel(heavy, "gravity_torque", heavy.digest(), {})
     (forged,) = (tmp_path / "forged").glob("*.kernel")
     entry = disk_cache.read(forged.stem)
     monkeypatch.setenv("CHAINRULE_CACHE", str(empty_cache))
     disk_cache.write(path.stem, entry)  # whole and right, with the attacker's secret
-    assert Kernel(cr.load("planar_2r").model, "gravity_torque", digest(cr.load("planar_2r").model), {}).cached
+    assert Kernel(cr.load("planar_2r").model, "gravity_torque", cr.load("planar_2r").model.digest(), {}).cached
     monkeypatch.undo()
     monkeypatch.setenv("CHAINRULE_CACHE", str(empty_cache))
     kernel = built()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.core.derived import digest, merged_model
+from chainrule.core.derived import merged_model
 from chainrule.formats.dh import link_transform, row_of
 from chainrule.formats.exact import without_rounding
 from chainrule.formats.native import from_native, to_json, to_toml
@@ -98,7 +98,7 @@ def test_a_joint_that_no_row_describes_any_more_has_lengths():
 def test_the_convention_changes_no_kernel_and_is_kept_in_files():
     model = table(PUMA, "modified").model
     bare = without_conventions(model)
-    assert digest(model) == digest(bare)
+    assert model.digest() == bare.digest()
     assert bare == model  # how a robot was described is no part of what it is
     for text in (to_json(model), to_toml(model)):
         assert [joint.dh for joint in from_native(text).joints] == ["modified"] * 6

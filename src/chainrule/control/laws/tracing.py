@@ -20,7 +20,7 @@ from chainrule.arguments import Array
 from chainrule.compile.symbol_array import with_symbols
 from chainrule.compile.traced_function import TracedFunction, refuse_difference, trace_of_user
 from chainrule.control.laws.targets import ControlTarget
-from chainrule.core.derived import digest, fingerprint
+from chainrule.core.derived import fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, short_repr
 from chainrule.model import Model
@@ -38,7 +38,6 @@ PURE_PACKAGES = ("chainrule", "numpy", "math", "builtins", "typing", "abc")
 """Packages whose functions and classes stay as they are."""
 
 _traces: OrderedDict[Hashable, TracedFunction] = OrderedDict()
-_fingerprints: OrderedDict[int, tuple[Model, str]] = OrderedDict()
 
 
 class UnknownContentError(Exception):
@@ -128,7 +127,7 @@ def _content(value: Any) -> Hashable:
     if isinstance(value, Mechanism):
         return ("robot", fingerprint(value))
     if isinstance(value, Model):
-        return ("model", _fingerprint(value))
+        return ("model", value.digest())
     if isinstance(value, ControlTarget) and type(value).__module__.startswith(OWN_LAWS):
         return (type(value), value.key, _content(value.parameters), id(getattr(value, "_reference", None)))
     if isinstance(value, (ModuleType, type, BuiltinFunctionType, np.ufunc)) and _is_pure(value):
@@ -136,16 +135,6 @@ def _content(value: Any) -> Hashable:
     if isinstance(value, FunctionType):
         return ("known", id(value)) if _is_pure(value) else _function_content(value)
     raise UnknownContentError
-
-
-def _fingerprint(model: Model) -> str:
-    """The digest of a model, which never changes; computed once."""
-    found = _fingerprints.get(id(model))
-    if found is None:
-        found = _fingerprints[id(model)] = (model, digest(model))
-        while len(_fingerprints) > MAX_TRACES:
-            _fingerprints.popitem(last=False)
-    return found[1]
 
 
 def _is_pure(value: Any) -> bool:
