@@ -116,13 +116,13 @@ def differentiate(
     """The inputs and the result after the steps."""
     for product in products:
         lengths = [len(x) for x in inputs]
-        chosen = [x for k in product.places for x in inputs[k]]
-        turned = [product.by_velocities and is_configuration(entry, k) for k in product.places]
+        chosen = [x for k in product.indices for x in inputs[k]]
+        turned = [product.by_velocities and is_configuration(entry, k) for k in product.indices]
         if product.kind == "jvp":
-            sizes = tangent_lengths(model, entry, lengths, product.places, product.by_velocities)
+            sizes = tangent_lengths(model, entry, lengths, product.indices, product.by_velocities)
             tangents = [graph.argument(len(inputs) + k, size) for k, size in enumerate(sizes)]
             rates: list[Operand] = []
-            for k, tangent, by_velocity in zip(product.places, tangents, turned, strict=True):
+            for k, tangent, by_velocity in zip(product.indices, tangents, turned, strict=True):
                 rates += coordinate_rates(model, inputs[k], tangent) if by_velocity else tangent
             result = jvp(graph, result, chosen, rates)
             inputs = [*inputs, *tangents]
@@ -130,7 +130,7 @@ def differentiate(
             cotangent = graph.argument(len(inputs), len(result))
             gradient = iter(vjp(graph, result, chosen, cotangent))
             result = []
-            for k, by_velocity in zip(product.places, turned, strict=True):
+            for k, by_velocity in zip(product.indices, turned, strict=True):
                 part = [next(gradient) for _ in inputs[k]]
                 result += _by_velocities(graph, model, inputs[k], part) if by_velocity else part
             inputs = [*inputs, cotangent]

@@ -26,18 +26,18 @@ PRODUCT_COST = 3
 
 
 class JacobianProduct(NamedTuple):
-    """One step: the kind of product, the places of the arguments that vary, and what tangents of configurations are."""
+    """One step: the kind of product, the indices of arguments that vary, and what tangents of configurations are."""
 
     kind: ProductKind
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     by_velocities: bool = False
 
 
 def tangent_lengths(
-    model: Model, entry: Function, lengths: Sequence[int], places: Sequence[int], by_velocities: bool
+    model: Model, entry: Function, lengths: Sequence[int], indices: Sequence[int], by_velocities: bool
 ) -> tuple[int, ...]:
     """The number of numbers in a tangent of each chosen argument."""
-    return tuple(model.nv if by_velocities and is_configuration(entry, k) else lengths[k] for k in places)
+    return tuple(model.nv if by_velocities and is_configuration(entry, k) else lengths[k] for k in indices)
 
 
 def is_configuration(entry: Function, place: int) -> bool:
@@ -52,7 +52,7 @@ def signature(model: Model, entry: Function, options: Mapping[str, Any]) -> tupl
     lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
     shape = entry.shape(edits.merge_fixed(model) if parameters and not entry.whole else model, options)
     for product in options.get("products", ()):
-        tangents = tangent_lengths(model, entry, lengths, product.places, product.by_velocities)
+        tangents = tangent_lengths(model, entry, lengths, product.indices, product.by_velocities)
         if product.kind == "jvp":
             lengths += tangents
         else:

@@ -40,12 +40,12 @@ def partition(tape: Tape, size: int) -> Partition:
     for k, part in enumerate(parts):
         lengths = (*tape.inputs, *map(len, stored[:k]))
         tapes.append(_piece(tape, lengths, part, home, stored))
-    places = ((k, stored[k][value]) for value in tape.outputs for k in (home.get(value, last),))
-    return Partition(tuple(tapes), tuple(places))
+    slots = ((k, stored[k][value]) for value in tape.outputs for k in (home.get(value, last),))
+    return Partition(tuple(tapes), tuple(slots))
 
 
-def _append(places: dict[Value, int], value: Value) -> None:
-    places.setdefault(value, len(places))
+def _append(slots: dict[Value, int], value: Value) -> None:
+    slots.setdefault(value, len(slots))
 
 
 def _parts(tape: Tape, work: Sequence[Value], size: int) -> list[Sequence[Value]]:

@@ -1,7 +1,7 @@
-"""A program: straight-line code with calls of larger functions in between, traced from one Python text.
+"""A program: straight-line code with calls of larger functions in between, traced from one Python function.
 
-A text that computes with symbols may hand part of its work to a named function: an outlined call. The function is
-compiled once, however often it is called, and the text between two calls becomes a segment of its own.
+A function that computes with symbols may hand part of its work to a named function: an outlined call. That function is
+compiled once, however often it is called, and what lies between two calls becomes a segment of its own.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from chainrule.compile.tape import Tape
 Symbols = Sequence[Any]
 
 
-def trace_function(text: Callable[..., Symbols], lengths: Sequence[int]) -> Tape:
+def trace_function(function: Callable[..., Symbols], lengths: Sequence[int]) -> Tape:
     """The tape of a function of lists with these lengths."""
     graph = Graph()
-    return graph.tape(lengths, text(*graph.inputs(lengths)))
+    return graph.tape(lengths, function(*graph.inputs(lengths)))
 
 
 def unflatten(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:
@@ -80,7 +80,7 @@ class Program:
 
 
 class Outliner:
-    """Traces a text into a program; with `conditions`, one that says when a call is not needed."""
+    """Traces a function into a program; with `conditions`, one that says when a call is not needed."""
 
     def __init__(self, inputs: Sequence[int], *, conditions: bool = False) -> None:
         self.conditions = conditions

@@ -62,8 +62,8 @@ class CompiledScan:
             state[:] = adjacent
             return
         nothing = np.zeros((rows, 1, 0))
-        given = _with_adjacent_numbers(parameters)
-        ahead = nothing if signals is None else _with_adjacent_numbers(signals)
+        given = _with_adjacent_entries(parameters)
+        ahead = nothing if signals is None else _with_adjacent_entries(signals)
         if records is None:  # the first repetition of each `every` writes one
             records, every = np.empty((rows, 1, self.record)), max(steps, 1)
         if rows * steps * self._flops < threads.MIN_FLOPS_TO_SPREAD:
@@ -138,7 +138,7 @@ def _address(array: NDArray[Any]) -> int:
     return array.ctypes.data if array.size else 0
 
 
-def _with_adjacent_numbers(array: Array) -> Array:
+def _with_adjacent_entries(array: Array) -> Array:
     """The array, copied unless the numbers of a row are adjacent; rows may be broadcast."""
     row = array[:1]
     return array if row.flags.c_contiguous else np.ascontiguousarray(array)

@@ -94,14 +94,14 @@ def trace_of_user(
 
 
 def refuse_difference(
-    traced: TracedFunction, numbers: Sequence[Any], expected: Array, what: str, atol: float = 1e-12
+    traced: TracedFunction, values: Sequence[Any], expected: Array, what: str, atol: float = 1e-12
 ) -> None:
-    """Raise where a function of the user's own returned other numbers than its trace: tracing cannot see everything."""
-    found = np.array([float(x) for x in traced(*numbers)])
+    """Raise where a function of the user's own returned other values than its trace: tracing cannot see everything."""
+    found = np.array([float(x) for x in traced(*values)])
     if not np.allclose(found, expected, rtol=1e-9, atol=atol, equal_nan=True):
         raise ShapeError(
             f"{what} gives {found.tolist()!s:.80} when traced and {expected.tolist()!s:.80} when called: it is not "
-            "plain arithmetic of its arguments (random numbers, a counter, or float() of a value?)"
+            "plain arithmetic of its arguments (random values, a counter, or float() of a value?)"
         )
 
 

@@ -314,7 +314,7 @@ class RowRun:
         return bool(self.plant.model.quaternions) or bool(self.plant.rows and self.request.projects)
 
     def allowed_drift(self, y: Array) -> Array:
-        """How far a state may be from closed loops and unit quaternions before the integrator starts again."""
+        """The distance of a state from closed loops and unit quaternions at which the integrator starts again."""
         step: Array = self.integrator.atol + self.integrator.rtol * np.abs(y)
         return MAX_DRIFT + DRIFT_IN_TOLERANCES * step
 

@@ -18,7 +18,7 @@ from chainrule.compile.cuda.scan import (
     CudaScan,
     DeviceRows,
     WorstRow,
-    bits_of_numbers,
+    bit_patterns,
     code_count,
     pointer_of,
     worst_row,
@@ -240,11 +240,11 @@ def simulate_on_device(
     return DeviceRun(request, integrator, start, device.number, within_limits).trajectory()
 
 
-def _recording_states(text: LoopBody, size: int) -> LoopBody:
+def _recording_states(body: LoopBody, size: int) -> LoopBody:
     """A step whose record is the state at its start."""
 
     def step(call: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
-        return [*text(call, parameters, state, signals)[:size], *state]
+        return [*body(call, parameters, state, signals)[:size], *state]
 
     return step
 
@@ -291,14 +291,14 @@ class DeviceRun:
 
         def build() -> CudaScan:
             size, record = state_size(plant), record_size(plant)
-            text, tapes = (
+            body, tapes = (
                 step_function(plant, scheme, request.projects, by_rates=True),
                 check_tapes(request, bits, within_limits),
             )
             if self.states_only:
-                text, tapes, record = _recording_states(text, size), replace(tapes, watch=None), size
+                body, tapes, record = _recording_states(body, size), replace(tapes, watch=None), size
             shape = LoopShape(1 + plant.parameter_count, size, plant.width, record)
-            return CudaScan(text, shape, tapes, bits, self.is_shared, plant.model.name)
+            return CudaScan(body, shape, tapes, bits, self.is_shared, plant.model.name)
 
         return jit_cache.get_or_build(("device loop", *key), build)
 
@@ -380,7 +380,7 @@ class DeviceRun:
         own = self.request.parameters if row is None or self.is_shared else self.request.parameters[row : row + 1]
         whole = np.concatenate([np.full((len(own), 1), h), own], axis=1)
         if self.loop.takes_numbers:
-            return bits_of_numbers(whole[0], self.start.bits)
+            return bit_patterns(whole[0], self.start.bits)
         return self.send(whole, 0 if len(whole) == 1 else whole.shape[1])
 
     def _signals(self, piece: _Piece, row: int | None, is_last: bool) -> DeviceRows:

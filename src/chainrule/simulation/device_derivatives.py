@@ -105,7 +105,7 @@ class DeviceSensitivities(Sensitivities):
         def build() -> CudaAdjoint:
             places = (self.robot.nq, self.robot.nv)
             name = self.robot.name
-            return CudaAdjoint(self._backward_text, self._backward_lengths, places, self._bits, run.is_shared, name)
+            return CudaAdjoint(self._gradient_body, self._backward_lengths, places, self._bits, run.is_shared, name)
 
         return jit_cache.get_or_build(key, build)
 

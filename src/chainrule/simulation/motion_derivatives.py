@@ -207,15 +207,15 @@ class Sensitivities:
         return np.moveaxis(both.reshape(rows, k, steps + 1, self._size), 1, -1)
 
     def _dual_loop(self, rows: int) -> Any:
-        text, size, count = (
+        body, size, count = (
             step_function(self.plant, self.integrator.scheme, self.request.projects),
             self._size,
             self._count,
         )
 
-        def dual_text(call: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
+        def dual_body(call: OutlinedCall, parameters: Scalars, state: Scalars, signals: Scalars) -> list[Scalar]:
             def step(x: list[Scalar]) -> Scalars:
-                return text(_dual_caller(call), [parameters[0], *x[: count - 1]], x[count - 1 :], signals)[:size]
+                return body(_dual_caller(call), [parameters[0], *x[: count - 1]], x[count - 1 :], signals)[:size]
 
             given, rates = [*parameters[1:count], *state[:size]], [*parameters[count + 1 :], *state[size:]]
             after, change = derivative(step, given, rates)
@@ -223,10 +223,10 @@ class Sensitivities:
 
         backend = active(backend_of(self.robot))
         shape = LoopShape(2 * count, 2 * size, self.plant.width, 2 * size)
-        return backend.scan(Traceable(dual_text, self._key("forward"), self.robot.name, "sensitivities"), shape, rows)
+        return backend.scan(Traceable(dual_body, self._key("forward"), self.robot.name, "sensitivities"), shape, rows)
 
     @property
-    def _text(self) -> LoopBody:
+    def _body(self) -> LoopBody:
         return step_function(self.plant, self.integrator.scheme, self.request.projects)
 
     def _key(self, kind: str) -> tuple[Any, ...]:
@@ -285,12 +285,12 @@ class Sensitivities:
         """Numbers of the parameters, the state, the signals, and the cotangent of a step."""
         return self._count, self._size, 3 * self.plant.width, self._size
 
-    def _backward_text(self, *arguments: Scalars) -> Scalars:
+    def _gradient_body(self, *arguments: Scalars) -> Scalars:
         """The gradient of a step: of (parameters, state, signals, cotangent), with respect to the first three."""
         from chainrule.compile.autodiff import vjp
 
         *parts, cotangent = arguments
-        after = self._text(call_inline, *parts)[: self._size]
+        after = self._body(call_inline, *parts)[: self._size]
         inputs: list[Any] = [x for part in parts for x in part]
         return vjp(inputs[0].graph, after, inputs, cotangent)
 
@@ -300,7 +300,7 @@ class Sensitivities:
 
         def backward(*arguments: Scalars) -> Scalars:
             given = iter(arguments)
-            return self._backward_text(*(next(given) if length else [] for length in lengths))
+            return self._gradient_body(*(next(given) if length else [] for length in lengths))
 
         sizes = [length for length in lengths if length]
         return COMPILED.function(Traceable(backward, self._key("adjoint"), self.robot.name, "adjoint"), sizes)

@@ -136,19 +136,19 @@ class PlantCalls:
 
     def sticking_pass(self, *problem: Scalars) -> Scalars:
         """`sticking.sticking_pass`: needed while joints at rest contradict what they are taken for."""
-        text = loop_sticking_pass if self.plant.rows else sticking_pass
+        sticking = loop_sticking_pass if self.plant.rows else sticking_pass
         *_, resting, _, counters = problem
 
         def contradicts() -> Scalar:
             return counters[0] * _count(resting)
 
-        return self.call("sticking_pass", text, *problem, when=contradicts, is_iteration=True)
+        return self.call("sticking_pass", sticking, *problem, when=contradicts, is_iteration=True)
 
     def rates_pass(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, *problem: Scalars) -> Scalars:
         """`Plant.rates_pass`: needed until no joint contradicts what it is taken for."""
         contradictions = problem[-1][0]
-        text, arguments = self._in_state(Plant.rates_pass), (q, v, x, s, self.p, *problem)
-        return self.call("rates_pass", text, *arguments, when=lambda: contradictions, is_iteration=True)
+        rates, arguments = self._in_state(Plant.rates_pass), (q, v, x, s, self.p, *problem)
+        return self.call("rates_pass", rates, *arguments, when=lambda: contradictions, is_iteration=True)
 
     def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
         """The jumps and the impulses of `Plant.jump`."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.compile.codegen.vectorize import Lanes, VectorBuilder, core_parameters, output_places
+from chainrule.compile.codegen.vectorize import Lanes, VectorBuilder, core_parameters, output_slots
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape, Value
 
 MAX_STRAIGHT_LINE = 100_000
@@ -144,14 +144,14 @@ class _Encoder:
         self.steps = list(self._steps())
         numbers = {i.constant: None for i in tape.instructions if i.operation == "constant"}
         self.constants = tuple(dict.fromkeys([1.0, *numbers]))
-        places = {x: k for k, x in enumerate(self.constants)}
+        slots = {x: k for k, x in enumerate(self.constants)}
         starts = [len(self.constants)]
         for length in tape.inputs:
             starts.append(starts[-1] + length)
-        self.slot: dict[Value, int] = {-1: places[1.0]}
+        self.slot: dict[Value, int] = {-1: slots[1.0]}
         for v, i in enumerate(tape.instructions):
             if i.operation == "constant":
-                self.slot[v] = places[i.constant]
+                self.slot[v] = slots[i.constant]
             elif i.operation == "input":
                 self.slot[v] = starts[i.argument] + i.entry
         self.slots = _SlotAllocator(starts[-1])
@@ -166,7 +166,7 @@ class _Encoder:
             yield self.sums.of(v) if is_sum else (v, instruction)
 
     def encode(self) -> Bytecode:
-        outputs = output_places(self.tape)
+        outputs = output_slots(self.tape)
         zeros = [v for v, at in outputs.items() if self.tape.instructions[v] == Instruction("constant", constant=0.0)]
         last = self._last_uses()
         for step, what in enumerate(self.steps):
@@ -174,13 +174,13 @@ class _Encoder:
             for v in {*operands}:
                 if last.get(v) == step:
                     self.slots.free.append(self.slot[v])
-            places = outputs.get(value, [])
-            into = OUTPUT + places[0] if places and value not in last else None
+            slots = outputs.get(value, [])
+            into = OUTPUT + slots[0] if slots and value not in last else None
             if isinstance(what, SumOfProducts):
                 self._sum(what, into)
             else:
                 self._emit(OTHERS[what[1].operation], value, operands, into)
-            self._copy(value, places if into is None else places[1:])
+            self._copy(value, slots if into is None else slots[1:])
         for v, at in outputs.items():
             if self.tape.instructions[v].operation in ("input", "constant") and v not in zeros:
                 self._copy(v, at)
@@ -201,35 +201,35 @@ class _Encoder:
                     last[v] = step
         return last
 
-    def _copy(self, value: Value, places: Sequence[int]) -> None:
-        for place in places:
+    def _copy(self, value: Value, slots: Sequence[int]) -> None:
+        for place in slots:
             self.words.extend((COPY, OUTPUT + place, self.slot[value]))
 
     def _emit(self, code: int, value: Value, operands: Sequence[Value], into: int | None) -> None:
-        places = [self.slot[v] for v in operands]
+        slots = [self.slot[v] for v in operands]
         self.slot[value] = self.slots.take() if into is None else into
-        self.words.extend((code, self.slot[value], *places))
+        self.words.extend((code, self.slot[value], *slots))
 
     def _sum(self, what: SumOfProducts, into: int | None) -> None:
         """The instructions of a sum; a long one takes several, and adds up in a slot."""
         pairs = [(pair, 0) for pair in what.added] + [(pair, 1) for pair in what.subtracted]
-        places = [(self.slot[a], self.slot[b], sign) for (a, b), sign in pairs]
-        if len(places) > MAX_PAIRS:
-            subtotal = self._beside(places)
-            while len(places) > MAX_PAIRS:
-                self._add_up(places[:MAX_PAIRS], subtotal)
-                places = [(subtotal, self.slot[-1], 0), *places[MAX_PAIRS:]]
+        slots = [(self.slot[a], self.slot[b], sign) for (a, b), sign in pairs]
+        if len(slots) > MAX_PAIRS:
+            subtotal = self._beside(slots)
+            while len(slots) > MAX_PAIRS:
+                self._add_up(slots[:MAX_PAIRS], subtotal)
+                slots = [(subtotal, self.slot[-1], 0), *slots[MAX_PAIRS:]]
             self.slots.free.append(subtotal)
         self.slot[what.value] = self.slots.take() if into is None else into
-        self._add_up(places, self.slot[what.value])
+        self._add_up(slots, self.slot[what.value])
 
-    def _add_up(self, places: Sequence[tuple[int, int, int]], into: int) -> None:
-        subtracted = sum(sign for *_, sign in places)
-        self.words.extend((SUMS[len(places), subtracted], into, *(x for a, b, _ in places for x in (a, b))))
+    def _add_up(self, slots: Sequence[tuple[int, int, int]], into: int) -> None:
+        subtracted = sum(sign for *_, sign in slots)
+        self.words.extend((SUMS[len(slots), subtracted], into, *(x for a, b, _ in slots for x in (a, b))))
 
-    def _beside(self, places: Sequence[tuple[int, int, int]]) -> int:
+    def _beside(self, slots: Sequence[tuple[int, int, int]]) -> int:
         """A slot that is none of the operands', which later parts of a sum still need."""
-        read = {slot for a, b, _ in places for slot in (a, b)}
+        read = {slot for a, b, _ in slots for slot in (a, b)}
         passed = []
         slot = self.slots.take()
         while slot in read:

@@ -82,12 +82,12 @@ def core_parameters(tape: Tape) -> str:
     return ", ".join([*inputs, "ptr noalias %out", "ptr noalias %scratch"])
 
 
-def output_places(tape: Tape) -> dict[Value, list[int]]:
+def output_slots(tape: Tape) -> dict[Value, list[int]]:
     """Places of each value in the output."""
-    places: dict[Value, list[int]] = {}
+    slots: dict[Value, list[int]] = {}
     for place, value in enumerate(tape.outputs):
-        places.setdefault(value, []).append(place)
-    return places
+        slots.setdefault(value, []).append(place)
+    return slots
 
 
 def _uses(tape: Tape) -> dict[Value, list[int]]:
@@ -186,9 +186,9 @@ class Core(VectorBuilder):
     def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
         super().__init__(lanes)
         self.tape, self.name = tape, name
-        places = output_places(tape)
-        apart = {v: at for v, at in places.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}
-        self.wanted = {value: at for value, at in places.items() if value not in apart}
+        slots = output_slots(tape)
+        apart = {v: at for v, at in slots.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}
+        self.wanted = {value: at for value, at in slots.items() if value not in apart}
         zeros = [value for value, at in apart.items() if _is_zero(tape, value) and len(at) > MAX_PLACES]
         self.fills_zeros = bool(zeros)
         self.stores = [(place, value) for value, at in apart.items() if value not in zeros for place in at]

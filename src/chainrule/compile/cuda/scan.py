@@ -99,7 +99,7 @@ class CudaScan:
         self.code.launch("rollout", (blocks,), WARP * warps, arguments, device=device, stream=stream)
 
 
-def bits_of_numbers(values: NDArray[np.floating[Any]], bits: int) -> list[int]:
+def bit_patterns(values: NDArray[np.floating[Any]], bits: int) -> list[int]:
     """The bits of numbers, as whole numbers that a kernel takes."""
     numbers: list[int] = values.astype(f"float{bits}").view(f"int{bits}").tolist()
     return numbers
@@ -127,14 +127,14 @@ def pointer_of(library: ArrayLibrary, array: Any) -> int:
 
 
 class CudaAdjoint:
-    """The loop backward in time, from the text of the gradient of one step.
+    """The loop backward in time, from the function of the gradient of one step.
 
     `lengths` are the numbers of parameters, state, signals and gradient; `coordinates` those of q and v in the state.
     """
 
     def __init__(
         self,
-        text: Callable[..., Symbols],
+        gradient: Callable[..., Symbols],
         lengths: tuple[int, int, int, int],
         coordinates: tuple[int, int],
         bits: int,
@@ -148,7 +148,7 @@ class CudaAdjoint:
                 f"sensitivities: {parameters} parameters of each motion are more than a multiprocessor can sum; leave "
                 "device out, or give fewer parameters"
             )
-        tape = trace_function(text, lengths)
+        tape = trace_function(gradient, lengths)
         if len(tape.instructions) > MAX_INSTRUCTIONS:
             raise ModelError(
                 f"sensitivities: the gradient of a step of robot {label!r} has {len(tape.instructions)} instructions, "

@@ -78,10 +78,10 @@ class CudaWhileLoop:
         work.launch(self._code, "until", blocks, while_codegen.THREADS, arguments)
 
 
-def features_of(numbers: Any, scales: Any) -> Any:
-    """The features of candidates (sets, count, numbers), whose distances are those of scaled numbers."""
-    sets, count, n = numbers.shape
+def features_of(values: Any, scales: Any) -> Any:
+    """The features of candidates (sets, count, values), whose distances are those of scaled values."""
+    sets, count, n = values.shape
     features = np.zeros((sets, count, while_codegen.feature_pitch(n)))
-    features[..., :n] = -2 * scales**2 * numbers
-    features[..., n] = ((scales * numbers) ** 2).sum(axis=-1)
+    features[..., :n] = -2 * scales**2 * values
+    features[..., n] = ((scales * values) ** 2).sum(axis=-1)
     return features
