@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -121,3 +122,32 @@ def plain(default):
     if default is inspect.Parameter.empty or re.search(r"\bat 0x", repr(default)) is None:
         return default
     return Shown(f"<{type(default).__name__}>")
+
+
+# --- the names in texts ---
+
+SAID = re.compile(r"(?<![\w./])robot\.([a-z]\w*(?:\.[a-z]\w*)?)")
+SUFFIXES = {"urdf", "toml", "json", "xml", "sdf", "npz", "py", "html", "png", "mjcf", "srdf", "xacro"}
+
+
+def texts():
+    """All strings of the package, and all pages."""
+    for path in sorted(Path(cr.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield path.name, node.value
+    root = Path(__file__).parents[2]
+    for path in [*root.glob("*.md"), *(root / "docs").glob("*.md")]:
+        yield path.name, path.read_text(encoding="utf-8")
+
+
+def test_what_messages_and_pages_call_on_a_robot_is_there():
+    wrong = set()
+    for where, text in texts():
+        for path in SAID.findall(text):
+            first, _, second = path.partition(".")
+            if first not in SUFFIXES and not hasattr(ROBOT, first):
+                wrong.add((where, path))
+            if first in SUBJECTS and second and not hasattr(getattr(ROBOT, first), second):
+                wrong.add((where, path))
+    assert not wrong

@@ -82,7 +82,8 @@ class StateOrder:
     """The order and the conventions of another program, for states of one robot.
 
     `.._to` takes a state of this library and gives that of the other; `.._from` the way back, its configuration being
-    the other's as well. Batches as everywhere: (..., numbers). Made by `robot.order_of` and `robot.reorder`.
+    the other's as well. Batches as everywhere: (..., numbers). `robot.states.order_of` and `robot.states.reorder` make
+    one.
 
     >>> import chainrule as cr
     >>> order = cr.load("planar_2r").floating().states.order_of("mujoco")

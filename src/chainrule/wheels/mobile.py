@@ -83,7 +83,7 @@ class MobileManipulator:
         return (*own, *self.robot.model.layout.velocity_names[3:])
 
     def velocity_map(self, q: ArrayLike) -> Array:
-        """S with qd = S u: (..., robot.n, n)."""
+        """S with qd = S u: (..., robot.nv, n)."""
         (state,) = read_state(self.robot, "velocity_map", q=q)
         k = self.base.directions.shape[1]
         S = np.zeros((*state.shape[:-1], self.robot.nv, self.n))

@@ -23,7 +23,7 @@ def check_units(equations: Matrices) -> UnitReport:
     if has_numbers_with_units(model) and not laws:
         raise ModelError(
             f"the equations of robot {equations.robot.model.name!r} hold plain numbers for quantities with a unit, "
-            "so that units cannot be told from them; keep all parameters symbolic, or use robot.check_units()"
+            "so that units cannot be told from them; keep all parameters symbolic, or use robot.textbook.check_units()"
         )
     units = {entry.symbol: unit(entry.unit) for entry in equations.symbols.entries}
     rows = [_row(*entry, units) for entry in _entries(equations, bool(laws))]
