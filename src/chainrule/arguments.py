@@ -498,21 +498,31 @@ def refuse_beyond_memory(numbers: float, what: str) -> None:
     most = _machine_bytes()
     if 8 * numbers > USABLE_MEMORY_SHARE * most:
         raise ShapeError(
-            f"{what} takes {8 * numbers / 2**30:.3g} GiB, and this machine has {most / 2**30:.3g}; ask for less"
+            f"{what} takes {8 * numbers / 2**30:.3g} GiB, and there are {most / 2**30:.3g} to use; ask for less"
         )
 
 
 def _machine_bytes() -> float:
-    """The memory of the machine, or of the container that this runs in; infinite where it is not known."""
+    """The memory that this process may use: of the machine, the container, `ulimit -v`; infinite if not known."""
     try:
         physical = float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return math.inf
     try:
-        limit = float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+        container = float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
     except (OSError, ValueError):  # none, or "max"
-        return physical
-    return min(physical, limit)
+        container = math.inf
+    return min(physical, container, _address_space())
+
+
+def _address_space() -> float:
+    """The bytes that the process may map at all (`ulimit -v`)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return math.inf
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return math.inf if limit == resource.RLIM_INFINITY else float(limit)
 
 
 def names(value: Any, what: str) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ def snap(R: Rotation) -> Rotation:
 
 
 def _snap_entry(x: float) -> float:
+    if not math.isfinite(x):  # refused with the name of what has it, when the robot is checked
+        return x
     nearest = round(x)
     return float(nearest) if abs(x - nearest) < ROUNDING_TOLERANCE else x
 

@@ -19,7 +19,7 @@ from chainrule.core.reading import find_velocities, read_state, read_wrenches
 from chainrule.errors import ModelError, quoted
 from chainrule.functions import adapters
 from chainrule.functions.table import CONSTRAINTS, QD, QDD, TAU, WRENCH, Needs, Q
-from chainrule.loops.closure import jacobian, velocity_terms
+from chainrule.loops.constraints import jacobian, velocity_terms
 from chainrule.loops.motion import MAX_VIOLATION, refuse_violation
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import independent_rows, motions
 from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, ShapeError, quoted
-from chainrule.loops.closure import jacobian as constraint_jacobian
+from chainrule.loops.constraints import jacobian as constraint_jacobian
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

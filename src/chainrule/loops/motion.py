@@ -16,7 +16,7 @@ from chainrule.core.options import PROJECTED
 from chainrule.core.reading import find_velocities, read_state
 from chainrule.errors import ModelError, quoted
 from chainrule.functions.table import ACCELERATIONS, QD, QDD, VELOCITIES, Needs, Q
-from chainrule.loops.closure import jacobian, velocity_terms
+from chainrule.loops.constraints import jacobian, velocity_terms
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -31,7 +31,7 @@ from chainrule.dynamics import dae
 from chainrule.dynamics.dae import Block
 from chainrule.errors import ModelError, ShapeError, SimulationError, import_optional, short_repr
 from chainrule.lazy import cached_property, module
-from chainrule.loops.closure import close
+from chainrule.loops.constraints import close
 from chainrule.loops.motion import consistent_velocity
 from chainrule.simulation.traceable import TracedSource, traceable
 from chainrule.spatial import Scalar

@@ -12,8 +12,8 @@ from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.dynamics.energy import kinetic_energy, potential_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, warn_user
-from chainrule.loops.closure import jacobian as constraint_jacobian
-from chainrule.loops.closure import residual as constraint_residual
+from chainrule.loops.constraints import jacobian as constraint_jacobian
+from chainrule.loops.constraints import residual as constraint_residual
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.time_loop import record_size
 

@@ -15,7 +15,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import independent_rows, motions
 from chainrule.core.reading import find_velocities
 from chainrule.errors import ModelError, ShapeError, quoted, short_repr
-from chainrule.loops.closure import jacobian as constraint_jacobian
+from chainrule.loops.constraints import jacobian as constraint_jacobian
 from chainrule.simulation.sources import Samples, Scalars, Source
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]

@@ -31,9 +31,9 @@ from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.core.reading import find_link, read_argument, read_joints
 from chainrule.errors import ShapeError, SimulationWarning, short_repr, warn_user
 from chainrule.lazy import cached_property
-from chainrule.loops.closure import close
-from chainrule.loops.closure import jacobian as constraint_jacobian
-from chainrule.loops.closure import velocity_terms as constraint_velocity_terms
+from chainrule.loops.constraints import close
+from chainrule.loops.constraints import jacobian as constraint_jacobian
+from chainrule.loops.constraints import velocity_terms as constraint_velocity_terms
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
 from chainrule.model.parameters import with_parameters

@@ -19,7 +19,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters, refuse_moving
 from chainrule.core.reading import read_joints
 from chainrule.errors import ModelError, ShapeError, SimulationError, UnknownNameError, short_repr
-from chainrule.loops.closure import residual as constraint_residual
+from chainrule.loops.constraints import residual as constraint_residual
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -17,7 +17,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument, refuse_zero_quaternions
 from chainrule.dynamics.dynamics import forward_dynamics, friction_torque
 from chainrule.errors import ModelError, ShapeError, quoted
-from chainrule.loops.closure import residual as constraint_residual
+from chainrule.loops.constraints import residual as constraint_residual
 from chainrule.model import edits
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
 from chainrule.errors import ShapeError, UnknownAttributeError, UnknownNameError, import_optional, short_repr
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
-from chainrule.loops.closure import residual as constraint_residual
+from chainrule.loops.constraints import residual as constraint_residual
 from chainrule.model import Model, Quantity
 from chainrule.model.parameters import put_parameters
 from chainrule.simulation.assumptions import Assumption

@@ -16,7 +16,7 @@ from chainrule.arguments import Array
 from chainrule.core.derived import driven_velocities
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ModelError
-from chainrule.loops.closure import close
+from chainrule.loops.constraints import close
 from chainrule.model.layout import JointPlaces, component
 from chainrule.shapes.skeleton import skeleton
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import chainrule as cr
 from chainrule.compile.cuda import codegen as emit
 from chainrule.compile.cuda import device_arrays, driver
-from chainrule.compile.dead_code import subtape
 from chainrule.compile.liveness import register_pressure, spills
+from chainrule.compile.subtape import subtape
 from chainrule.compile.tape import OPERATIONS, Instruction, Tape, with_shared_reciprocals
 from chainrule.errors import MissingPackageError, ShapeError
 from compile.cuda.emulator import emulated_device, on_device

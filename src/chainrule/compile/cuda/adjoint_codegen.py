@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from chainrule.compile.cuda.codegen import MAX_SHARED_BYTES, WARP, device_function, pitch, prelude
 from chainrule.compile.cuda.scan_codegen import bits_of_reals, parameter_arguments, place_in_batch, read_parameters
-from chainrule.compile.dead_code import subtape
+from chainrule.compile.subtape import subtape
 from chainrule.compile.tape import Tape
 
 MAX_WARPS = 2

@@ -22,8 +22,8 @@ from chainrule.compile.codegen.elementary import (
     MAX_REDUCED_ANGLE_SINGLE,
     SINE,
 )
-from chainrule.compile.dead_code import subtape
 from chainrule.compile.liveness import Spill, register_pressure, spills
+from chainrule.compile.subtape import subtape
 from chainrule.compile.tape import Tape, Value, with_shared_reciprocals
 
 WARP = 32

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from chainrule.compile.cuda.codegen import MAX_SHARED_BYTES, WARP, device_function, pitch, prelude
-from chainrule.compile.dead_code import subtape
 from chainrule.compile.program import Program, Segment
+from chainrule.compile.subtape import subtape
 from chainrule.compile.tape import Tape
 
 WARPS = 4

@@ -15,7 +15,7 @@ from chainrule.core.reading import read_joints, read_state
 from chainrule.errors import ShapeError
 from chainrule.kinematics.configurations import integrate
 from chainrule.lazy import cached_property
-from chainrule.loops.closure import close
+from chainrule.loops.constraints import close
 from chainrule.loops.motion import consistent_acceleration, consistent_velocity
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Closing loops: the constraints' residuals and Jacobian, and configurations in which every loop is closed."""
+"""The equations of constraints: residuals and Jacobian; and configurations in which every loop is closed."""
 
 from __future__ import annotations
 
