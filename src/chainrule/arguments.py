@@ -25,6 +25,9 @@ ROTATION_TOLERANCE = 1e-6
 """The largest entry of R^T R - 1 with which a matrix R still counts as a rotation."""
 MAX_DIMENSIONS = 24
 """Dimensions that an argument may have, its batch included: NumPy's loops have 32, of which functions need some."""
+MAX_POSITION = 1e9
+"""Positions of joints beyond this, in rad or m, are none."""
+
 USABLE_MEMORY_SHARE = 0.8
 """The share of the machine's memory that one result may take."""
 WRENCH_UNITS = (("mx", "N m"), ("my", "N m"), ("mz", "N m"), ("fx", "N"), ("fy", "N"), ("fz", "N"))

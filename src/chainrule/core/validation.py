@@ -349,7 +349,11 @@ def idle_joints(model: Model) -> list[str]:
     idle = [owners[i] for i in range(merged.nv) if diagonal[i] <= 1e-14 * scale or diagonal[i] <= 0]
     if not idle:
         root = np.sqrt(diagonal)
-        values, vectors = np.linalg.eigh(M / np.outer(root, root))
+        with np.errstate(over="ignore"):
+            scaled = M / np.outer(root, root)
+        if not np.isfinite(scaled).all():
+            raise _too_large(model)
+        values, vectors = np.linalg.eigh(scaled)
         if values[0] > 1e-13:
             return []
         weights = np.abs(vectors[:, 0])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
-from chainrule.arguments import Array, flag, number, one_of, positive, real_array, rows_of
+from chainrule.arguments import MAX_POSITION, Array, flag, number, one_of, positive, real_array, rows_of
 from chainrule.core.derived import has_moving_mass
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument, read_wrenches
@@ -30,10 +30,6 @@ from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-
-MAX_POSITION = 1e9
-"""Positions beyond this, in rad or m, are none."""
 
 
 class Smoothing(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array, flag, refuse_nonfinite
+from chainrule.arguments import MAX_POSITION, Array, flag, refuse_nonfinite
 from chainrule.calls import explains_arguments
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
@@ -252,6 +252,10 @@ def _waypoints(robot: Mechanism, waypoints: Any) -> Array:
             "cr.hold(q) stays at one"
         )
     refuse_nonfinite(points, "plan: way-points")
+    if np.abs(points).max() > MAX_POSITION:
+        raise ShapeError(
+            f"plan: way-points go up to {np.abs(points).max():.3g}, and no joint moves beyond {MAX_POSITION:g} rad or m"
+        )
     if robot.model.constraints and not closure_of(robot).is_closed(points, OPEN_WAYPOINT).all():
         worst = int(np.argmin(closure_of(robot).is_closed(points, OPEN_WAYPOINT)))
         raise ModelError(
