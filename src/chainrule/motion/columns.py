@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from chainrule.errors import ShapeError, UnknownNameError, quoted
+from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Layout
 from chainrule.model.layout import Coordinate, Velocity
 from chainrule.motion.findings import Findings
@@ -32,6 +32,9 @@ EFFORT_UNITS = ("nm", "n m", "n*m", "n.m", "nmm", "n")
 
 NUMBERED = re.compile(r"((?:joints?|axis|j)?(?:q|pos|positions?|angles?|theta|value)?)(\d+)(?:pos|position|angle|q)?")
 """Words of a heading, without blanks, that counts joints; accelerations are often a1, a2, .., which it is not for."""
+
+MAX_HEADING = 1000
+"""Letters that the heading of a column may have."""
 
 OPENSIM = re.compile(r"/?jointset/[^/]+/([^/]+)/(value|speed)", re.IGNORECASE)
 """The heading of a coordinate in the tables of OpenSim 4: with the joint's name before the coordinate's."""
@@ -113,7 +116,11 @@ def match_columns(
 
     left_out: columns that hold no numbers, for messages.
     """
-    headings = {title: Heading.of(title, (units or {}).get(title)) for title in names}
+    titles = list(names)
+    longest = max(titles, key=len, default="")
+    if len(longest) > MAX_HEADING:
+        raise ShapeError(f"a column's heading has {len(longest)} letters, {short_repr(longest)}; headings are names")
+    headings = {title: Heading.of(title, (units or {}).get(title)) for title in titles}
     clock = _time_column(list(headings.values()), time)
     chosen = _read_columns(columns or {}, list(headings), layout)
     reasons = dict.fromkeys(chosen, "as columns=... says")
