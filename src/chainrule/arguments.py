@@ -496,12 +496,12 @@ def batch_shape(value: Any) -> tuple[int, ...]:
     return numbers
 
 
-def refuse_beyond_memory(numbers: float, what: str) -> None:
+def refuse_beyond_memory(numbers: float, what: str, advice: str = "ask for less") -> None:
     """Raise where so many numbers of eight bytes would not fit into the machine's memory."""
-    most = _machine_bytes()
+    most = min(_machine_bytes(), 2.0**60)
     if 8 * numbers > USABLE_MEMORY_SHARE * most:
         raise ShapeError(
-            f"{what} takes {8 * numbers / 2**30:.3g} GiB, and there are {most / 2**30:.3g} to use; ask for less"
+            f"{what} would take {8 * numbers / 2**30:.3g} GiB, and there are {most / 2**30:.3g} to use; {advice}"
         )
 
 

@@ -115,4 +115,4 @@ def test_more_states_than_memory_holds_are_refused_at_once():
     arm = cr.load("planar_2r")
     for shape in (10**30, 10**15, (10**9, 10**9), (1,) * 30):
         refused(lambda shape=shape: arm.random_state(shape=shape), ShapeError, "ask for less|larger than any memory")
-    refused(lambda: arm.workspace(10**15), ShapeError, "samples takes .* GiB, and there are")
+    refused(lambda: arm.workspace(10**15), ShapeError, "samples would take .* GiB, and there are")

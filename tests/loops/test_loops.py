@@ -483,3 +483,12 @@ def test_random_states_are_closed():
         q = robot.random_state(np.random.default_rng(0), (5, 2))
         assert q.shape == (5, 2, robot.nq)
         assert_allclose(robot.loops.residual(q), 0, atol=1e-8)
+
+
+def test_many_states_are_closed_in_blocks(monkeypatch):
+    """The memory on the way is that of a block, whatever the number of states."""
+    bar = cr.load("four_bar")
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 3))
+    whole = bar.loops.close(q, hold=["crank"])
+    monkeypatch.setattr("chainrule.core.closure.BLOCK_STATES", 7)
+    assert np.allclose(bar.loops.close(q, hold=["crank"]), whole, atol=1e-12)

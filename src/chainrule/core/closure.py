@@ -35,6 +35,8 @@ ROW_SAMPLES = 8
 """Random configurations at which the equations are compared."""
 RANK_SAMPLES = 16
 """Random configurations, closed, at which independent equations are counted."""
+BLOCK_STATES = 1 << 16
+"""States that are closed together: the memory on the way is theirs."""
 WALK_STEPS = 4
 """How far to walk from a configuration in search of one that is not singular."""
 
@@ -75,6 +77,10 @@ class Closure:
 
         Where the steps from a state itself end in an open or flipped loop, other starts around it are tried.
         """
+        if len(q) > BLOCK_STATES:
+            parts = [self.close(q[i : i + BLOCK_STATES], held) for i in range(0, len(q), BLOCK_STATES)]
+            states, closed = zip(*parts, strict=True)
+            return np.concatenate(states), np.concatenate(closed)
         free = np.array([i not in held for i in range(self.model.nv)])
         rng = np.random.default_rng(0)
         best = self._descend(q, free)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, refuse_beyond_memory
 from chainrule.core.at import bind
 from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
@@ -20,9 +20,6 @@ from chainrule.simulation.time_loop import record_size
 if TYPE_CHECKING:
     from chainrule.simulation.request import SimulationRequest
     from chainrule.simulation.trajectory import Trajectory
-
-MAX_RECORD_BYTES = 1 << 34
-"""The memory that the records of one simulation may take."""
 
 MAX_STEPS = 1e15
 """Steps in a motion beyond which the time no longer changes from one to the next."""
@@ -76,13 +73,12 @@ class Failure(NamedTuple):
 
 
 def refuse_large(rows: int, samples: float, plant: Plant) -> None:
-    """An error if the records would not fit into any memory."""
-    size = rows * samples * record_size(plant) * 8
-    if not size <= MAX_RECORD_BYTES:
-        raise ShapeError(
-            f"simulate: {rows} motions of {samples:.4g} samples would take {size / 2**30:.3g} GiB; keep fewer with a "
-            "larger record=..., simulate fewer at once, or take a longer dt"
-        )
+    """An error if the records would not fit into memory."""
+    refuse_beyond_memory(
+        rows * samples * (record_size(plant) + 1),
+        f"simulate: {rows} motions of {samples:.4g} samples",
+        "keep fewer with a larger record=..., simulate fewer at once, or take a longer dt",
+    )
 
 
 def refuse_many_steps(steps: float, dt: float, duration: float) -> None:
