@@ -131,3 +131,22 @@ def test_completion_prints_a_script_that_the_shell_reads(shell):
     program = shutil.which(shell)
     if program:
         subprocess.run([program, "-n"], input=done.stdout, text=True, check=True, capture_output=True)
+
+
+WORDS = [
+    ("info",), ("info", "ur5"), ("info", "humanoid"), ("torque", "panda"), ("ik", "ur5", "--xyz", "0.4,0.2,0.3"),
+    ("simulate", "ur5", "--duration", "0.01"), ("demo", "ur5"), ("doctor", "ur5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+def test_nothing_breaks_inside_a_word_at_any_width(words, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")
+    whole = {*run(*words).stdout.split()}
+    for columns in (60, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        done = run(*words)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert [line for line in lines if len(line) > columns and len(line.split()) > 1] == []
+        assert {*" ".join(lines).split()} >= whole

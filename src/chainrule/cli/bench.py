@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.table import Table
 
 from chainrule.arguments import refuse_beyond_memory
 from chainrule.cli.benchmark.figures import plot_figures, write_figures
@@ -25,8 +24,8 @@ from chainrule.cli.benchmark.kernels import (
 from chainrule.cli.benchmark.machine import measure_peaks
 from chainrule.cli.benchmark.peers import is_installed, measure_peers
 from chainrule.cli.console import (
-    PlainConsole,
     PositiveNumber,
+    Table,
     command,
     json_option,
     plain,
@@ -34,12 +33,11 @@ from chainrule.cli.console import (
     progress,
     report_files,
     robot_options,
+    terminal,
 )
 from chainrule.compile.runtime import engine
 from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.robot import Robot
-
-TABLE_WIDTH_COLUMNS = 160
 
 MAX_SECONDS = 3600.0
 """The longest time for a figure."""
@@ -119,7 +117,7 @@ def run(
 
 def show(results: dict[str, Any]) -> None:
     """Print the tables."""
-    console = PlainConsole(highlight=False, soft_wrap=True, width=TABLE_WIDTH_COLUMNS)
+    console = terminal()
     machine = results["machine"]
     console.print(
         f"{plain(results['robot'])}, {results['states']} states; {machine['cpu']}, "
@@ -157,7 +155,7 @@ def show(results: dict[str, Any]) -> None:
 def _functions(results: dict[str, Any]) -> Table:
     """A row for each function: our figures, those of other libraries, ratios, and the share of the machine's peak."""
     peers = {name: peer for name, peer in results["peers"].items() if "refused" not in peer}
-    table = Table("", "call", "batch", "threads", "float32", *peers, "batch ratio", "call fraction", "peak", box=None)
+    table = Table("", "call", "batch", "threads", "float32", *peers, "batch ratio", "call fraction", "peak")
     pin = peers.get("pinocchio", {})
     for name, row in results["chainrule"].items():
         theirs = pin.get(name, {}).get("call")

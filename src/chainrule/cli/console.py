@@ -28,15 +28,17 @@ from click.shell_completion import CompletionItem
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
+from rich.text import Text
 
 from chainrule.arguments import Array
+from chainrule.display import text as display
 from chainrule.errors import MAX_COMPARED, ChainruleError, ModelWarning, quoted, short_repr, visible
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
 
 WIDTH_COLUMNS = 1000
-"""The width that a table may have, on any terminal, in a file or in a pipe."""
+"""The width of lines in a file or in a pipe."""
 
 PATIENCE_S = 1.0
 """Seconds of work before progress is shown."""
@@ -514,7 +516,19 @@ def _without_nonfinite(value: Any) -> Any:
 
 
 class PlainConsole(Console):
-    """A console of rich through which only rich itself commands the terminal."""
+    """A console of rich through which only rich itself commands the terminal, and which breaks no word.
+
+    It is as wide as the terminal, or as COLUMNS says; lines in a file or a pipe are not broken.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        fits = "COLUMNS" in os.environ or (sys.stdout is not None and sys.stdout.isatty())
+        super().__init__(highlight=False, emoji=False, width=None if fits else WIDTH_COLUMNS, **options)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print text with markup, broken between words, and tables."""
+        broken = [_break_lines(x, self.width) if isinstance(x, str) else x for x in objects]
+        super().print(*broken, overflow="ignore", crop=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of text, with what commands the terminal shown as escapes."""
@@ -522,13 +536,42 @@ class PlainConsole(Console):
             yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
-def terminal(*, fit: bool = False) -> Console:
-    """A console in which nothing is cut: a narrow terminal breaks long lines; `fit` folds text to its width."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    console = PlainConsole(highlight=False, emoji=False, soft_wrap=True, width=None if is_terminal else WIDTH_COLUMNS)
-    if not fit:
-        console.width = max(console.width, WIDTH_COLUMNS)
-    return console
+def _break_lines(markup: str, width: int) -> Text:
+    """Lines of text with markup, broken between words."""
+    lines = []
+    for line in Text.from_markup(markup).split("\n", allow_blank=True):
+        breaks, start, end = [], 0, 0
+        for word in re.finditer(r"\s*\S+", line.plain):
+            if word.end() - start > width and end > start:
+                start = word.end() - len(word[0].lstrip())
+                breaks.append(start)
+            end = word.end()
+        for part in line.divide(breaks):
+            part.rstrip()
+            lines.append(part)
+    return Text("\n").join(lines)
+
+
+class Table:
+    """A table to print: in pieces below one another where it is wider than the terminal."""
+
+    def __init__(self, *header: str, title: str = "", names: int = 1) -> None:
+        self.header, self.title, self.names = header, title, names
+        self.rows: list[tuple[str, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row of texts, in which nothing is markup."""
+        self.rows.append(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        table = display.Table(self.header, self.rows, self.title, self.names)
+        for line in display.table_lines(table, options.max_width, len(self.rows)):
+            yield Text(line, no_wrap=True)
+
+
+def terminal() -> PlainConsole:
+    """The console on standard output."""
+    return PlainConsole()
 
 
 def plain(text: str) -> str:

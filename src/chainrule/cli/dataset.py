@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from chainrule.cli.console import (
     Loading,
     RobotName,
+    Table,
     cluster_options,
     command,
     degrees_option,
     echo,
     json_option,
     loading_options,
-    plain,
     print_json,
     terminal,
     words_by_name,
@@ -126,13 +125,13 @@ def _show_statistics(robot: Robot, found: DatasetStatistics, by: str | None, as_
 
 
 def _show_table(robot: Robot, found: Mapping[str, Statistics]) -> None:
-    table = Table("joint", "peak torque", "RMS", "unit", "peak speed", "unit", "in", box=None, padding=(0, 1, 0, 0))
+    table = Table("joint", "peak torque", "RMS", "unit", "peak speed", "unit", "in")
     torque, speed = found["torque"], found["speed"]
     for k, place in enumerate(robot.model.layout.velocities):
         end = torque.highest if abs(torque.maximum[k]) >= abs(torque.minimum[k]) else torque.lowest
         table.add_row(
-            plain(place.name), f"{torque.peak[k]:.4g}", f"{torque.rms[k]:.4g}", "N m" if place.unit == "rad" else "N",
-            f"{speed.peak[k]:.3g}", f"{place.unit}/s", plain(str(end.labels[k])),
+            place.name, f"{torque.peak[k]:.4g}", f"{torque.rms[k]:.4g}", "N m" if place.unit == "rad" else "N",
+            f"{speed.peak[k]:.3g}", f"{place.unit}/s", str(end.labels[k]),
         )  # fmt: skip
     terminal().print(table)
 

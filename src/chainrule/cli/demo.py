@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import command, degrees_option, json_option, print_json, robot_options, terminal
+from chainrule.cli.console import Table, command, degrees_option, json_option, print_json, robot_options, terminal
 from chainrule.cli.info import heading, tree
 from chainrule.cli.joints import (
     coordinate_units,

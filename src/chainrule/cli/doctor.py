@@ -16,7 +16,9 @@ from chainrule.cli.console import (
     json_option,
     loading_options,
     print_json,
+    terminal,
 )
+from chainrule.display.text import text_of
 from chainrule.errors import ChainruleError
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def doctor(robot: str, as_json: bool, loading: Loading) -> None:
     Findings are serious, suspicious or notes. The exit code is 1 if one is serious, and 0 otherwise.
     """
     diagnosis = examine(robot, loading)
-    print_json(diagnosis.to_dict()) if as_json else echo(in_loading_words(str(diagnosis)))
+    print_json(diagnosis.to_dict()) if as_json else echo(in_loading_words(text_of(diagnosis, terminal().width)))
     if diagnosis.serious:
         raise click.exceptions.Exit(EXIT_SERIOUS)
 

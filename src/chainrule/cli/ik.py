@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from rich.table import Table
 
 from chainrule.arguments import Array
 from chainrule.cli.console import (
@@ -15,6 +14,7 @@ from chainrule.cli.console import (
     PICTURE,
     Numbers,
     OneOf,
+    Table,
     command,
     degrees_option,
     json_option,
@@ -246,8 +246,8 @@ def _history_table(robot: Robot, history: IterationHistory, degrees: bool) -> Ta
     """A row for each iterate: errors, size of the step that follows, joints."""
     facts = _history_facts(robot, history, degrees)
     unit = "deg" if degrees else "rad"
-    names = [plain(name) for name in robot.model.layout.coordinate_names]
-    table = Table("iteration", "error, m", f"error, {unit}", "step", *names, box=None, padding=(0, 1, 0, 0))
+    names = robot.model.layout.coordinate_names
+    table = Table("iteration", "error, m", f"error, {unit}", "step", *names)
     sizes = [*(f"{np.linalg.norm(step):.3g}" for step in facts["step"]), ""]
     for k, (q, error) in enumerate(zip(facts["q"], facts["error"], strict=True)):
         table.add_row(str(k), *(f"{x:.3g}" for x in error), sizes[k], *(f"{x: .6f}" for x in q))

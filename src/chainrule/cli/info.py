@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.tree import Tree
-
-from chainrule.cli.console import command, degrees_option, json_option, plain, print_json, robot_options, terminal
+from chainrule.cli.console import (
+    Table,
+    command,
+    degrees_option,
+    json_option,
+    plain,
+    print_json,
+    robot_options,
+    terminal,
+)
 from chainrule.cli.joints import in_shown_units
 from chainrule.robot.library import load, robots
 
@@ -49,10 +55,10 @@ def bundled_robots() -> list[dict[str, Any]]:
 
 def print_bundled(rows: list[dict[str, Any]]) -> None:
     """Print the bundled robots, a line each."""
-    table = Table("robot", "dof", "links", "what it is", box=None)
+    table = Table("robot", "dof", "links", "what it is")
     for row in rows:
         table.add_row(row["robot"], str(row["dof"]), str(row["links"]), row["what"])
-    terminal(fit=True).print(table)
+    terminal().print(table)
 
 
 def describe(robot: Robot, *, degrees: bool) -> dict[str, Any]:
@@ -129,8 +135,11 @@ def print_robot(robot: Robot, *, degrees: bool = False) -> None:
     console = terminal()
     console.print(heading(robot))
     console.print(tree(robot))
+    console.print()
     console.print(_joints(robot, degrees))
+    console.print()
     console.print(_links(robot))
+    console.print()
     if robot.model.frames:
         console.print("frames: " + ", ".join(f"{plain(f.name)} on {plain(f.link)}" for f in robot.model.frames))
     for constraint in robot.model.constraints:
@@ -170,13 +179,25 @@ def heading(robot: Robot) -> str:
     return f"[bold]{plain(robot.name)}[/bold]: {size}"
 
 
-def tree(robot: Robot) -> Tree:
-    """The links of a robot, each below its parent, with the joints between them."""
+def tree(robot: Robot) -> str:
+    """The links of a robot as lines of markup, each with the joint that hangs it on the link above it.
+
+    A chain goes straight down; lines go in where it branches.
+    """
     model = robot.model
-    branches = [Tree(plain(model.links[0].name))]
-    for body in model.bodies:
-        branches.append(branches[body.parent].add(f"{plain(body.link.name)}  [dim]{_joint(body.joint)}[/dim]"))
-    return branches[0]
+    hanging: list[list[int]] = [[] for _ in model.links]
+    for k, body in enumerate(model.bodies, 1):
+        hanging[body.parent].append(k)
+    lines = [plain(model.links[0].name)]
+    below = [(k, "", len(hanging[0]) > 1, k == hanging[0][-1]) for k in reversed(hanging[0])]
+    while below:
+        k, indent, branches, last = below.pop()
+        body = model.bodies[k - 1]
+        mark = ("└── " if last else "├── ") if branches else ""
+        lines.append(f"{indent}{mark}{plain(body.link.name)}  [dim]{_joint(body.joint)}[/dim]")
+        indent += ("    " if last else "│   ") if branches else ""
+        below += [(i, indent, len(hanging[k]) > 1, i == hanging[k][-1]) for i in reversed(hanging[k])]
+    return "\n".join(lines)
 
 
 def _joint(joint: Joint) -> str:
@@ -186,10 +207,11 @@ def _joint(joint: Joint) -> str:
 
 def _joints(robot: Robot, degrees: bool) -> Table:
     """A row for each degree of freedom; friction is viscous and Coulomb (both directions)."""
-    table = Table(
-        "q", "joint", "type", "unit", "lower", "upper", "velocity", "effort", "friction", "rotor kg m^2", box=None
-    )
     layout = robot.model.layout
+    has_friction = any(dof.viscous or dof.coulomb or dof.coulomb_negative for dof in layout.dofs)
+    has_rotors = any(dof.rotor for dof in layout.dofs)
+    further = ["friction"] * has_friction + ["rotor kg m^2"] * has_rotors
+    table = Table("q", "joint", "type", "unit", "lower", "upper", "velocity", "effort", *further, names=2)
     for joint, q, v in layout.joints:
         places = f"{q.start}" if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
         for k, velocity in enumerate(layout.velocities[v]):
@@ -197,22 +219,22 @@ def _joints(robot: Robot, degrees: bool) -> Table:
             friction = f"{dof.viscous:.4g}, {dof.coulomb:.4g}/{dof.coulomb_negative:.4g}"
             table.add_row(
                 places if k == 0 else "",
-                plain(velocity.name),
+                velocity.name,
                 joint.type if k == 0 else "",
                 unit,
                 *(f"{x * scale:.4g}" for x in (dof.lower, dof.upper)),
                 f"{dof.velocity * scale:.4g} {unit}/s",
                 "passive" if dof.passive else f"{dof.effort:.4g} {_effort_unit(velocity.unit)}",
-                friction if any((dof.viscous, dof.coulomb, dof.coulomb_negative)) else "-",
-                f"{dof.armature:.4g}" if dof.rotor else "-",
+                *[friction if any((dof.viscous, dof.coulomb, dof.coulomb_negative)) else "-"] * has_friction,
+                *[f"{dof.armature:.4g}" if dof.rotor else "-"] * has_rotors,
             )
     return table
 
 
 def _links(robot: Robot) -> Table:
-    table = Table("link", "mass kg", "center of mass m, link axes", "inertia about it kg m^2 (xx, yy, zz)", box=None)
+    table = Table("link", "mass kg", "center of mass m, link axes", "inertia about it kg m^2 (xx, yy, zz)")
     for link in robot.model.links:
         com = ", ".join(f"{x:.4g}" for x in link.com)
         inertia = ", ".join(f"{x:.4g}" for x in link.inertia.entries()[:3])
-        table.add_row(plain(link.name), f"{link.mass:.6g}", com, inertia)
+        table.add_row(link.name, f"{link.mass:.6g}", com, inertia)
     return table

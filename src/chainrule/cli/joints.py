@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import plain
+from chainrule.cli.console import Table
 from chainrule.core.plausibility import degrees_hint
 from chainrule.errors import ModelWarning, UnknownNameError, visible, warn_user
 
@@ -242,9 +241,9 @@ def describe_positions(robot: Robot, q: Array, *, degrees: bool) -> dict[str, An
 
 def joint_table(first: str, names: Sequence[str], units: Sequence[str], columns: Mapping[str, Iterable[str]]) -> Table:
     """A row for each coordinate or velocity, whose name is headed by `first`; columns by their headings."""
-    table = Table(first, "unit", *columns, box=None, padding=(0, 1, 0, 0))
+    table = Table(first, "unit", *columns)
     for name, unit, *texts in zip(names, units, *columns.values(), strict=True):
-        table.add_row(plain(name), unit, *texts)
+        table.add_row(name, unit, *texts)
     return table
 
 

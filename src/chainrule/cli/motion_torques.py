@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
-from rich.table import Table
 
 from chainrule.arguments import Array
-from chainrule.cli.console import echo, plain, print_json, report_files, terminal, words_by_name
+from chainrule.cli.console import Table, echo, print_json, report_files, terminal, words_by_name
 from chainrule.cli.joints import force_units
 from chainrule.simulation.trajectory import Trajectory
 
@@ -96,12 +95,12 @@ def _table(motion: Trajectory, rows: dict[str, Any]) -> Table:
     robot = motion.robot
     table = Table(
         "joint", "peak", "at", "rms", "unit", "of limit", "mostly", "speed", "acceleration", "power",
-        box=None, padding=(0, 1, 0, 0), title=f"{len(motion)} samples, {motion.duration:.4g} s", title_justify="left",
+        title=f"{len(motion)} samples, {motion.duration:.4g} s",
     )  # fmt: skip
     for i, velocity in enumerate(robot.model.layout.velocities):
         share = rows["share_of_limit"][i]
         table.add_row(
-            plain(velocity.name), f"{rows['peak_torque'][i]:.4g}", f"{rows['time_of_peak'][i]:.4g} s",
+            velocity.name, f"{rows['peak_torque'][i]:.4g}", f"{rows['time_of_peak'][i]:.4g} s",
             f"{rows['rms_torque'][i]:.4g}", "N m" if velocity.unit == "rad" else "N",
             "" if np.isnan(share) else f"{100 * share:.0f} %", rows["main_cause"][i],
             f"{rows['peak_speed'][i]:.4g} {velocity.unit}/s", f"{rows['peak_acceleration'][i]:.4g} {velocity.unit}/s^2",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
-from rich.table import Table
 
 from chainrule.cli.console import (
     Loading,
@@ -20,6 +19,7 @@ from chainrule.cli.console import (
     OutputFile,
     PositiveNumber,
     RobotName,
+    Table,
     cluster_options,
     command,
     degrees_option,
@@ -296,7 +296,7 @@ def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
     from chainrule.study.report.words import summary
 
     header = ("joint", "peak", "RMS", "unit", "speed", "power", *result.parts, "drive")
-    table = Table(*header, box=None, padding=(0, 1, 0, 0))
+    table = Table(*header)
     for place in result.robot.model.layout.velocities:
         cell = result.overall[place.name]
         turns = place.unit == "rad"
@@ -305,9 +305,9 @@ def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
             speed, unit = math.degrees(speed), "deg"
         drive = "" if sizing is None else _drive(sizing, place.name)
         table.add_row(
-            plain(place.name), f"{cell.peak_torque:.4g}", f"{cell.rms_torque:.4g}",
+            place.name, f"{cell.peak_torque:.4g}", f"{cell.rms_torque:.4g}",
             "N m" if turns else "N", f"{speed:.3g} {unit}/s",
-            f"{cell['power'].maximum:.3g} W", *(f"{cell.share(part):.0%}" for part in result.parts), plain(drive),
+            f"{cell['power'].maximum:.3g} W", *(f"{cell.share(part):.0%}" for part in result.parts), drive,
         )  # fmt: skip
     terminal().print(table)
     for paragraph in summary(result, sizing):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 import numpy as np
-from rich.table import Table
 
 from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import Array
@@ -15,10 +14,10 @@ from chainrule.cli.console import (
     PICTURE,
     Numbers,
     OneOf,
+    Table,
     command,
     degrees_option,
     json_option,
-    plain,
     print_json,
     robot_options,
     terminal,
@@ -120,9 +119,9 @@ def _terms(robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | No
 def torque_table(robot: Robot, terms: dict[str, Array]) -> Table:
     """A row for each degree of freedom, a column for each cause."""
     columns = [term for term, values in terms.items() if term != "spring" or values.any()]
-    table = Table("joint", "unit", *columns, box=None, padding=(0, 1, 0, 0))
+    table = Table("joint", "unit", *columns)
     smallest = ROUNDING * max((np.abs(values).max(initial=0.0) for values in terms.values()), default=0.0)
     for i, (name, unit) in enumerate(zip(robot.model.layout.velocity_names, force_units(robot), strict=True)):
         values = (f"{terms[term][i]: .5g}" if not abs(terms[term][i]) <= smallest else " 0" for term in columns)
-        table.add_row(plain(name), unit, *values)
+        table.add_row(name, unit, *values)
     return table

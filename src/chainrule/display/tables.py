@@ -59,9 +59,18 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], caption: s
     return f'<table style="font-size:90%">{title}<thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
+def is_number(value: object) -> bool:
+    """Whether a cell is a number, of Python or NumPy, but no truth."""
+    return isinstance(value, float) or type(value).__name__.startswith(("float", "int", "uint"))
+
+
+def is_integer(value: object) -> bool:
+    """Whether a number of a cell counts something."""
+    return not isinstance(value, float) and type(value).__name__.startswith(("int", "uint"))
+
+
 def _cell(value: object) -> str:
-    is_number = isinstance(value, float) or type(value).__name__.startswith(("float", "int"))
-    return figure_text(value) if is_number else no_math(value)
+    return figure_text(value) if is_number(value) else no_math(value)
 
 
 def heading(text: object, rest: object = "") -> str:

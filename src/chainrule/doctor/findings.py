@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from chainrule.display.text import Shown
+
 Severity = Literal["serious", "suspicious", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "suspicious", "note")
 """From the worst on."""
@@ -14,8 +16,8 @@ MAX_NAMED = 6
 """Elements that a finding about several of them names."""
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Shown):
     """Something that looks wrong with one element of a robot, or with several alike."""
 
     severity: Severity
@@ -26,14 +28,15 @@ class Finding:
     advice: str = ""
     """What to do about it."""
 
-    def __str__(self) -> str:
-        parts = [f"{self.severity}: {self.element} {self.what}".replace("  ", " ").replace(" : ", ": ")]
-        parts += [f"  why: {self.why}"] if self.why else []
-        parts += [f"  do: {self.advice}"] if self.advice else []
-        return "\n".join(parts)
+    def _view(self) -> Iterator[str]:
+        yield f"{self.severity}: {self.element} {self.what}".replace("  ", " ").replace(" : ", ": ")
+        if self.why:
+            yield f"  why: {self.why}"
+        if self.advice:
+            yield f"  do: {self.advice}"
 
 
-class Diagnosis:
+class Diagnosis(Shown):
     """The findings about a robot, the worst first: a sequence that prints as a report."""
 
     def __init__(self, robot: str, findings: Iterable[Finding]) -> None:
@@ -67,12 +70,11 @@ class Diagnosis:
     def __getitem__(self, index: int) -> Finding:
         return self.findings[index]
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str]:
         counts = f"{len(self.serious)} serious, {len(self.suspicious)} suspicious, {len(self.notes)} to note"
-        return "\n".join([f"robot {self.robot!r}: {counts}", *map(str, self.findings)])
-
-    def __repr__(self) -> str:
-        return str(self)
+        yield f"robot {self.robot!r}: {counts}"
+        for finding in self.findings:
+            yield from finding._view()
 
     def to_dict(self) -> dict[str, Any]:
         """The robot's name, the number of findings of each severity, and the findings, as plain values."""

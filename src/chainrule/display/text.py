@@ -1,0 +1,206 @@
+"""Tables and lines of text for a terminal: as wide as it is, broken between words alone."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chainrule.display import tables
+from chainrule.errors import visible
+
+DEFAULT_COLUMNS = 80
+"""Width where no terminal says another."""
+
+LINES_OF_PROMPT = 4
+"""Lines of a screen that are left to the prompt and to what was typed."""
+
+FIGURES = 6
+"""Significant digits of the largest number of a column."""
+
+SMALLEST_FIXED = 1e-3
+"""The largest number of a column that is written without exponents is at least this."""
+
+GAP = "  "
+
+_NUMBER = re.compile(r"\s*-?(\d[\d,.]*(e[+-]?\d+)?|inf|nan)\s*%?\s*")
+"""A number that was written already."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a result: names or numbers under a header, the numbers of one kind in a column."""
+
+    header: Sequence[object]
+    rows: Sequence[Sequence[object]]
+    caption: str = ""
+    names: int = 1
+    """How many columns at the left say what a row is about; a table in pieces repeats them."""
+
+
+def terminal_columns(otherwise: int = DEFAULT_COLUMNS) -> int:
+    """The width of the terminal: COLUMNS where it is set, that of standard output, or another."""
+    return max(20, shutil.get_terminal_size((otherwise, 0)).columns)
+
+
+def terminal_rows() -> int | None:
+    """The lines of the terminal that a result may fill, by LINES or by standard output; None without a terminal."""
+    lines = shutil.get_terminal_size((0, 0)).lines
+    return max(5, lines - LINES_OF_PROMPT) if lines else None
+
+
+def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of a text, broken between words; a word that is longer than a line stays whole."""
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
+    ) or [""]  # fmt: skip
+
+
+def table_lines(table: Table, width: int | None = None, most_rows: int = tables.MAX_ROWS) -> list[str]:
+    """The lines of a table: in pieces below one another where it is wider than the terminal."""
+    width = width or terminal_columns()
+    shown = [list(row) for row in table.rows[:most_rows]]
+    header = [visible(str(cell)) for cell in table.header]
+    columns = [_texts([row[k] if k < len(row) else "" for row in shown]) for k in range(len(header))]
+    numeric = [_is_numeric(row[k] for row in shown if k < len(row)) for k in range(len(header))]
+    lines = wrap_text(visible(table.caption), width) if table.caption else []
+    for k, piece in enumerate(_pieces(header, columns, table.names, width)):
+        lines += [""] * (k > 0) + _piece(header, columns, numeric, piece, width)
+    hidden = len(table.rows) - len(shown)
+    return lines + [f"... and {hidden} more rows"] * (hidden > 0)
+
+
+def _is_numeric(cells: Iterable[object]) -> bool:
+    given = [cell for cell in cells if str(cell).strip() not in ("", "-")]
+    return bool(given) and all(tables.is_number(cell) or _NUMBER.fullmatch(str(cell)) for cell in given)
+
+
+def _texts(cells: Sequence[Any]) -> list[str]:
+    """The cells of a column; its numbers have the same number of decimals."""
+    reals = [float(cell) for cell in cells if tables.is_number(cell) and not tables.is_integer(cell)]
+    largest = max((abs(x) for x in reals if math.isfinite(x)), default=0.0)
+    fixed = largest == 0.0 or SMALLEST_FIXED <= largest < 10**FIGURES
+    decimals = FIGURES - 1 - math.floor(math.log10(largest)) if fixed and largest else 1
+    decimals = min(FIGURES, max(0, decimals))
+    needed = max((_decimals(x, decimals) for x in reals if fixed and math.isfinite(x)), default=0)
+    texts = []
+    for cell in cells:
+        if not tables.is_number(cell) or tables.is_integer(cell):
+            texts.append(visible(str(cell)).strip())
+        elif not math.isfinite(x := float(cell)):
+            texts.append(f"{x}")
+        else:
+            texts.append(f"{_positive_zero(x, needed):.{needed}f}" if fixed else f"{x + 0.0:.4g}")
+    return texts
+
+
+def _decimals(x: float, most: int) -> int:
+    """The decimals that a number needs: none of its last zeros."""
+    return len(f"{x:.{most}f}".rstrip("0").partition(".")[2])
+
+
+def _positive_zero(x: float, decimals: int) -> float:
+    return 0.0 if abs(x) < 0.5 * 10.0**-decimals else x
+
+
+def _widths(header: Sequence[str], columns: Sequence[Sequence[str]], piece: Sequence[int]) -> list[int]:
+    return [max(len(header[k]), *(len(text) for text in columns[k]), 1) for k in piece]
+
+
+def _least_width(header: str, column: Sequence[str]) -> int:
+    """The width of a column whose texts are broken between words."""
+    return max(len(word) for text in (header, *column) for word in (text.split() or [""]))
+
+
+def _pieces(header: Sequence[str], columns: Sequence[Sequence[str]], names: int, width: int) -> list[list[int]]:
+    """The columns of each piece of a table: as many as fit beside one another, after those with names."""
+    least = [_least_width(*pair) for pair in zip(header, columns, strict=True)]
+    first = list(range(min(names, len(header))))
+    start = sum(least[k] + len(GAP) for k in first)
+    pieces, taken = [list(first)], start
+    for k in range(len(first), len(header)):
+        if taken + least[k] > width and len(pieces[-1]) > len(first):
+            pieces.append(list(first))
+            taken = start
+        pieces[-1].append(k)
+        taken += least[k] + len(GAP)
+    return pieces
+
+
+def _piece(
+    header: Sequence[str], columns: Sequence[Sequence[str]], numeric: Sequence[bool], piece: Sequence[int], width: int
+) -> list[str]:
+    widths = _widths(header, columns, piece)
+    least = [_least_width(header[k], columns[k]) for k in piece]
+    spare = width - len(GAP) * (len(piece) - 1)
+    while sum(widths) > spare and any(own > low for own, low in zip(widths, least, strict=True)):
+        widest = max((k for k in range(len(piece)) if widths[k] > least[k]), key=lambda k: widths[k])
+        widths[widest] -= 1
+    rows = [[header[k] for k in piece], *([columns[k][i] for k in piece] for i in range(len(columns[piece[0]])))]
+    lines = []
+    for row in rows:
+        cells = [wrap_text(text, own) for text, own in zip(row, widths, strict=True)]
+        for i in range(max(map(len, cells))):
+            parts = (
+                (cell[i] if i < len(cell) else "").rjust(own)
+                if numeric[k]
+                else (cell[i] if i < len(cell) else "").ljust(own)
+                for cell, own, k in zip(cells, widths, piece, strict=True)
+            )
+            lines.append(GAP.join(parts).rstrip())
+    return lines
+
+
+class Shown:
+    """A result that shows itself: in text, which fits the terminal, and in HTML, for notebooks.
+
+    A class says what is shown of it in `_view`: lines of text and tables. At a prompt it fills at most a screen; print
+    shows as many rows of a table as a notebook.
+    """
+
+    __slots__ = ()
+
+    def _view(self) -> Iterable[str | Table]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def __repr__(self) -> str:
+        lines, most = text_of(self).split("\n"), terminal_rows()
+        if most is None or len(lines) <= most:
+            return "\n".join(lines)
+        return "\n".join([*lines[: most - 1], f"... and {len(lines) - most + 1} more lines: print(...) shows them"])
+
+    def _repr_html_(self) -> str:
+        return html_of(self._view())
+
+
+def text_of(shown: Shown, width: int | None = None) -> str:
+    """Text of a result, in lines as wide as the terminal, or of another width."""
+    return "\n".join(lines_of(shown._view(), width))
+
+
+def lines_of(parts: Iterable[str | Table], width: int | None = None) -> list[str]:
+    """Lines of text and tables, as wide as the terminal, or of another width."""
+    width, lines = width or terminal_columns(), []
+    for part in parts:
+        if isinstance(part, Table):
+            lines += table_lines(part, width)
+            continue
+        text = visible(part)
+        indent = text[: len(text) - len(text.lstrip())]
+        lines += wrap_text(text, width, indent + GAP)
+    return lines
+
+
+def html_of(parts: Iterable[str | Table]) -> str:
+    """Lines of text and tables, in HTML."""
+    return "".join(
+        tables.table(part.header, part.rows, part.caption) if isinstance(part, Table) else tables.heading(part)
+        for part in parts
+    )
