@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,41 +134,11 @@ class LoopShape:
         return self.parameters, self.state, 3 * self.signals
 
 
-class Scan(Protocol):
-    """A step repeated in time over rows of states, as `jax.lax.scan`: the state is carried, records are stacked."""
+Scan: TypeAlias = "InterpretedScan | CompiledScan"
+"""A step repeated in time over rows of states, as `jax.lax.scan`: the state is carried, records are stacked."""
 
-    def __call__(
-        self,
-        state: Array,
-        parameters: Array,
-        steps: int,
-        signals: Array | None = None,
-        records: Array | None = None,
-        every: int = 1,
-    ) -> None:
-        """Move states (rows, state) on in place by `steps` steps; write the record of every `every`-th.
-
-        parameters (rows, count), signals (rows, 3 steps, count) and records (rows, n, record) may be left out where
-        the shape has none. Rows of parameters and signals may be broadcast.
-        """
-
-
-class WhileLoop(Protocol):
-    """A step repeated on each row until the last entry of its state is positive."""
-
-    @property
-    def rows_at_once(self) -> int:
-        """Rows that take no longer than one: the width of a vector."""
-
-    def __call__(self, state: Array, parameters: Array) -> None:
-        """Repeat on states (rows, state) in place, with parameters (rows, count); both contiguous along each row.
-
-        With twice as many states, a row that fails, its last entry being more than one, begins again with the state in
-        the second half.
-        """
-
-    def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
-        """A function that repeats on these arrays, which are read and written where they are."""
+WhileLoop: TypeAlias = "InterpretedWhileLoop | CompiledWhileLoop"
+"""A step repeated on each row until the last entry of its state is positive."""
 
 
 class Backend(Protocol):
@@ -297,7 +267,11 @@ class InterpretedScan:
         records: Array | None = None,
         every: int = 1,
     ) -> None:
-        """Move states on in place."""
+        """Move states (rows, state) on in place by `steps` steps; write the record of every `every`-th.
+
+        parameters (rows, count), signals (rows, 3 steps, count) and records (rows, n, record) may be left out where
+        the shape has none. Rows of parameters and signals may be broadcast.
+        """
         rows, size = state.shape
         given = scalars_of(np.broadcast_to(parameters, (rows, parameters.shape[-1])))
         self.completed = 0
@@ -315,12 +289,17 @@ class InterpretedWhileLoop:
     """A loop body repeated on NumPy arrays, on fewer and fewer rows."""
 
     rows_at_once = 8
+    """Rows that take no longer than one: the width of a vector."""
 
     def __init__(self, loop: InterpretedScan) -> None:
         self.loop = loop
 
     def __call__(self, state: Array, parameters: Array) -> None:
-        """Repeat on states in place."""
+        """Repeat on states (rows, state) in place, with parameters (rows, count); both contiguous along each row.
+
+        With twice as many states, a row that fails, its last entry being more than one, begins again with the state in
+        the second half.
+        """
         count = len(parameters)
         self._repeat(state, parameters, np.arange(count))
         if len(state) > count:
@@ -334,7 +313,7 @@ class InterpretedWhileLoop:
             rows = rows[~(some[:, -1] > 0)]
 
     def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
-        """The loop on these arrays."""
+        """A function that repeats on these arrays, which are read and written where they are."""
         return lambda: self(state, parameters)
 
 

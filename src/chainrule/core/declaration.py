@@ -92,17 +92,15 @@ def rates_or_zeros(robot: Mechanism, argument: Argument, value: Any) -> Any:
     return np.zeros(argument.length(robot.model))
 
 
-def composition(
-    gives: tuple[Any, ...] | None = None, *, unit: str = "", parts: Any = None, by_reference: bool = False
-) -> Callable[[F], F]:
+def composition(gives: tuple[Any, ...] | None = None, *, unit: str = "") -> Callable[[F], F]:
     """Declare a function that is composed of others: it takes Dask arrays, and parameters bound by `robot.at`.
 
-    gives, unit, parts: its result, as of `Function`, where that is one array. It is written into `out`, if the function
+    gives, unit: its result, as of `Function`, where that is one array. It is written into `out`, if the function
     has that option.
     """
 
     def declare(stub: F) -> F:
-        @takes_dask(by_reference=by_reference)
+        @takes_dask()
         @wraps(stub)
         def method(robot: Any, /, *arguments: Any, **options: Any) -> Any:
             result, out = stub(robot, *arguments, **options), options.get("out")
@@ -112,7 +110,7 @@ def composition(
             place[...] = result
             return place
 
-        entry = Function(stub.__name__, stub, (), gives or (), unit=unit, parts=parts or {})
+        entry = Function(stub.__name__, stub, (), gives or (), unit=unit)
         cast(Any, method).composition = entry if gives is not None else None
         return cast(F, method)
 

@@ -84,7 +84,6 @@ ACTUATED = Option(
 )
 HELD = Option(constant(()), indices("held", lambda model: model.nv), is_public=False)
 
-IN_FRAME = {"frame": FRAME}
 OF_LINK = {"link": LINK, "frame": FRAME}
 LOADED = {"loads": LOADS, "frame": FRAME}
 """Options of functions that take wrenches."""

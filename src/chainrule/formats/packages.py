@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -25,8 +25,6 @@ FOLDER_VARIABLES = (
 
 MAX_SUBFOLDERS = 1000
 """Folders inside a searched folder that are looked into."""
-
-SearchPaths = Iterable[str | PathLike[str]]
 
 
 def is_address(text: str) -> bool:

@@ -64,13 +64,6 @@ def without_annotations(model: Model) -> Model:
     return replace(model, geometries=(), configurations=(), notes=())
 
 
-def without_conventions(model: Model) -> Model:
-    """The model without the conventions in which its joints were described; its numbers are all there."""
-    if all(joint.dh is None for joint in model.joints):
-        return model
-    return replace(model, joints=tuple(replace(joint, dh=None) for joint in model.joints))
-
-
 def inertia_of(model: Model, link: str) -> Inertia:
     """Spatial inertia of a link, by its name."""
     return model.links[model.index_of[link]].spatial_inertia

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -41,18 +41,8 @@ if TYPE_CHECKING:
     from chainrule.simulation.request import SimulationRequest
 
 
-class TimeLoop(Protocol):
-    """A loop over time: it moves states on, and records them."""
-
-    @property
-    def taken(self) -> int:
-        """Steps that the last advance has completed, where it was interrupted."""
-
-    def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
-        """Take len(t) - 1 steps from the times t (steps + 1); signals (rows, 3 steps, width)."""
-
-    def look(self, state: Array, parameters: Array, t: float, signals: Array, record: Array) -> None:
-        """Write the record of a state, which stays as it is; the signals are those of a step from there."""
+TimeLoop: TypeAlias = "BackendTimeLoop | CallingTimeLoop"
+"""A loop over time: it moves states on, and records them."""
 
 
 def make_time_loop(request: SimulationRequest, integrator: FixedStep) -> TimeLoop:
@@ -241,7 +231,7 @@ class BackendTimeLoop:
         return self.loop.completed if isinstance(self.loop, InterpretedScan) else 0
 
     def advance(self, state: Array, parameters: Array, t: Array, signals: Array, every: int, records: Array) -> None:
-        """Take the steps between the times t."""
+        """Take len(t) - 1 steps from the times t (steps + 1); signals (rows, 3 steps, width)."""
         self.loop(state, parameters, len(t) - 1, signals, records, every)
 
     def bind(self, state: Array, parameters: Array) -> Callable[[], None]:
@@ -251,7 +241,7 @@ class BackendTimeLoop:
         return step
 
     def look(self, state: Array, parameters: Array, t: float, signals: Array, record: Array) -> None:
-        """Write the record of a state: take a step from a copy of it."""
+        """Write the record of a state, from a step of a copy; the signals are those of a step from there."""
         self.loop(state.copy(), parameters, 1, signals, record)
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,6 @@ from chainrule.errors import ShapeError, short_repr
 
 CUDA_DEVICE_TYPE = 2
 """The number of CUDA among the devices of DLPack."""
-
-
-class ArrayLibrary(Protocol):
-    """A package with arrays on devices."""
-
-    def view(self, value: Any, what: str) -> Any:
-        """The array in a user's value, on a device and without a copy; ShapeError where it is none."""
-
-    def place(self, array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], str, int]:
-        """The address, shape, strides in numbers, type and device of an array."""
-
-    def empty(self, shape: tuple[int, ...], bits: int, device: int) -> Any:
-        """A new array, not filled."""
-
-    def stream(self, device: int) -> int:
-        """The address of the stream that the user's work on a device is queued in."""
-
-    def result(self, array: Any) -> Any:
-        """A new array, once it has been computed, as the user gets it."""
-
-    def send(self, array: np.ndarray[Any, Any], device: int) -> Any:
-        """A copy of an array of NumPy on a device."""
-
-    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
-        """A copy of an array as one of NumPy, once it has been computed."""
-
-    def adopt(self, array: Any) -> Any:
-        """An array of CuPy as one of this library, without a copy."""
 
 
 class DeviceArray(NamedTuple):
@@ -108,11 +80,11 @@ class DeviceArray(NamedTuple):
         return self.pointer + sum(min(x, 0) for x in reach), self.pointer + sum(max(x, 0) for x in reach) + size
 
 
-class CupyArrays:
-    """Arrays of CuPy, and those that CuPy can see."""
+class ArrayLibrary:
+    """A package with arrays on devices: CuPy, and those that CuPy can see. Others are subclasses."""
 
     def view(self, value: Any, what: str) -> Any:
-        """An array of CuPy."""
+        """The array in a user's value, on a device and without a copy; ShapeError where it is none."""
         if type(value).__module__.partition(".")[0] == "cupy":
             return value
         if not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__"):
@@ -125,7 +97,7 @@ class CupyArrays:
         )
 
     def place(self, array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], str, int]:
-        """The place of an array."""
+        """The address, shape, strides in numbers, type and device of an array."""
         size = array.dtype.itemsize
         strides = tuple(s // size for s in array.strides)
         if any(s % size for s in array.strides):
@@ -133,35 +105,35 @@ class CupyArrays:
         return array.data.ptr, array.shape, strides, str(array.dtype), array.device.id
 
     def empty(self, shape: tuple[int, ...], bits: int, device: int) -> Any:
-        """A new array."""
+        """A new array, not filled."""
         with cupy().cuda.Device(device):
             return cupy().empty(shape, f"float{bits}")
 
     def stream(self, device: int) -> int:
-        """CuPy's current stream."""
+        """The address of the stream that the user's work on a device is queued in."""
         with cupy().cuda.Device(device):
             return int(cupy().cuda.get_current_stream().ptr)
 
     def result(self, array: Any) -> Any:
-        """The array."""
+        """A new array, once it has been computed, as the user gets it."""
         return array
 
     def send(self, array: np.ndarray[Any, Any], device: int) -> Any:
-        """A copy on a device."""
+        """A copy of an array of NumPy on a device."""
         with cupy().cuda.Device(device):
             return cupy().asarray(array)
 
     def fetch(self, array: Any) -> np.ndarray[Any, Any]:
-        """A copy as an array of NumPy."""
+        """A copy of an array as one of NumPy, once it has been computed."""
         with array.device:
             return np.asarray(array.get())
 
     def adopt(self, array: Any) -> Any:
-        """The array, as the user gets it."""
+        """An array of CuPy as one of this library, without a copy."""
         return self.result(array)
 
 
-class TorchTensors:
+class TorchTensors(ArrayLibrary):
     """Tensors of PyTorch."""
 
     def view(self, value: Any, what: str) -> Any:
@@ -193,10 +165,6 @@ class TorchTensors:
         """PyTorch's current stream."""
         return int(sys.modules["torch"].cuda.current_stream(device).cuda_stream)
 
-    def result(self, array: Any) -> Any:
-        """The tensor."""
-        return array
-
     def send(self, array: np.ndarray[Any, Any], device: int) -> Any:
         """A copy on a device."""
         return sys.modules["torch"].as_tensor(array, device=f"cuda:{device}")
@@ -210,7 +178,7 @@ class TorchTensors:
         return sys.modules["torch"].from_dlpack(array)
 
 
-class JaxArrays(CupyArrays):
+class JaxArrays(ArrayLibrary):
     """Arrays of JAX, seen and made through CuPy by DLPack, which orders the work of the two."""
 
     def view(self, value: Any, what: str) -> Any:
@@ -228,7 +196,7 @@ class JaxArrays(CupyArrays):
         return super().fetch(array) if hasattr(array, "get") else np.asarray(array)
 
 
-CUPY, TORCH, JAX = CupyArrays(), TorchTensors(), JaxArrays()
+CUPY, TORCH, JAX = ArrayLibrary(), TorchTensors(), JaxArrays()
 
 LIBRARIES: dict[str, ArrayLibrary] = {"cupy": CUPY, "torch": TORCH, "jax": JAX, "jaxlib": JAX}
 """Libraries by the packages of their arrays' classes; CuPy sees those of others."""

@@ -14,8 +14,8 @@ from chainrule.spatial.units import DIMENSIONLESS, Unit, UnitError, multiply, un
 from chainrule.symbolic.algebra.ring import Element
 
 __all__ = [
-    "DIMENSIONLESS", "Unit", "UnitError", "has_numbers_with_units", "parameter_units", "rescale_model", "scale", "unit",
-    "unit_name", "unit_of",
+    "DIMENSIONLESS", "Unit", "UnitError", "has_numbers_with_units", "rescale_model", "scale", "unit", "unit_name",
+    "unit_of",
 ]  # fmt: skip
 
 
@@ -73,27 +73,6 @@ def _common_unit(whole: Any, terms: Any, units: Mapping[sp.Symbol, Unit]) -> Uni
                 f"the terms of {whole!s:.80} differ in units: {unit_name(found)} and {unit_name(this)} ({term})"
             )
         found = this if found is None else found
-    return found
-
-
-def parameter_units(model: Model) -> dict[sp.Symbol, str]:
-    """The unit of each symbol of a symbolic model, by the quantity it stands for."""
-    found: dict[sp.Symbol, str] = {}
-
-    def note(x: Any, text: str) -> Any:
-        if isinstance(x, Element):
-            angles = {angle for angle, _ in x.ring.frequencies.values()}
-            for symbol in x.sympy().free_symbols:
-                found.setdefault(
-                    symbol, "rad" if symbol in angles else "1" if text == SHARE else text.replace("*", " ")
-                )
-        return x
-
-    model.map(note)
-    for joint in model.joints:  # the reflected inertia of a rotor is a mass on a sliding joint
-        for dof, coordinate in zip(joint.dofs, joint.kind.units, strict=True):
-            if isinstance(dof.rotor, Element) and coordinate == "m":
-                found |= dict.fromkeys(dof.rotor.sympy().free_symbols, "kg")
     return found
 
 

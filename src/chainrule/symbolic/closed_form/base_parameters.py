@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -67,16 +67,6 @@ class TermsInBaseParameters(Terms):
     def g(self) -> list[Any]:
         """Gravity torques in base parameters."""
         return self.base.g
-
-
-class _Basis(Protocol):
-    """Linearly independent polynomials, and the combinations of them that other polynomials are."""
-
-    members: list[Polynomial]
-
-    def express(self, polynomial: Polynomial) -> dict[int, Any]:
-        """Multiples of members that add up to the polynomial."""
-        ...
 
 
 @dataclass
@@ -207,7 +197,7 @@ def free_letter(symbolic: SymbolicModel, letters: Sequence[str] = ("p", "P", "ba
     return next((letter for letter in letters if letter not in heads), letters[-1])
 
 
-def _basis_of(pieces: Sequence[Polynomial], symbolic: SymbolicModel) -> _Basis:
+def _basis_of(pieces: Sequence[Polynomial], symbolic: SymbolicModel) -> _ExactBasis | _RoundedBasis:
     """A maximal independent set of the polynomials, the simplest first."""
     if any(c.denominator > EXACT_DENOMINATOR for piece in pieces for c in piece.values()):
         ring, numbers = symbolic.ring, symbolic.parameters
