@@ -22,7 +22,7 @@ from chainrule.errors import ChainruleError, ShapeError, SimulationError, Simula
 from chainrule.kinematics.configurations import home
 from chainrule.model.parameters import find_parameters, parameter_length
 from chainrule.simulation import adaptive, fixed_step
-from chainrule.simulation.columns import COLUMNS
+from chainrule.simulation.columns import COLUMNS, MotionArrays
 from chainrule.simulation.integrators import AdaptiveStep, FixedStep
 from chainrule.simulation.plant import WORKS
 from chainrule.simulation.request import SimulationRequest
@@ -35,7 +35,7 @@ ROW = re.compile(r"\brow \((\d+(?:, \d+)*),?\)")
 
 
 @dataclass(frozen=True, eq=False)
-class LazyTrajectory:
+class LazyTrajectory(MotionArrays[Any]):
     """Motions of a batch that are not computed yet: Dask arrays (..., T, n), one task for each chunk of the batch.
 
     All arrays come from the same tasks: compute those that are needed together, by `dask.compute(motion.q, motion.tau)`
@@ -43,35 +43,10 @@ class LazyTrajectory:
     `cr.Statistics.of(motion.q)`, never holds more than a few chunks.
     """
 
-    robot: Mechanism
-    t: Array
-    """Times (T,), an array of NumPy."""
-    q: Any
-    qd: Any
-    qdd: Any
-    tau: Any
-    friction: Any
-    work: Any
-    states: Any
-    method: str = "rk4"
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
-        many = f"{self.batch} motions of " if self.batch else ""
-        return f"<LazyTrajectory of {many}{self.robot.name!r}: {len(self)} samples, {self.method}, not computed>"
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """The shape of the batch, () for one motion."""
-        return tuple(self.q.shape[:-2])
-
-    @property
-    def power(self) -> Any:
-        """Power of each torque, tau qd, in W: (..., T, n)."""
-        return self.tau * self.qd
+        return f"{self._begin_repr()}{self.method}, not computed>"
 
     @property
     def kinetic_energy(self) -> Any:

@@ -29,6 +29,7 @@ from chainrule.core.parameters import ParameterValues
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
 from chainrule.simulation import guards
+from chainrule.simulation.columns import COLUMNS, MotionArrays
 from chainrule.simulation.device_checks import Severity, check_tapes
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, Integrator, scheme_key
@@ -193,39 +194,22 @@ def refuse_on_device(request: SimulationRequest, integrator: Integrator) -> None
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceTrajectory:
+class DeviceTrajectory(MotionArrays[Any]):
     """A motion, or a batch of them, whose arrays (..., T, n) lie on a device; `to_host` brings it here.
 
     The arrays are of the library of the starts: CuPy, PyTorch or JAX.
     """
 
-    robot: Mechanism
-    t: Array
-    """Times (T,), an array of NumPy."""
-    q: Any
-    qd: Any
-    qdd: Any
-    tau: Any
-    friction: Any
-    work: Any
-    states: Any
-    method: str = "rk4"
     status: str = "finished"
     parameters: Mapping[str, Array] = field(default_factory=dict)
     library: ArrayLibrary = field(default=device_arrays.CUPY, repr=False)
 
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
-        batch = tuple(self.q.shape[:-2])
-        many = f"{batch} motions of " if batch else ""
-        return f"<DeviceTrajectory of {many}{self.robot.name!r}: {len(self)} samples, {self.method}, {self.status}>"
+        return f"{self._begin_repr()}{self.method}, {self.status}>"
 
     def to_host(self) -> Trajectory:
         """The same as a Trajectory, with arrays of NumPy in float64."""
-        names = ("q", "qd", "qdd", "tau", "friction", "work", "states")
-        arrays: Any = {name: self.library.fetch(getattr(self, name)).astype(float) for name in names}
+        arrays: Any = {name: self.library.fetch(getattr(self, name)).astype(float) for name in COLUMNS}
         return Trajectory(
             self.robot, self.t, **arrays, method=self.method, status=self.status, parameters=self.parameters
         )

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from chainrule.algorithms.loads import WRENCH_FRAMES
-from chainrule.arguments import one_of
 from chainrule.calls import explains_arguments
 from chainrule.core.at import takes_parameters, unbind
-from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import read_parameters, refuse_moving
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -64,40 +60,23 @@ def sensitivities(
     >>> bool(abs(gradient["qd0"] - dq[-1, 0]).max() < 1e-12)
     True
     """
-    from chainrule.simulation.integrators import FixedStep, choose_integrator
+    from chainrule.simulation.integrators import FixedStep
     from chainrule.simulation.motion_derivatives import Sensitivities
-    from chainrule.simulation.request import SimulationRequest, SourceReader, read_duration, read_start
+    from chainrule.simulation.run import read_request
 
     robot, parameters = unbind(robot)
-    require(robot, "forward_dynamics")
-    if not robot.nv:
-        raise ModelError(f"sensitivities: robot {robot.name!r} has no degrees of freedom, so that nothing moves")
-    chosen = choose_integrator(integrator, dt)
-    if not isinstance(chosen, FixedStep):
-        raise ShapeError(f"sensitivities: {chosen.name} chooses its steps; take one of fixed steps, such as 'rk4'")
-    bound = read_parameters(robot.model, "sensitivities", parameters)
-    refuse_moving(robot.model, bound, "sensitivities")
     place = None
     if device is not None or dtype is not None:
-        from chainrule.simulation.device import read_device, read_device_start
+        from chainrule.simulation.device import read_device
 
         place = read_device(device, dtype, "sensitivities")
-    if place is None:
-        start = read_start(robot, q0, qd0, False, None, bound)
-    else:
-        start, there = read_device_start(robot, q0, qd0, place, False, None, bound)
-    sources = SourceReader(robot, start.batch)
-    request = SimulationRequest(
-        robot=robot,
-        start=start,
-        duration=read_duration(duration, chosen.dt),
-        integrator=chosen,
-        torque=sources.torque(torque, within_limits=torque_limits),
-        wrenches=sources.wrenches(None, external),
-        wrench_frame=one_of(WRENCH_FRAMES, frame, "frame"),
-        torque_limits=torque_limits,
-        bound=bound,
-    )
+    request, there = read_request(
+        robot, q0, qd0, torque, parameters, place, caller="sensitivities", duration=duration, integrator=integrator,
+        dt=dt, external=external, frame=frame, limits=False, torque_limits=torque_limits,
+    )  # fmt: skip
+    chosen = request.integrator
+    if not isinstance(chosen, FixedStep):
+        raise ShapeError(f"sensitivities: {chosen.name} chooses its steps; take one of fixed steps, such as 'rk4'")
     if place is not None:
         from chainrule.simulation.device_derivatives import DeviceSensitivities
 

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.algorithms.loads import WRENCH_FRAMES
-from chainrule.arguments import Array, flag, one_of, real_array, refuse_nonfinite, rows_of, whole_number
+from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of, whole_number
 from chainrule.calls import explains_arguments
 from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.derived import driven_velocities
-from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import read_parameters, refuse_moving
+from chainrule.core.parameters import read_parameters
 from chainrule.core.reading import read_joints
-from chainrule.errors import ModelError, ShapeError, SimulationError, UnknownNameError, short_repr
+from chainrule.errors import ShapeError, SimulationError, UnknownNameError, short_repr
 from chainrule.loops.constraints import residual as constraint_residual
 
 if TYPE_CHECKING:
@@ -87,41 +85,22 @@ def simulation(
     >>> round(sim.t, 9), sim.q.shape
     (1.0, (2,))
     """
-    from chainrule.simulation import request
-    from chainrule.simulation.integrators import FixedStep, choose_integrator
+    from chainrule.simulation.integrators import FixedStep
+    from chainrule.simulation.run import read_request
 
     robot, parameters = unbind(robot)
-    require(robot, "forward_dynamics")
-    if not robot.nv:
-        raise ModelError(f"simulation: robot {robot.name!r} has no degrees of freedom, so nothing can move")
-    chosen = choose_integrator(integrator, dt)
+    asked, _ = read_request(
+        robot, q0, qd0, np.zeros(robot.nv) if torque is None else torque, parameters, caller="simulation",
+        integrator=integrator, dt=dt, tip_wrench=tip_wrench, external=external, frame=frame, stops=stops, loops=loops,
+        limits=limits, torque_limits=torque_limits, diverged=diverged,
+    )  # fmt: skip
+    chosen = asked.integrator
     if not isinstance(chosen, FixedStep):
         raise ShapeError(
             f"simulation: {chosen.name} chooses its own steps; take an integrator of fixed steps, such as "
             "integrator=cr.RK4(dt=1e-3), or simulate(..., cr.Sampled(law, period)) with any"
         )
-    bound = read_parameters(robot.model, "simulation", parameters)
-    refuse_moving(robot.model, bound, "simulation")
-    within = flag(limits, "simulation: limits") or stops is not None
-    start = request.read_start(robot, q0, qd0, within, bound=bound)
-    sources = request.SourceReader(robot, start.batch)
-    asked = request.SimulationRequest(
-        robot=robot,
-        start=start,
-        duration=np.inf,
-        integrator=chosen,
-        torque=sources.torque(
-            np.zeros((*start.batch, robot.nv)) if torque is None else torque, within_limits=torque_limits
-        ),
-        wrenches=sources.wrenches(tip_wrench, external),
-        wrench_frame=one_of(WRENCH_FRAMES, frame, "frame"),
-        stops=stops,
-        torque_limits=torque_limits,
-        stabilization=request.read_choice(loops, request.STABILIZATIONS, "way to close loops"),
-        diverged=request.read_choice(diverged, ("raise", "keep"), "way with divergence"),
-        bound=bound,
-    )
-    return Simulation(asked, chosen, within, takes_torques=torque is None)
+    return Simulation(asked, chosen, asked.limits, takes_torques=torque is None)
 
 
 class Simulation:

@@ -24,10 +24,10 @@ from chainrule.errors import ShapeError, UnknownAttributeError, UnknownNameError
 from chainrule.kinematics.configurations import difference, integrate
 from chainrule.lazy import cached_property
 from chainrule.loops.constraints import residual as constraint_residual
-from chainrule.model import Model, Quantity
+from chainrule.model import Model
 from chainrule.model.parameters import put_parameters
 from chainrule.simulation.assumptions import Assumption
-from chainrule.simulation.columns import COLUMNS, column_names
+from chainrule.simulation.columns import COLUMNS, QUANTITIES, MotionArrays, column_names, column_units
 from chainrule.simulation.events import EventRecord
 
 if TYPE_CHECKING:
@@ -41,21 +41,12 @@ if TYPE_CHECKING:
 JOIN_TOLERANCE = 1e-6
 """Distance (rad or m) and difference of velocity at which two motions still meet."""
 
-QUANTITIES: Mapping[str, Quantity] = {
-    "q": "position",
-    "qd": "velocity",
-    "qdd": "acceleration",
-    "tau": "effort",
-    "friction": "effort",
-}
-"""What is measured in the arrays of the joints."""
-
 MAX_SAMPLES = 1e9
 """The number of samples that a trajectory may have."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(MotionArrays[Array]):
     """A motion of a robot, or a batch of them, at the times t (T,): arrays of (..., T, n) in SI units.
 
     Slice it in time like an array, and take one motion of a batch by `row`.
@@ -68,21 +59,6 @@ class Trajectory:
     True
     """
 
-    robot: Mechanism
-    t: Array
-    q: Array
-    qd: Array
-    qdd: Array
-    tau: Array
-    """Torques applied, after saturation."""
-    friction: Array
-    """Torques that friction and stops take, at rest too, so that tau - friction is what moves the links."""
-    work: Array
-    """Work since the start, in J: done by torques, taken by friction and stops, done by wrenches. (..., T, 3)."""
-    states: Array
-    """The states of a controller."""
-    method: str = "rk4"
-    """The name of the integrator."""
     status: str = "finished"
     """"finished"; "stopped" by an event; "interrupted" by the user; "diverged"."""
     events: tuple[EventRecord, ...] = field(default=())
@@ -93,13 +69,9 @@ class Trajectory:
     assumptions: tuple[Assumption, ...] = ()
     """The table of what in a recording was taken for what, a row (what, value, why) each; `notes` begin with it."""
 
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
-        many = f"{self.batch} motions of " if self.batch else ""
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
-        return f"<Trajectory of {many}{self.robot.name!r}: {len(self)} samples, {span}, {self.method}, {self.status}>"
+        return f"{self._begin_repr()}{span}, {self.method}, {self.status}>"
 
     if not TYPE_CHECKING:  # type checkers know the names
 
@@ -114,11 +86,6 @@ class Trajectory:
         from chainrule.plots.cards import trajectory_card
 
         return trajectory_card(self)
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """The shape of the batch, () for one motion."""
-        return self.q.shape[:-2]
 
     @property
     def duration(self) -> float:
@@ -136,11 +103,6 @@ class Trajectory:
     def terms(self) -> dict[str, Array]:
         """The torques that the motion takes by their causes (..., T, n), as of torque_terms; without wrenches."""
         return torque_terms(bind(self.robot, self._bound), self.q, self.qd, self.qdd)
-
-    @property
-    def power(self) -> Array:
-        """Power of each torque, tau qd, in W: (..., T, n)."""
-        return self.tau * self.qd
 
     def joint_wrenches(
         self,
@@ -239,9 +201,8 @@ class Trajectory:
 
     def _names_and_units(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
         """The name and the unit of each column of each array; states of a controller have no unit that is known."""
-        names = column_names(self.robot.model.layout, self.states.shape[-1])
-        units = {kind: list(self.robot.model.layout.units_of(quantity)) for kind, quantity in QUANTITIES.items()}
-        return names, {**units, "work": ["J"] * len(names["work"]), "states": [""] * len(names["states"])}
+        layout, states = self.robot.model.layout, self.states.shape[-1]
+        return column_names(layout, states), column_units(layout, states)
 
     def row(self, *index: int) -> Trajectory:
         """One motion of a batch, and the events in it."""
