@@ -86,8 +86,8 @@ pictures: .venv/dev tools ## the pictures of README.md and docs/, drawn anew; th
 lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	$(COMPILE) --extra studio --extra report --output-file requirements/studio.txt pyproject.toml
-	$(COMPILE) --extra report --constraint requirements/studio.txt --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra studio --output-file requirements/studio.txt pyproject.toml
+	$(COMPILE) --constraint requirements/studio.txt --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/studio.txt --output-file requirements/dev.txt pyproject.toml
 
 clean: ## removes the environment and all caches

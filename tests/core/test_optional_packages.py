@@ -22,7 +22,6 @@ NAMES = {"cupy": "cupy-cuda13x", "PIL": "pillow", "fsspec": "dask", "distributed
 CALLS = {
     "casadi": lambda folder: ARM.textbook.dae_residual(),
     "matplotlib": lambda folder: ARM.plot(START),
-    "plotly": lambda folder: cr.study.write_report(None, folder / "a.html"),
     "pandas": lambda folder: ARM.workspace(5).to_pandas(),
     "xarray": lambda folder: motion().to_xarray(),
     "pint": lambda folder: ARM.units,

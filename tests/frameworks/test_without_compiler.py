@@ -11,7 +11,7 @@ import pytest
 
 import chainrule as cr
 
-ABSENT = ("llvmlite", "casadi", "lxml", "click", "rich", "plotly", "cupy", "matplotlib")
+ABSENT = ("llvmlite", "casadi", "lxml", "click", "rich", "cupy", "matplotlib")
 
 PROGRAM = f"""
 import json, sys, warnings

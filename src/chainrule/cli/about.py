@@ -18,7 +18,6 @@ PACKAGES = ("numpy", "scipy", "llvmlite", "sympy", "lxml", "click", "rich")
 
 OPTIONAL_PACKAGES = (
     "casadi",
-    "plotly",
     "matplotlib",
     "pyarrow",
     "dask",

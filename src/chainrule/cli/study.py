@@ -31,7 +31,6 @@ from chainrule.cli.console import (
     report_files,
     terminal,
 )
-from chainrule.errors import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,8 +104,6 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
     from chainrule import study as library
 
     _refuse_unused(robot, options)
-    if report:
-        import_optional("plotly", "the report of a study")  # before minutes of work
     result = _compute(robot, loading, options)
     sizing = balanced = followed = None
     if not options["no_drives"] and _can_be_driven(result):

@@ -6,7 +6,7 @@ gravity stays. So the pace at which they are equal is the root of their ratio, w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,10 @@ import numpy as np
 from chainrule.arguments import one_of
 from chainrule.study.statistics import JointStatistics
 
-MEASURES = ("peak", "rms")
+MEASURES = {"peak": "peaks", "rms": "root mean squares"}
+
+SLOWEST_PACE = 0.01
+"""Where only a slower pace would do, gravity is said not to act."""
 
 NEGLIGIBLE_NM = 1e-9
 """Dynamic torques up to this one are rounding: gravity is not compared with them."""
@@ -86,8 +89,14 @@ class GravityFinding:
         return float(np.mean([c.critical_pace > pace for c in self.comparisons]))
 
     def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, joints: Mapping[str, str] | None = None, activities: Mapping[str, str] | None = None) -> str:
+        """The finding in words, with other names of joints and activities where some are given."""
         first, count = self.comparisons[0], len(self.comparisons)
-        place = f"joint {first.joint!r} in {first.activity!r}"
+        joint = repr(first.joint) if joints is None else joints[first.joint]
+        activity = repr(first.activity) if activities is None else repr(activities[first.activity])
+        place = f"{joint} in {activity}"
         if self.holds:
             compared = "one pair" if count == 1 else f"{count} pairs"
             limit = (
@@ -97,19 +106,24 @@ class GravityFinding:
             )
             return (
                 f"Gravity exceeds all dynamic terms together in every joint and activity ({compared} compared by their "
-                f"{self.measure}). {limit}"
+                f"{MEASURES[self.measure]}). {limit}"
             )
         held = count - len(self.exceptions)
         limit = (
             f"It would hold everywhere below {_factor(self.critical_pace)} times the pace."
-            if self.critical_pace > 0
-            else "Gravity does not act there, so that it holds at no pace."
+            if self.critical_pace >= SLOWEST_PACE
+            else "Gravity hardly acts on this joint, so that it holds at no pace."
         )
         return (
             f"Gravity exceeds all dynamic terms together in {held} of {count} pairs of joint and activity, compared by "
-            f"their {self.measure}, not in all. The largest exception is {place}: {first.dynamic:.3g} {first.unit} "
-            f"against {first.gravity:.3g} {first.unit} of gravity. {limit}"
+            f"their {MEASURES[self.measure]}, not in all. The largest exception is {place}: {first.dynamic:.3g} "
+            f"{first.unit} against {_torque(first.gravity, first.dynamic)} {first.unit} of gravity. {limit}"
         )
+
+
+def _torque(gravity: float, dynamic: float) -> str:
+    """Gravity beside a dynamic torque: rounding is no torque."""
+    return f"{gravity:.3g}" if gravity > 1e-6 * dynamic else "0"
 
 
 def _factor(pace: float) -> str:

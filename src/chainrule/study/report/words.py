@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from chainrule.study.sizing import Sizing
 from chainrule.study.statistics import JointStatistics
 from chainrule.study.study import Result
@@ -16,6 +18,68 @@ LEAST_SHARE = 0.005
 def name_of(joint: str) -> str:
     """A joint's name as words."""
     return joint.replace("_", " ")
+
+
+def number(value: float, largest: float = 0.0) -> str:
+    """A number with three digits and no exponent; 0 below a ten-thousandth of the largest it stands beside.
+
+    >>> number(1.88e-06), number(1.88e-06, 2.0), number(9.8349), number(12345.6)
+    ('0.00000188', '0', '9.83', '12300')
+    """
+    if not np.isfinite(value):
+        return "∞" if value > 0 else "-∞" if value < 0 else ""
+    if abs(value) < 1e-4 * largest:
+        return "0"
+    return np.format_float_positional(float(f"{value:.3g}"), trim="-")
+
+
+def cards(result: Result, sizing: Sizing | None = None) -> list[tuple[str, str, str]]:
+    """The answer at a glance: what it is, its value, and where or of what."""
+    turning = [joint for joint in result.joints if joint not in result.sliding]
+    found = []
+    for joints, what, unit in ((turning, "torque", "N m"), (result.sliding, "force", "N")):
+        if joints:
+            cell = max((c for c in result.cells if c.joint in joints), key=lambda cell: cell.peak_torque)
+            rms = result.overall[cell.joint].rms_torque
+            found += [
+                (f"Largest {what}", f"{number(cell.peak_torque)} {unit}", _where(result, cell)),
+                (f"Root mean square of this {what}", f"{number(rms)} {unit}", _in_all(result)),
+            ]
+    fastest = max(result.cells, key=lambda cell: float(cell["power"].maximum))
+    found.append(("Largest power", f"{number(float(fastest['power'].maximum))} W", _where(result, fastest)))
+    ratios = gravity_ratios(result, "peak")
+    if ratios:
+        by_rms = gravity_ratios(result, "rms")
+        found.append((
+            "Gravity beside dynamics", f"{_span(ratios)} times",
+            f"by the peaks of {'each joint' if len(result.joints) > 1 else 'the joint'}; {_span(by_rms)} times by RMS",
+        ))  # fmt: skip
+    if sizing is not None and sizing.drives:
+        chosen = len(sizing.drives)
+        rest = "" if sizing.complete else f"; none is enough for {len(sizing.choices) - chosen}"
+        found.append(("Drives", f"{number(sizing.mass)} kg", f"for {chosen} of {len(result.joints)} joints{rest}"))
+    return found
+
+
+def gravity_ratios(result: Result, measure: str) -> list[float]:
+    """Gravity over dynamic torque of the joints on which both act, over all activities, from the least."""
+    pairs = [(getattr(c["gravity"], measure), getattr(c["dynamic"], measure)) for c in result.overall.values()]
+    least = 1e-6 * max((max(pair) for pair in pairs), default=0.0)
+    return sorted(float(gravity / dynamic) for gravity, dynamic in pairs if min(gravity, dynamic) > least)
+
+
+def _span(ratios: Sequence[float]) -> str:
+    low, high = f"{ratios[0]:.2g}", f"{ratios[-1]:.2g}"
+    low, high = number(float(low)), number(float(high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _where(result: Result, cell: JointStatistics) -> str:
+    return name_of(cell.joint) + (f", {result.titles[cell.activity]}" if len(result.titles) > 1 else "")
+
+
+def _in_all(result: Result) -> str:
+    return "over all activities" if len(result.titles) > 1 else "over the whole motion"
 
 
 def terms_of(result: Result, part: str) -> list[str]:
@@ -33,7 +97,7 @@ def summary(result: Result, sizing: Sizing | None = None, balanced: Sizing | Non
         _about(result),
         _loads(result),
         _further(result),
-        str(result.finding()),
+        result.finding().sentence({joint: name_of(joint) for joint in result.joints}, result.titles),
         _drives(sizing, balanced),
     )
     return [paragraph for paragraph in paragraphs if paragraph]

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from chainrule.arguments import file_path
-from chainrule.errors import ChainruleError, MissingPackageError, ShapeError, import_optional
+from chainrule.errors import ChainruleError, MissingPackageError, ShapeError
 from chainrule.study.report import data, page, pdf
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
@@ -45,7 +45,6 @@ def write_report(
     beside
         Whether the numbers are written beside the page: .json, and .parquet where pyarrow is installed.
     """
-    import_optional("plotly", "the report of a study")
     target = file_path(path, "report")
     if target.suffix.lower() not in SUFFIXES:
         raise ShapeError(f"a report is written to .html or .pdf, got {target.name!r}")
