@@ -127,7 +127,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], text: Sequenc
     """
     lines = list(rows)
     largest = [
-        max((abs(row[k]) for row in lines if isinstance(row[k], float)), default=0.0) for k in range(len(header))
+        max((abs(cell) for row in lines if isinstance(cell := row[k], float)), default=0.0) for k in range(len(header))
     ]
     kind = [' class="text"' if k in text else "" for k in range(len(header))]
     head = "".join(f"<th{kind[k]}>{escape(cell).replace(', ', '<br>', 1)}</th>" for k, cell in enumerate(header))
