@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import wraps
+from functools import update_wrapper, wraps
 from inspect import Parameter, signature
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 
-from chainrule.errors import ArgumentError, short_repr
+from chainrule.errors import ArgumentError, UnknownAttributeError, short_repr
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,3 +71,24 @@ def explains_arguments(function: Callable[P, R]) -> Callable[P, R]:
         raise wrong
 
     return call
+
+
+class listing(Generic[R]):  # noqa: N801
+    """A function without arguments that lists things; as an attribute of it, any name says that it is called."""
+
+    def __init__(self, function: Callable[[], R]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+
+    def __call__(self) -> R:
+        """The list."""
+        return self._function()
+
+    def __reduce__(self) -> str:
+        return self._function.__name__
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        called = self._function.__name__
+        raise UnknownAttributeError(f"{called} is a function: cr.{called}() lists them; it has no {short_repr(name)}")

@@ -1,11 +1,21 @@
 """What new users type before they have read a page: it works, or says what to type instead."""
 
+import pickle
+import re
+
 import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.dynamics.linearization import Linearization
+from chainrule.formats.dh import DHTable
+from chainrule.functions.named import InverseDynamicsDerivatives
+from chainrule.inverse_kinematics.result import InverseKinematics
+from chainrule.kinematics.ellipsoids import ManipulabilityEllipsoid
 
 pytestmark = pytest.mark.interpreted
+
+RESULTS = (cr.Trajectory, InverseKinematics, DHTable, ManipulabilityEllipsoid, cr.MonteCarlo)
 
 PUMA, PANDA = cr.load("puma560"), cr.load("panda")
 Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
@@ -54,7 +64,7 @@ def test_names_that_a_robot_does_not_have(name, advice):
         ("load_motion", r"use cr\.Trajectory\.load\(path, robot\)"),
         ("generate_dataset", r"use cr\.dataset\(paths\)"),
         ("inverse_dynamics", r"there is robot\.inverse_dynamics$"),
-        ("robot_names", r"did you mean .*cr\.robots"),
+        ("robot_names", r"use cr\.robots\(\)"),
     ],
 )
 def test_names_that_the_package_does_not_have(name, advice):
@@ -62,15 +72,44 @@ def test_names_that_the_package_does_not_have(name, advice):
         getattr(cr, name)
 
 
-def test_every_advice_names_something_that_there_is():
-    from chainrule.robot.advice import PACKAGE_WORDS, WORDS
+def test_every_word_of_others_leads_to_something_that_there_is():
+    from chainrule.display import words
 
-    for here, others in {**WORDS, **PACKAGE_WORDS}.items():
-        path = here.split("(")[0].split(",")[0].split(".")
+    for word in (*words.ROBOT, *words.PACKAGE):
+        path = re.search(r"(robot|cr|chainrule)\.[\w.]+", word.here)[0].split(".")
         owner = {"robot": PUMA, "cr": cr, "chainrule": __import__("chainrule.spatial")}[path[0]]
         for name in path[1:]:
             owner = getattr(owner, name)
-        assert not any(hasattr(PUMA if path[0] == "robot" else cr, word) for word in others), here
+    results = [vars(cls) | getattr(cls, "__dataclass_fields__", {}) for cls in RESULTS]
+    results += [dict.fromkeys(cls._fields) for cls in (Linearization, InverseDynamicsDerivatives)]
+    missing = [word.here for word in words.RESULTS if not any(word.here in names for names in results)]
+    assert missing == []
+
+
+def test_a_word_of_others_is_asked_for_only_where_it_is_no_name_here():
+    from chainrule.display import words
+
+    assert [other for word in words.ROBOT for other in word.words() if hasattr(PUMA, other)] == []
+    assert [other for word in words.PACKAGE for other in word.words() if hasattr(cr, other)] == []
+
+
+def test_every_word_of_others_is_answered_by_the_table_of_its_owner():
+    from chainrule.display import words
+
+    for table, owner in ((words.ROBOT, PUMA), (words.PACKAGE, cr)):
+        for word in table:
+            for other in word.words():
+                with pytest.raises(cr.UnknownNameError) as caught:
+                    getattr(owner, other)
+                assert word.here in str(caught.value) or "; there is " in str(caught.value)
+
+
+def test_the_table_of_words_is_printed_for_the_docs():
+    from chainrule.display import words
+
+    lines = words.markdown().splitlines()
+    assert len({line.count(" | ") for line in lines}) == 1
+    assert any("`robot.pose(q)` | `fkine` | `getTransform` | `forwardKinematics`" in line for line in lines)
 
 
 def test_names_that_a_subject_does_not_have():
@@ -146,6 +185,45 @@ def test_names_are_suggested_whatever_their_case():
         cr.load("PUMA560")
     with pytest.raises(cr.UnknownNameError, match="did you mean 'panda_link8'"):
         PANDA.pose([*Q, 0.0], "Panda_Link8")
+
+
+@pytest.mark.parametrize("name", ["ur5x", "UR-50", "iiwa99", "panda3"])
+def test_a_robot_with_another_number_in_its_name_is_not_proposed_as_the_same(name):
+    with pytest.raises(cr.UnknownNameError, match=r"the nearest name, '\w+', is that of another robot.*a file"):
+        cr.load(name)
+
+
+def test_another_spelling_of_a_robot_leads_to_it():
+    for spelling in ("UR5", "ur-5", "ur_5"):
+        with pytest.raises(cr.UnknownNameError, match="did you mean 'ur5'"):
+            cr.load(spelling)
+
+
+def test_what_is_no_function_says_so_where_it_is_called():
+    with pytest.raises(cr.ArgumentError, match=r"its torques are robot\.gravity_torque\(q\)"):
+        PUMA.gravity(Q)
+    assert type(2 * PUMA.gravity) is np.ndarray
+    with pytest.raises(cr.UnknownNameError, match=r"cr\.robots\(\) lists them; it has no 'names'"):
+        cr.robots.names()
+    assert pickle.loads(pickle.dumps(cr.robots)) is cr.robots
+    with pytest.raises(cr.ArgumentError, match=r"called: controller\(t, q, qd\)"):
+        cr.GravityCompensation(PUMA).torque(Q)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("position", "did you mean"),
+        ("torques", r"use \.tau"),
+        ("qvel", r"use \.qd"),
+        ("to_csv", r"use \.save"),
+        ("Time", r"use \.t$"),
+    ],
+)
+def test_words_of_others_lead_to_what_a_trajectory_has(name, advice):
+    motion = PUMA.simulate(Q, duration=0.01)
+    with pytest.raises(cr.UnknownNameError, match=f"a Trajectory has no attribute {name!r}; {advice}"):
+        getattr(motion, name)
 
 
 def test_a_trajectory_says_where_a_function_is():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, Self, SupportsIndex
+from typing import Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -19,9 +19,24 @@ from chainrule.core.configurations import Configurations
 from chainrule.core.derived import fingerprint, merged_model
 from chainrule.core.pickling import pack_model, reduce_robot
 from chainrule.core.results import Limits
-from chainrule.errors import ModelError, short_repr
+from chainrule.errors import ArgumentError, ModelError, short_repr
 from chainrule.lazy import cached_property
 from chainrule.model import Model
+
+
+class GravityVector(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array of three numbers; called like a function, it says where the torques of gravity are."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
+        """An array is no function."""
+        raise ArgumentError("robot.gravity is the gravity vector in m/s^2; its torques are robot.gravity_torque(q)")
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """What is computed from it is a plain array."""
+        return array[()] if return_scalar else np.asarray(array)
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
 
 
 class Mechanism:
@@ -88,7 +103,7 @@ class Mechanism:
     @property
     def gravity(self) -> Array:
         """The gravity vector in base axes, in m/s^2."""
-        return np.array(list(self.model.gravity), dtype=float)
+        return np.array(list(self.model.gravity), dtype=float).view(GravityVector)
 
     @cached_property
     def mass(self) -> float:

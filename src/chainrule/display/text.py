@@ -8,9 +8,10 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainrule.display import tables
+from chainrule.display.words import unknown_attribute_of_result
 from chainrule.errors import visible
 
 DEFAULT_COLUMNS = 80
@@ -166,6 +167,11 @@ class Shown:
 
     def _view(self) -> Iterable[str | Table]:
         raise NotImplementedError
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(name) if name.startswith("_") else unknown_attribute_of_result(self, name)
 
     def __str__(self) -> str:
         return text_of(self)

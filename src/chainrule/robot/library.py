@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.arguments import flag
-from chainrule.calls import explains_arguments
+from chainrule.calls import explains_arguments, listing
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
-from chainrule.errors import FormatError, UnknownNameError
+from chainrule.display.words import plain
+from chainrule.errors import MAX_COMPARED, FormatError, UnknownNameError, nearest, short_repr
 from chainrule.formats import native, packages, registry
 from chainrule.formats.recognition import refuse_thing
 from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
@@ -34,6 +35,7 @@ _TAKEN_OVER: dict[tuple[str, str], Callable[..., Model]] = {
 """Objects of other packages, by package and class, and what makes a model of each."""
 
 
+@listing
 def robots() -> tuple[str, ...]:
     """Names of the bundled robots.
 
@@ -116,6 +118,21 @@ def _load(thing: object, chosen: dict[str, Any]) -> Robot:
     return Robot(from_file(_find(thing, chosen.get("search_paths", ())), **chosen))
 
 
+def _unknown_robot(name: str) -> UnknownNameError:
+    """The error for a robot that there is not. One with another number in its name is another robot."""
+    known = (*robots(), *descriptions.names())
+    close, described = nearest(name, known), f"{name.casefold()}_description"
+    unknown = f"chainrule has no robot named {short_repr(name, MAX_COMPARED)}"
+    if described in known:
+        return UnknownNameError(f"{unknown}; did you mean {described!r}, which robot_descriptions has?")
+    if close is None or plain(close) == plain(name) or not any(letter.isdigit() for letter in name):
+        return UnknownNameError.of("robot", name, known, "chainrule")
+    return UnknownNameError(
+        f"{unknown}; the nearest name, {close!r}, is that of another robot. cr.robots() lists the bundled ones; others "
+        "are loaded from a file (URDF, MJCF, SDF), or by name from the package robot_descriptions"
+    )
+
+
 def _take_over(thing: object, options: dict[str, Any]) -> Model | None:
     """The model of an object of another package; None for other things."""
     kind = type(thing)
@@ -142,7 +159,7 @@ def _find(thing: object, search_paths: tuple[Path, ...]) -> Content:
             return _read_path(_resolve(thing, search_paths))
         path = Path(thing)
         if not (path.suffix or "/" in thing) and not (thing and _exists(path)):
-            raise UnknownNameError.of("robot", thing, (*robots(), *descriptions.names()), "chainrule")
+            raise _unknown_robot(thing)
         return _read_path(path)
     if isinstance(thing, PathLike):
         try:

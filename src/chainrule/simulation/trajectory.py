@@ -18,6 +18,7 @@ from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import ParameterValues
 from chainrule.core.tables import data_array, data_frame
+from chainrule.display.words import unknown_attribute_of_result
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
 from chainrule.errors import ShapeError, UnknownAttributeError, UnknownNameError, import_optional, short_repr
@@ -80,7 +81,7 @@ class Trajectory(MotionArrays[Array]):
                 raise AttributeError(name)
             if hasattr(type(self.robot), name):
                 raise UnknownAttributeError(f"a Trajectory has no attribute {name!r}; there is robot.{name}")
-            raise UnknownAttributeError.of("attribute", name, dir(type(self)), "a Trajectory")
+            raise unknown_attribute_of_result(self, name)
 
     def _repr_html_(self) -> str:
         from chainrule.plots.cards import trajectory_card

@@ -25,7 +25,8 @@ tests/control/test_recipe_controller.py follows these steps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,11 +34,12 @@ import numpy as np
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.control.laws.targets import ControlTarget
-from chainrule.control.laws.tracing import law_key, takes_time
+from chainrule.control.laws.tracing import is_of_package, law_key, takes_time
 from chainrule.control.requirements import Actuated, actuated_velocities
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import read_state
+from chainrule.errors import ArgumentError
 from chainrule.functions.reference import scalars_of, stack
 from chainrule.loops.mobility import leading_velocities
 from chainrule.model import Model, edits
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from chainrule.core.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
+
+LAW_ARGUMENTS = 5
+"""The arguments q, qd, z, s and p of a law."""
 
 
 class Controller(ABC):
@@ -95,6 +100,11 @@ class Controller(ABC):
             self._arrays["target"] = target.parameters
         self.parameters = self._join_parameters()
         """The parameters p (..., k), which may vary over a batch: gains and constant targets."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "torque" in vars(cls) and is_of_package(cls):  # the code of a user's law is its key
+            cls.torque = _explain_law(cls.torque)  # type: ignore[method-assign]
 
     @abstractmethod
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[list[Scalar], list[Scalar]]:
@@ -176,6 +186,22 @@ class Controller(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of robot {self.robot.name!r}>"
+
+
+def _explain_law(law: Callable[..., Any]) -> Callable[..., Any]:
+    """The law of a controller, which says how a controller is called where it is called with a state alone."""
+
+    @wraps(law)
+    def torque(self: Controller, *arguments: Any, **options: Any) -> Any:
+        if len(arguments) + len(options) < LAW_ARGUMENTS:
+            name = type(self).__name__
+            raise ArgumentError(
+                f"{name}.torque(q, qd, z, s, p) is the law as it is traced; the torque in a state is the controller "
+                "called: controller(t, q, qd)"
+            )
+        return law(self, *arguments, **options)
+
+    return torque
 
 
 def without_dry_friction(model: Model) -> Model:

@@ -76,11 +76,16 @@ def _content_of_law(controller: Any) -> Hashable:
         return None
 
 
+def is_of_package(kind: type) -> bool:
+    """Whether a class of controllers is one of this package."""
+    return kind.__module__.startswith(OWN_LAWS)
+
+
 def is_own_law(controller: Any) -> bool:
     """Whether the law is one of this package, unchanged."""
     kind = type(controller)
     return (
-        kind.__module__.startswith(OWN_LAWS)
+        is_of_package(kind)
         and getattr(kind.torque, "__module__", "").startswith(OWN_LAWS)
         and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
         and not any(callable(value) and not isinstance(value, ControlTarget) for value in _own_values(controller))
