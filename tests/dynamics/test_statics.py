@@ -137,7 +137,7 @@ def test_units_of_equations_are_told_for_each_entry():
     assert units["friction", "joint2"] == units["external", "joint2"] == "N"
     assert units["M", "joint1, joint1"] == "kg m^2"
     assert units["kinetic energy", "robot"] == "J"
-    with pytest.raises(ModelError, match=r"plain numbers for quantities with a unit.*robot.check_units\(\)"):
+    with pytest.raises(ModelError, match=r"plain numbers for quantities with a unit.*robot.textbook.check_units\(\)"):
         robot.equations("numeric").check_units()
 
 
