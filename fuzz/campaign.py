@@ -119,6 +119,7 @@ class Worker:
             "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
             "MPLBACKEND": "agg", "PYTHONFAULTHANDLER": "1", "PYTHONUTF8": "1", "HOME": str(home),
             "XDG_STATE_HOME": str(home / "state"),
+            "ARROW_DEFAULT_MEMORY_POOL": "system",  # its own pool reserves all that an input may map
         }  # fmt: skip
         errors = (self.folder.parent / f"{self.folder.name}.errors").open("wb")
         self.process = subprocess.Popen(

@@ -124,11 +124,11 @@ def any_bytes(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def any_number(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """One number of the text replaced by an ugly one."""
-    places = [match.span() for match in NUMBER.finditer(data[:MAX_INPUT_BYTES])]
-    if not places:
+    """One number of the text, the next from some place, replaced by an ugly one."""
+    match = NUMBER.search(data, rng.randrange(len(data) + 1)) or NUMBER.search(data)
+    if match is None:
         return any_bytes(rng, data, others)
-    start, end = rng.choice(places)
+    start, end = match.span()
     return data[:start] + _encode(number(rng)) + data[end:]
 
 

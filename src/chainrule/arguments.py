@@ -498,8 +498,8 @@ def batch_shape(value: Any) -> tuple[int, ...]:
 
 def refuse_beyond_memory(numbers: float, what: str, advice: str = "ask for less") -> None:
     """Raise where so many numbers of eight bytes would not fit into the machine's memory."""
-    most = min(_machine_bytes(), 2.0**60)
-    if 8 * numbers > USABLE_MEMORY_SHARE * most:
+    most = USABLE_MEMORY_SHARE * min(_machine_bytes(), 2.0**60)
+    if 8 * numbers > most:
         raise ShapeError(
             f"{what} would take {8 * numbers / 2**30:.3g} GiB, and there are {most / 2**30:.3g} to use; {advice}"
         )
@@ -519,13 +519,19 @@ def _machine_bytes() -> float:
 
 
 def _address_space() -> float:
-    """The bytes that the process may map at all (`ulimit -v`)."""
+    """The bytes that the process may still map (`ulimit -v`): a limit holds for what it has mapped already, too."""
     try:
         import resource
     except ImportError:  # Windows
         return math.inf
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return math.inf if limit == resource.RLIM_INFINITY else float(limit)
+    if limit == resource.RLIM_INFINITY:
+        return math.inf
+    try:
+        mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except OSError:  # no Linux
+        mapped = 0
+    return float(max(0, limit - mapped))
 
 
 def names(value: Any, what: str) -> tuple[str, ...]:

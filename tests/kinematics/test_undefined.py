@@ -1,9 +1,11 @@
 """Questions without an answer: what is not finite, and what does not move, is neither yes nor no."""
 
+import sys
 from operator import attrgetter
 
 import numpy as np
 import pytest
+from processes import run_python
 from refusals import refused
 
 import chainrule as cr
@@ -116,3 +118,24 @@ def test_more_states_than_memory_holds_are_refused_at_once():
     for shape in (10**30, 10**15, (10**9, 10**9), (1,) * 30):
         refused(lambda shape=shape: arm.random_state(shape=shape), ShapeError, "ask for less|larger than any memory")
     refused(lambda: arm.workspace(10**15), ShapeError, "samples would take .* GiB, and there are")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for memory")
+def test_what_a_limited_process_can_no_longer_map_is_refused_before_it_is_tried():
+    """A limit of memory holds for what a process has mapped already, too: what is left of it counts."""
+    code = """
+import resource, chainrule as cr
+arm = cr.load("pendulum")
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), resource.getrlimit(resource.RLIMIT_AS)[1]))
+for ask in (
+    lambda: arm.random_state(shape=1 << 25),
+    lambda: arm.workspace(1 << 22),
+    lambda: arm.simulate([0.1], None, duration=1e8, dt=4.0),
+):
+    try:
+        ask()
+    except cr.ChainruleError as error:
+        print("GiB, and there are" in str(error))
+"""
+    assert run_python(code).stdout.split() == ["True"] * 3
