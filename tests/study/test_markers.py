@@ -390,3 +390,9 @@ def test_large_files_are_refused(moved, tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "MAX_TEXT_BYTES", 100)
     with pytest.raises(cr.FormatError, match="cut it into parts"):
         mk.read_markers(write_trc(tmp_path / "a.trc", markers))
+
+
+@pytest.mark.parametrize("t", [[-1e308, 1e308], [0.0, np.inf], [1.0, 1.0], [0.0]], ids=str)
+def test_times_of_markers_that_are_none_are_refused(t):
+    with pytest.raises(cr.ShapeError, match="times of markers must be at least two, increase"):
+        mk.Markers(("A",), np.array(t), np.zeros((len(t), 1, 3)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from refusals import refused
 from scipy.optimize import brentq
 from tiers import with_slow
 
@@ -77,3 +78,14 @@ def test_the_singularities_of_an_arm_whose_determinant_has_factors_in_one_angle(
         assert abs(np.linalg.det(arm.robot.jacobian(posture))) < 1e-12
         posture[arm.q.index(q)] += 0.1
         assert abs(np.linalg.det(arm.robot.jacobian(posture))) > 1e-8
+
+
+def test_an_arm_without_a_determinant_or_with_that_of_zero_is_refused_before_terms_are_multiplied():
+    """Seven joints in any directions have Jacobians that no computer writes out, and six parallel ones are singular."""
+    rng = np.random.default_rng(3)
+    rows = [tuple(rng.uniform(-1, 1, 4)) for _ in range(7)]
+    seven = cr.Robot.from_dh(rows, convention="standard", check=False).kinematic_equations()
+    refused(seven.singularities, cr.ModelError, "6 rows and 7 columns")
+    parallel = cr.Robot.from_dh([(0.3, 0.0, 0.1, 0.0)] * 6, convention="standard", check=False)
+    refused(parallel.kinematic_equations().singularities, cr.ModelError, "singular in every configuration")
+    assert parallel.kinematic_equations().determinant == 0

@@ -10,6 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array
 from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.motion.times import MAX_TIME_S
 
 MAX_BODY_SPAN_M = 20.0
 """Markers on one body that move through a larger room are in another unit."""
@@ -46,8 +47,8 @@ class Markers:
             )
         if len(set(self.names)) != count:
             raise ShapeError("two markers have the same name")
-        if len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
-            raise ShapeError("times of markers must be at least two, and increase")
+        if len(t) < 2 or not (np.abs(t) < MAX_TIME_S).all() or not (np.diff(t) > 0).all():
+            raise ShapeError(f"times of markers must be at least two, increase, and be within {MAX_TIME_S:g} s")
 
     def __repr__(self) -> str:
         return f"<Markers: {len(self.names)} at {len(self.t)} times, {self.t[0]:g} to {self.t[-1]:g} s>"

@@ -151,10 +151,10 @@ class KinematicTerms(Forms):
     def rows(self) -> tuple[int, ...]:
         """Rows of the Jacobian that make it square, for the determinant.
 
-        All six for six joints. For fewer joints, the rows that are not zero, linear ones first.
+        All six for six joints and more. For fewer joints, the rows that are not zero, linear ones first.
         """
         n = len(self.q)
-        if n == 6:
+        if n >= 6:
             return tuple(range(6))
         chosen: list[int] = []
         for i in (3, 4, 5, 0, 1, 2):
@@ -173,7 +173,7 @@ class KinematicTerms(Forms):
         """Determinant of the square Jacobian, factored: zero where the robot is singular."""
         if len(self.rows) != len(self.q):
             raise ModelError(
-                f"the Jacobian of {self.link!r} has {len(self.rows)} rows that are not zero and {len(self.q)} columns, "
+                f"the Jacobian of {self.link!r} has {len(self.rows)} rows and {len(self.q)} columns, "
                 "so that it has no determinant; lock joints with robot.lock(...), or use robot.manipulability(q)"
             )
         self._refuse_long_determinant()
@@ -266,6 +266,8 @@ class KinematicTerms(Forms):
 
     def singularities(self) -> dict[sp.Expr, list[sp.Expr]]:
         """Factors of the determinant that vary, and for each the values of its last coordinate where it is zero."""
+        if self.determinant == 0:
+            raise ModelError(f"the Jacobian of {self.link!r} is singular in every configuration: its determinant is 0")
         found: dict[sp.Expr, list[sp.Expr]] = {}
         for factor in sp.Mul.make_args(self.determinant):
             base = factor.base if factor.is_Pow else factor
