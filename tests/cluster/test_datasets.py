@@ -2,12 +2,15 @@
 
 import json
 import os
-import shutil
+import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from processes import POSIX_ONLY
 
 import chainrule as cr
 from chainrule.cluster import pieces, products
@@ -508,17 +511,85 @@ def test_a_folder_that_cannot_be_written(motions):
         cr.dataset(motions / "in").torques(ARM, folder)
 
 
-def test_unfinished_files_of_dead_workers_are_swept(motions):
+def test_unfinished_files_of_dead_workers_are_swept_and_those_of_living_ones_stay(motions):
+    fcntl = pytest.importorskip("fcntl", reason="no locks of files here")
     data = cr.dataset(motions / "in")
     data.torques(ARM, motions / "out")
-    old, young = (motions / "out/subject=0" / f".unfinished-{run}-1-0.parquet" for run in ("aaa", "bbb"))
-    for path in (old, young):
+    dead, root = motions / "out/subject=0/.unfinished-aaa-1-0.parquet", motions / "out/.unfinished-aaa-_chainrule.json"
+    alive = motions / "out/subject=0/.unfinished-bbb-1-0.parquet"
+    for path in (dead, root, alive):
         path.write_bytes(b"half")
-    os.utime(old, (0, 0))
+    with alive.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # as another run that is writing it
+        data.torques(ARM, motions / "out")
+    assert (dead.exists(), root.exists(), alive.exists()) == (False, False, True)
+
+
+def test_a_file_that_is_being_written_is_locked_until_it_has_its_name(tmp_path):
+    from chainrule.cluster.files import Folder
+
+    def fill(file):
+        file.write(b"half")
+        file.flush()
+        Folder.at(tmp_path, {}).sweep(["a/b"])
+        file.write(b" and half")
+
+    Folder.at(tmp_path, {}).write("a/b", fill)
+    assert [path.read_bytes() for path in (tmp_path / "a").iterdir()] == [b"half and half"]
+
+
+KILLED = """
+import os, signal, sys
+from pyarrow import parquet
+import chainrule as cr
+write_table, count = parquet.ParquetWriter.write_table, []
+
+def die_in_the_third(self, table, *rest, **options):
+    write_table(self, table, *rest, **options)
+    count.append(table)
+    if len(count) == 3:
+        self.file_handle.flush() if self.file_handle else None
+        os.kill(os.getpid(), signal.SIGKILL)
+
+parquet.ParquetWriter.write_table = die_in_the_third
+cr.dataset(sys.argv[1]).torques(cr.load("planar_2r").reference, sys.argv[2])
+"""
+
+
+@POSIX_ONLY
+def test_a_run_that_was_killed_in_the_middle_of_a_result_goes_on_and_leaves_nothing_half_done(motions, tmp_path):
+    command = [sys.executable, "-c", KILLED, str(motions / "in"), str(tmp_path / "out")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "out").rglob(".unfinished-*"))) == 1
+    report = cr.dataset(motions / "in").torques(ARM.reference, tmp_path / "out")
+    assert (len(report.kept), len(report.written)) == (2, 2)
+    cr.dataset(motions / "in").torques(ARM.reference, tmp_path / "whole")
+    names = sorted(
+        str(path.relative_to(tmp_path / "whole")) for path in (tmp_path / "whole").rglob("*") if path.is_file()
+    )
+    assert names == sorted(
+        str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
+    )
+    for name in names:
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_result_in_which_a_bit_was_flipped_is_made_again(motions):
+    """Whatever the bit: of the numbers, which have checksums, or of the footer, which has none."""
+    data, result = cr.dataset(motions / "in"), motions / "out/subject=0/0.parquet"
     data.torques(ARM, motions / "out")
-    assert not old.exists()
-    assert young.exists()  # of another run, which may be going on
-    shutil.rmtree(motions / "out")
+    good, table = result.read_bytes(), pq.read_table(result, partitioning=None)
+    rng = np.random.default_rng(0)
+    again = 0
+    for place in range(5, len(good), 97):
+        flipped = bytearray(good)
+        flipped[place] ^= 1 << rng.integers(8)
+        result.write_bytes(flipped)
+        report = data.torques(ARM, motions / "out")
+        again += len(report.written)
+        assert len(report.written) + len(report.kept) == 4
+        assert pq.read_table(result, partitioning=None).equals(table), place
+    assert again > 5
 
 
 def test_an_interrupt_leaves_no_unfinished_files(motions, monkeypatch):

@@ -6,7 +6,8 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import PurePosixPath
@@ -15,6 +16,11 @@ from urllib.parse import unquote
 
 from chainrule.arguments import as_list
 from chainrule.errors import ChainruleError, FormatError, ShapeError, import_optional, quoted, short_repr
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 SUFFIXES = (".parquet", ".pq")
 FACTS = "_chainrule.json"
@@ -211,9 +217,16 @@ class Folder:
         system.makedirs(above, exist_ok=True)
         part = f"{above}/{UNFINISHED}{self.run}-{uuid.uuid4().hex}-{last}"
         try:
-            with system.open(part, "wb") as file:
+            with ExitStack() as held:
+                is_there = False
+                while not is_there:  # another run may sweep it before it is locked
+                    file = held.enter_context(system.open(part, "wb"))
+                    if not _is_remote(system):
+                        held.enter_context(_locked(file.fileno()))
+                    is_there = _is_remote(system) or os.path.exists(part)
                 fill(file)
-            (system.mv if _is_remote(system) else os.replace)(part, place)
+                file.close()
+                (system.mv if _is_remote(system) else os.replace)(part, place)
         except BaseException:
             if system.exists(part):
                 system.rm(part)
@@ -232,15 +245,49 @@ class Folder:
         self.write(name, lambda file: file.write(json.dumps(content, indent=1).encode()))
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove what workers that died have left unfinished beside these files, in this run or on an earlier day."""
+        """Remove what workers that died have left unfinished beside these files and in the folder itself.
+
+        That is what this run has begun, what nobody has locked, and, where there are no locks, what is a day old.
+        """
         system, _ = self._at("")
         yesterday = time.time() - SECONDS_A_DAY
-        for folder in {self._at(name)[1].rpartition("/")[0] for name in names}:
+        for folder in {self._at(name)[1].rpartition("/")[0] for name in (*names, FACTS)}:
             if not system.isdir(folder):
                 continue
             system.invalidate_cache(folder)
             for info in system.ls(folder, detail=True):
                 _, mark, rest = info["name"].partition(f"/{UNFINISHED}")
                 changed = info.get("mtime")
-                if mark and (rest.startswith(self.run) or (isinstance(changed, float) and changed < yesterday)):
-                    system.rm(info["name"])
+                is_old = isinstance(changed, float) and changed < yesterday
+                if mark and (
+                    rest.startswith(self.run) or is_old or (not _is_remote(system) and _is_left(info["name"]))
+                ):
+                    with suppress(FileNotFoundError):  # it was finished, or another run has removed it
+                        system.rm(info["name"])
+
+
+@contextmanager
+def _locked(descriptor: int) -> Iterator[None]:
+    """Hold the lock of an open file, beyond its closing: who finds it free knows that the writer has died."""
+    if fcntl is None:
+        yield
+        return
+    held = os.dup(descriptor)
+    try:
+        with suppress(OSError):  # of file systems without locks
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def _is_left(path: str) -> bool:
+    """Whether nobody writes to a file any more, by its lock; False where there are no locks."""
+    if fcntl is None:
+        return False
+    try:
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -58,12 +58,15 @@ class Results:
         self.computation.check(robot)
 
     def find(self, folder: Folder, piece: FilePiece, key: str) -> Finished | None:
-        """The record of a piece that is finished."""
+        """The record of a piece that is finished; the file is read, since its bytes may have changed since."""
         _, parquet = import_parquet()
         try:
-            with folder.open(piece.name) as file, parquet.ParquetFile(file) as found:
+            with folder.open(piece.name) as file, parquet.ParquetFile(file, page_checksum_verification=True) as found:
                 facts = json.loads(found.schema_arrow.metadata[MARK])
-                return Finished(piece, "kept", found.metadata.num_rows) if facts["key"] == key else None
+                if facts["key"] != key or facts["columns"] != _columns(found.schema_arrow):
+                    return None
+                rows = sum(len(part) for part in found.iter_batches())
+                return Finished(piece, "kept", rows) if rows == found.metadata.num_rows else None
         except Exception:  # there is none, or it is damaged: it is made again
             return None
 
@@ -83,7 +86,8 @@ class Results:
                     columns = part.kept | self.computation.columns(robot, part)
                     table = arrow.table({name: arrow.array(values) for name, values in columns.items()})
                     if writer is None:
-                        schema = table.schema.with_metadata({MARK: facts})
+                        known = json.loads(facts) | {"columns": _columns(table.schema)}
+                        schema = table.schema.with_metadata({MARK: json.dumps(known)})
                         writer = parquet.ParquetWriter(
                             sink,
                             schema,
@@ -154,6 +158,11 @@ class SummaryProduct:
             stored = json.dumps(json.loads(facts) | {"rows": rows})
             folder.write(_npz(piece), lambda file: np.savez_compressed(file, facts=np.array(stored), **arrays))
         return Finished(piece, "written", rows, statistics=collected)
+
+
+def _columns(schema: Any) -> dict[str, str]:
+    """The types of the columns of a Parquet file, by name: of its footer, which has no checksum."""
+    return {field.name: str(field.type) for field in schema}
 
 
 def _npz(piece: FilePiece) -> str:
