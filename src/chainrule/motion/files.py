@@ -35,7 +35,7 @@ def read_file(path: Path) -> Table:
 
         arrow, parquet = import_parquet()
         try:
-            return table_of(parquet.read_table(path))
+            return table_of(parquet.read_table(path, partitioning=None, page_checksum_verification=True))
         except arrow.ArrowException as error:
             raise FormatError(f"{str(path)!r} is not a Parquet file: {error}") from error
     if suffix in (".npz", ".npy"):

@@ -6,6 +6,7 @@ import json
 import operator
 import zipfile
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,9 @@ from chainrule.simulation.columns import COLUMNS, WORKS, column_names, column_un
 from chainrule.simulation.events import EventRecord
 
 FORMAT = "chainrule trajectory 1"
+
+DIGEST = b"chainrule digest"
+"""Where a Parquet file has the SHA-256 of its facts: footers have no checksum of their own."""
 
 MAX_HEADING = 1 << 20
 """Characters of the longest line of names that is looked at."""
@@ -301,19 +305,22 @@ def import_parquet() -> tuple[Any, Any]:
 
 def _save_parquet(motion: StoredMotion, path: Path) -> None:
     arrow, parquet = import_parquet()
-    table = arrow.table(_table(motion)).replace_schema_metadata({"chainrule": _metadata(motion)})
-    parquet.write_table(table, path)
+    text = _metadata(motion).encode()
+    table = arrow.table(_table(motion)).replace_schema_metadata({"chainrule": text, DIGEST: sha256(text).hexdigest()})
+    parquet.write_table(table, path, write_page_checksum=True)
 
 
 def _load_parquet(path: Path, model: Model | None) -> StoredMotion:
     arrow, parquet = import_parquet()
     try:
-        stored = parquet.read_table(path)
+        stored = parquet.read_table(path, partitioning=None, page_checksum_verification=True)
     except arrow.ArrowException as error:
         raise FormatError(f"{str(path)!r} is not a Parquet file: {error}") from error
     metadata = (stored.schema.metadata or {}).get(b"chainrule")
     if metadata is None:
         raise FormatError(f"{str(path)!r} is a Parquet file, but holds no trajectory of chainrule")
+    if stored.schema.metadata.get(DIGEST) != sha256(metadata).hexdigest().encode():
+        raise FormatError(f"{str(path)!r} is damaged: what it says of its robot and columns is not what was written")
     facts = _facts(metadata)
     owner = _model(facts, model)
     columns = {name: stored[name].to_numpy() for name in stored.column_names}

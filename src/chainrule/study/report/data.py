@@ -86,4 +86,5 @@ def write_parquet(result: Result, path: Path) -> None:
     pyarrow = import_optional("pyarrow", "statistics as Parquet")
     rows = [row(cell) for cell in result.cells]
     names = list(dict.fromkeys(name for one in rows for name in one))
-    parquet.write_table(pyarrow.table({name: [one.get(name) for one in rows] for name in names}), path)
+    table = pyarrow.table({name: [one.get(name) for one in rows] for name in names})
+    parquet.write_table(table, path, write_page_checksum=True)
