@@ -94,11 +94,16 @@ def test_exchanged_and_jumping_markers_and_units_are_found(moved):
     assert not markers.findings()
 
 
-def test_a_wrong_placement_is_told(moved, person):
+def test_a_wrong_placement_is_refused_or_told(moved, person):
     _, markers = moved
     wrong = {**PLACEMENT, "HA2": ("upper_arm", (0.0, 0.0, 0.2))}
-    with pytest.warns(cr.MotionWarning, match="far from their points"):
+    with pytest.raises(cr.ShapeError, match=r"too far from their points.*'HA2' \(\d+ mm\).*max_distance=None"):
         mk.solve_markers(person, markers, wrong, up="z")
+    with pytest.warns(cr.MotionWarning, match="far from their points"):
+        solved = mk.solve_markers(person, markers, wrong, up="z", max_distance=None)
+    assert np.sqrt(np.mean(solved.residuals[:, list(PLACEMENT).index("HA2")] ** 2)) > 0.1
+    with pytest.raises(cr.ShapeError, match="max_distance must be a positive number in m, or None"):
+        mk.solve_markers(person, markers, wrong, up="z", max_distance=0.0)
 
 
 def test_points_are_calibrated_in_a_known_posture(person):

@@ -46,7 +46,7 @@ SIDES = ("right", "left", "both")
 MARKER_FILES = (".trc", ".c3d", ".bvh")
 FOR_ACTIVITIES = {"activities", "activities_file", "subjects", "variants", "pace", "rate", "seed"}
 FOR_TABLES = {"columns", "constant"}
-FOR_MARKERS = {"unit", "trunk", "up"}
+FOR_MARKERS = {"unit", "trunk", "up", "far_markers"}
 FOR_PEOPLE = {"mass", "height", "sex", "side"}
 FOR_DRIVES = {"motors", "objective", "safety", "follow"}
 FOR_MANY_MOTIONS = {"cluster", "workers"}
@@ -74,6 +74,7 @@ SPELLED = {"columns": "column"}
 @click.option("--unit", type=OneOf("unit", ("m", "cm", "mm", "in")), help="Of markers in --motion, if it does not say.")
 @click.option("--trunk", metavar="LOW,HIGH,RIGHT,LEFT", help="Markers of the trunk's axis and shoulders in --motion.")
 @click.option("--up", type=OneOf("axis", ("x", "y", "z", "-x", "-y", "-z")), help="The axis of markers that points up.")
+@click.option("--far-markers", is_flag=True, help="Take markers however far they are from their points on the arm.")
 @click.option("--mass", type=PositiveNumber("kg"), help="Body mass; 75 kg if left out.")
 @click.option("--height", type=PositiveNumber("m"), help="Body height; 1.75 m if left out.")
 @click.option("--sex", type=OneOf("sex", SEXES), default="male", show_default=True, help="both: with --subjects.")
@@ -219,6 +220,7 @@ class MotionFile(NamedTuple):
     unit: str | None
     trunk: Trunk | None
     up: str | None
+    far_markers: bool
 
     def read(self, subject: Subject) -> tuple[Trajectory, list[str], list[Warning]]:
         """The motion, notes about it, and warnings."""
@@ -229,7 +231,10 @@ class MotionFile(NamedTuple):
             warnings.simplefilter("always")
             if Path(self.path).suffix.lower() in MARKER_FILES:
                 markers = library.read_markers(self.path, unit=self.unit)
-                solved = library.solve_markers(subject, markers, trunk=self.trunk, up=self.up, cutoff=self.cutoff)
+                solved = library.solve_markers(
+                    subject, markers, trunk=self.trunk, up=self.up, cutoff=self.cutoff,
+                    **({"max_distance": None} if self.far_markers else {}),
+                )  # fmt: skip
                 motion, notes = solved.trajectory, list(solved.notes)
             else:
                 recording = DescribedMotion(self.path, self.columns, self.constant, self.degrees, self.cutoff, None)
@@ -247,7 +252,7 @@ def _read_motions(subject: Subject, options: dict[str, Any], client: Client | No
     files = [
         MotionFile(
             path, options["columns"], options["constant"], options["degrees"] or None, options["cutoff"],
-            options["unit"], trunk, options["up"],
+            options["unit"], trunk, options["up"], options["far_markers"],
         )
         for path in paths
     ]  # fmt: skip

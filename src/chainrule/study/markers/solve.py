@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, one_of, real_array
+from chainrule.arguments import Array, one_of, positive, real_array
 from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, MotionWarning, ShapeError, UnknownNameError, warn_user
 from chainrule.simulation.assumptions import Assumption
@@ -30,7 +30,10 @@ STEP_TOLERANCE = 1e-9
 """Steps of angles, in rad, after which a frame is solved."""
 
 MAX_RESIDUAL_M = 0.03
-"""A root mean square of the distances to the markers that is told as doubtful."""
+"""A root mean square of the distances to a marker that is told as doubtful."""
+
+MAX_DISTANCE_M = 0.1
+"""The same beyond which the angles are those of another body or placement, and are refused."""
 
 TRUNK_MOVES_DEG = 5.0
 """A trunk that turns by more is told: gravity is taken as fixed in its frame."""
@@ -122,6 +125,7 @@ def solve_markers(
     up: str | None = None,
     q0: ArrayLike | None = None,
     cutoff: float | None = None,
+    max_distance: float | None = MAX_DISTANCE_M,
 ) -> SolvedMarkers:
     """The motion of a robot whose points follow markers.
 
@@ -144,11 +148,16 @@ def solve_markers(
         A configuration near the first frame; "home" unless given.
     cutoff
         The frequency in Hz above which the angles are noise; found unless given.
+    max_distance
+        The largest root mean square, over the frames, of a marker's distance to its point, in m. Motions whose markers
+        are farther off are refused; None takes them all.
 
     Returns
     -------
     SolvedMarkers
     """
+    if max_distance is not None:
+        max_distance = positive(max_distance, "max_distance", "a positive number in m, or None", unit="m")
     person = subject if isinstance(subject, Subject) else Subject.of(subject)
     robot = person.robot
     if robot.nq != robot.nv or robot.model.constraints:
@@ -183,13 +192,16 @@ def solve_markers(
     notes.append(
         f"angles by inverse kinematics over {len(placed)} markers; root mean square distance {rms * 1000:.3g} mm"
     )
-    doubtful = [
-        f"{name!r} ({1000 * value:.3g} mm)"
-        for name, value in zip(placed, np.sqrt(np.nanmean(residuals**2, axis=0)), strict=True)
-        if value > MAX_RESIDUAL_M
-    ]
+    distances = dict(zip(placed, np.sqrt(np.nanmean(residuals**2, axis=0)), strict=True))
+    doubtful = _farther(distances, MAX_RESIDUAL_M)
+    if max_distance is not None and (refused := _farther(distances, max_distance)):
+        raise ShapeError(
+            f"markers are too far from their points on the arm: {refused}, root mean squares over the frames, where at "
+            f"most {1000 * max_distance:.3g} mm are taken. The body has another size, the placement or the axis that "
+            "points up is wrong; or take them all the same with max_distance=None (on the command line: --far-markers)"
+        )
     if doubtful:
-        notes.append(f"markers far from their points: {', '.join(doubtful)}; another body size, or another placement")
+        notes.append(f"markers far from their points: {doubtful}; another body size, or another placement")
     missing = int((~np.isfinite(q).all(axis=1)).sum())
     if missing:
         notes.append(f"{missing} frames had too few markers, and are filled in between")
@@ -206,6 +218,11 @@ def solve_markers(
         trajectory, notes=(*map(str, assumed), *trajectory.notes), assumptions=(*assumed, *trajectory.assumptions)
     )
     return SolvedMarkers(trajectory, q, residuals, tuple(placed), tuple(notes))
+
+
+def _farther(distances: Mapping[str, float], limit: float) -> str:
+    """The markers that are farther from their points than a limit."""
+    return ", ".join(f"{name!r} ({1000 * value:.3g} mm)" for name, value in distances.items() if value > limit)
 
 
 def _by_name(markers: Markers, robot: Robot, side: str) -> dict[str, Point]:
