@@ -52,10 +52,7 @@ def tab(open_tab):
 
 @pytest.fixture(scope="module")
 def start_studio():
-    """A function that starts a studio on a free port, which ends with the file's tests: `start_studio("panda")`.
-
-    Reflections of the surroundings are off: without a graphics card the browser computes on them for seconds.
-    """
+    """A function that starts a studio on a free port, which ends with the file's tests: `start_studio("panda")`."""
     pytest.importorskip("viser", reason="the extra `studio` is not installed")
     from chainrule.studio import open_studio
 
@@ -63,7 +60,6 @@ def start_studio():
 
     def start(robot=None, **options):
         studios.append(open_studio(robot, port=0, **options))
-        studios[-1].server.scene.configure_environment_map(hdri=None)
         return studios[-1]
 
     yield start

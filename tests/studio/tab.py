@@ -130,12 +130,20 @@ class Tab:
 
     def turn_to(self, title):
         """Show a tab of the panel."""
-        self.page.get_by_role("tab", name=title, exact=True).first.click()
+        self._row.get_by_role("button", name=title, exact=True).click()
+        self.page.locator(f".studio-tabs[title='{title}']").wait_for(state="attached")
+
+    def titles(self):
+        """The titles of all tabs of the panel."""
+        return self._row.get_by_role("button").all_inner_texts()
+
+    @property
+    def _row(self):
+        return self.page.locator("div:has(> .studio-tabs) + div")
 
     def is_drawn_anew(self, title):
         """Wait until the page of another robot is shown, whose first tab is open instead of this one."""
-        other = self.page.get_by_role("tab", name=title, exact=True).first
-        eventually(lambda: other.get_attribute("aria-selected") == "false")
+        self.page.locator(f".studio-tabs:not([title='{title}'])").wait_for(state="attached")
 
     def unfold(self, title):
         """Open or close a folder of the panel."""

@@ -169,7 +169,8 @@ def test_equations_have_the_present_numbers_and_findings_show_their_elements(stu
     tab.click("Close")
     tab.page.locator(".chainrule-document").first.wait_for(state="detached")
 
-    tab.turn_to("Doctor")
+    tab.turn_to("Robot")
+    tab.unfold("Doctor")
     tab.says("0 serious, 0 suspicious")
     assert texts(tab, ".cr .note b") == [finding.element for finding in robot.doctor()]
     before = tab.settled_canvas()

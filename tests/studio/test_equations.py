@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from waiting import eventually
 
 import chainrule as cr
 from chainrule.doctor.findings import Diagnosis, Finding
@@ -99,9 +101,35 @@ def test_findings_are_text_on_the_page():
     assert "The first 60 are listed" in headline(Diagnosis("arm", many))
 
 
+def test_no_more_derivations_at_once_than_all_tabs_together_may_have(monkeypatch):
+    monkeypatch.setattr("chainrule.studio.panels.equations._derivations", threading.BoundedSemaphore(1))
+    begun, go_on, said = threading.Event(), threading.Event(), []
+
+    def work(_):
+        begun.set()
+        go_on.wait()
+
+    def tab(told):
+        panel = EquationsPanel()
+        panel._busy, panel._closed, panel._note = threading.Lock(), False, SimpleNamespace(content="")
+        return panel, SimpleNamespace(say=told.append, guarded=lambda run: run)
+
+    (first, mine), (second, other) = tab([]), tab(said)
+    first._start(mine, work)
+    begun.wait()
+    second._start(other, work)
+    assert said == ["2 other tabs derive equations just now; try again when they are done."]
+    go_on.set()
+    eventually(lambda: not first._busy.locked())
+    second._start(other, work)
+    eventually(lambda: not second._busy.locked())
+    assert len(said) == 1
+
+
 def test_the_page_says_that_its_changes_of_the_world_are_not_in_the_equations(arm):
     robot, found = arm
     panel = EquationsPanel()
+    panel._is_asked = True
     panel._found, panel._with_numbers, panel._text = found, SimpleNamespace(value=False), SimpleNamespace(content="")
     for parameters, is_said in (({}, False), ({"gravity": np.array([0.0, 0.0, -1.62])}, True)):
         panel.update(SimpleNamespace(robot=robot, state=SimpleNamespace(q=Q, qd=QD, qdd=QDD, parameters=parameters)))

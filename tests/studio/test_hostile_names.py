@@ -27,7 +27,7 @@ def test_no_script_of_a_name_runs(studio, tab):
         session.client.gui.add_markdown(f"raw markdown {EVIL}")
         session.client.gui.add_html(f"raw html {EVIL}")
     tab.says("raw html")
-    for title in [one.inner_text() for one in tab.page.get_by_role("tab").all()]:
+    for title in tab.titles():
         tab.turn_to(title)
     tab.says("raw markdown")
     assert tab.page.title() == "chainrule studio"

@@ -50,7 +50,7 @@ class Control:
 
 @pytest.fixture
 def session():
-    client = MagicMock(camera=MagicMock(aspect=1.4))
+    client = MagicMock(camera=MagicMock(image_width=1280, image_height=720))
     client._websock_connection.get_message_buffer().message_from_id = {}
     session = Session(client, ARM, [])
     yield session

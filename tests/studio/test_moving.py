@@ -126,7 +126,7 @@ def test_switches_of_the_view_change_the_picture(tab, session):
     for label in ("Ground", "Shadow"):
         tab.tick(label, False)
     tab.tick("Dark", until=lambda: tab.canvas().mean() < 100)
-    assert not session_view(session)._backdrop._ground.visible
+    assert not session.backdrop._ground.visible
     for label in ("Ground", "Shadow"):
         tab.tick(label)
     tab.tick("Dark", False)
@@ -144,7 +144,7 @@ def test_the_trail_follows_the_tip_and_the_camera_turns(tab, session):
         eventually(lambda angle=angle: np.allclose(session_view(session)._trail._points[-1:], tip_of(session)))
     tab.tick("Trail of the tip", False)
     for side in ("Top", "Reset"):
-        wanted = session_view(session)._seen_from(side).position
+        wanted = session.seen_from(side).position
         tab.click(side, until=lambda wanted=wanted: np.allclose(session.client.camera.position, wanted, atol=0.05))
 
 

@@ -27,6 +27,11 @@ def zipped(**files):
     return content.getvalue()
 
 
+def open_folder(tab):
+    tab.turn_to("Robot")
+    tab.unfold("Open another robot")
+
+
 def upload(tab, name, content):
     tab.upload("Upload a file or zip", {"name": name, "mimeType": "application/octet-stream", "buffer": content})
 
@@ -79,18 +84,18 @@ def studio(start_studio):
 def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
     tab.open(studio.address)
     session = session_of(studio)
-    tab.turn_to("Open")
+    open_folder(tab)
     tab.choose("Bundled", "pendulum", until=lambda: session.robot.name == "pendulum")
-    tab.is_drawn_anew("Open")
+    tab.is_drawn_anew("Robot")
 
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.format(mass=2))
-    tab.turn_to("Open")
+    open_folder(tab)
     tab.fill("Path", path)
     tab.click("Open path", until=lambda: session.robot.name == "uploaded_arm")
-    tab.is_drawn_anew("Open")
+    tab.is_drawn_anew("Robot")
 
-    tab.turn_to("Open")
+    open_folder(tab)
     tab.fill("Path", tmp_path / "missing.urdf")
     tab.click("Open path")
     tab.says("cannot read")
@@ -104,8 +109,8 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
         tab, "two.zip", zipped(a_dot_urdf=ARM.format(mass=4), b_dot_urdf=ARM.format(mass=5).replace("_arm", "_other"))
     )
     eventually(lambda: float(session.robot.model.links[1].mass) == 4)
-    tab.is_drawn_anew("Open")
-    tab.turn_to("Open")
+    tab.is_drawn_anew("Robot")
+    open_folder(tab)
     tab.choose("In the upload", "b.urdf", until=lambda: session.robot.name == "uploaded_other")
     folder = session.uploads.last.folder.parent
     assert folder.exists()
@@ -118,7 +123,7 @@ def test_robots_from_the_list_a_path_and_uploads(studio, tab, tmp_path):
 def test_two_robots_side_by_side(studio, tab):
     tab.open(studio.address)
     session = session_of(studio)
-    tab.turn_to("Open")
+    open_folder(tab)
     before = tab.settled_canvas()
     tab.choose("Show", "beside it")
     tab.choose("Bundled", "planar_3r")
@@ -126,7 +131,7 @@ def test_two_robots_side_by_side(studio, tab):
     assert session.robot.name == "planar_2r"
     eventually(lambda: share_changed(before, tab.canvas()) > 0.005)
     assert str(session.robot.compare(cr.load("planar_3r")).differences[0].first) in tab.text()
-    panel = next(mounted.panel for mounted in session._mounted if mounted.panel.title == "Open")
+    panel = next(mounted.panel for mounted in session._mounted if mounted.panel.title == "Open another robot")
     session.move([0.5, -0.5])
     eventually(lambda: np.allclose(panel._beside.drawn._poses[1], panel._beside.robot.poses([0.5, -0.5, 0.0])[1]))
     tab.click("Take the second away", until=lambda: panel._beside is None)
@@ -136,6 +141,6 @@ def test_two_robots_side_by_side(studio, tab):
 @pytest.mark.slow
 def test_a_page_from_elsewhere_has_no_paths(start_studio, tab):
     tab.open(start_studio("pendulum", host="0.0.0.0").address)
-    tab.turn_to("Open")
+    open_folder(tab)
     tab.says("Upload a file or zip")
     assert tab.page.get_by_role("button", name="Open path").count() == 0

@@ -20,7 +20,7 @@ from chainrule.studio.player.laws import RELEASED, description, laws, make_law, 
 from chainrule.studio.player.live import HISTORY_S, Live, Settings, make_stops, pushable_links
 from chainrule.studio.player.recorder import CaptureError, Recorder
 from chainrule.studio.player.rollouts import MAX_ROLLOUTS, vary
-from chainrule.studio.player.sources import LiveSource
+from chainrule.studio.player.sources import LiveSource, Pull, pull_wrench
 from chainrule.studio.session import SessionState
 
 ARM = cr.load("planar_2r")
@@ -239,6 +239,36 @@ class Page:
 def source_of(law, limits="Ignored"):
     page, settings = Page(), [Settings(law, limits=limits)]
     return page, LiveSource(page, lambda: settings[0]), settings
+
+
+def tip_of(q):
+    return np.asarray(ARM.pose(q, "tip"))[:3, 3]
+
+
+def test_a_hand_pulls_a_point_of_a_link_to_itself_by_a_spring_and_lets_go():
+    page, source, _ = source_of("GravityCompensation")
+    source.begin()
+    start = tip_of(START)
+    hand = start + np.array([-0.2, 0.1, 0.0])
+    source.pull = Pull("tip", np.zeros(3), hand)
+    source.play(12.0, None)
+    assert np.linalg.norm(tip_of(page.state.q) - hand) < 0.05 * np.linalg.norm(start - hand)
+    assert page.state.wrenches == {}
+    source.pull = None
+    resting = page.state.q
+    source.play(12.5, None)
+    assert_allclose(page.state.q, resting, atol=1e-2)
+
+
+def test_the_wrench_of_a_pull_is_its_force_at_the_point_with_damping():
+    pull = Pull("link2", np.array([0.5, 0.0, 0.0]), np.array([1.0, 2.0, 0.0]))
+    wrench, at = pull_wrench(ARM, pull, START, None, 0.01)
+    T = np.asarray(ARM.pose(START, "link2"))
+    assert_allclose(at, T[:3, :3] @ pull.point + T[:3, 3])
+    assert_allclose(wrench[:3], np.cross(at - T[:3, 3], wrench[3:]))
+    assert_allclose(np.cross(wrench[3:], pull.hand - at), 0, atol=1e-9)
+    damped, _ = pull_wrench(ARM, pull, START, at - 0.01 * (pull.hand - at), 0.01)
+    assert wrench[3:] @ damped[3:] < 0  # the point comes at a speed that the damping outweighs
 
 
 def test_a_push_ends_in_time_however_long_a_frame_is():

@@ -11,7 +11,7 @@ from waiting import eventually
 
 import chainrule as cr
 from chainrule.studio.player.recordings import activities
-from studio.tab import share_changed
+from studio.tab import session_of, share_changed
 
 ARM = cr.load("planar_2r")
 SMALL = {"width": 780, "height": 520}
@@ -149,8 +149,12 @@ def test_motions_are_opened_and_played(visit, tmp_path):
     assert_allclose(session.state.q, shown.recording.motion.q[0])
 
 
-def test_a_base_is_driven_by_keys_and_buttons(visit):
-    tab, _, wheels = visit("Wheels")
+def test_a_base_is_driven_by_keys_and_buttons(start_studio, open_tab):
+    base = cr.Builder("base").planar("drive").link("chassis", mass=5.0, radius=0.2, shape="sphere").robot()
+    studio = start_studio(base.reference)
+    tab = open_tab(studio.address, **SMALL)
+    wheels = panel(session_of(studio), "Wheels")
+    tab.turn_to("Wheels")
     before = tab.settled_canvas()
     tab.fill("Slip of wheels (%)", 0)
     tab.fill("Right wheel larger by (%)", 5)

@@ -3,6 +3,8 @@
 import gc
 import threading
 import weakref
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -159,6 +161,9 @@ def test_no_more_tabs_than_can_be_served(studio, visit, monkeypatch):
     visit()
     with pytest.raises(InvalidStatus, match="503"):
         Visitor(studio)
+    with pytest.raises(HTTPError, match="503") as refusal:
+        urlopen(studio.address)
+    assert refusal.value.read() == b"1 tabs are open; close some of them first.\n"
 
 
 def test_uploads_of_a_closed_tab_are_refused(studio, visit):
@@ -190,12 +195,10 @@ def test_two_tabs_with_robots_that_sliders_move(studio, open_tab):
 
 def test_the_page_comes_back_after_a_restart(tab):
     studio = open_studio("planar_2r", port=0)
-    studio.server.scene.configure_environment_map(hdri=None)
     tab.open(studio.address)
     session_of(studio)
     studio.close()
     tab.disconnected()
     with open_studio("planar_3r", port=studio.port) as again:
-        again.server.scene.configure_environment_map(hdri=None)
         session = session_of(again)
         tab.fill("joint3", 30, until=lambda: session.state.q[2] == pytest.approx(np.pi / 6))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from unittest.mock import MagicMock
 
 import numpy as np
@@ -19,6 +20,7 @@ ARM = cr.load("planar_2r").reference
 def new_client():
     client = MagicMock()
     client._websock_connection.get_message_buffer().message_from_id = {}
+    client.camera.image_width, client.camera.image_height = 1280, 720
     return client
 
 
@@ -166,8 +168,8 @@ def test_a_panel_that_cannot_be_built_says_so_in_its_place(open_session):
             raise ModelError("this robot has no wheels")
 
     session = open_session(Unbuildable(), Recorder())
-    (text,) = session.client.gui.add_html.call_args.args
-    assert "Recorder cannot be shown: this robot has no wheels" in text
+    texts = [call.args[0] for call in session.client.gui.add_html.call_args_list]
+    assert any("Recorder cannot be shown: this robot has no wheels" in text for text in texts)
 
 
 def test_another_robot_closes_and_builds_every_panel(open_session):
@@ -225,3 +227,57 @@ def test_messages_go_by_themselves_so_that_several_do_not_hide_the_robot(open_se
     times = [call.kwargs["auto_close_seconds"] for call in session.client.add_notification.call_args_list]
     assert times == sorted(times)
     assert 10 < times[-1] < 60
+
+
+def test_panels_behind_another_tab_compute_nothing_until_they_are_looked_at(open_session):
+    front, back, drawing = Recorder(), Recorder(), Recorder()
+    back.tab, drawing.tab = "Back", "Drawing"
+    drawing.draws = lambda session: True
+    session = open_session(front, back, drawing)
+    session.move([0.1, 0.2])
+    for panel in (front, drawing):
+        eventually(lambda panel=panel: panel.states and panel.states[-1].q.tolist() == [0.1, 0.2])
+    assert not back.states
+    session.open_tab("Back")
+    eventually(lambda: back.states)
+    assert back.states[0].q.tolist() == [0.1, 0.2]
+    session.move([0.3, 0.4])
+    eventually(lambda: back.states[-1].q[0] == 0.3 and drawing.states[-1].q[0] == 0.3)
+    assert front.states[-1].q[0] == 0.1
+
+
+def test_panels_that_do_not_suit_a_robot_are_left_out_with_their_tabs(open_session):
+    wheels, arms = Recorder(), Recorder()
+    wheels.title, wheels.suits = "Wheels", lambda robot: robot.nv > 2
+    session = open_session(arms, wheels)
+    assert session.client.gui.add_button_group.call_args.args == ("", ["Recorder"])
+    assert wheels.calls == []
+    session.show(cr.load("planar_3r").reference)
+    assert session.client.gui.add_button_group.call_args.args == ("", ["Recorder", "Wheels"])
+    assert wheels.calls == ["build"]
+
+
+def test_what_takes_long_is_said_until_it_is_done(open_session):
+    go_on = threading.Event()
+
+    class Slow(Recorder):
+        def update(self, session):
+            go_on.wait()
+            super().update(session)
+
+    session = open_session(Slow())
+    eventually(lambda: "Preparing recorder …" in session.screen._html.content)
+    go_on.set()
+    eventually(lambda: "Preparing" not in session.screen._html.content)
+
+
+def test_a_presentation_names_the_robot_and_its_time_and_ends_by_a_button(open_session):
+    session = open_session(Recorder())
+    session.present(True)
+    session.move(time=2.0)
+    eventually(lambda: "<b>planar_2r</b>an arm of 2 joints on a fixed base<br>2 kg" in session.screen._html.content)
+    eventually(lambda: "2.0 s</div>" in session.screen._html.content)
+    assert "studio-presenting" in session.screen._html.content
+    assert session._leave.visible is True
+    session.present(False)
+    assert "studio-presenting" not in session.screen._html.content

@@ -128,7 +128,7 @@ def test_a_replay_that_begins_again_changes_no_lights(monkeypatch, swing, tmp_pa
     swing.show(tmp_path / "a.html")
     assert changed == []
     swing.robot.show(path=tmp_path / "a.html")
-    assert changed == ["configure_default_lights"]
+    assert changed == ["configure_default_lights", "configure_environment_map"]
 
 
 def test_the_first_view_takes_in_the_whole_motion():

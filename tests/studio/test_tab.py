@@ -12,14 +12,17 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def page():
     viser = pytest.importorskip("viser", reason="the extra `studio` is not installed")
+    from chainrule.studio.screen import TabRow
+
     server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
 
     @server.on_client_connect
     def fill(client):
         box = client.scene.add_box("/box", color=(200, 40, 40), dimensions=(2.0, 1.0, 0.5))
         gui = client.gui
-        tabs = gui.add_tab_group()
-        with tabs.add_tab("First"):
+        row = TabRow(gui, ["First", "Second"])
+        folders = {name: gui.add_folder(None, visible=name == "First") for name in ("First", "Second")}
+        with folders["First"]:
             angle = gui.add_slider("joint_1", -3.0, 3.0, 0.1, 0.0)
             log = gui.add_text("log", "nothing")
             number = gui.add_number("mass", 1.5)
@@ -30,8 +33,15 @@ def page():
             push = gui.add_button("Push")
             with gui.add_folder("More", expand_by_default=False):
                 gui.add_text("hidden", "inside")
-        with tabs.add_tab("Second"):
+        with folders["Second"]:
             gui.add_text("other", "here")
+
+        def open_tab(_):
+            row.open(row.buttons.value)
+            for name, folder in folders.items():
+                folder.visible = name == row.buttons.value
+
+        row.buttons.on_click(open_tab)
 
         angle.on_update(lambda _: setattr(box, "wxyz", (np.cos(angle.value / 2), np.sin(angle.value / 2), 0.0, 0.0)))
         number.on_update(lambda _: setattr(log, "value", f"mass {number.value:g}"))

@@ -86,7 +86,7 @@ class Guard:
             if refusal is not None:
                 status, reason = refusal
                 return self._answer(connection.respond(status, f"{reason}\n"))
-            if not request.headers.get_all("Upgrade") and request.path.partition("?")[0] in ("/", "/index.html"):
+            if not request.headers.get_all("Upgrade") and _is_page(request):
                 return self._answer(self._send_page(connection, request), welcome=True)
             try:
                 response = process(connection, request)
@@ -117,7 +117,8 @@ class Guard:
         parameters = parse_qs(request.path.partition("?")[2], keep_blank_values=True)
         if any(name in parameters for name in FOREIGN_PARAMETERS):
             return HTTPStatus.FORBIDDEN, "The studio's page connects to its own server only."
-        if request.headers.get_all("Upgrade") and len(self.tabs) >= MAX_TABS:
+        opens_a_tab = request.headers.get_all("Upgrade") or _is_page(request)
+        if opens_a_tab and len(self.tabs) >= MAX_TABS:
             return HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABS} tabs are open; close some of them first."
         return None
 
@@ -158,6 +159,10 @@ def _set_header(response: Response, name: str, value: str) -> None:
     if name in response.headers:
         del response.headers[name]
     response.headers[name] = value
+
+
+def _is_page(request: Request) -> bool:
+    return request.path.partition("?")[0] in ("/", "/index.html")
 
 
 def _name_of(host: str) -> str:

@@ -1,4 +1,4 @@
-"""The page: viser's client, under a policy by which no script runs but its own.
+"""The page: viser's client behind a loading screen, under a policy by which no script runs but its own.
 
 Names of links and joints come from files, and viser shows text as HTML in places: a name that is a script, or a picture
 with one, must stay text that does nothing. The client's own scripts have a nonce that no file knows; what they make of
@@ -10,6 +10,8 @@ from __future__ import annotations
 import gzip
 import secrets
 from pathlib import Path
+
+from chainrule.studio.screen import LOADING, STYLE
 
 TITLE = "chainrule studio"
 
@@ -33,7 +35,13 @@ class SentPage:
             raise RuntimeError("the page of this version of viser is made in another way than chainrule knows")
         text = text.replace(OUTER_SCRIPT, f'<script nonce="{nonce}" data-p=')
         text = text.replace(INNER_SCRIPT, f'{INNER_SCRIPT}e.nonce="{nonce}";')
-        text = text.replace("<title>Viser</title>", f"<title>{TITLE}</title>")
+        text = text.replace("<title>Viser</title>", f"<title>{TITLE}</title>{STYLE}")
+        start, end = text.index("<script"), text.index("</script>") + len("</script>")
+        script, text = text[start:end], text[:start] + text[end:]
+        if text.count("<body>") != 1 or text.count("</body>") != 1:
+            raise RuntimeError("the page of this version of viser is made in another way than chainrule knows")
+        # most of the page is its script: the loading screen stands before it, and is seen at once
+        text = text.replace("<body>", f"<body>{LOADING}").replace("</body>", f"{script}</body>")
         self.plain = text.encode()
         self.compressed = gzip.compress(self.plain, 1)  # most of it is compressed already
         self.policy = (

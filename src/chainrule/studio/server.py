@@ -19,6 +19,7 @@ from chainrule.studio.panels import PANELS
 from chainrule.studio.quiet import without_rich_output
 from chainrule.studio.session import Session
 from chainrule.studio.uploads import MAX_UPLOAD_BYTES
+from chainrule.studio.warm_up import warm_up
 
 if TYPE_CHECKING:
     from viser import ClientHandle, ViserServer
@@ -65,6 +66,10 @@ class Studio:
         guard = Guard(self.token, self.port)
         with guarded_start(guard, listener), without_rich_output():
             self.server = _viser_server(host, self.port)
+        self.server.scene.configure_environment_map(hdri=None)  # of the page before its session: see scene/backdrop.py
+        self.server.scene.configure_default_lights(enabled=False)
+        self._is_open = True
+        self._preparation = warm_up(robot, lambda: self._is_open)
         self.server.on_client_connect(self._join)
         self.server.on_client_disconnect(self._leave)
 
@@ -114,12 +119,14 @@ class Studio:
 
     def close(self) -> None:
         """End all sessions and the server."""
+        self._is_open = False
         with self._lock:
             sessions, self.sessions = list(self.sessions.values()), {}
         for session in sessions:
             session.close()
         with without_rich_output():
             self.server.stop()
+        self._preparation.join()
 
     def __enter__(self) -> Studio:
         return self

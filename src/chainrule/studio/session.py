@@ -5,7 +5,8 @@ independent, and viser frees what they use with the client.
 
     session.move(q)          a new state; every panel's `update` follows, on the session's own thread
     session.say("...")       a notification on the page
-    session.guarded(f)       a callback whose errors become messages on the page
+    session.guarded(f)       a callback whose errors become messages on the page, and a line while it takes long
+    session.busy(text)       a line on the page while a block takes long
     session.show(robot)      another robot: panels are closed and built again
     session.revise(robot)    the same robot with other numbers: the state stays, panels are updated
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from time import monotonic
@@ -26,12 +28,16 @@ from chainrule.arguments import Array
 from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ChainruleError, ModelError
 from chainrule.robot.robot import Robot
+from chainrule.studio.busy import Busy
 from chainrule.studio.charts.style import message
 from chainrule.studio.page import is_gone, wait_until_sent
 from chainrule.studio.postures import default_tip, first_posture
-from chainrule.studio.scene import appearance
+from chainrule.studio.scene import appearance, view
+from chainrule.studio.scene.backdrop import Backdrop
 from chainrule.studio.scene.robot import DrawnRobot
-from chainrule.studio.scene.view import Camera, point_camera
+from chainrule.studio.scene.visuals import drawing
+from chainrule.studio.screen import Screen, TabRow, leave_button
+from chainrule.studio.summary import summary
 from chainrule.studio.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -48,8 +54,11 @@ SECONDS_SHOWN = {"info": 5.0, "warning": 8.0, "error": 20.0}
 
 SECONDS_BETWEEN_COMPLAINTS = 6.0
 
-PANEL_WIDTH = 340.0
-"""Width of the control panel, in pixels: the robot keeps most of a page of 1280."""
+PANEL_WIDTH = 380.0
+"""Width of the control panel, in pixels: a row of tabs, and most of a page of 1024 for the robot."""
+
+PHONE_WIDTH = 576
+"""Width of a page, in pixels, below which viser has the panel at the bottom."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +93,30 @@ class _Mounted:
     """A panel on the page, and when it is drawn again."""
 
     panel: Any  # a Panel of studio/panels/panel.py, which imports this file
+    tab: str = ""
+    is_new: bool = True
+    """Whether it has never been updated; the first time may compile what it shows."""
     stale: bool = True
     due: float = 0.0
     complaint: str = ""
     movers: set[object] = field(default_factory=set)
+
+
+class _Body:
+    """The robot itself, drawn as a panel without controls."""
+
+    title, rate = "Robot", 60.0
+
+    def draws(self, session: Session) -> bool:
+        return True
+
+    def update(self, session: Session) -> None:
+        session.drawn.move(session.poses)
+        if session.is_presenting:
+            session.caption()
+
+    def close(self) -> None:
+        pass
 
 
 class Session:
@@ -112,21 +141,35 @@ class Session:
         self.dark = False
         self.drawn: DrawnRobot
         """The robot in the scene: its links' nodes, to hang things on; `highlight` makes links stand out."""
+        self.backdrop: Backdrop
+        """Ground, light and background."""
         self._kinds = list(panels)
         self._mounted: list[_Mounted] = []
-        self._tabs: Any = None
+        self._tabs: dict[str, Any] = {}
+        """The contents of each tab, of which one is visible."""
+        self._row: TabRow | None = None
+        self._open = ""
         self._changed = threading.Condition()
         self.drawing = threading.RLock()
         """Held while panels are built, updated and closed; callbacks that change nodes which `update` moves hold it."""
         self._complaints: dict[str, tuple[str, float]] = {}
         self._closed = False
         self._up: Array | None = None
+        self._is_docked = False
         self._poses: tuple[Array, Robot, Array] | None = None
         self._thread = threading.Thread(target=self._redraw_forever, name="chainrule studio session", daemon=True)
         self.client.gui.set_panel_label("chainrule studio")
         self.client.gui.main_panel.dock_right()
         self.client.gui.main_panel.set_width(PANEL_WIDTH)
+        self.screen = Screen(self.client.gui)
+        self.screen.mark("joined")
+        self.is_presenting = False
+        """Whether panels are hidden, and the robot's name stands in large type."""
+        self._leave = leave_button(self.client.gui)
+        self._leave.on_click(self.guarded(lambda _: self.present(False)))
+        self._busy = Busy(self._tell_work)
         self.theme(dark=False)
+        self.client.flush()
         self.show(robot)
         self._thread.start()
 
@@ -134,20 +177,34 @@ class Session:
 
     def show(self, robot: Robot) -> None:
         """Show another robot, at home: every panel is closed and built again."""
-        state = SessionState.at_rest(robot, first_posture(robot))
-        with self.drawing:
-            if self._closed:
-                return
-            if self._tabs is not None:
-                self._unmount()
-                wait_until_sent(self.client)
-            with self._changed:
-                self.robot, self.state, self.tip = robot, state, default_tip(robot)
-            with self.client.atomic():
-                self.drawn = DrawnRobot(self.client.scene, robot)
-                self.drawn.move(self.poses)
-                self._mount()
+        with self.busy(f"Opening {robot.name} …"):
+            state = SessionState.at_rest(robot, first_posture(robot))
+            with self.drawing:
+                if self._closed:
+                    return
+                if self._row is not None:
+                    self._unmount()
+                    wait_until_sent(self.client)
+                with self._changed:
+                    self.robot, self.state, self.tip = robot, state, default_tip(robot)
+                with self.client.atomic():
+                    self._draw_first()
+                self.client.flush()
+                with self.client.atomic():
+                    self._mount()
+                    self.screen.mark("ready")
         self._wake()
+
+    def _draw_first(self) -> None:
+        """The first picture, before any panel: the robot on its ground."""
+        parts = drawing(self.robot).parts
+        self.drawn = DrawnRobot(self.client.scene, self.robot)
+        self.drawn.move(self.poses)
+        ground = view.ground(self.robot, view.drawn_points(self.robot, parts, self.poses))
+        self.backdrop = Backdrop(self.client.scene, ground, dark=self.dark)
+        self.look(self.seen_from("Reset"))
+        self._is_docked = True
+        self.caption()
 
     def restyle(self, *, style: str | None = None, opacity: float | None = None) -> None:
         """Draw the robot as one of the STYLES of scene/visuals.py says, or with another opacity."""
@@ -231,10 +288,20 @@ class Session:
             self._complaints[topic] = (message, now)
             self.say(message, "warning")
 
-    def guarded(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+    def busy(self, text: str) -> AbstractContextManager[None]:
+        """Do what may take long; the page says this meanwhile, if it does."""
+        return self._busy.with_note(text)
+
+    def _tell_work(self, text: str) -> None:
+        if not self._closed and not is_gone(self.client):
+            self.screen.work(text)
+            self.client.flush()
+
+    def guarded(self, callback: Callable[..., Any], *, work: str | None = "Working …") -> Callable[..., Any]:
         """A callback whose errors become messages on the page: the library's own as they are, others a sentence.
 
-        It is called for what the user does, not where this program assigns to a control's value.
+        It is called for what the user does, not where this program assigns to a control's value. work: what the page
+        says while it takes long; None for what goes on for as long as the user likes.
         """
 
         @wraps(callback)
@@ -242,7 +309,8 @@ class Session:
             if arguments and getattr(arguments[0], "client", self) is None:
                 return None
             try:
-                return callback(*arguments)
+                with nullcontext() if work is None else self.busy(work):
+                    return callback(*arguments)
             except Exception as error:  # the page must stay alive whatever happens
                 if not self._closed:
                     self.say(self._explain(error), "error")
@@ -270,12 +338,33 @@ class Session:
         )
         self._wake()
 
-    def look(self, camera: Camera) -> None:
+    def present(self, on: bool) -> None:
+        """Hide the panels, and show the robot alone with large type; or end that."""
+        self.is_presenting = on
+        with self.client.atomic():
+            self._leave.visible = on
+            self.screen.mark("presenting", on)
+        self._wake()
+
+    def caption(self) -> None:
+        """Say in a presentation which robot it is, and what time it is in its motion."""
+        time = self.state.time
+        self.screen.caption(self.robot.name, *summary(self.robot), *([f"{time:.1f} s"] if time else []))
+
+    def seen_from(self, side: str) -> view.Camera:
+        """A camera that sees the whole robot from one of the VIEWS of scene/view.py."""
+        points = view.drawn_points(self.robot, drawing(self.robot).parts, self.poses)
+        width, height = self.client.camera.image_width, self.client.camera.image_height
+        if not self._is_docked and width >= PHONE_WIDTH:  # the panel will take its part
+            width -= int(PANEL_WIDTH)
+        return view.first_camera(self.robot, points, side, width / max(height, 1))
+
+    def look(self, camera: view.Camera) -> None:
         """Point the camera of the tab."""
         turned = self._up is None or not np.allclose(self._up, camera.up)
         self._up = camera.up
         with self.client.atomic():
-            point_camera(self.client, camera, turned=turned)
+            view.point_camera(self.client, camera, turned=turned)
 
     # --- the end ---
 
@@ -288,6 +377,7 @@ class Session:
             self._changed.notify_all()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(timeout=5.0)
+        self._busy.close()
         with self.drawing:
             self._unmount()
         self.uploads.close()
@@ -295,30 +385,51 @@ class Session:
     # --- panels ---
 
     def _mount(self) -> None:
-        """Build all panels: each in a tab of its title, or as a folder of the tab that it names."""
+        """Build the panels that suit the robot: each in a tab of its title, or as a folder of the tab that it names.
+
+        Tabs are folders without a label, of which one is visible: the page says which, so that panels nobody looks at
+        compute nothing.
+        """
         gui = self.client.gui
-        panels = [kind() for kind in self._kinds]
+        panels = [panel for kind in self._kinds if (panel := kind()).suits(self.robot)]
         shared = {panel.tab for panel in panels if panel.tab}
-        self._tabs = gui.add_tab_group()
-        tabs: dict[str, Any] = {}
+        names = list(dict.fromkeys(panel.tab or panel.title for panel in panels))
+        if names:
+            self._row = TabRow(gui, names)
+            self._row.buttons.on_click(self.guarded(lambda _: self.open_tab(self._row_value())))
+        self._open = names[0] if names else ""
+        self._tabs = {name: gui.add_folder(None, visible=name == self._open) for name in names}
+        self._mounted = [_Mounted(_Body(), is_new=False)]
         for panel in panels:
             label = panel.tab or panel.title
-            if label not in tabs:
-                tabs[label] = self._tabs.add_tab(label, panel.icon)
-            with tabs[label]:
+            with self._tabs[label]:
                 if label in shared:
                     with gui.add_folder(panel.title, expand_by_default=panel.open):
-                        self._build(panel)
+                        self._build(panel, label)
                 else:
-                    self._build(panel)
+                    self._build(panel, label)
 
-    def _build(self, panel: Any) -> None:
+    def _row_value(self) -> str:
+        return "" if self._row is None else str(self._row.buttons.value)
+
+    def open_tab(self, name: str) -> None:
+        """Show a tab; its panels take up the state of this moment."""
+        if self._row is None or name not in self._tabs:
+            return
+        with self.client.atomic():
+            self._open = name
+            self._row.open(name)
+            for label, contents in self._tabs.items():
+                contents.visible = label == name
+        self._wake()
+
+    def _build(self, panel: Any, tab: str) -> None:
         try:
             panel.build(self)
         except Exception as error:
             self.client.gui.add_html(message(f"{panel.title} cannot be shown: {self._explain(error)}"))
             return
-        self._mounted.append(_Mounted(panel))
+        self._mounted.append(_Mounted(panel, tab))
 
     def _unmount(self) -> None:
         for mounted in reversed(self._mounted):
@@ -327,10 +438,14 @@ class Session:
             except Exception as error:  # one panel must not keep the others open
                 LOG.error("closing the panel %r", mounted.panel.title, exc_info=error)
         self._mounted = []
-        if self._tabs is not None:
-            self._tabs.remove()
+        for contents in self._tabs.values():
+            contents.remove()
+        self._tabs = {}
+        if self._row is not None:
+            self._row.remove()
+            self._row = None
+            self.backdrop.remove()
             self.drawn.remove()
-            self._tabs = None
 
     def _wake(self) -> None:
         with self._changed:
@@ -343,7 +458,7 @@ class Session:
     def _redraw_forever(self) -> None:
         while True:
             with self._changed:
-                stale = [mounted.due for mounted in self._mounted if mounted.stale]
+                stale = [mounted.due for mounted in self._mounted if mounted.stale and self._is_seen(mounted)]
                 wait = min(stale) - monotonic() if stale else None
                 if not self._closed and (wait is None or wait > 0):  # a tab may close before this thread begins
                     self._changed.wait(wait)
@@ -363,17 +478,31 @@ class Session:
         """Update the panels that are due, in one message to the page."""
         now = monotonic()
         with self._changed:
-            due = [mounted for mounted in self._mounted if mounted.stale and (everything or mounted.due <= now)]
+            due = [
+                mounted
+                for mounted in self._mounted
+                if mounted.stale and (everything or mounted.due <= now) and self._is_seen(mounted)
+            ]
             for mounted in due:
                 mounted.stale = False
         if not due:
             return
         with self.client.atomic():
-            self.drawn.move(self.poses)
             for mounted in due:
-                self._update(mounted)
-                mounted.due = now + 1.0 / mounted.panel.rate
+                if not mounted.is_new:
+                    self._update(mounted)
         self.client.flush()
+        for mounted in due:
+            if mounted.is_new:  # it may compile what it shows: what else is due has been sent
+                with self.busy(f"Preparing {mounted.panel.title.lower()} …"):
+                    self._update(mounted)
+                mounted.is_new = False
+            mounted.due = now + 1.0 / mounted.panel.rate
+        self.client.flush()
+
+    def _is_seen(self, mounted: _Mounted) -> bool:
+        """Whether a panel's tab is open, or it draws something in the scene."""
+        return mounted.tab == self._open or bool(mounted.panel.draws(self))
 
     def _update(self, mounted: _Mounted) -> None:
         """Update one panel; an error is said once, not sixty times a second."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainrule.studio.panels.about import AboutPanel
 from chainrule.studio.panels.doctor import DoctorPanel
 from chainrule.studio.panels.ellipsoids import EllipsoidsPanel
 from chainrule.studio.panels.equations import EquationsPanel
@@ -33,6 +34,7 @@ PANELS: list[type[Panel]] = [
     ReplayPanel,
     WheelsPanel,
     EquationsPanel,
+    AboutPanel,
     DoctorPanel,
     OpenPanel,
 ]

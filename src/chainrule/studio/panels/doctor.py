@@ -46,7 +46,12 @@ class DoctorPanel(Panel):
     """Everything that looks wrong with the model, the worst first."""
 
     title = "Doctor"
-    icon = "stethoscope"
+    tab = "Robot"
+    open = False
+
+    def draws(self, session: Session) -> bool:
+        """Whether elements are marked in the scene."""
+        return bool(self._shown) or self._lines is not None
 
     def build(self, session: Session) -> None:
         """Examine the robot and list the findings."""

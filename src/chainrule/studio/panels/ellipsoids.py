@@ -48,6 +48,14 @@ class EllipsoidsPanel(Panel):
     tab = "Dynamics"
     open = False
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
+
+    def draws(self, session: Session) -> bool:
+        """Whether ellipsoids or lost directions are in the scene."""
+        return self._arrows is not None or any(control.value for control in self._on.values())
+
     def build(self, session: Session) -> None:
         """Make the controls."""
         gui, robot = session.client.gui, session.robot

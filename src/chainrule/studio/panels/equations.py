@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 AT_ONCE = 2
 """Joints up to which the equations are derived without being asked for: it takes a second."""
 
+MAX_DERIVATIONS = 2
+"""Derivations that run at once for all tabs of the studio: each takes a processor."""
+
+_derivations = threading.BoundedSemaphore(MAX_DERIVATIONS)
+
+MOST = 9
+"""Joints up to which there are equations on the page; those of more fill books."""
+
 LONG = 60_000
 """Letters of HTML from which on the numbers follow the robot only once a second."""
 
@@ -52,8 +60,12 @@ class EquationsPanel(Panel):
     icon = "math-function"
     rate = 8.0
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether equations of the robot could be read by anybody."""
+        return 0 < robot.nv <= MOST
+
     def build(self, session: Session) -> None:
-        """Make the controls; small robots are derived at once, on a thread of their own."""
+        """Make the controls; small robots are derived when they are first looked at, on a thread of their own."""
         gui, n = session.client.gui, session.robot.nv
         self._found: Typeset | None = None
         self._window: Any = None
@@ -71,13 +83,16 @@ class EquationsPanel(Panel):
         steps.on_click(session.guarded(lambda _: self._start(session, self._show_steps)))
         save.on_click(session.guarded(lambda _: self._start(session, self._save)))
         self._with_numbers.on_update(by_user(session, session.move))
-        if 0 < n <= AT_ONCE:
-            self._start(session, self._derive)
+        self._is_asked = n > AT_ONCE
 
     def _start(self, session: Session, work: Callable[[Session], None]) -> None:
         """Do something that takes long on a thread of its own, one at a time, with a note on the page."""
         if not self._busy.acquire(blocking=False):
             session.say("The equations are being derived; wait until they are there.")
+            return
+        if not _derivations.acquire(blocking=False):
+            self._busy.release()
+            session.say(f"{MAX_DERIVATIONS} other tabs derive equations just now; try again when they are done.")
             return
 
         def run() -> None:
@@ -88,6 +103,7 @@ class EquationsPanel(Panel):
             except ChainruleError as error:
                 self._tell(str(error))
             finally:
+                _derivations.release()
                 self._busy.release()
 
         threading.Thread(target=session.guarded(run), name="chainrule studio equations", daemon=True).start()
@@ -133,6 +149,9 @@ class EquationsPanel(Panel):
 
     def update(self, session: Session) -> None:
         """Write the present numbers."""
+        if not self._is_asked:
+            self._is_asked = True
+            self._start(session, self._derive)
         found, robot, state = self._found, session.robot, session.state
         if found is None:
             return
@@ -149,8 +168,6 @@ class EquationsPanel(Panel):
 
 
 def _first_note(n: int) -> str:
-    if not n:
-        return "This robot has no joints that move, and so no equations of motion."
     if n <= AT_ONCE:
         return "Deriving …"
     if n <= 4:

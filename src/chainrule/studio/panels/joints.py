@@ -16,6 +16,7 @@ from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 OWN = ("home", "neutral")
@@ -29,6 +30,10 @@ class JointsPanel(Panel):
     tab = "Move"
     icon = "adjustments-horizontal"
     rate = 30.0
+
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
 
     def build(self, session: Session) -> None:
         """Make the choice of configurations and the sliders."""

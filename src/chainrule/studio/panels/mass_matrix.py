@@ -13,6 +13,7 @@ from chainrule.studio.charts.style import STYLE, in_frame, message, number
 from chainrule.studio.panels.panel import Panel, by_user
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 
@@ -23,6 +24,10 @@ class MassMatrixPanel(Panel):
     tab = "Dynamics"
     open = False
     rate = 30.0
+
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
 
     def build(self, session: Session) -> None:
         """Make the map."""

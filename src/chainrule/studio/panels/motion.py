@@ -41,13 +41,14 @@ class MotionPanel(Panel):
     open = False
     rate = 15.0
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
+
     def build(self, session: Session) -> None:
         """Make the controls."""
         gui, names = session.client.gui, session.robot.velocity_names
         self._ranges = velocity_ranges(session.robot)
-        if not names:
-            gui.add_markdown("This robot has no joints that move.")
-            return
         self._joint = gui.add_dropdown("Joint", names, initial_value=names[0])
         sliders = [gui.add_slider(label, -1.0, 1.0, step=1e-3, initial_value=0.0) for label in LABELS]
         self._speed, self._rate = (GuardedControl(session, slider, lambda: self._follow(session)) for slider in sliders)
@@ -87,5 +88,5 @@ class MotionPanel(Panel):
 
     def update(self, session: Session) -> None:
         """Set the sliders to the state, unless they are what changed it."""
-        if self._ranges.size and self not in session.movers:
+        if self not in session.movers:
             self._choose(session)

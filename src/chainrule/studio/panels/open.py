@@ -29,8 +29,13 @@ MAX_NOTES = 4
 class OpenPanel(Panel):
     """Controls that open a robot, and the differences from the one beside."""
 
-    title = "Open"
-    icon = "folder-open"
+    title = "Open another robot"
+    tab = "Robot"
+    open = False
+
+    def draws(self, session: Session) -> bool:
+        """Whether a second robot is in the scene."""
+        return self._beside is not None
 
     def build(self, session: Session) -> None:
         """Make the controls."""

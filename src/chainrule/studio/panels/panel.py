@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 
@@ -25,8 +26,19 @@ class Panel:
     rate: float = 60.0
     """Updates a second at most; charts and texts need fewer. The last state is always drawn."""
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether the panel makes sense for a robot; those that do not are left out, and tabs without panels too."""
+        return True
+
+    def draws(self, session: Session) -> bool:
+        """Whether it draws something in the scene now, and is updated while another tab is looked at."""
+        return False
+
     def build(self, session: Session) -> None:
         """Make controls in session.client.gui, in the container that is open, and nodes in session.client.scene.
+
+        All panels are built before the page answers: what compiles belongs into the first `update`, which comes when
+        the panel is first looked at.
 
         Callbacks go through `session.guarded`. They run on viser's threads, perhaps several at once and out of order:
         read the values of controls in them, not those of the event. `session.move(..., by=self)` changes the state.

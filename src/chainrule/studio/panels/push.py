@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from chainrule.studio.scene.loads import ARC_POINTS, first_push, force_paths, me
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 COLOR = np.array([[214, 40, 60]], dtype=np.uint8)
@@ -31,16 +32,20 @@ class PushPanel(Panel):
     tab = "Dynamics"
     open = False
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether there is a link that could be pushed."""
+        return len(robot.link_names) > 1
+
+    def draws(self, session: Session) -> bool:
+        """Whether arrows are in the scene."""
+        return self._tubes is not None or bool(session.state.wrenches)
+
     def build(self, session: Session) -> None:
         """Make the controls; the arrow appears when it is asked for."""
         gui, robot = session.client.gui, session.robot
         self._tubes: tuple[DrawnTubes, DrawnTubes] | None = None
         self._dragged = -np.inf
         names = robot.link_names[1:]
-        self._gizmo: Any = None
-        if not names:
-            gui.add_markdown("This robot has no link that could be pushed.")
-            return
         first = robot.model.links[robot.model.locate(default_tip(robot))[0]].name
         self._link = gui.add_dropdown("Pushed link", names, initial_value=first if first in names else names[0])
         self._on = gui.add_checkbox("Arrow to drag", False)
@@ -89,8 +94,6 @@ class PushPanel(Panel):
 
     def update(self, session: Session) -> None:
         """Draw all wrenches, and put the handle at the tip of the chosen one."""
-        if self._gizmo is None:
-            return
         robot, wrenches = session.robot, session.state.wrenches
         if self._tubes is None and wrenches:
             count = len(robot.link_names)
@@ -112,7 +115,6 @@ class PushPanel(Panel):
 
     def close(self) -> None:
         """Remove handle and arrows."""
-        if self._gizmo is not None:
-            self._gizmo.remove()
+        self._gizmo.remove()
         for tubes in self._tubes or ():
             tubes.remove()

@@ -26,6 +26,7 @@ from chainrule.studio.player.transport import Transport
 from chainrule.studio.scene.ghosts import Ghosts
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 LIST_ACTIVITIES = "Activities of the study"
@@ -45,6 +46,14 @@ class ReplayPanel(Panel):
 
     title = "Replay"
     icon = "movie"
+
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
+
+    def draws(self, session: Session) -> bool:
+        """Whether the robot moves by it, or ghosts are in the scene."""
+        return self.transport.playing or self.ghosts is not None
 
     def build(self, session: Session) -> None:
         """Make the controls."""

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from html import escape
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chainrule.core.derived import has_moving_mass
 from chainrule.core.evaluation import require
-from chainrule.errors import ShapeError
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.player.charts import MotionCharts
-from chainrule.studio.player.laws import description, usable_laws
+from chainrule.studio.player.laws import RELEASED, description, usable_laws
 from chainrule.studio.player.live import LIMITS, Sample, Settings
 from chainrule.studio.player.recorder import Recorder
 from chainrule.studio.player.rollouts import MAX_DURATION_S, MAX_ROLLOUTS, VARIATIONS, RolloutVariant, vary
-from chainrule.studio.player.sources import LiveSource, RecordedSource
+from chainrule.studio.player.sources import LiveSource, Pull, RecordedSource
 from chainrule.studio.player.transport import Transport
 from chainrule.studio.scene.ghosts import Ghosts, color
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 CHARTS_A_SECOND = 8.0
@@ -35,14 +36,21 @@ class SimulationPanel(Panel):
     title = "Simulate"
     icon = "player-play"
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether there are joints that move masses."""
+        return robot.nv > 0 and has_moving_mass(robot)
+
+    def draws(self, session: Session) -> bool:
+        """Whether the robot moves by it, or ghosts are in the scene."""
+        return self._is_bound or self.transport.playing or self.ghosts is not None
+
     def build(self, session: Session) -> None:
         """Make the controls."""
         self.session = session
         self.ghosts: Ghosts | None = None
         self._charts_due = 0.0
+        self._knows_laws = self._is_bound = False
         require(session.robot, "forward_dynamics")
-        if not session.robot.nv:
-            raise ShapeError(f"robot {session.robot.name!r} has no joints that move, so there is nothing to simulate")
         self.live = LiveSource(session, self.settings)
         self.transport = Transport(session, self.live)
         self.recorder = Recorder(session, self.transport)
@@ -65,9 +73,7 @@ class SimulationPanel(Panel):
 
     def _build_law(self) -> None:
         gui, guarded = self.session.client.gui, self.session.guarded
-        self.law = gui.add_dropdown(
-            "Controller", usable_laws(self.session.robot), hint="It holds the robot where it is when it starts."
-        )
+        self.law = gui.add_dropdown("Controller", (RELEASED,), hint="It holds the robot where it is when it starts.")
         self.about = gui.add_markdown(description(self.law.value))
         self.law.on_update(guarded(lambda _: self._describe()))
         self.bandwidth = gui.add_number(
@@ -144,8 +150,11 @@ class SimulationPanel(Panel):
 
     def update(self, session: Session) -> None:
         """Show the moment: its time and energies, curves, and ghosts."""
+        if not self._knows_laws:  # making them compiles their gains
+            self.law.options, self._knows_laws = usable_laws(session.robot), True
         if self.ghosts is not None:
             self.ghosts.move(self.transport.clock.time)
+        self._bind(session, self.transport.playing and self.transport.source is self.live)
         live = self.live.live if self.transport.source is self.live else None
         if live is not None and (monotonic() >= self._charts_due or not self.transport.playing):
             self._charts_due = monotonic() + 1 / CHARTS_A_SECOND
@@ -154,6 +163,26 @@ class SimulationPanel(Panel):
         elif self.ghosts is not None:
             self.numbers.content = f"{1 + len(self.ghosts)} rollouts, t = {self.transport.clock.time:.2f} s"
         self.transport.update()
+
+    # --- the hand ---
+
+    def _bind(self, session: Session, is_bound: bool) -> None:
+        """Let bodies be dragged while the simulation plays; at other times a drag turns the camera."""
+        if is_bound != self._is_bound:
+            self._is_bound, self.live.pull = is_bound, None
+            session.drawn.drag_by(session.guarded(self._pull, work=None) if is_bound else None)
+
+    def _pull(self, link: str, event: Any) -> None:
+        """Pull at the point of a link that was grabbed, towards where the hand is."""
+        if event.phase == "end" or not self.transport.playing:
+            self.live.pull = None
+            return
+        pull, hand = self.live.pull, np.array(event.end_position, dtype=float)
+        if event.phase == "start" or pull is None or pull.link != link:
+            robot = self.session.robot
+            T = self.session.poses[robot.link_names.index(link)]
+            pull = Pull(link, T[:3, :3].T @ (np.array(event.start_position, dtype=float) - T[:3, 3]), hand)
+        self.live.pull = pull._replace(hand=hand)
 
     def close(self) -> None:
         """End the threads, and remove the ghosts."""

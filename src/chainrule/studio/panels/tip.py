@@ -15,6 +15,7 @@ from chainrule.studio.reaching import TASKS, Reaching, natural_task
 from chainrule.studio.scene.nodes import quaternions
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 GIZMO_SIZE = 0.16
@@ -31,6 +32,14 @@ class TipPanel(Panel):
 
     title = "End-effector"
     tab = "Move"
+
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
+
+    def draws(self, session: Session) -> bool:
+        """Whether the gizmo is in the scene."""
+        return bool(self._on.value)
 
     def build(self, session: Session) -> None:
         """Make the gizmo and its controls."""

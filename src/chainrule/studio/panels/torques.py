@@ -15,6 +15,7 @@ from chainrule.studio.scene.torque_marks import POINTS, TRACK_COLOR, TRACK_POINT
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 SCALES = ("torque", "share of limit")
@@ -26,6 +27,14 @@ class TorquesPanel(Panel):
     title = "Torques"
     tab = "Dynamics"
     icon = "chart-bar"
+
+    def suits(self, robot: Robot) -> bool:
+        """Whether anything moves."""
+        return robot.nv > 0
+
+    def draws(self, session: Session) -> bool:
+        """Whether arcs are in the scene, as they are from the first look at the torques on."""
+        return self._arcs is not None and bool(self._arcs_on.value)
 
     def build(self, session: Session) -> None:
         """Make the chart and the arcs."""

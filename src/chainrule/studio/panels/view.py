@@ -12,7 +12,6 @@ from chainrule.shapes.skeleton import skeleton
 from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.scene import layers, marks, view, visuals
-from chainrule.studio.scene.backdrop import Backdrop
 
 if TYPE_CHECKING:
     from chainrule.studio.session import Session
@@ -35,18 +34,18 @@ class ViewPanel(Panel):
     title = "View"
     icon = "eye"
 
+    def draws(self, session: Session) -> bool:
+        """The marks and the trail follow the robot."""
+        return True
+
     def build(self, session: Session) -> None:
-        """Make the ground, the switches, and point the camera at the robot."""
+        """Make the switches."""
         self._session, self._robot = session, session.robot
-        points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
-        ground = view.ground(session.robot, points)
-        self._backdrop = Backdrop(session.client.scene, ground, dark=session.dark)
-        self._total = layers.TotalMass(session.client.scene, session.robot, ground)
+        self._total = layers.TotalMass(session.client.scene, session.robot, session.backdrop.place)
         self._trail = layers.Trail(session.client.scene, skeleton(session.robot).reach)
         self._marks = self._new_marks(session)
         self._shown: set[str] = set()
         self._add_controls(session)
-        session.look(self._seen_from("Reset"))
         problems = visuals.drawing(session.robot).problems
         if problems:
             rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -90,11 +89,16 @@ class ViewPanel(Panel):
         }
         self._switches = {name: GuardedControl(session, box, self._switch) for name, box in boxes.items()}
         camera = gui.add_button_group("Camera", tuple(view.VIEWS))
-        camera.on_click(session.guarded(lambda _: session.look(self._seen_from(camera.value))))
+        camera.on_click(session.guarded(lambda _: session.look(session.seen_from(camera.value))))
         self._keys = [self._add_key(label, name, key) for label, name, key in KEYS]
         reset = gui.add_command("First view", description="Look at the robot as at first", hotkey="V")
-        reset.on_trigger(session.guarded(lambda _: session.look(self._seen_from("Reset"))))
+        reset.on_trigger(session.guarded(lambda _: session.look(session.seen_from("Reset"))))
         self._keys.append(reset)
+        hide = gui.add_button("Presentation", icon="presentation", hint="The robot alone, in large type (key M).")
+        hide.on_click(session.guarded(lambda _: session.present(True)))
+        present = gui.add_command("Presentation", description="Hide or show the panels", hotkey="M")
+        present.on_trigger(session.guarded(lambda _: session.present(not session.is_presenting)))
+        self._keys.append(present)
 
     def _add_key(self, label: str, name: str, key: str) -> Any:
         """A command that turns a switch."""
@@ -108,11 +112,6 @@ class ViewPanel(Panel):
         command = self._session.client.gui.add_command(label, description="Show or hide", hotkey=key)
         command.on_trigger(self._session.guarded(turn))
         return command
-
-    def _seen_from(self, name: str) -> view.Camera:
-        session = self._session
-        points = view.drawn_points(session.robot, visuals.drawing(session.robot).parts, session.poses)
-        return view.first_camera(session.robot, points, name, session.client.camera.aspect)
 
     def _switch(self) -> None:
         """Show and hide as the switches say."""
@@ -137,7 +136,7 @@ class ViewPanel(Panel):
 
     def _show_backdrop(self) -> None:
         on = {name: switch.value for name, switch in self._switches.items()}
-        self._backdrop.show(ground=on["ground"], shadow=on["shadow"], dark=self._session.dark)
+        self._session.backdrop.show(ground=on["ground"], shadow=on["shadow"], dark=self._session.dark)
 
     # --- the state ---
 
@@ -163,4 +162,3 @@ class ViewPanel(Panel):
             key.remove()
         self._trail.clear()
         self._total.remove()
-        self._backdrop.remove()

@@ -12,6 +12,7 @@ from chainrule.studio.player.transport import Runner
 from chainrule.studio.scene.base import DrawnBase
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 KEYS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -59,6 +60,14 @@ class WheelsPanel(Panel):
     title = "Wheels"
     icon = "steering-wheel"
     rate = 30.0
+
+    def suits(self, robot: Robot) -> bool:
+        """Whether the robot drives over the ground."""
+        return any(places.joint.type == "planar" for places in robot.model.layout.joints)
+
+    def draws(self, session: Session) -> bool:
+        """Whether the base is in the scene, or about to be."""
+        return self.drawn is not None or self.runner.playing
 
     def build(self, session: Session) -> None:
         """Make the controls; the base appears when it is first driven."""

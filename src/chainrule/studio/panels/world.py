@@ -20,6 +20,7 @@ from chainrule.studio.scene.nodes import arrays_of
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
+    from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
 GRAVITY_COLOR = np.array([[70, 84, 108]], dtype=np.uint8)
@@ -35,6 +36,14 @@ class WorldPanel(Panel):
     tab = "Dynamics"
     open = False
 
+    def suits(self, robot: Robot) -> bool:
+        """Whether there are masses for gravity to pull at."""
+        return has_moving_mass(robot)
+
+    def draws(self, session: Session) -> bool:
+        """Whether gravity or a payload is in the scene."""
+        return self._arrow is not None or bool(session.state.parameters)
+
     def build(self, session: Session) -> None:
         """Make the controls."""
         gui, robot = session.client.gui, session.robot
@@ -46,7 +55,7 @@ class WorldPanel(Panel):
         self._size = gui.add_slider("Size m/s²", 0.0, 25.0, step=0.01, initial_value=min(self._own, 25.0))
         self._tilt = gui.add_slider("Tilt °", 0.0, 180.0, step=1.0, initial_value=0.0)
         self._heading = gui.add_slider("Towards °", -180.0, 180.0, step=1.0, initial_value=0.0)
-        most = round_up(max(0.5 * robot.mass if has_moving_mass(robot) else 1.0, 0.01))
+        most = round_up(max(0.5 * robot.mass, 0.01))
         self._mass = gui.add_slider("Payload kg", 0.0, most, step=most / 500, initial_value=0.0)
         self._place = gui.add_vector3("Its place (m)", (0.0, 0.0, 0.0), step=0.01)
         self._dry = gui.add_slider("Dry friction, times", 0.0, 5.0, step=0.05, initial_value=1.0)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.robot.robot import Robot
+from chainrule.shapes.skeleton import skeleton
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.studio.player.live import Live, Sample, Settings
 
@@ -40,6 +42,40 @@ class PlayerSource(Protocol):
         """Move on to a time from where the last call of show or play was."""
 
 
+PULL_STEP_S = 0.008
+"""The time for which the force of a pull stays what it is; it must be short beside the swings on the spring."""
+
+PULL_LENGTH = 0.5
+"""The length of a pull that is as strong as the robot's weight, as a part of its reach."""
+
+PULL_DAMPING_S = 0.1
+"""The damping of the spring, as the time in which it alone would lead back to the hand."""
+
+
+class Pull(NamedTuple):
+    """A hand that pulls at a point of a link by a spring."""
+
+    link: str
+    point: Array
+    """(3,), in the frame of the link."""
+    hand: Array
+    """(3,), in the base frame."""
+
+
+def pull_wrench(robot: Robot, pull: Pull, q: Array, before: Array | None, dt: float) -> tuple[Array, Array]:
+    """The wrench (6,) of a pull on the link's origin, in world axes, and where the point is (3,).
+
+    before: where the point was dt ago, for the damping of the spring.
+    """
+    T = np.asarray(robot.pose(q, pull.link))
+    arm = T[:3, :3] @ pull.point
+    at = T[:3, 3] + arm
+    stiffness = 9.81 * robot.mass / (PULL_LENGTH * skeleton(robot).reach)
+    velocity = np.zeros(3) if before is None else (at - before) / dt
+    force = stiffness * (pull.hand - at - PULL_DAMPING_S * velocity)
+    return np.concatenate([np.cross(arm, force), force]), at
+
+
 class LiveSource:
     """A simulation of the session's robot, made when it is first played."""
 
@@ -48,6 +84,8 @@ class LiveSource:
     def __init__(self, session: Session, settings: Callable[[], Settings]) -> None:
         self.session, self.settings = session, settings
         self.live: Live | None = None
+        self.pull: Pull | None = None
+        """The hand of the user on a link."""
         self._shown: Sample | None = None
         self._ends: dict[str, float] = {}
 
@@ -92,9 +130,19 @@ class LiveSource:
             live.push(self.session.state.wrenches)
             live.run_to(end)
             self._end_pushes(end)
+        self._run_under_pull(live, time)
         live.push(self.session.state.wrenches)
         live.run_to(time)
         self._move(live.sample, by)
+
+    def _run_under_pull(self, live: Live, time: float) -> None:
+        """Simulate up to a time while the user pulls at a link."""
+        at: Array | None = None
+        while (pull := self.pull) is not None and live.end < time - 1e-9:
+            wrench, at = pull_wrench(live.robot, pull, live.sample.q, at, PULL_STEP_S)
+            others = self.session.state.wrenches
+            live.push({**others, pull.link: wrench + others.get(pull.link, 0.0)})
+            live.run_to(min(time, live.end + PULL_STEP_S))
 
     def _prepare(self) -> Live:
         """The simulation with the present settings, at the moment that is shown."""

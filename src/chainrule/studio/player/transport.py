@@ -133,7 +133,7 @@ class Runner:
 
     def _run(self, stop: threading.Event) -> None:
         try:
-            self.session.guarded(lambda: self._play_frames(stop))()
+            self.session.guarded(lambda: self._play_frames(stop), work=None)()
         finally:
             if stop is self._stop:
                 self.clock.pause()
@@ -142,7 +142,7 @@ class Runner:
 
     def _play_frames(self, stop: threading.Event) -> None:
         """Move the robot, wait until the page has drawn it, and so on: a slow page gets fewer frames."""
-        with self._lock:
+        with self._lock, self.session.busy("Preparing the motion …"):
             self.source.begin()
         last = monotonic()
         with ThreadPoolExecutor(1, "chainrule studio page") as answers:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LAMP_DISTANCE = 6.0
 """Distance of the lamp from the robot, as a multiple of the robot's size."""
 
+SKY, FLOOR = (255, 255, 255), (176, 184, 196)
+"""Colors of the light that comes from everywhere, from above and from below."""
+
 LAMP_DIRECTION = (-0.35, -0.45, 1.0)
 """Toward the lamp, in axes whose z points up."""
 
@@ -42,7 +45,7 @@ class Backdrop:
     """Ground, lamp and background of a tab; without the lamp, the lights are those that viser has by itself."""
 
     def __init__(self, scene: SceneApi, ground: Ground, *, dark: bool, lamp: bool = True) -> None:
-        self._scene, self._place, self._has_lamp = scene, ground, lamp
+        self._scene, self.place, self._has_lamp = scene, ground, lamp
         self._turn = surfaces.rotation_along(ground.up)
         self._dark, self._has_ground, self._has_shadow = dark, True, True
         self._ground: Any = None
@@ -56,7 +59,7 @@ class Backdrop:
             self._draw()
 
     def _draw(self) -> None:
-        colors, place, size = theme(self._dark), self._place, self._place.size
+        colors, place, size = theme(self._dark), self.place, self.place.size
         spacing = grid_spacing(size)
         self._scene.set_background_image(gradient(colors.bottom, colors.top), format="png")
         self._ground = self._scene.add_grid(
@@ -83,11 +86,12 @@ class Backdrop:
 
     def _new_lights(self, strength: float) -> list[Any]:
         """Add the lamp, whose shadow has soft edges, and a weak light from the other side."""
-        place = self._place
+        place = self.place
         toward = self._turn @ np.array(LAMP_DIRECTION) / np.linalg.norm(LAMP_DIRECTION)
         middle: Array = place.point + 0.4 * place.size * place.up
         distance = LAMP_DISTANCE * place.size
         self._scene.configure_default_lights(enabled=False)
+        self._scene.configure_environment_map(hdri=None)  # reflections take seconds where there is no graphics card
         lamp = self._scene.add_light_spot(
             "/lamp",
             intensity=strength,
@@ -101,7 +105,10 @@ class Backdrop:
         fill = self._scene.add_light_directional(
             "/fill", intensity=0.25 * strength, position=tuple(self._turn @ np.array([3.0, 2.0, 1.0]))
         )
-        return [lamp, fill]
+        sky = self._scene.add_light_hemisphere(
+            "/sky", sky_color=SKY, ground_color=FLOOR, intensity=0.6 * strength, wxyz=quaternions(self._turn)
+        )
+        return [lamp, fill, sky]
 
     def remove(self) -> None:
         """Remove ground and lights."""

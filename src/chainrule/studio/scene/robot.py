@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class DrawnRobot:
         self.root = scene.add_frame(name, show_axes=False)
         self.links = [scene.add_frame(f"{name}/link{k}", show_axes=False) for k in range(len(robot.link_names))]
         """The node of each link, in the order of link_names."""
+        self._on_drag: Callable[[str, Any], None] | None = None
         self._meshes: list[tuple[DrawnPart, Any]] = []
         self._bars: list[tuple[Bar, Any]] = []
         self.restyle(style)
@@ -73,6 +74,29 @@ class DrawnRobot:
             )
             self._bars.append((bar, self._add_mesh(f"/bar{i}", unit, self._color or color_of(bar.role, 0))))
         self._move_bars()
+        self._bind()
+
+    def drag_by(self, callback: Callable[[str, Any], None] | None) -> None:
+        """Call back with the name of a link and viser's event while its body is dragged; None: drags turn the camera.
+
+        Callbacks come one after the other, on the server's event loop.
+        """
+        self._on_drag = callback
+        for _, node in self._meshes:
+            node.remove_drag_callback()
+        self._bind()
+
+    def _bind(self) -> None:
+        callback = self._on_drag
+        if callback is None:
+            return
+        for part, node in self._meshes:
+            name = self._robot.link_names[part.link]
+
+            async def call(event: Any, name: str = name) -> None:
+                callback(name, event)
+
+            node.on_drag("left")(call)
 
     def _add_mesh(self, name: str, surface: surfaces.Surface, color: Color, opacity: float = 1.0) -> Any:
         return add_surface(
