@@ -11,8 +11,7 @@ from chainrule.compile.jacobian_products import JacobianProduct
 from chainrule.compile.trace import trace
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate
-from chainrule.core.loads import load_on
-from chainrule.core.reading import read_wrenches
+from chainrule.core.reading import load_on, read_wrenches
 from chainrule.functions.table import FUNCTIONS
 
 STEP = 1e-6

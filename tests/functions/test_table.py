@@ -57,7 +57,7 @@ def test_defaults_of_methods_are_those_of_the_table(name):
     for option, record in FUNCTIONS[name].options.items():
         if record.is_public:
             default = parameters[option].default
-            assert default is None or default == record.default(robot, {}), (name, option)
+            assert default is None or default == record.default_for(robot, {}), (name, option)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

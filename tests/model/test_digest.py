@@ -9,7 +9,7 @@ import pytest
 import chainrule as cr
 from chainrule.errors import ModelError
 from chainrule.formats.native import from_native, to_json
-from chainrule.model.digest import ANNOTATIONS
+from chainrule.model.model import ANNOTATIONS
 
 pytestmark = pytest.mark.interpreted
 

@@ -76,7 +76,7 @@ class Kernel:
     @property
     def signature(self) -> str:
         """Core dimensions, as a generalized ufunc writes them."""
-        return self._shape.numpy
+        return gufunc.core_signature(self._shape.inputs, self._shape.output)
 
     @property
     def lanes(self) -> int:

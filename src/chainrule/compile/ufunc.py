@@ -17,4 +17,4 @@ def compile_ufunc(tape: Tape, name: str, label: str) -> np.ufunc:
     text = batch_module(tape, signature, engine.lanes(64)).text()
     entry = disk_cache.read_or_compile(text, {"robot": label, "function": name, "bits": 64})
     loop = gufunc.InnerLoop(engine.MachineCode(entry.code))
-    return gufunc.generalized_ufunc(None, loop, name, label, signature.numpy)
+    return gufunc.generalized_ufunc(None, loop, name, label, gufunc.core_signature(signature.inputs, signature.output))

@@ -24,10 +24,9 @@ import numpy as np
 from chainrule.arguments import checked_out
 from chainrule.core.dask import takes_dask
 from chainrule.core.evaluation import evaluate
-from chainrule.core.loads import NO_LOADS, load_on
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import NO_PARAMETERS, ParameterValues
-from chainrule.core.reading import find_link, read_wrenches
+from chainrule.core.reading import NO_LOADS, find_link, load_on, read_wrenches
 from chainrule.functions.table import Argument, Function, register
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from chainrule.core.validation import has_mass, idle_joints
+from chainrule.core.validation import idle_joints
 from chainrule.model import Model, edits
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def driven_velocities(robot: Modelled) -> tuple[int, ...]:
 
 def has_moving_mass(robot: Modelled) -> bool:
     """Whether anything that moves has a mass, an inertia or a rotor."""
-    return remember(robot, "has mass", lambda: has_mass(merged_model(robot)))
+    return remember(robot, "has mass", lambda: merged_model(robot).has_mass)
 
 
 def massless_joints(robot: Modelled) -> tuple[str, ...]:

@@ -23,11 +23,10 @@ from chainrule.core.derived import (
     merged_model,
     remember,
 )
-from chainrule.core.loads import NO_LOADS, Loads
 from chainrule.core.parameters import bound_parameters, read_parameters
 from chainrule.core.patterns import CallPatterns, PlainCall
 from chainrule.core.plausibility import warn_of_degrees
-from chainrule.core.reading import read_arguments, read_state
+from chainrule.core.reading import NO_LOADS, Loads, read_arguments, read_state
 from chainrule.core.requirements import describe_lack
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
@@ -84,7 +83,7 @@ def evaluate(
 def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict[str, Any]) -> Callable[..., Array]:
     """A function with its options, as a function of vectors and wrenches; builtin where that is possible."""
     entry = FUNCTIONS[function]
-    if entry.loaded:
+    if loads.links:
         options["loads"] = loads.links
     call = _plain_call(robot, function, options)
 
@@ -210,7 +209,7 @@ def options_of(robot: Mechanism, function: str, given: Mapping[str, Any]) -> dic
     chosen: dict[str, Any] = {}
     for name, option in known.items():
         value = given.get(name)
-        chosen[name] = option.default(robot, chosen) if value is None else option.check(robot, value)
+        chosen[name] = option.default_for(robot, chosen) if value is None else option.check(robot, value)
     for name in given:
         if name not in known:
             raise UnknownNameError.of("option", name, known, f"the kernel {function!r}")

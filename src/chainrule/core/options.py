@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainrule.algorithms import jacobians, regressor
@@ -14,11 +14,6 @@ from chainrule.core.reading import find_joints, find_link
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.functions.table import Option
 from chainrule.model import Model
-
-
-def constant(value: Any) -> Callable[[Any, Mapping[str, Any]], Any]:
-    """A default that no robot changes."""
-    return lambda robot, options: value
 
 
 def indices(what: str, size: Callable[[Model], int]) -> Callable[[Any, Any], tuple[int, ...]]:
@@ -65,15 +60,15 @@ def chosen_parts(value: Any) -> tuple[str, ...]:
 
 
 LINK = Option(lambda robot, options: find_link(robot), find_link)
-RELATIVE_TO = Option(constant(None), find_link)
-FRAME = Option(constant("world"), lambda robot, value: one_of(jacobians.FRAMES, value, "frame"))
+RELATIVE_TO = Option(None, find_link)
+FRAME = Option("world", lambda robot, value: one_of(jacobians.FRAMES, value, "frame"))
 """The axes and the point of every twist, wrench, Jacobian, velocity and acceleration, in and out."""
-WITH_GRAVITY = Option(constant(False), lambda robot, value: flag(value, "gravity"))
-HALF = Option(constant(False), lambda robot, value: flag(value, "half"))
-ORDER = Option(constant("rpy"), lambda robot, value: one_of(ORDERS, value, "order of angles"))
+WITH_GRAVITY = Option(False, lambda robot, value: flag(value, "gravity"))
+HALF = Option(False, lambda robot, value: flag(value, "half"))
+ORDER = Option("rpy", lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.joint_names, find_joints)
-PARTS = Option(constant(regressor.PARTS), lambda robot, value: chosen_parts(value))
-LOADS = Option(constant(()), _links, is_public=False)
+PARTS = Option(regressor.PARTS, lambda robot, value: chosen_parts(value))
+LOADS = Option((), _links, is_public=False)
 ONE_LOAD = Option(lambda robot, options: (find_link(robot),), _one_link, is_public=False)
 ROWS = Option(
     lambda robot, options: closure_of(robot).rows, indices("rows", lambda model: len(model.rows)), is_public=False
@@ -82,7 +77,7 @@ RANK = Option(lambda robot, options: min(len(options["rows"]), closure_of(robot)
 ACTUATED = Option(
     lambda robot, options: driven_velocities(robot), indices("actuated", lambda model: model.nv), is_public=False
 )
-HELD = Option(constant(()), indices("held", lambda model: model.nv), is_public=False)
+HELD = Option((), indices("held", lambda model: model.nv), is_public=False)
 
 OF_LINK = {"link": LINK, "frame": FRAME}
 LOADED = {"loads": LOADS, "frame": FRAME}

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import MAX_DIMENSIONS, Array, named_dofs, names, together
+from chainrule.arguments import MAX_DIMENSIONS, WRENCH_UNITS, Array, named_dofs, names, rows_of, together
 from chainrule.core.dimensions import match_dimensions
-from chainrule.core.loads import Loads, read_loads
+from chainrule.core.foreign import refuse_symbols
 from chainrule.core.names import read_joint_array, read_joint_values
-from chainrule.errors import ModelError, ShapeError
-from chainrule.functions.table import ARGUMENTS
+from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.functions.table import ARGUMENTS, WRENCH_LENGTH
 from chainrule.model import Quantity, edits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.core.mechanism import Mechanism
+
+
+class Loads(NamedTuple):
+    """Wrenches (moment, force) that the world applies to links or frames."""
+
+    links: tuple[str, ...] = ()
+    wrenches: tuple[Array, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What each is called in messages."""
+
+
+NO_LOADS = Loads()
 
 
 def find_link(robot: Mechanism, name: str | None = None) -> str:
@@ -104,5 +116,37 @@ def refuse_zero_quaternions(robot: Mechanism, q: Array, what: str) -> None:
 def read_wrenches(
     robot: Mechanism, caller: str, tip_wrench: ArrayLike | None = None, external: Mapping[str, ArrayLike] | None = None
 ) -> Loads:
-    """The wrenches of a call, checked."""
-    return read_loads(robot.model, caller, tip_wrench, external)
+    """The wrenches of a call, checked.
+
+    `tip_wrench` is what the end-effector applies to its surroundings, so that it counts with the opposite sign;
+    `external[link]` is what the world applies to that link.
+    """
+    if tip_wrench is None and external is None:
+        return NO_LOADS
+    if external is not None and not isinstance(external, Mapping):
+        raise ShapeError(
+            f"{caller}: external must be a dictionary of link names and wrenches, got {short_repr(external)}"
+        )
+    links: list[str] = []
+    arrays: list[Array] = []
+    labels: list[str] = []
+    for name, wrench in (external or {}).items():
+        robot.model.locate(name)
+        links.append(name)
+        labels.append(f"external[{name!r}]")
+        arrays.append(_six(wrench, f"{caller}: {labels[-1]}"))
+    if tip_wrench is not None:
+        links.append(robot.model.tip)
+        labels.append("tip_wrench")
+        arrays.append(-_six(tip_wrench, f"{caller}: tip_wrench"))
+    return Loads(tuple(links), tuple(arrays), tuple(labels))
+
+
+def load_on(link: str, wrench: Any, caller: str, label: str = "tip_wrench") -> Loads:
+    """One wrench on one link."""
+    return Loads((link,), (_six(wrench, f"{caller}: {label}"),), (label,))
+
+
+def _six(wrench: Any, what: str) -> Array:
+    refuse_symbols(wrench, what)
+    return rows_of(wrench, WRENCH_LENGTH, what, "moment and force", WRENCH_UNITS)

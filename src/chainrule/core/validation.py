@@ -92,19 +92,12 @@ def inspect(model: Model, *, repair: bool = False, physics: bool = True) -> tupl
     model = replace(model, links=tuple(links), joints=tuple(joints))
     if not physics:
         return model, problems
-    if not has_mass(model):
+    if not model.has_mass:
         if model.nv:
             problems.append(NO_MASSES)
     else:
         model = _inspect_mass_matrix(model, repair, problems)
     return model, problems
-
-
-def has_mass(model: Model) -> bool:
-    """Whether anything that moves has a mass, an inertia or a rotor."""
-    return any(link.mass or any(link.inertia.entries()) for link in model.links[1:]) or any(
-        dof.rotor for joint in model.joints for dof in joint.dofs
-    )
 
 
 def _numbers(T: Transform) -> Iterator[float]:

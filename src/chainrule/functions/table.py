@@ -53,13 +53,18 @@ WRENCH_LENGTH = 6
 class Option:
     """A choice that is fixed before any state is known, and so a part of what a kernel is compiled for.
 
-    `default` is computed from the robot and the options before this one; `check` returns the value to use, or raises.
+    `default` is a value, or computed from the robot and the options before this one; `check` returns the value to use,
+    or raises.
     """
 
-    default: Callable[[Any, Mapping[str, Any]], Any]
+    default: Any
     check: Callable[[Any, Any], Any]
     is_public: bool = True
     """Whether the method takes it as a parameter of the same name."""
+
+    def default_for(self, robot: Any, chosen: Mapping[str, Any]) -> Any:
+        """The value where none is given, after those of the options before this one."""
+        return self.default(robot, chosen) if callable(self.default) else self.default
 
 
 # --- shapes and units ---

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from numbers import Real
 from typing import Any
 
 from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
 from chainrule.model.configurations import Configuration, refuse_bad_configurations, sort_positions
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
-from chainrule.model.digest import digest
 from chainrule.model.geometry import Geometry, refuse_bad_geometries
 from chainrule.model.layout import Layout
 from chainrule.model.lifting import Lift, lift_vector
@@ -27,6 +28,9 @@ from chainrule.model.tree import depth_first, refuse_clashes
 from chainrule.spatial import Scalar, Transform, Twist, Vector
 
 GRAVITY = Vector(0.0, 0.0, -9.81)
+
+ANNOTATIONS = frozenset({"geometries", "configurations", "notes", "problems", "dh"})
+"""Fields of models and joints that play no part in motions."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,16 @@ class Model:
 
     @cached_property
     def _digest(self) -> str:
-        return digest(self)
+        lines: list[str] = []
+        _list_fields(self, lines.append)
+        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def has_mass(self) -> bool:
+        """Whether anything that moves has a mass, an inertia or a rotor."""
+        return any(link.mass or any(link.inertia.entries()) for link in self.links[1:]) or any(
+            dof.rotor for joint in self.joints for dof in joint.dofs
+        )
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -335,3 +348,31 @@ def _refuse_bad_mimics(joints: Sequence[Joint], where: str) -> None:
                 f"{here} ({joint.type}) mimics {source.name!r} ({source.type}), but only joints with one degree of "
                 "freedom can mimic or be mimicked"
             )
+
+
+# --- the digest ---
+
+
+def _list_fields(value: object, say: Callable[[str], None]) -> None:
+    """Say every number and name in the fields of a dataclass, one a line, but for annotations."""
+    if value is None or isinstance(value, (str, bool)):
+        say(repr(value))
+    elif isinstance(value, Real):
+        say((float(value) + 0.0).hex())  # -0.0 is 0.0
+    elif isinstance(value, (tuple, list)):
+        say(f"{len(value)} items")
+        for item in value:
+            _list_fields(item, say)
+    elif hasattr(value, "fingerprint"):  # a friction law of the user's own
+        say(f"law {value.fingerprint}")
+    elif is_dataclass(value):
+        kind = type(value)
+        say(f"{kind.__module__}.{kind.__qualname__}")
+        for field in fields(value):
+            if field.name not in ANNOTATIONS:
+                _list_fields(getattr(value, field.name), say)
+    else:
+        raise ModelError(
+            f"the digest of a model needs numbers, names, and dataclasses of these, got {short_repr(value)}; kinds of "
+            "joints are frozen dataclasses"
+        )

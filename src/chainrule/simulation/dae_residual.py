@@ -23,9 +23,8 @@ from chainrule.arguments import Array, number, one_of, real_array, refuse_nonfin
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate, require
-from chainrule.core.loads import Loads
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.reading import read_argument, read_state, read_wrenches
+from chainrule.core.reading import Loads, read_argument, read_state, read_wrenches
 from chainrule.display import tables
 from chainrule.dynamics import dae
 from chainrule.dynamics.dae import Block

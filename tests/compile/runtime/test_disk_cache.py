@@ -8,7 +8,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
-from chainrule.compile.runtime import disk_cache, engine, secret, threads
+from chainrule.compile.runtime import disk_cache, engine, private_files, threads
 from compile.support import built, works
 
 
@@ -197,9 +197,9 @@ def test_an_entry_that_somebody_else_has_made_is_not_believed(empty_cache, tmp_p
 
 def test_the_secret_is_for_the_users_eyes_only_and_lies_elsewhere(empty_cache):
     built()
-    path = secret.file()
+    path = private_files.secret_file()
     assert path.stat().st_mode & 0o777 == 0o600
-    assert path.stat().st_size == secret.SECRET_BYTES
+    assert path.stat().st_size == private_files.SECRET_BYTES
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert empty_cache not in path.parents
     assert not list(path.parent.glob("*.part"))
@@ -208,7 +208,7 @@ def test_the_secret_is_for_the_users_eyes_only_and_lies_elsewhere(empty_cache):
 @pytest.fixture
 def own_state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(secret, "_known", {})
+    monkeypatch.setattr(private_files, "_secrets", {})
     monkeypatch.setattr(disk_cache, "_warned", set())
     return tmp_path / "state"
 
@@ -216,8 +216,8 @@ def own_state(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("own_state")
 def test_a_secret_that_others_can_read_is_not_used(empty_cache, monkeypatch):
     built()
-    secret.file().chmod(0o640)
-    monkeypatch.setattr(secret, "_known", {})
+    private_files.secret_file().chmod(0o640)
+    monkeypatch.setattr(private_files, "_secrets", {})
     with pytest.warns(
         disk_cache.CacheWarning, match=r"other users can read the file '.*cache\.key' \(it holds the secret"
     ):
@@ -230,18 +230,18 @@ def test_a_secret_that_others_can_read_is_not_used(empty_cache, monkeypatch):
 @pytest.mark.parametrize("size", [0, 7])
 def test_half_a_secret_is_replaced(size, empty_cache, monkeypatch):
     built()
-    before = secret.secret()
-    secret.file().write_bytes(before[:size])
-    monkeypatch.setattr(secret, "_known", {})
+    before = private_files.secret()
+    private_files.secret_file().write_bytes(before[:size])
+    monkeypatch.setattr(private_files, "_secrets", {})
     assert not built().cached
-    assert len(secret.secret()) == secret.SECRET_BYTES
-    assert secret.secret() != before
+    assert len(private_files.secret()) == private_files.SECRET_BYTES
+    assert private_files.secret() != before
     assert built().cached
 
 
 @pytest.mark.usefixtures("own_state")
 def test_many_processes_that_begin_at_once_share_one_secret(empty_cache):
-    code = "import chainrule.compile.runtime.secret as s; input(); print(s.secret().hex())"
+    code = "import chainrule.compile.runtime.private_files as s; input(); print(s.secret().hex())"
     workers = [
         subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(6)

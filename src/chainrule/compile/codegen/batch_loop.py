@@ -36,12 +36,6 @@ class CoreSignature:
             size *= n
         return size
 
-    @property
-    def numpy(self) -> str:
-        """The signature as a generalized ufunc writes it."""
-        inputs = ",".join(f"({n})" for n in self.inputs)
-        return f"{inputs}->({','.join(map(str, self.output))})"
-
 
 class _TileBuilder:
     """IR lines with fresh names."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,15 @@ class InnerLoop:
         return self.reserve.address if self.reserve else 0
 
 
+def core_signature(inputs: Sequence[int], output: Sequence[int]) -> str:
+    """Core dimensions as NumPy writes them: "(7),(7)->(7,7)"."""
+    return f"{','.join(f'({n})' for n in inputs)}->({','.join(map(str, output))})"
+
+
 def generalized_ufunc(
     single: InnerLoop | None, double: InnerLoop | None, name: str, doc: str, signature: str
 ) -> np.ufunc:
-    """A ufunc of loops for floats and for doubles, which it keeps alive.
+    """A ufunc of loops for floats and for doubles, which it keeps alive; `core_signature` writes its signature.
 
     NumPy takes the first loop that its arguments can be cast to safely, so floats come first.
     """

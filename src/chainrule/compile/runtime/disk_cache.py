@@ -1,8 +1,8 @@
 """Compiled kernels on disk: in the user's own directory, keyed by all that shaped them, authenticated when read.
 
 An entry is a line of JSON (its key, facts about the kernel, a code that authenticates both) and the object file. That
-code is an HMAC with a secret that only the user's own account can read (`secret`). An entry that is truncated, changed,
-made by somebody else or for another key is not used, and is replaced when the kernel is built again.
+code is an HMAC with a secret that only the user's own account can read (`private_files`). An entry that is truncated,
+changed, made by somebody else or for another key is not used, and is replaced when the kernel is built again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chainrule.compile.runtime import secret, settings
-from chainrule.compile.runtime.private_files import Refusal, check_folder, make_folder, read_file
+from chainrule.compile.runtime import settings
+from chainrule.compile.runtime.private_files import Refusal, check_folder, make_folder, read_file, secret
 from chainrule.errors import ShapeError, warn_user
 
 MAX_CACHE_BYTES = 512 * 1024 * 1024
@@ -117,7 +117,7 @@ def read(key: str) -> CacheEntry | None:
     try:
         place = folder()
         check_folder(place)
-        secret.secret()
+        secret()
     except (Refusal, ShapeError) as error:
         _warn_once(error)
         return None
@@ -139,7 +139,7 @@ def read(key: str) -> CacheEntry | None:
 
 def _authentication(key: str, facts: Any, code: bytes) -> str:
     text = json.dumps([key, facts], sort_keys=True).encode()
-    return hmac.new(secret.secret(), text + b"\n" + code, hashlib.sha256).hexdigest()
+    return hmac.new(secret(), text + b"\n" + code, hashlib.sha256).hexdigest()
 
 
 def write(key: str, entry: CacheEntry) -> None:

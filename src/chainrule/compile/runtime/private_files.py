@@ -1,12 +1,18 @@
-"""Files and folders that only this user can change: checked, made, read.
+"""Files and folders that only this user can change: checked, made, read; and the secret that one of them holds.
 
-A file is checked after it was opened, so that what was checked is what is read.
+A file is checked after it was opened, so that what was checked is what is read. The secret authenticates what this user
+has stored: random bytes that only the user can read. It does not lie among what it authenticates, so that a folder from
+elsewhere does not bring a secret of its own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import stat
+import sys
+import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -91,3 +97,74 @@ def _is_own_group(group: int) -> bool:
     except KeyError:
         return False
     return group == user.pw_gid and entry.gr_name == user.pw_name and set(entry.gr_mem) <= {user.pw_name}
+
+
+# --- the secret ---
+
+SECRET_BYTES = 32
+
+_secrets: dict[Path, bytes] = {}
+
+
+def secret_file() -> Path:
+    """The file of the secret: `chainrule/cache.key` in the user's directory for states of programs."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        chosen = os.environ.get("XDG_STATE_HOME", "")
+        base = Path(chosen) if os.path.isabs(chosen) else Path.home() / ".local" / "state"
+    return base / "chainrule" / "cache.key"
+
+
+def secret() -> bytes:
+    """The secret, made if there is none yet.
+
+    Raises Refusal where others could know or change it, OSError where it cannot be kept, RuntimeError without a home.
+    """
+    path = secret_file()
+    if path not in _secrets:
+        if not path.is_absolute():
+            raise Refusal(f"the home directory must be an absolute path, got {str(path)!r}")
+        make_folder(path.parent)
+        found = _read_secret(path)
+        is_whole = found is not None and len(found) == SECRET_BYTES
+        _secrets[path] = found if found and is_whole else _make_secret(path, damaged=found is not None)
+    return _secrets[path]
+
+
+def _read_secret(path: Path) -> bytes | None:
+    """The content of the file: the secret, or half of one; None where there is no file."""
+    try:
+        return read_file(path, secret=True)
+    except FileNotFoundError:
+        return None
+    except Refusal as error:
+        advice = "it holds the secret that authenticates them; remove it, and a new one is made"
+        raise Refusal(f"{error} ({advice})") from error
+
+
+def _make_secret(path: Path, damaged: bool) -> bytes:
+    """Make the secret, unless another process was faster: nobody ever sees half of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")  # which nobody else can read
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(secrets.token_bytes(SECRET_BYTES))
+            out.flush()
+            os.fsync(out.fileno())
+        try:
+            if damaged:  # half of one, which somebody else has left
+                path.unlink(missing_ok=True)
+            os.link(temporary, path)
+        except FileExistsError:
+            pass
+        except (OSError, AttributeError):  # there are no links here
+            os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+    made = _read_secret(path)
+    if not made or len(made) != SECRET_BYTES:
+        raise OSError(f"the file {str(path)!r} cannot be kept")
+    return made
