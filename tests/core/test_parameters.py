@@ -282,6 +282,43 @@ def test_closed_loops():
         linkage.at({f"{link}.length": 1.0}).mass_matrix(q)
 
 
+EDITS = {
+    "link2.mass": 1.7, "link1.com.y": 0.2, "link2.inertia": [0.1, 0.1, 0.1, 0, 0, 0], "joint2.viscous": 0.4, "joint1.origin.z": 0.1,
+    "gravity.y": -3.0, "tool.payload.mass": 1.5, "joint1.rotor": 0.02, "joint2.pose.yaw": 0.3, "*.coulomb": [0.2, 0.3],
+}  # fmt: skip
+
+
+def test_an_edit_has_the_words_of_at():
+    arm, state = ARM.reference, ([0.3, 0.4], [1.0, 2.0], [0.5, 0.6])
+    for name, value in EDITS.items():
+        expected = arm.at({name: value}).inverse_dynamics(*state)
+        part, _, number = name.partition(".")
+        kind = "links" if part in arm.link_names else "joints"
+        robots = [arm.edit({name: value})]
+        if part not in ("gravity", "tool") and "pose" not in name:
+            robots.append(arm.edit(**{kind: {part: {number: value}}}))
+        if name not in arm.parameters.names:
+            robots.append(arm.parameters.with_values({name: value}))
+        for robot in robots:
+            assert_allclose(robot.inverse_dynamics(*state), expected, rtol=1e-12, atol=1e-12, err_msg=name)
+    assert_allclose(arm.edit(EDITS).inverse_dynamics(*state), arm.at(EDITS).inverse_dynamics(*state), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (5, cr.ShapeError, "parameters must be a dictionary"),
+        ({"link2.mass": [1.0, 2.0]}, cr.ShapeError, "must be one value of one robot, got a batch"),
+        ({"link2.inertia.zz": 1e6}, cr.ModelError, "edit: link 'link2' of robot 'planar_2r' .* triangle inequality"),
+        ({"link2.com.w": 1.0}, cr.UnknownNameError, "parameter 'link2.com' has no number named 'w'"),
+    ],
+    ids=repr,
+)
+def test_edits_that_no_robot_has_are_refused(given, error, message):
+    with pytest.raises(error, match=message):
+        ARM.reference.edit(given)
+
+
 def test_numbers_that_were_read_are_taken_as_they_are():
     read = ParameterValues(("tool.payload",), (np.zeros(10),))
     close(ARM.reference.at(read).mass_matrix([0.1, 0.2]), ARM.reference.mass_matrix([0.1, 0.2]))

@@ -19,6 +19,7 @@ from chainrule.model.parameters import (
     is_parameter,
     parameter_length,
     put_parameters,
+    put_values,
 )
 from chainrule.spatial import Symmetric, Vector
 from chainrule.spatial.physical import objection
@@ -81,6 +82,26 @@ def read_parameters(model: Model, caller: str, given: Any) -> ParameterValues:
     if any(parameter.kind.form in ("JOINT.static", "JOINT.coulomb") for parameter in found):
         _refuse_weak_hold(model, values, caller)
     return values
+
+
+def edited_model(model: Model, caller: str, given: Any) -> Model:
+    """The model with other values of parameters, one of each, as users give them."""
+    values = read_parameters(model, caller, given)
+    for name, array in zip(values.names, values.arrays, strict=True):
+        if array.ndim > 1:
+            raise ShapeError(
+                f"{caller}: {name!r} must be one value of one robot, got a batch of shape {array.shape[:-1]}; "
+                "robot.at({...}) takes one value for each row"
+            )
+    edited = put_values(model, values.names, [array.tolist() for array in values.arrays])
+    for old, link in zip(model.links, edited.links, strict=True):
+        wrong = None if link == old else objection(link.mass, link.com, link.inertia)
+        if wrong:
+            raise ModelError(
+                f"{caller}: link {link.name!r} of robot {model.name!r} {wrong}; give a mass (kg), and an inertia about "
+                "the center of mass (kg m^2) that fits it"
+            )
+    return edited
 
 
 def parameter_dimensions(given: Mapping[str, Any], shape: tuple[int, ...], key: Any) -> int:

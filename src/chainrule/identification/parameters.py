@@ -13,9 +13,11 @@ from chainrule.arguments import Array, flag, number, real_array, refuse_nonfinit
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import chosen_parts
+from chainrule.core.parameters import edited_model
 from chainrule.core.validation import RESISTANCES, refuse_impossible_values
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model import Dof, Link, Model, Spring
+from chainrule.model.parameters import is_parameter
 from chainrule.spatial import Inertia, Symmetric, Vector
 from chainrule.spatial.physical import objection
 
@@ -79,7 +81,8 @@ def with_values(
     ----------
     values
         All parameters (p,), in the order of `robot.parameters.names`, or some of them by name. The others stay as they
-        are: a new mass alone leaves mass times center of mass, and so moves the center of mass.
+        are: a new mass alone leaves mass times center of mass, and so moves the center of mass. Other numbers go by the
+        words of `robot.at`, and are put in first: "link2.com.x", "gravity.z".
     parts
         The parts that `values` has the parameters of, as of `robot.parameters.indices`; all unless given.
     check
@@ -95,6 +98,12 @@ def with_values(
     (2.0, [0.5, 0.0, 0.0])
     """
     strict = flag(check, "with_values: check")
+    if isinstance(values, Mapping):
+        own = {*names(robot)}
+        others = {name: value for name, value in values.items() if name not in own and is_parameter(str(name))}
+        if others:
+            robot = type(robot)(edited_model(robot.model, "with_values", others))
+            values = {name: value for name, value in values.items() if name not in others}
     table, chosen = parameter_table(robot), indices(robot, parts)
     new = np.array([parameter.value for parameter in table], dtype=float)
     if isinstance(values, Mapping):

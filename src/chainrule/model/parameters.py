@@ -410,8 +410,12 @@ def parameter_length(model: Model, parameter: str) -> int:
 
 def put_parameters(model: Model, names: Sequence[str], values: Sequence[Scalars]) -> Model:
     """The model with the parameters' values in place, without geometry and named configurations."""
+    return put_values(edits.without_annotations(model), names, values)
+
+
+def put_values(model: Model, names: Sequence[str], values: Sequence[Scalars]) -> Model:
+    """The model with the parameters' values in place, and all else as it was."""
     order = list(KINDS.values())
-    model = edits.without_annotations(model)
     by_kind: dict[tuple[int, str], list[Scalar]] = {}
     for parameter, given in zip(find_parameters(model, names), values, strict=True):
         key = (order.index(parameter.kind), parameter.name)

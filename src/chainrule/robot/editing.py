@@ -21,6 +21,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.parameters import edited_model
 from chainrule.core.reading import read_argument
 from chainrule.core.validation import refuse_impossible_values
 from chainrule.errors import (
@@ -52,6 +53,7 @@ EVERY = "*"
 
 def edit(
     robot: R,
+    parameters: Mapping[str, ArrayLike] | None = None,
     *,
     links: Mapping[str, Mapping[str, Any]] | None = None,
     joints: Mapping[str, Mapping[str, Any]] | None = None,
@@ -62,10 +64,13 @@ def edit(
     """A robot with other numbers. Those that no robot can have are refused, with the reason.
 
     Parts are named; a name with * or ? stands for all parts that it matches, of joints those with coordinates of their
-    own. Edits are made in the order in which they are given.
+    own. Edits are made in the order in which they are listed here and given.
 
     Parameters
     ----------
+    parameters
+        Numbers of the robot in the words of `robot.at`: "link2.mass", "link2.com.x", "elbow.viscous", "elbow.origin.z",
+        "gravity.z", "hand.payload.mass".
     links
         For each link any of: mass (kg), com (3,) in the link's frame (m), inertia about it in the link's axes (kg m^2):
         (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or 3-by-3; length (m), and toward, the joint, link or frame to which it
@@ -73,7 +78,8 @@ def edit(
         the inertia grows with it. A new length stretches the link along the line from its own joint to the joint that
         it carries, or to its frame where it carries none: that joint, frames, center of mass, loop constraints and
         geometry move along it, and the inertia, unless given, is that of the stretched body of the same mass, which for
-        a rod is m L^2/12. A longer tube is heavier too: give its mass as well.
+        a rod is m L^2/12. A longer tube is heavier too: give its mass as well. One of several numbers has its name
+        behind a dot, as in `parameters`: "com.x", "inertia.xx", "payload.mass".
     joints
         For each joint any of: axis, its direction in the joint's frame, "x", "-z" or three numbers (two of them for a
         universal joint); origin, the pose of the joint's frame in the parent link, or xyz (m) or rpy (rad, about fixed
@@ -101,6 +107,8 @@ def edit(
     >>> arm = cr.load("planar_2r").edit(links={"link2": {"mass": 2.0, "length": 1.5}}, gravity=(0, 0, -1.62))
     >>> arm.pose([0.0, 0.0])[:3, 3].tolist(), arm.links["link2"].com.tolist()
     ([2.5, 0.0, 0.0], [1.5, 0.0, 0.0])
+    >>> arm.edit({"link2.com.x": 0.5, "gravity.z": -9.81}).links["link2"].com.tolist()
+    [0.5, 0.0, 0.0]
     >>> arm = arm.edit(joints={"*": {"viscous": 0.1}, "joint2": {"coulomb": 0.5, "upper": 1.0}})
     >>> arm.friction_torque([1.0, 1.0]).round(3).tolist(), arm.limits.upper.tolist()
     ([0.1, 0.6], [inf, 1.0])
@@ -108,12 +116,17 @@ def edit(
     >>> own.friction_torque([1.0, 2.0], [0.0, 0.0]).round(4).tolist()
     [0.0, 2.4]
     """
-    model = robot.model
+    model = robot.model if parameters is None else edited_model(robot.model, "edit", parameters)
     for pattern, numbers in _read(links, "links"):
+        whole, single = _split(numbers)
         for link in _matching(pattern, model.index_of, "link", model):
-            model = _edit_link(model, link, numbers)
+            model = _edit_link(model, link, whole)
+            model = edited_model(model, "edit", {f"{link}.{key}": value for key, value in single.items()})
     for pattern, numbers in _read(joints, "joints"):
-        model = _edit_joints(model, pattern, numbers)
+        whole, single = _split(numbers)
+        model = _edit_joints(model, pattern, whole)
+        for joint in _chosen_joints(pattern, model) if single else ():
+            model = edited_model(model, "edit", {f"{joint}.{key}": value for key, value in single.items()})
     if gravity is not None:
         model = edits.with_gravity(model, vector(gravity, "edit: gravity", "m/s^2"))
     if name is not None:
@@ -140,6 +153,12 @@ def _read(given: Any, what: str) -> list[tuple[str, dict[str, Any]]]:
             f"{short_repr(given)}"
         )
     return [(word(pattern, f"edit: a name in {what}"), dict(numbers)) for pattern, numbers in given.items()]
+
+
+def _split(numbers: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Numbers of a part that are edited as a whole, and single ones of several, whose names have a dot."""
+    single = {key: value for key, value in numbers.items() if isinstance(key, str) and "." in key}
+    return {key: value for key, value in numbers.items() if key not in single}, single
 
 
 def _matching(pattern: str, names: Iterable[str], what: str, model: Model) -> list[str]:
@@ -198,7 +217,7 @@ LAW = "friction_function"
 def _edit_joints(model: Model, pattern: str, numbers: dict[str, Any]) -> Model:
     """The model with other numbers of the joints that a pattern stands for."""
     known = [joint.name for joint in model.joints]
-    chosen = [pattern] if pattern in known else _matching(pattern, model.layout.joint_names, "joint", model)
+    chosen = _chosen_joints(pattern, model)
     parts = [joint for joint in model.joints if joint.name in chosen]
     what = f"edit: joint {pattern!r}"
     for key in numbers:
@@ -226,6 +245,12 @@ def _edit_joints(model: Model, pattern: str, numbers: dict[str, Any]) -> Model:
         place = {key: value for key, value in numbers.items() if key in PLACES}
         edited[joint.name] = _move_joint(replace(joint, dofs=dofs), f"edit: joint {joint.name!r}", **place)
     return replace(model, joints=tuple(edited.get(joint.name, joint) for joint in model.joints))
+
+
+def _chosen_joints(pattern: str, model: Model) -> list[str]:
+    """The joints that a pattern stands for: fixed ones by their names alone."""
+    known = [joint.name for joint in model.joints]
+    return [pattern] if pattern in known else _matching(pattern, model.layout.joint_names, "joint", model)
 
 
 def _column(value: Any, what: str, units: Sequence[str | None]) -> list[float]:
