@@ -27,6 +27,9 @@ SOUND = (
     "five_bar",
     "delta",
     "humanoid",
+    "ur5e",
+    "gen3",
+    "go2",
 )
 
 
