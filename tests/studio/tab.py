@@ -88,7 +88,7 @@ class Tab:
         control.fill(str(value))
         control.press("Enter")
         control.blur()
-        _wait(until)
+        self._sent(until)
 
     def slide(self, text, steps):
         """Move a slider by steps with the arrow keys."""
@@ -96,11 +96,17 @@ class Tab:
         thumb.focus()
         for _ in range(abs(steps)):
             thumb.press("ArrowRight" if steps > 0 else "ArrowLeft")
+        self._sent(None)
+
+    def _sent(self, until):
+        """Wait until the page has sent a value: viser forgets it if another control changes within 50 ms."""
+        self.page.evaluate("new Promise(after => setTimeout(after, 60))")
+        _wait(until)
 
     def tick(self, text, value=True, until=None):
         """Set a checkbox."""
         self.control(text).set_checked(value)
-        _wait(until)
+        self._sent(until)
 
     def choose(self, text, option, until=None):
         """Choose from a dropdown. A click while the page is being drawn may not open it: then it is clicked again."""
@@ -112,7 +118,7 @@ class Tab:
                     break
                 time.sleep(0.05)
         shown.click()
-        _wait(until)
+        self._sent(until)
 
     def button(self, text):
         """The button with this text."""
@@ -121,7 +127,7 @@ class Tab:
     def click(self, text, until=None):
         """Press a button, or one of a group of buttons."""
         self.button(text).click()
-        _wait(until)
+        self._sent(until)
 
     def press(self, key, until=None):
         """Press a key."""

@@ -161,8 +161,9 @@ def test_equations_have_the_present_numbers_and_findings_show_their_elements(stu
     numbers = [M[0, 0], M[0, 1], M[1, 1], C[0, 0], C[0, 1], C[1, 0], *robot.gravity_torque(q), *tau]
     expected = [f"= {x:.4g}" for x in numbers]
     eventually(lambda: texts(tab, ".cr .value") == expected)
-    formulas = tab.page.locator(".cr math").count()
-    tab.tick("Put numbers in", until=lambda: tab.page.locator(".cr math").count() == 2 * formulas)
+    lines = ".cr .formula .wide > div"
+    formulas = tab.page.locator(lines).count()
+    tab.tick("Put numbers in", until=lambda: tab.page.locator(lines).count() == 2 * formulas)
     tab.choose("Derivation by", "closed-form")
     tab.click("Show it step by step")
     tab.page.locator(".chainrule-document .equation").first.wait_for()

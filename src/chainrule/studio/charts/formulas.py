@@ -22,6 +22,11 @@ TITLES = {
 }
 """The terms that are shown, and what they are."""
 
+SIGNS = ("+", "-", "\u2212")
+
+LONG_BRACKET = 420
+"""Letters of MathML from which on brackets are taken apart: about half a line."""
+
 MATHML = "http://www.w3.org/1998/Math/MathML"
 
 
@@ -30,7 +35,7 @@ class TermEntry:
     """An entry of a term."""
 
     written: str
-    """Its name, and its formula in symbols, in MathML."""
+    """Its name, and its formula in symbols, in pieces of MathML between which a line may end."""
     formula: Node
     """Its formula as a tree."""
     place: tuple[int, ...]
@@ -89,7 +94,42 @@ def _entry(name: str, expression: Any, place: tuple[int, ...]) -> TermEntry:
     from chainrule.symbolic.documents.printing import latex
 
     formula = parse(latex(expression))
-    return TermEntry(f"{element(parse(name))}<mo>=</mo>{element(formula)}", formula, place)
+    return TermEntry(wrapped(formula, f"{element(parse(name))}<mo>=</mo>"), formula, place)
+
+
+def wrapped(formula: Node, start: str = "") -> str:
+    """A formula as pieces of MathML, since browsers break no line within one: each begins with a plus or a minus.
+
+    Brackets are taken apart where they are long. start: MathML before the first piece.
+    """
+    from chainrule.symbolic.documents.formula import Row
+    from chainrule.symbolic.documents.mathml import element
+
+    pieces = []
+    for k, parts in enumerate(_pieces(formula)):
+        text = element(Row(tuple(parts)))
+        text = text.replace("<mo>", '<mo form="infix">', 1) if k else start + text
+        pieces.append(f'<math xmlns="{MATHML}"><mrow>{text}</mrow></math>')
+    return " ".join(pieces)
+
+
+def _pieces(formula: Node) -> list[list[Node]]:
+    """The terms of a sum, with those of long brackets in it, each with its sign."""
+    from chainrule.symbolic.documents.formula import Atom, Fence, Row
+    from chainrule.symbolic.documents.mathml import element
+
+    found: list[list[Node]] = [[]]
+    for part in formula.parts if isinstance(formula, Row) else (formula,):
+        if isinstance(part, Atom) and part.kind == "operator" and part.text in SIGNS and found[-1]:
+            found.append([part])
+        elif isinstance(part, Fence) and len(element(part)) > LONG_BRACKET:
+            first, *rest = _pieces(part.body)
+            found[-1] += [Atom("operator", part.opening), *first]
+            found += rest
+            found[-1].append(Atom("operator", part.closing))
+        else:
+            found[-1].append(part)
+    return found
 
 
 def term_values(robot: Robot, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
@@ -115,12 +155,10 @@ def formulas(found: Typeset, values: Mapping[str, Array], numbers: Mapping[Node,
 
 
 def _line(entry: TermEntry, value: float, numbers: Mapping[Node, float] | None) -> str:
-    from chainrule.symbolic.documents.mathml import element
-
     lines = [entry.written]
     if numbers is not None:
-        lines.append(f"<mo>=</mo>{element(put_numbers(entry.formula, numbers))}")
-    written = "".join(f'<div><math xmlns="{MATHML}"><mrow>{line}</mrow></math></div>' for line in lines)
+        lines.append(wrapped(put_numbers(entry.formula, numbers), "<mo>=</mo>"))
+    written = "".join(f"<div>{line}</div>" for line in lines)
     return f'<div class="formula"><div class="wide">{written}</div><span class="value">= {number(value)}</span></div>'
 
 

@@ -46,7 +46,8 @@ background:color-mix(in srgb,var(--hue) 13%,transparent)}
 .cr math{font-size:13px}
 .cr .formula{display:flex;align-items:center;gap:8px;margin:3px 0}
 .cr .formula .wide{flex:1;padding:3px 0}
-.cr .formula math{margin:0;display:inline-block}
+.cr .formula .wide>div{padding-left:18px;text-indent:-18px;line-height:1.9}
+.cr .formula math{margin:0;display:inline-block;text-indent:0}
 .cr .value{flex:none;font-weight:600}
 .cr h4{margin:8px 0 2px;font-size:12.5px;font-weight:600}
 </style>"""
