@@ -32,6 +32,8 @@ def test_it_prints_peaks_with_units_and_notes(run, tmp_path):
     assert done.exit_code == 0, done.output
     assert "N m" in done.output
     assert "smoothed by a quintic smoothing spline" in done.output
+    assert done.stdout.startswith("note: separator: ")  # what was assumed comes first
+    assert done.stdout.index("note: unit of angles: rad") < done.stdout.index("200 samples")
     assert len(cr.Trajectory.load(tmp_path / "out.npz")) == 200
 
 

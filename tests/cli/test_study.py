@@ -37,6 +37,7 @@ def test_recorded_motions_of_a_robot(tmp_path):
     done = call("planar_2r", "--motion", path, "--degrees", "--no-drives", "--report", report)
     assert done.exit_code == 0, done.output
     assert "recorded" in done.stdout
+    assert done.stderr.index("note: unit of angles: deg (as degrees=... says)") < done.stderr.index("written: ")
     assert report.exists()
     assert f"written: {report}" in done.stderr
 

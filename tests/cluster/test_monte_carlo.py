@@ -231,6 +231,9 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(arm, monkeypatch):
         (lambda: cr.monte_carlo(arm, {"q0": ("gauss", 0.0, 1.0)}, 5), "the distribution of q0 is 'gauss'; known are"),
         (lambda: cr.monte_carlo(arm, {"q0": ("normal", 0.0, -1.0)}, 5), "q0 cannot be drawn from"),
         (lambda: cr.monte_carlo(arm, {"q0": ("normal", [0.0] * 3, 1.0)}, 5), "q0 cannot be drawn from"),
+        (lambda: cr.monte_carlo(arm, {"q0": ("choice", np.empty((0, 2)))}, 5), r"q0 must be \('choice', values\)"),
+        (lambda: cr.monte_carlo(arm, {"q0": ("choice", 1.0)}, 5), r"q0 must be \('choice', values\)"),
+        (lambda: cr.monte_carlo(arm, {**q0, 1: 2.0}, 5), "draw must be a dictionary such as"),
     ):
         with pytest.raises(cr.ShapeError, match=match):
             call()

@@ -78,6 +78,31 @@ def test_dimensions_are_refused_where_only_places_count():
         ARM.at({"quill.mass": masses}).gravity_torque(table(Q))
 
 
+def test_tables_in_degrees_go_by_the_names_of_their_dimensions_too():
+    q, qd, turns = Q.copy(), QD.copy(), [0, 1, 3]
+    q[..., turns], qd[..., turns] = np.degrees(q[..., turns]), np.degrees(qd[..., turns])
+    turned = table(qd).transpose("trial", "joint", "subject")
+    np.testing.assert_allclose(ARM.degrees.kinetic_energy(table(q), turned), ARM.kinetic_energy(Q, QD), rtol=1e-12)
+    with pytest.raises(cr.ShapeError, match="different labels along dimension 'trial'"):
+        ARM.degrees.kinetic_energy(table(q, trial=[1, 2, 3]), table(qd, trial=[3, 2, 1]))
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [
+        (lambda x: ARM.simulate(Q, None, 0.01, x, limits=False), "simulate: torque"),
+        (lambda x: ARM.simulation(Q, None, limits=False).step(x), "step: tau"),
+        (lambda x: cr.PD(ARM, x, kp=1.0, kd=1.0), "PD: q"),
+        (lambda x: ARM.analysis.resolved_rate(Q, np.zeros(6), null_velocity=x), "null_velocity"),
+    ],
+    ids=["torque", "step", "target", "null velocity"],
+)
+def test_tables_that_meet_the_others_later_are_refused_with_dimensions_of_their_own(use, what):
+    with pytest.raises(cr.ShapeError, match=rf"{what} goes by place .*\('trial', 'subject'\).*to_numpy"):
+        use(table(QDD).transpose("trial", "subject", "joint"))
+    use(table(QDD[0, 0], ("joint",)))  # the same of all rows
+
+
 def test_dimensions_of_dask_arrays_go_by_name():
     pytest.importorskip("dask.array")
     turned = table(QD).transpose("trial", "joint", "subject").chunk(trial=2)

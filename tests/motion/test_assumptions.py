@@ -226,6 +226,24 @@ def test_times_that_no_recording_has_in_seconds_are_refused(t, words):
         cr.Trajectory.from_samples(TWO, t, np.stack([X, Y], axis=1))
 
 
+@pytest.mark.parametrize("step", [0.5, 0.833333], ids=["2 kHz in ms", "1200 Hz in ms"])
+def test_slow_samples_whose_unit_nobody_states_are_told(step, recwarn):
+    with pytest.warns(cr.MotionWarning, match=f"unit of time: s .* samples are {step:.3g} s apart, which is slow"):
+        motion = load({"time": step * K, "joint1": X, "joint2": Y})
+    np.testing.assert_allclose(motion.t, step * K)
+    recwarn.clear()
+    load({"time [s]": step * K, "joint1": X, "joint2": Y})
+    assert load({"time [ms]": step * K, "joint1": X, "joint2": Y}).duration == pytest.approx(59e-3 * step)
+    assert not recwarn.list
+
+
+def test_what_is_refused_for_its_unit_can_be_stated_in_a_heading():
+    with pytest.raises(cr.ShapeError, match=r"or put the unit into the heading, such as 'time \[ms\]'"):
+        load({"time": 10 * K, "joint1": X, "joint2": Y})
+    with pytest.raises(cr.ShapeError, match=r"or put the unit into the headings, such as 'joint1 \[deg\]'"):
+        load({"time": T, "joint1": 100 * X + 50, "joint2": Y})
+
+
 def test_an_interval_that_no_recording_has_is_refused():
     q = np.stack([X, Y], axis=1)
     with pytest.raises(cr.ShapeError, match=r"samples would be 10 s apart; say time_unit='ms'"):
@@ -318,6 +336,13 @@ def test_headings_of_opensim_4():
         columns |= {f"/jointset/{joint}/{name}/value": q[:, k], f"/jointset/{joint}/{name}/speed": 9 * q[:, k]}
     columns["/jointset/elbow_flexion/other/value"] = 9 * X
     np.testing.assert_allclose(load(columns, arm).q, q)
+
+
+def test_the_unit_of_a_table_of_xarray_holds_for_all_its_joints():
+    xarray = pytest.importorskip("xarray")
+    coords = {"time": T, "joint": ["joint1", "joint2"]}
+    q = xarray.DataArray(np.degrees(np.stack([X, Y], axis=1)), coords, ("time", "joint"), attrs={"units": "deg"})
+    np.testing.assert_allclose(load(xarray.Dataset({"q": q})).q, np.stack([X, Y], axis=1), atol=1e-12)
 
 
 def test_names_that_end_like_units_are_names():

@@ -134,8 +134,9 @@ def test_times_in_other_units_and_dates():
         (T, Q[:, :6], "must have 7 numbers"),
         (T, np.where(np.arange(7) == 2, np.nan, Q), "'panda_joint3' has numbers in only 0 of 400"),
         (-0.01, Q, "the time between two samples"),
+        (T, np.empty((0, 400, 7)), "holds no motion"),
     ],
-    ids=["few times", "one sample", "short", "time nan", "columns", "no numbers", "step"],
+    ids=["few times", "one sample", "short", "time nan", "columns", "no numbers", "step", "no motions"],
 )
 def test_bad_samples_are_refused(t, q, words):
     with pytest.raises(cr.ShapeError, match=words):

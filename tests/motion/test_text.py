@@ -54,6 +54,28 @@ def test_every_row_is_read_from_the_first_one_on(content):
     np.testing.assert_allclose(table.columns["joint1"], K * 0.1, atol=1e-12)
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(("heading", "row"), [(1, 1), (1, 0), (0, 1), (2, 2)])
+def test_separators_at_the_ends_of_lines_are_no_columns(separator, heading, row):
+    body = "\n".join(line + row * "," for line in ROWS)
+    content = f"{HEAD.strip()}{heading * ','}\n{body}\n".replace(",", separator)
+    table = read(content)
+    assert list(table.columns)[:3] == ["time", "joint1", "joint2"]
+    np.testing.assert_allclose(table.columns["joint2"], np.full(20, 0.2))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_first_column_without_a_name_shifts_no_other(separator):
+    content = "\n".join(["," + HEAD.strip(), *(f"{k},{line}" for k, line in enumerate(ROWS))])
+    table = read(content.replace(",", separator))
+    np.testing.assert_allclose(table.columns["joint1"], K * 0.1, atol=1e-12)
+
+
+def test_letters_of_old_programs_at_the_end_of_a_file_are_refused_like_others():
+    with pytest.raises(cr.FormatError, match=r"line 21: '0\.2°' is not a number"):
+        read((HEAD + BODY + "°").encode("latin-1"))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

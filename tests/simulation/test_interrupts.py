@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from processes import POSIX_ONLY, run_python
 
+from chainrule.simulation.adaptive import RowRun
+from chainrule.simulation.splitting import StepSplitter
+
 from .motions import ALL, START
 
 
@@ -29,14 +32,73 @@ def test_the_interrupt_goes_on_and_has_the_motion_so_far(arm, method, starts):
     assert f"interrupted at t = {motion.t[-1]:g} of 1 s" in caught.value.__notes__[0]
 
 
-def test_an_interrupt_before_the_first_sample_leaves_an_empty_trajectory(arm):
+@pytest.mark.parametrize("method", ALL)
+def test_an_interrupt_before_the_first_sample_leaves_an_empty_trajectory(arm, method):
     def at_once(t, q, qd):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        arm.simulate([START, START], None, 1.0, at_once)
+        arm.simulate([START, START], None, 1.0, at_once, integrator=method)
     motion = caught.value.trajectory
     assert (motion.status, len(motion), motion.q.shape) == ("interrupted", 0, (2, 0, 2))
+
+
+def test_an_interrupt_at_the_start_of_a_later_row_keeps_the_rows_before_it(arm, monkeypatch):
+    run, rows = RowRun.run, []
+
+    def interrupted_in_the_second_row(self, progress):
+        rows.append(self.row)
+        if len(rows) == 2:
+            raise KeyboardInterrupt
+        run(self, progress)
+
+    monkeypatch.setattr(RowRun, "run", interrupted_in_the_second_row)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        arm.simulate([START, START], None, 0.1, integrator="dop853")
+    motion = caught.value.trajectory
+    assert motion.t[-1] == 0.1
+    assert (np.isfinite(motion.q[0]).all(), np.isnan(motion.q[1]).all()) == (True, True)
+
+
+def test_an_interrupt_between_a_record_and_its_time_keeps_whole_samples(arm, monkeypatch):
+    class Times(list):
+        """Times of which the third comes with an interrupt."""
+
+        def append(self, t):
+            if len(self) == 2:
+                raise KeyboardInterrupt
+            super().append(t)
+
+    make = RowRun.__init__
+
+    def with_times(self, *arguments):
+        make(self, *arguments)
+        self.t = Times()
+
+    monkeypatch.setattr(RowRun, "__init__", with_times)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        arm.simulate(START, None, 0.1, integrator="dop853")
+    assert caught.value.trajectory.q.shape == (2, 2)
+    assert np.isfinite(caught.value.trajectory.q).all()
+
+
+def test_an_interrupt_at_the_entry_of_a_chunk_records_nothing_of_it(arm, monkeypatch):
+    advance, calls = StepSplitter.advance, []
+
+    def interrupted_at_the_second_call(self, *arguments):
+        calls.append(self)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        advance(self, *arguments)
+
+    monkeypatch.setattr(StepSplitter, "advance", interrupted_at_the_second_call)
+    rough = arm.edit(joints={"*": {"coulomb": 0.1}})
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rough.simulate(START, None, 1.0)
+    motion = caught.value.trajectory
+    assert 0 < len(motion) < 1000
+    assert (np.diff(motion.t) > 0).all()
+    np.testing.assert_array_equal(motion.t, 1e-3 * np.arange(len(motion)))
 
 
 def test_a_chunk_of_a_dask_array_that_is_interrupted_ends_the_computation(arm):
@@ -147,17 +209,11 @@ IN_CASADI = """
 import os, signal, threading
 import casadi, numpy as np, chainrule as cr
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 is_over, make = threading.Event(), casadi.integrator
 
-def raise_once(number, frame):
-    if not is_over.is_set():
-        is_over.set()
-        raise KeyboardInterrupt
-
-signal.signal(signal.SIGINT, raise_once)
-
 def interrupt_until_it_is_over():
-    while not is_over.wait(0.1):
+    while not is_over.wait(0.01):
         os.kill(os.getpid(), signal.SIGINT)
 
 def integrator(*arguments):
@@ -172,8 +228,10 @@ F = cr.load("planar_2r").textbook.dae_residual(lambda t, q, qd: [-q[0] - qd[0], 
 try:
     F.integrate([0.3, 0.4], None, np.arange(0.0, 3000.0, 0.01))
 except KeyboardInterrupt:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # further ones are under way
+    is_over.set()
+    assert handler is signal.default_int_handler
     print("interrupted")
-assert signal.getsignal(signal.SIGINT) is raise_once
 """
 
 

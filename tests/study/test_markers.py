@@ -159,8 +159,9 @@ def test_an_axis_that_nobody_said_points_up_is_told(moved, person):
     (doubtful,) = (row for row in solved.trajectory.assumptions if row.is_doubtful)
     assert (doubtful.what, doubtful.value) == ("axis of the markers that points up", "z")
     assert solved.trajectory.notes[0] == str(doubtful)
-    with pytest.raises(cr.UnknownNameError, match="points up"):
-        mk.solve_markers(person, markers, PLACEMENT, up="Y up")
+    for other in ("Y up", ""):
+        with pytest.raises(cr.UnknownNameError, match="points up"):
+            mk.solve_markers(person, markers, PLACEMENT, up=other)
     with pytest.raises(cr.ShapeError, match="leave out up="):
         mk.solve_markers(person, markers, PLACEMENT, up="z", trunk=mk.Trunk("SHO", "ELB", "WRI", "HA1"))
 
@@ -288,6 +289,29 @@ def test_wrong_bvh_is_refused(tmp_path, old, new, words):
         mk.read_markers(path)
 
 
+@pytest.mark.parametrize("letter", ["\f", "\x1c", "\x85", "\u2028"])
+def test_letters_that_end_a_line_for_some_end_none_of_a_file_of_markers(tmp_path, letter):
+    path = trc_with(tmp_path / "a.trc", f"EL{letter}BOW\t\t\tWRIST\t\t", ["1\t2\t3\t4\t5\t6"] * 2, count=2)
+    assert mk.read_markers(path).of(f"EL{letter}BOW").tolist() == [[1, 2, 3]] * 2
+
+
+def test_names_of_markers_may_be_in_the_code_of_old_programs(tmp_path):
+    path = trc_with(tmp_path / "a.trc", "ELLE\t\t\tHAND\t\t", ["1\t2\t3\t4\t5\t6"] * 2, count=2)
+    path.write_bytes(path.read_bytes().replace(b"HAND", "HÄND".encode("latin-1")))
+    assert mk.read_markers(path).names == ("ELLE", "HÄND")
+
+
+def test_times_in_ms_and_frames_that_are_missing_at_the_end_are_told(moved, person, tmp_path):
+    _, markers = moved
+    slow = mk.Markers(markers.names, 1e3 * markers.t, markers.places)
+    assert any("their times look like milliseconds" in line for line in slow.findings())
+    path = write_trc(tmp_path / "a.trc", markers)
+    lines = path.read_text().split("\n")
+    path.write_text("\n".join(lines[:40]) + "\n")
+    with pytest.warns(cr.MotionWarning, match=f"the header states {len(markers.t)} frames, and there are "):
+        mk.solve_markers(person, mk.read_markers(path), PLACEMENT, up="z")
+
+
 def test_wrong_trc_is_refused(moved, tmp_path):
     _, markers = moved
     path = write_trc(tmp_path / "a.trc", markers)
@@ -298,7 +322,7 @@ def test_wrong_trc_is_refused(moved, tmp_path):
         ("\tmm\t", "\tfurlong\t", "no unit of length"),
         ("1\t0.000000\t", "1\tzero\t", "should be numbers"),
         ("2\t0.020000\t", "2\t0.000000\t", "increase"),
-        ("UA1", "SHO", "same name"),
+        ("UA1", "SHO", "same name, 'SHO'; rename"),
     ):
         path.write_text(text.replace(old, new, 1))
         with pytest.raises(cr.FormatError, match=words):
@@ -306,8 +330,8 @@ def test_wrong_trc_is_refused(moved, tmp_path):
     path.write_text("\n".join(text.splitlines()[:5]))
     with pytest.raises(cr.FormatError):
         mk.read_markers(path)
-    path.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(cr.FormatError, match="not text"):
+    path.write_bytes(b"PathFileType\x00\x01")
+    with pytest.raises(cr.FormatError, match="not a text file"):
         mk.read_markers(path)
     assert "states 7 frames" in " ".join(mk.read_markers(write_trc(path, markers, header_frames=7)).notes)
     with pytest.raises(cr.FormatError, match="no file"):

@@ -142,6 +142,16 @@ def test_recorded_motions_of_any_robot_are_studied():
     assert any("smooth" in line.lower() or "spline" in line.lower() for line in result.study.source.describe())
 
 
+def test_motions_under_wrenches_are_refused_for_their_torques_would_be_left_out():
+    arm, t = cr.load("planar_2r"), np.arange(200) * 0.01
+    q = np.stack([0.5 * np.sin(t), 0.3 * np.cos(t)], axis=1)
+    pushed = cr.Trajectory.from_samples(arm, t, q, tip_wrench=[0, 0, 0, 0, 50.0, 0])
+    assert not np.allclose(pushed.tau, arm.inverse_dynamics(pushed.q, pushed.qd, pushed.qdd), atol=10)
+    for motion in (pushed, arm.simulate([0.5, 0.1], None, 0.1, external={"link2": [0, 0, 0, 0, 30.0, 0]})):
+        with pytest.raises(cr.ShapeError, match=r"motion 'push' was made under wrenches .* or take motion\.tau"):
+            study.run(arm, motions={"push": motion})
+
+
 def test_wrong_questions_are_refused(few, person):
     with pytest.raises(cr.UnknownNameError, match="did you mean 'drink_with_cup'"):
         study.run(person, ["drink_with_cop"])

@@ -61,9 +61,9 @@ def report(robot: Robot, recording: DescribedMotion, *, save: str | None, plot: 
             }
         )  # fmt: skip
     else:
-        terminal().print(_table(motion, rows))
-        for note in motion.notes:
+        for note in motion.notes:  # the table of what was assumed first
             echo(f"note: {note}")
+        terminal().print(_table(motion, rows))
     if save:
         motion.save(save)
     if plot:

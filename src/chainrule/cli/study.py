@@ -238,7 +238,8 @@ class MotionFile(NamedTuple):
                 motion, notes = solved.trajectory, list(solved.notes)
             else:
                 recording = DescribedMotion(self.path, self.columns, self.constant, self.degrees, self.cutoff, None)
-                motion, notes = recording.read(subject.robot), []
+                motion = recording.read(subject.robot)
+                notes = list(motion.notes)
         return motion, notes, [one.message for one in caught if isinstance(one.message, Warning)]
 
 
@@ -256,7 +257,7 @@ def _read_motions(subject: Subject, options: dict[str, Any], client: Client | No
         )
         for path in paths
     ]  # fmt: skip
-    recorded = {}
+    recorded, told = {}, set[str]()
     for outcome in run_tasks(methodcaller("read", subject), files, client, doing="reading", unit="motions"):
         path = outcome.task.path
         if outcome.error is not None:
@@ -266,8 +267,10 @@ def _read_motions(subject: Subject, options: dict[str, Any], client: Client | No
         motion, notes, warned = outcome.value
         for warning in warned:
             warnings.warn(warning, stacklevel=2)
-        for note in notes:
-            echo(f"note: {note}", err=True)
+        for note in dict.fromkeys(notes):
+            if note not in told:
+                echo(f"note: {note}", err=True)
+        told |= {*notes}
         recorded[Path(path).name if names.count(Path(path).name) == 1 else path] = motion
     return recorded
 

@@ -147,16 +147,17 @@ class RunSampler:
             )
 
     def _draw(self, generator: np.random.Generator, count: int) -> Mapping[str, Any]:
-        if isinstance(self.draw, Mapping):
-            robot, each = self.robot, self.draw.items()
-            return {name: _flat(robot, name, draw_from(robot, name, of, generator, count), count) for name, of in each}
-        drawn = self.draw(generator, count)
+        is_table = isinstance(self.draw, Mapping)
+        drawn: Any = self.draw if isinstance(self.draw, Mapping) else self.draw(generator, count)
         if not isinstance(drawn, Mapping) or not all(isinstance(name, str) for name in drawn):
             raise ShapeError(
-                "monte_carlo: draw must return a dictionary such as {'q0': starts, 'hand.payload.mass': masses}, got "
-                f"{short_repr(drawn)}"
+                f"monte_carlo: draw must {'be' if is_table else 'return'} a dictionary such as {{'q0': starts, "
+                f"'hand.payload.mass': masses}}, got {short_repr(drawn)}"
             )
-        return drawn
+        if not is_table:
+            return drawn
+        robot, each = self.robot, drawn.items()
+        return {name: _flat(robot, name, draw_from(robot, name, of, generator, count), count) for name, of in each}
 
     @staticmethod
     def _rows(array: Array, count: int, name: str, width: int) -> Array:
@@ -188,6 +189,8 @@ def draw_from(robot: Mechanism, name: str, of: Any, generator: np.random.Generat
         )
     if kind == "choice" and len(numbers) == 1:
         among = real_array(numbers[0], f"monte_carlo: {name}")
+        if not among.ndim or not len(among):
+            raise ShapeError(f"monte_carlo: {name} must be {DISTRIBUTIONS[kind]}, some of them, got {short_repr(of)}")
         rows = among[generator.integers(0, len(among), count)]
         return rows if rows.ndim > 1 else rows[:, None]
     if len(numbers) != 2:

@@ -11,6 +11,7 @@ import numpy as np
 
 from chainrule.arguments import Array, checked_out, is_lazy, is_rotation, pose_matrices
 from chainrule.core.dask import JOINT_ARGUMENTS, POSES, parts_of, with_parts
+from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_joints
 from chainrule.functions.table import Axis, Function
@@ -31,6 +32,8 @@ def in_radians(
     """The arguments of a function by name, with angles in radians, and the array that its result is written into."""
     given = dict(signature(function).bind(*arguments, **options).arguments)
     out = given.pop("out", None)
+    states = {name: value for name, value in given.items() if name in JOINT_ARGUMENTS}
+    given |= match_dimensions(robot.model.layout, states, function.__name__)  # arrays have no names of dimensions
     for name, value in given.items():
         if name in JOINT_ARGUMENTS:
             given[name] = _joints_in_radians(robot, value, JOINT_ARGUMENTS[name], name)

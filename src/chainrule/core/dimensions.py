@@ -61,6 +61,20 @@ def match_dimensions(layout: Layout, arguments: Mapping[str, Any], caller: str) 
     return given
 
 
+def refuse_named_batch(layout: Layout, value: Any, what: str) -> Any:
+    """The value, unless its batch has named dimensions: those of arguments that are read by themselves match nothing.
+
+    Such are torques, and targets of controllers, which meet the batch of the starts later.
+    """
+    for each in _tables_of(layout, "value", value, what):
+        if each.batch != tuple(batch_dimensions(len(each.batch))):
+            raise ShapeError(
+                f"{what} goes by place beside other arguments, and the dimensions {each.batch} of this DataArray would "
+                "not count; give .to_numpy(), with its batch and joints in the order of those of the start"
+            )
+    return value
+
+
 def _tables_of(layout: Layout, name: str, value: Any, caller: str) -> list[Labelled]:
     """The DataArrays in an argument: itself, or entries of a dictionary of joints or of a Dataset."""
     if is_data_array(value):

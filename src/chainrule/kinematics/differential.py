@@ -5,12 +5,13 @@ Closed loops count: only motions that keep them closed are taken into account.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, number, rows_of, together
 from chainrule.core.declaration import composition
+from chainrule.core.dimensions import refuse_named_batch
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_joints, read_state
@@ -18,6 +19,7 @@ from chainrule.errors import ShapeError
 from chainrule.functions.table import ACCELERATIONS, PER_VELOCITY, VELOCITIES
 from chainrule.kinematics.poses import jacobian_dot
 from chainrule.kinematics.tasks import jacobian_rows, loop_jacobian, loop_projector, pseudo_inverse, rows_of_task
+from chainrule.model import Quantity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -60,7 +62,7 @@ def resolved_rate(
     caller = "resolved_rate"
     (q,) = read_state(robot, caller, q=q)
     V = _read_motion(twist, task, f"{caller}: twist", "angular and linear velocity", TWIST_UNITS)
-    z = None if null_velocity is None else read_joints(robot, null_velocity, "velocity", f"{caller}: null_velocity")
+    z = _read_null_motion(robot, null_velocity, "velocity", f"{caller}: null_velocity")
     given = {"q": q, "twist": V} | ({} if z is None else {"null_velocity": z})
     together(given, caller)  # refuses batches that do not fit
     J = loop_jacobian(robot, q, link, task, frame)
@@ -115,8 +117,7 @@ def resolved_acceleration(
     q, qd = read_state(robot, caller, q=q, qd=qd)
     of = "angular acceleration and acceleration of the origin"
     A = _read_motion(acceleration, task, f"{caller}: acceleration", of, ACCELERATION_UNITS)
-    what = f"{caller}: null_acceleration"
-    z = None if null_acceleration is None else read_joints(robot, null_acceleration, "acceleration", what)
+    z = _read_null_motion(robot, null_acceleration, "acceleration", f"{caller}: null_acceleration")
     given = {"q": q, "qd": qd, "acceleration": A} | ({} if z is None else {"null_acceleration": z})
     together(given, caller)  # refuses batches that do not fit
     strength = _read_damping(damping, caller)
@@ -142,6 +143,12 @@ def _read_motion(value: ArrayLike, task: str, what: str, of: str, units: tuple[t
     """The numbers of a part of a motion (..., k), in the given units."""
     rows = rows_of_task(task)
     return rows_of(value, len(rows), what, of if task == "pose" else task, [units[i] for i in rows])
+
+
+def _read_null_motion(robot: Mechanism, value: Any, quantity: Quantity, what: str) -> Array | None:
+    if value is None:
+        return None
+    return read_joints(robot, refuse_named_batch(robot.model.layout, value, what), quantity, what)
 
 
 def _read_damping(damping: float, caller: str) -> float:

@@ -83,7 +83,8 @@ def _are_degrees(columns: dict[str, tuple[Array, Coordinate]], findings: Finding
     limits = f", its limits being {c.lower:.4g} to {c.upper:.4g} rad" if np.isfinite([c.lower, c.upper]).any() else ""
     raise ShapeError(
         f"nothing says whether angles are in degrees, and {worst!r} reaches {outside[worst]:.4g}: "
-        f"{outside[worst] / (2 * np.pi):.3g} turns in radians{limits}; say degrees=True or degrees=False"
+        f"{outside[worst] / (2 * np.pi):.3g} turns in radians{limits}; say degrees=True or degrees=False, or put the "
+        f"unit into the headings, such as '{worst} [deg]'"
     )
 
 

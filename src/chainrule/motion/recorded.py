@@ -239,6 +239,8 @@ def _read_positions(robot: Mechanism, q: Any) -> Array:
     samples = read_argument(robot, "from_samples", "q", q).astype(float)
     if samples.ndim < 2:
         raise ShapeError(f"from_samples: q must have a row for each sample, (T, {robot.nq}), got shape {samples.shape}")
+    if 0 in samples.shape[:-2]:
+        raise ShapeError(f"from_samples: q of shape {samples.shape} holds no motion")
     return samples
 
 

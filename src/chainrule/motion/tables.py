@@ -156,7 +156,8 @@ def _of_dataset(data: Any) -> Table:
         said = f"{rest[0]}_unit"
         for k, label in enumerate(table.coords[rest[0]].values.tolist()):
             columns.append((f"{name}.{label}", table.values[:, k]))
-            units |= {f"{name}.{label}": str(table.coords[said].values[k])} if said in table.coords else {}
+            stated = table.coords[said].values[k] if said in table.coords else variable.attrs.get("units")
+            units |= {} if stated is None else {f"{name}.{label}": str(stated)}
     return _of_columns(columns, units)
 
 

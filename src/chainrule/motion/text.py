@@ -56,6 +56,14 @@ class Heading(NamedTuple):
 
 def parse_text(content: bytes, name: str) -> Table:
     """The table in the text of a file. Its head is looked at as text; rows of numbers are parsed where they are."""
+    try:
+        return _parse(plain_text(content, name), name)
+    except csv.Error as error:
+        raise FormatError(f"{name} is not a table of numbers: {error}") from error
+
+
+def plain_text(content: bytes, name: str) -> bytes:
+    """The content of a file of text without marks of its encoding, and with lines that end in \\n."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             content = content.decode("utf-16").encode()
@@ -66,14 +74,11 @@ def parse_text(content: bytes, name: str) -> Table:
         raise FormatError(f"{name} is not a text file")
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    try:
-        return _parse(content, name)
-    except csv.Error as error:
-        raise FormatError(f"{name} is not a table of numbers: {error}") from error
+    return content
 
 
 def _parse(content: bytes, name: str) -> Table:
-    lines = _text(content[:HEAD_BYTES]).split("\n")
+    lines = decode(content[:HEAD_BYTES]).split("\n")
     if len(content) > HEAD_BYTES and len(lines) > 1:
         lines.pop()  # it may be cut off
     first = _first_of_numbers(lines, name)
@@ -81,6 +86,9 @@ def _parse(content: bytes, name: str) -> Table:
     separator = _separator(rows[:SAMPLE_LINES], name)
     comma = _has_decimal_commas(rows, separator, name)
     width = len(_cells(rows[0], separator))
+    ends = [_cells(row, separator)[-1] for row in rows[:SAMPLE_LINES]]
+    if not any(ends) and not any(len(_cells_of_words(line, separator, width)) == width for line in lines[:first]):
+        width -= 1  # every row ends in a separator, and no heading has a name for what follows it
     heading = _heading(lines[:first], separator, width, name)
     numbers = _numbers(content, first, separator, comma, width, name)
     findings = Findings()
@@ -96,12 +104,12 @@ def _parse(content: bytes, name: str) -> Table:
     return Table(columns, heading.units, degrees, tuple(findings.table))
 
 
-def _text(content: bytes) -> str:
+def decode(content: bytes) -> str:
     """Text in UTF-8, or where it is none, in the code of old Windows programs, in which every byte is a letter."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.start > len(content) - 4:  # a letter that was cut in two
+        if len(content) == HEAD_BYTES and error.start > len(content) - 4:  # a letter that was cut in two
             return content[: error.start].decode("utf-8")
         return content.decode("latin-1")
 
@@ -219,10 +227,10 @@ def _heading(before: list[str], separator: str | None, width: int, name: str) ->
 
 def _cells_of_words(line: str, separator: str | None, width: int) -> list[str]:
     """The cells of a line of words, without the mark of a comment and an empty cell at its end."""
-    bare = line.strip()
+    bare = line.strip(" ")  # a tab at an end has an empty cell beside it
     for mark in COMMENTS:
         bare = bare.removeprefix(mark).strip(" ")
-    cells = _cells(bare, separator) if bare else []
+    cells = _cells(bare, separator) if bare.strip() else []
     return cells[:width] if len(cells) > width and not any(cells[width:]) else cells
 
 
@@ -251,7 +259,7 @@ def _numbers(content: bytes, first: int, separator: str | None, comma: bool, wid
     except ValueError:
         pass
     rows = []
-    for i, line in enumerate(_text(content).split("\n")[first:], start=first + 1):
+    for i, line in enumerate(decode(content).split("\n")[first:], start=first + 1):
         if not _has_content(line):
             continue
         cells = _cells(line, separator)

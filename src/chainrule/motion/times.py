@@ -18,6 +18,9 @@ FIRST_DATE_S, LAST_DATE_S = 946_684_800.0, 4_102_444_800.0
 QUICKEST_STEP_S, SLOWEST_STEP_S = 1e-5, 1.0
 """Steps between samples that recorded motions have, from 100,000 a second to more than one."""
 
+SLOW_STEP_S = 0.15
+"""Steps from it on are those of few recordings, or those of thousands of samples a second in ms."""
+
 LATE_S = 1e8
 """Times above it count from an epoch, and start at 0 here."""
 
@@ -103,13 +106,16 @@ def _infer_unit(t: Array) -> tuple[str, str, bool]:
         )
         return unit, why if unit == "s" else f"{why}; say time_unit={unit!r} if that is right", unit != "s"
     if _is_likely(step) and start <= FIRST_DATE_S:
-        return "s", f"nothing states another; samples are {step:.3g} s apart", False
+        is_slow = step > SLOW_STEP_S
+        asked = ", which is slow for a motion; say time_unit='s' if that is right, or time_unit='ms'"
+        return "s", f"nothing states another; samples are {step:.3g} s apart{asked * is_slow}", is_slow
     likely = [f"time_unit={unit!r} ({step * SECONDS[unit]:.3g} s apart)" for unit in ("ms", "us", "ns") if
               _is_likely(step * SECONDS[unit])]  # fmt: skip
     frames = ", or rate=... if these are numbers of frames" if step == 1 else ""
     raise ShapeError(
         f"nothing states the unit of time: in s, from {start:.10g} on, samples would be {step:.4g} s apart; say "
-        f"{' or '.join(likely) or 'time_unit=...'}, or time_unit='s' if they are{frames}"
+        f"{' or '.join(likely) or 'time_unit=...'}, or time_unit='s' if they are{frames}; or put the unit into the "
+        "heading, such as 'time [ms]'"
     )
 
 

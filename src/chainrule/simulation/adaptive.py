@@ -97,10 +97,10 @@ def _gather(request: SimulationRequest, runs: list[RowRun], status: str) -> Traj
     t = np.zeros(length)
     for row, run in enumerate(runs):
         count = min(length, len(run.t))
-        records[row, :count] = np.array(run.records[:count]).reshape(count, -1)
+        records[row, :count] = np.array(run.records[:count]).reshape(count, records.shape[-1])
         if count == length:
             t = np.array(run.t[:count])
-    arrays: Any = columns_of(request.plant, records.reshape((*request.start.batch, length, -1)))
+    arrays: Any = columns_of(request.plant, records.reshape((*request.start.batch, length, records.shape[-1])))
     events = tuple(event for run in runs for event in run.events)
     return Trajectory(
         request.robot,
@@ -368,8 +368,8 @@ class RowRun:
             self.refuse_open_loop(t, y)
         rates = self.rates(t, y)
         tail = _flatten([*rates.acceleration, *rates.torque, *rates.friction])
-        self.t.append(t)
         self.records.append(np.concatenate([y, tail]))
+        self.t.append(t)  # after the record: an interrupt may come in between
 
     def refuse_open_loop(self, t: float, y: Array) -> None:
         """Raise where the loops of a state are open, with the motion before it."""

@@ -433,8 +433,8 @@ def _interrupts_kept() -> Iterator[None]:
         try:
             handler(number, frame)
         except KeyboardInterrupt as interrupt:
-            signal.signal(signal.SIGINT, handler)  # at once: the next Ctrl-C may come before this context is left
             interrupts.append(interrupt)
+            signal.signal(signal.SIGINT, handler)  # at once: the next Ctrl-C may come before this context is left
             raise
 
     signal.signal(signal.SIGINT, handle)

@@ -111,6 +111,7 @@ class Run:
         place = slice(self.count, self.count + len(starts))
         self.t[place] = starts
         self.is_whole[place] = True if division is None else division.is_whole
+        self.splitter.completed = 0
         try:
             if division is not None:
                 self.splitter.advance_all(self.state, division, self.records[:, place])

@@ -21,7 +21,7 @@ from chainrule.arguments import (
 )
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import driven_velocities, fingerprint, merged_fingerprint, merged_model
-from chainrule.core.dimensions import match_dimensions
+from chainrule.core.dimensions import match_dimensions, refuse_named_batch
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import values_by_name
@@ -490,6 +490,8 @@ class SourceReader:
             raise ShapeError(f"simulate: {what} must be numbers, samples or a function, got a controller")
         if callable(value):
             return CalledSource(value, size, what, names, self.batch, undriven, self._read_torque if joints else None)
+        if joints:
+            refuse_named_batch(self.robot.model.layout, value, f"simulate: {what}")
         array = self._read_values(value, size, what, names, joints)
         if not np.isfinite(array).all():
             *_, column = np.argwhere(~np.isfinite(array))[0]

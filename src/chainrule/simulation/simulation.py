@@ -13,6 +13,7 @@ from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of, wh
 from chainrule.calls import explains_arguments
 from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.derived import driven_velocities
+from chainrule.core.dimensions import refuse_named_batch
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters
 from chainrule.core.reading import read_joints
@@ -212,6 +213,7 @@ class Simulation:
         if tau is None:
             return np.zeros(self._torques.shape)
         nv = self.robot.nv
+        refuse_named_batch(self.robot.model.layout, tau, "step: tau")
         array = read_joints(self.robot, tau, "effort", "step: tau")
         try:
             return np.broadcast_to(array, (*self.batch, nv)).reshape(self._torques.shape)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array, as_list
 from chainrule.control.motions.curves import Curve
 from chainrule.errors import ShapeError, quoted
+from chainrule.simulation.columns import WORKS
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.subjects import Subject
 
@@ -168,6 +169,12 @@ class Recorded:
                 ):
                     raise ShapeError(
                         f"motion {name!r} must be one motion of the joints of {subject.name!r}, got {motion!r}"
+                    )
+                if np.any(motion.work[..., WORKS.index("wrenches")]):
+                    raise ShapeError(
+                        f"motion {name!r} was made under wrenches on its links (tip_wrench or external), whose torques "
+                        "are not in a study of recorded motions; give the motion without them, what is in the hand as "
+                        "a payload of the robot, or take motion.tau, in which they are"
                     )
                 if len(motion.t) < 2:
                     raise ShapeError(f"motion {name!r} must have at least two samples, got {len(motion.t)}")

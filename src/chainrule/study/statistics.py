@@ -63,7 +63,10 @@ class JointStatistics:
 
     @cached_property
     def duty_cycle(self) -> float:
-        """The share of the time in which the torque exceeds a tenth of its peak."""
+        """The share of the time in which the torque exceeds a tenth of its peak.
+
+        Samples within 1.6 percent of that limit, the width of a bin of the statistics, are counted in proportion.
+        """
         torque = self["torque"]
         limit = float(LOADED_SHARE * torque.peak)
         return 1 - float(torque.histogram([-limit, limit])[0][0] / torque.count) if limit else 0.0

@@ -12,6 +12,7 @@ from chainrule.arguments import Array, refuse_nonfinite, rigid_transforms
 from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.motions.references import Reference
+from chainrule.core.dimensions import refuse_named_batch
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_state
 from chainrule.errors import ShapeError
@@ -97,7 +98,7 @@ class JointTarget(ControlTarget):
 
 def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
     """Configurations (..., nq) of a robot, finite."""
-    (q,) = read_state(robot, what, q=value)
+    (q,) = read_state(robot, what, q=refuse_named_batch(robot.model.layout, value, f"{what}: q"))
     refuse_nonfinite(q, f"{what}: q")
     if not q.size:
         raise ShapeError(f"{what}: q of shape {q.shape} holds no configuration")

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from chainrule.arguments import Array, real_array
-from chainrule.errors import ShapeError, UnknownNameError
-from chainrule.motion.times import MAX_TIME_S
+from chainrule.errors import ShapeError, UnknownNameError, quoted
+from chainrule.motion.times import MAX_TIME_S, SLOWEST_STEP_S
 
 MAX_BODY_SPAN_M = 20.0
 """Markers on one body that move through a larger room are in another unit."""
@@ -45,8 +45,9 @@ class Markers:
             raise ShapeError(
                 f"a place of a marker is {np.nanmax(np.abs(places)):g} m away; nan says that it was not seen"
             )
-        if len(set(self.names)) != count:
-            raise ShapeError("two markers have the same name")
+        twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
+        if twice:
+            raise ShapeError(f"two markers have the same name, {quoted(twice)}; rename one of them")
         if len(t) < 2 or not (np.abs(t) < MAX_TIME_S).all() or not (np.diff(t) > 0).all():
             raise ShapeError(f"times of markers must be at least two, increase, and be within {MAX_TIME_S:g} s")
 
@@ -66,7 +67,7 @@ class Markers:
 
     def findings(self) -> list[str]:
         """Sentences about what looks wrong: units, gaps, jumps, and markers that were taken for each other."""
-        return [*self._wrong_unit(), *self._gaps(), *self._swaps_and_jumps()]
+        return [*self._wrong_unit(), *self._slow_times(), *self._gaps(), *self._swaps_and_jumps()]
 
     def _wrong_unit(self) -> list[str]:
         seen = self.places[np.isfinite(self.places).all(axis=-1)]
@@ -78,6 +79,10 @@ class Markers:
         if span < MIN_BODY_SPAN_M and len(self.names) > 1:
             return [f"all markers are within {span:.3g} m: their unit is not that of the file; give unit=..."]
         return []
+
+    def _slow_times(self) -> list[str]:
+        step = float(np.median(np.diff(self.t)))
+        return [f"frames are {step:g} s apart: their times look like milliseconds"] if step >= SLOWEST_STEP_S else []
 
     def _gaps(self) -> list[str]:
         lines = []

@@ -14,6 +14,7 @@ import numpy as np
 
 from chainrule.arguments import Array, file_path, one_of
 from chainrule.errors import ChainruleError, FormatError, import_optional, short_repr
+from chainrule.motion.text import decode, plain_text
 from chainrule.study.markers.bvh import joint_places
 from chainrule.study.markers.cloud import Markers
 
@@ -44,14 +45,14 @@ def _text(file: Path) -> str:
     if file.stat().st_size > MAX_TEXT_BYTES:
         raise FormatError(f"{file.name} has more than {MAX_TEXT_BYTES:,} bytes; cut it into parts, or write it as .c3d")
     try:
-        return file.read_text("utf-8-sig", errors="strict")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{file.name} is not text: {error!s:.120}") from error
+        return decode(plain_text(file.read_bytes(), file.name))
+    except OSError as error:
+        raise FormatError(f"{file.name} cannot be read: {error.strerror or error}") from error
 
 
 def _read_trc(file: Path, unit: str | None) -> Markers:
     """TRC: three lines of header, a line of marker names, a line of X1 Y1 Z1, then frames."""
-    lines = _text(file).splitlines()
+    lines = _text(file).split("\n")
     if len(lines) < 6 or not lines[0].startswith("PathFileType"):
         raise FormatError(f"{file.name} is no TRC file: its first line begins with PathFileType, and data follow")
     header = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))

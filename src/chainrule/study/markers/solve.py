@@ -169,8 +169,8 @@ def solve_markers(
     places = used.places
     assumed: list[Assumption] = []
     if trunk is None:
-        one_of(UPRIGHT, up or "z", "axis that points up", "solve_markers")
-        places = places @ np.array(UPRIGHT[up or "z"]).T
+        axis = one_of(UPRIGHT, "z" if up is None else up, "axis that points up", "solve_markers")
+        places = places @ np.array(UPRIGHT[axis]).T
         if up is None:
             why = "nothing says which it is; say up='z', up='y' or trunk=..."
             assumed.append(Assumption("axis of the markers that points up", "z", why, is_doubtful=True))
@@ -209,7 +209,7 @@ def solve_markers(
         *used.findings(),
         *map(str, assumed),
         *([notes[-1]] if missing else []),
-        *(note for note in notes if "far from" in note),
+        *(note for note in notes if "far from" in note or "header states" in note),
     ]
     if worrying:
         warn_user("markers: " + "; ".join(dict.fromkeys(worrying)), MotionWarning)
