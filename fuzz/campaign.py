@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from fuzz.worker import CurrentInput
 ROOT = Path(__file__).parents[1]
 STILL_SECONDS = 600.0
 """Time without a word after which a worker is ended: far more than a slice takes on a busy machine."""
+TRACEBACK_SECONDS = 20.0
+"""Time that a worker that stands still has for its traceback."""
 SAVE_SECONDS = 20.0
 
 
@@ -150,8 +153,11 @@ class Worker:
             for line in lines:
                 self._take(json.loads(line))
         elif time.monotonic() - self.heard > STILL_SECONDS:
+            self.process.send_signal(signal.SIGABRT)  # Python's faulthandler says where all threads are
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(TRACEBACK_SECONDS)
             self._kill()
-            self._keep(HANG, "outside Python")
+            self._keep(HANG, "outside Python, or waiting")
             self._again()
 
     def _take(self, message: dict[str, object]) -> None:

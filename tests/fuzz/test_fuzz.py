@@ -45,6 +45,7 @@ def test_nothing_but_answers_and_refusals_comes_of_damaged_inputs(tmp_path, monk
 
 SPOILED = """
     import os
+    import threading
     import warnings
     from chainrule.errors import ChainruleError, ModelWarning
     from fuzz import mutate
@@ -79,6 +80,14 @@ SPOILED = """
     class Some(Spoiled):
         pass
 
+    @target("waiting", mutate.text)
+    class Waiting(Spoiled):
+        words = (b"fine", b"wait")
+
+        def run(self, data, *, thorough):
+            if data == b"wait":
+                threading.Event().wait()
+
     @target("dying", mutate.text)
     class Dying(Spoiled):
         words = (b"fine", b"abort")
@@ -100,6 +109,18 @@ def test_errors_hangs_warnings_memory_and_crashes_are_noticed_and_their_inputs_k
     assert campaign.counts["spoiled"].kinds["refused"] == 1
     assert campaign.counts["spoiled"].longest_seconds > 1
     assert campaign.counts["dying"].kinds["crash"] == 1
+
+
+@pytest.mark.slow
+def test_an_input_that_waits_for_ever_is_kept_with_where_it_waits(tmp_path, monkeypatch):
+    (tmp_path / "spoiled.py").write_text(textwrap.dedent(SPOILED), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("fuzz.campaign.STILL_SECONDS", 30.0)
+    folder = tmp_path / "findings"
+    Campaign(["waiting"], folder, inputs=0, plugins=["spoiled"], say=lambda line: None).run()
+    (finding,) = findings.stored(folder)
+    assert (finding.kind, finding.data) == ("hang", b"wait")
+    assert re.search(r"spoiled\.py\", line \d+ in run", finding.text)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

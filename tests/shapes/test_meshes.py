@@ -81,14 +81,15 @@ def test_fine_meshes_are_made_coarser(tmp_path):
     [
         ("a.exe", "x", "extension should be one of"),
         ("a.obj", "", "a.obj"),
-        ("a.dae", "<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>", "defines entities"),
+        ("a.dae", "<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>", "which can define entities"),
+        ("b.dae", "<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>".encode("utf-16"), "which can define entities"),
         ("a.stl", "no triangles", "a.stl"),
         ("a.glb", "no container", "cannot be read as GLB"),
     ],
-    ids=["suffix", "empty", "entities", "stl", "glb"],
+    ids=["suffix", "empty", "entities", "entities in UTF-16", "stl", "glb"],
 )
 def test_files_that_are_no_meshes_are_refused(tmp_path, name, content, message):
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(FormatError, match=message):
         meshes.read_mesh(tmp_path / name, 1000)
 

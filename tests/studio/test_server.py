@@ -175,6 +175,22 @@ def test_uploads_of_a_closed_tab_are_refused(studio, visit):
         session.uploads.add("a.urdf", b"<robot name='a'><link name='a'/></robot>")
 
 
+def test_no_program_is_run_for_a_tab_that_opens_a_path(studio, visit, tmp_path, monkeypatch):
+    """Whoever may open tabs on this machine could write a xacro file, and have it run with the rights of the studio."""
+    visitor, session = visit()
+    (tmp_path / "arm.xacro").write_text('<robot name="r" xmlns:xacro="x"><link name="l${1}"/></robot>')
+    controls = {getattr(one, "label", ""): one for one in session.client.gui._gui_input_handle_from_uuid.values()}
+    said = []
+    monkeypatch.setattr(session, "say", lambda text, *_: said.append(text))
+    for label, value in (("Path", str(tmp_path / "arm.xacro")), ("Open path", True)):
+        uuid = controls[label]._impl.uuid
+        visitor.send({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": value}})
+        eventually(lambda label=label: label != "Path" or controls[label].value)
+    eventually(lambda: said or session.robot.name == "r")
+    (text,) = said
+    assert text.startswith("arm.xacro is xacro inside, a program that can do anything you can; run it yourself")
+
+
 # --- in the browser -----------------------------------------------------------------------------------------------
 
 

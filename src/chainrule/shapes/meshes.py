@@ -17,6 +17,7 @@ from chainrule.arguments import Array
 from chainrule.errors import FormatError
 from chainrule.formats import meshes
 from chainrule.formats.source import read
+from chainrule.formats.xml import parse
 from chainrule.shapes.surfaces import Surface, of_triangles
 
 Color: TypeAlias = tuple[int, int, int]
@@ -99,8 +100,8 @@ def _through_trimesh(path: Path, suffix: str) -> _Raw:
     except ImportError:
         return _own_reader(path)
     content, source, _ = read(path)
-    if suffix == ".dae" and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
-        raise FormatError(f"{source} is not drawn: it defines entities, which no mesh needs")
+    if suffix == ".dae":
+        parse(content, source)  # refuses entities, in any encoding
     try:
         # such files name others beside them, with colors or corners; trimesh lets them name none elsewhere
         resolver = trimesh.resolvers.FilePathResolver(str(path)) if suffix in (".obj", ".gltf") else None

@@ -46,7 +46,7 @@ class OpenPanel(Panel):
         bundled = gui.add_dropdown("Bundled", (CHOOSE, *robots()))
         bundled.on_update(guarded(lambda _: self._open_bundled(bundled.value)))
         if session.is_local:
-            path = gui.add_text("Path", "", hint="The path of a file on this machine: URDF, xacro, SDF, MJCF, TOML.")
+            path = gui.add_text("Path", "", hint="The path of a file on this machine: URDF, SDF, MJCF, TOML.")
             button = gui.add_button("Open path")
             button.on_click(guarded(lambda _: self._open_path(path.value)))
         upload = gui.add_upload_button(
@@ -78,7 +78,8 @@ class OpenPanel(Panel):
         if not text.strip():
             raise FormatError("give the path of a robot file, such as ~/robots/arm.urdf")
         path = Path(text.strip()).expanduser()
-        robot = load(path, check=False, repair=self._repair.value, floating_base=self._free.value)
+        # no program is run for a tab: without a token, other accounts of this machine can open one
+        robot = load(path, check=False, repair=self._repair.value, floating_base=self._free.value, xacro=False)
         self._show(robot, robot.model.notes)
 
     def _open_upload(self, name: str, content: bytes) -> None:
