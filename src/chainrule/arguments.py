@@ -43,6 +43,13 @@ MAX_STATES = 2**56
 """States that a batch may have: more numbers than any memory holds."""
 
 
+def read_only(values: ArrayLike) -> Array:
+    """A copy of an array that cannot be written to."""
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
+    return array
+
+
 def real_array(value: Any, what: str, units: Units = None) -> Array:
     """An array of floats from anything that is plainly one; of single precision if it was.
 

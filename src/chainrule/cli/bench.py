@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ NUMBERS_PER_STATE = 12
 @click.option("--quick", is_flag=True, help="Leave out the growth with joints and batch size.")
 @click.option("--output", type=click.Path(file_okay=False), help="A folder for the figures, as JSON and a plot.")
 @json_option
-@robot_options(default="panda")
+@partial(robot_options, default="panda")
 def bench(robot: Robot, states: int, seconds: float, quick: bool, output: str | None, as_json: bool) -> None:
     """Measure speed, beside Pinocchio, MuJoCo and modern_robotics where they are installed."""
     with progress("measuring") as at:

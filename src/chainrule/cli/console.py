@@ -16,11 +16,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -274,53 +274,29 @@ def loading_options(function: Function) -> Function:
     @click.option("--repair", cls=LoadingOption, is_flag=True, help="Mend what is wrong in the file, and say how.")
     @click.option("--strict", cls=LoadingOption, is_flag=True, help="Refuse a file in which anything is wrong.")
     @click.option(
-        "--args",
-        "arguments",
-        cls=LoadingOption,
-        type=XacroArgument(),
-        multiple=True,
+        "--args", "arguments", cls=LoadingOption, multiple=True, type=XacroArgument(),
         help="An argument of a xacro file; may be repeated.",
-    )
+    )  # fmt: skip
     @click.option("--xacro", cls=LoadingOption, is_flag=True, help="Run xacro in a file of any name, if you trust it.")
     @click.option(
         "--search-path", "search_paths", cls=LoadingOption, multiple=True,
         type=click.Path(exists=True, file_okay=False), help="A folder of packages, for package:// files; repeatable.",
     )  # fmt: skip
     @functools.wraps(function)
-    def with_loading(
-        *args: Any,
-        floating: bool,
-        repair: bool,
-        strict: bool,
-        arguments: tuple[tuple[str, str], ...],
-        search_paths: tuple[str, ...],
-        xacro: bool,
-        **options: Any,
-    ) -> Any:
-        if repair and strict:
+    def with_loading(*args: Any, **options: Any) -> Any:
+        loading = Loading(**{field.name: options.pop(field.name) for field in fields(Loading)})
+        if loading.repair and loading.strict:
             raise click.UsageError("give either --repair or --strict")
-        return function(*args, loading=Loading(floating, repair, strict, arguments, search_paths, xacro), **options)
+        return function(*args, loading=loading, **options)
 
     return with_loading
 
 
-@overload
-def robot_options(function: Function) -> Function: ...
+def robot_options(function: Function, **given: Any) -> Function:
+    """ROBOT and the options of loading it; the function receives the loaded `robot`, or None where it is left out.
 
-
-@overload
-def robot_options(*, required: bool = ..., default: str | None = ...) -> Callable[[Function], Function]: ...
-
-
-def robot_options(function: Function | None = None, *, required: bool = True, default: str | None = None) -> Any:
-    """ROBOT and the options of loading it; the function receives the loaded `robot`, or None where it is left out."""
-    if function is None:
-        return lambda decorated: _with_robot(decorated, required=required, default=default)
-    return _with_robot(function, required=required, default=default)
-
-
-def _with_robot(function: Function, *, required: bool, default: str | None) -> Function:
-    given: dict[str, Any] = {"required": required} if default is None else {"default": default}
+    `given` goes to `click.argument`.
+    """
 
     @click.argument("robot", type=RobotName(), **given)
     @loading_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Identity(NamedTuple):
 )
 @degrees_option
 @json_option
-@robot_options(default="panda")
+@partial(robot_options, default="panda")
 def demo(robot: Robot, degrees: bool, as_json: bool) -> None:
     """A tour in seconds: a robot's tree, its mass matrix, torques, and three identities checked."""
     rng = np.random.default_rng(0)

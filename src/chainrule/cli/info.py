@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chainrule.cli.console import (
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 )
 @degrees_option
 @json_option
-@robot_options(required=False)
+@partial(robot_options, required=False)
 def info(robot: Robot | None, degrees: bool, as_json: bool) -> None:
     """Show a robot: its tree, joints, limits, masses and where its numbers come from. Without ROBOT, list them."""
     if robot is None:

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -36,7 +37,7 @@ MAX_PORT = 65535
 @click.option("--token", is_flag=True, help="Ask for a token on this machine too, which may have other users.")
 @click.option("--seconds", type=PositiveNumber("seconds"), help="End by itself after this time.")
 @json_option
-@robot_options(default="panda")
+@partial(robot_options, default="panda")
 def studio(
     robot: Robot, port: int | None, browser: bool, host: str, token: bool, seconds: float | None, as_json: bool
 ) -> None:

@@ -7,13 +7,13 @@ functions over a Mechanism: they read arguments (`core/reading.py`), evaluate fu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, read_only
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend
 from chainrule.core.configurations import Configurations
 from chainrule.core.derived import fingerprint, merged_model
@@ -124,7 +124,7 @@ class Mechanism:
         >>> arm.configurations["bent"].tolist()
         [0.3, -1.2]
         """
-        entries = {c.name: _read_only(c.coordinates(self.model.layout)) for c in self.model.configurations}
+        entries = {c.name: read_only(c.coordinates(self.model.layout)) for c in self.model.configurations}
         return Configurations(self.name, entries)
 
     @property
@@ -168,9 +168,3 @@ class Mechanism:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._model = state["model"]
         self._backend = COMPILED if state["compiled"] else INTERPRETED
-
-
-def _read_only(values: Sequence[float]) -> Array:
-    array = np.array(values, dtype=float)
-    array.setflags(write=False)
-    return array

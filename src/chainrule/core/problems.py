@@ -24,7 +24,7 @@ MAX_ELEMENTS = 12
 """Elements with the same problem that are named in one entry."""
 
 
-def check_mode(value: Any, what: str = "check") -> Mode:
+def check_mode(value: Any) -> Mode:
     """The meaning of the option `check`."""
     if isinstance(value, str) and value in ("warn", "strict"):
         return "warn" if value == "warn" else "strict"
@@ -34,7 +34,7 @@ def check_mode(value: Any, what: str = "check") -> Mode:
                 return "strict" if value else "silent"
         except Exception:
             pass
-    raise ShapeError(f'{what} must be "warn", "strict" (or True), or False, got {short_repr(value)}')
+    raise ShapeError(f'check must be "warn", "strict" (or True), or False, got {short_repr(value)}')
 
 
 def report(

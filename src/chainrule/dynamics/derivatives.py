@@ -20,6 +20,7 @@ from chainrule.functions.named import (
 )
 from chainrule.functions.table import (
     ACCELERATIONS,
+    DOFS,
     EFFORTS,
     PER_ACCELERATION,
     PER_DISPLACEMENT,
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def _nv(model: Model, options: Mapping[str, object]) -> int:
-    return model.nv
-
-
 def _per_pair_and_product(model: Model) -> float:
     """Visits of pairs of joints, and the terms of products of matrices, whose number grows faster than the result."""
     return per_pair(2)(model) + model.nv**3
@@ -53,7 +50,7 @@ def _per_pair_and_product(model: Model) -> float:
 @function(
     with_wrenches_that_turn(adapters.inverse_dynamics_derivatives),
     takes=(Q, QD, QDD),
-    gives=(3, _nv, _nv),
+    gives=(3, DOFS, DOFS),
     options=LOADED,
     cost=per_pair(2),
     loaded=True,
@@ -103,7 +100,7 @@ def inverse_dynamics_derivatives(
 @function(
     with_wrenches_that_turn(adapters.forward_dynamics_derivatives),
     takes=(Q, QD, TAU),
-    gives=(3, _nv, _nv),
+    gives=(3, DOFS, DOFS),
     options=LOADED,
     needs=Needs.INVERTIBLE_MASS,
     cost=_per_pair_and_product,
@@ -142,7 +139,7 @@ def forward_dynamics_derivatives(
     adapters.inverse_dynamics_second_derivatives,
     subject="derivatives",
     takes=(Q, QD, QDD, VECTOR),
-    gives=(4, _nv, _nv),
+    gives=(4, DOFS, DOFS),
     options=LOADED,
     cost=per_pair(10),
     loaded=True,

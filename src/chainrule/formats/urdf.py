@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from chainrule.errors import FormatError, ModelWarning, quoted, warn_user
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import FilePath, folder_of, read
-from chainrule.formats.urdf_geometry import WRITABLE, geometries_of, write_geometry
+from chainrule.formats.urdf_geometry import WRITABLE, geometries_of, words, write_geometry
 from chainrule.formats.xml import XmlElement, parse
 from chainrule.lazy import module
 from chainrule.model import (
@@ -384,7 +384,7 @@ def _write_link(robot: etree._Element, link: Link, moved: Set[str]) -> etree._El
     element = etree.SubElement(robot, "link", name=link.name)
     if link.mass or any(link.inertia.entries()) or link.name in moved:
         inertial = etree.SubElement(element, "inertial")
-        etree.SubElement(inertial, "origin", xyz=_words(link.com))
+        etree.SubElement(inertial, "origin", xyz=words(link.com))
         etree.SubElement(inertial, "mass", value=repr(float(link.mass)))
         I = link.inertia
         entries = {"ixx": I.xx, "ixy": I.xy, "ixz": I.xz, "iyy": I.yy, "iyz": I.yz, "izz": I.zz}
@@ -404,13 +404,13 @@ def _write_joint(robot: etree._Element, joint: Joint) -> None:
     if type_ in ("revolute", "continuous"):
         type_ = "revolute" if math.isfinite(joint.dofs[0].lower) else "continuous"
     element = etree.SubElement(robot, "joint", name=joint.name, type=type_)
-    etree.SubElement(element, "origin", xyz=_words(joint.origin.translation), rpy=_words(_rpy(joint.origin.rotation)))
+    etree.SubElement(element, "origin", xyz=words(joint.origin.translation), rpy=words(_rpy(joint.origin.rotation)))
     etree.SubElement(element, "parent", link=joint.parent)
     etree.SubElement(element, "child", link=joint.child)
     if isinstance(kind, Screw):
-        etree.SubElement(element, "axis", xyz=_words(kind.angular if kind.turns else kind.linear))
+        etree.SubElement(element, "axis", xyz=words(kind.angular if kind.turns else kind.linear))
     elif isinstance(kind, Composite):
-        etree.SubElement(element, "axis", xyz=_words(kind.parts[2].angular))
+        etree.SubElement(element, "axis", xyz=words(kind.parts[2].angular))
     if joint.dofs:
         _write_dof(element, joint.dofs[0])
     if joint.mimic:
@@ -459,7 +459,3 @@ def _write_dof(element: etree._Element, dof: Dof) -> None:
 
 def _rpy(R: Rotation) -> Vector:
     return Vector(*R.rpy())
-
-
-def _words(numbers: Vector) -> str:
-    return " ".join(repr(float(x)) for x in numbers)

@@ -129,25 +129,26 @@ def write_geometry(link: etree._Element, geometry: Geometry, materials: dict[Col
     if geometry.name is not None:
         element.set("name", geometry.name)
     xyz, rpy = geometry.origin.translation, geometry.origin.rotation.rpy()
-    etree.SubElement(element, "origin", xyz=_words(xyz), rpy=_words(rpy))
+    etree.SubElement(element, "origin", xyz=words(xyz), rpy=words(rpy))
     _write_shape(etree.SubElement(element, "geometry"), geometry.shape)
     if geometry.color is not None and geometry.role == "visual":
         name = materials.setdefault(geometry.color, f"color{len(materials) + 1}")
         material = etree.SubElement(element, "material", name=name)
-        etree.SubElement(material, "color", rgba=_words(geometry.color))
+        etree.SubElement(material, "color", rgba=words(geometry.color))
 
 
 def _write_shape(holder: etree._Element, shape: Shape) -> None:
     if isinstance(shape, Box):
-        etree.SubElement(holder, "box", size=_words(shape.size))
+        etree.SubElement(holder, "box", size=words(shape.size))
     elif isinstance(shape, Sphere):
         etree.SubElement(holder, "sphere", radius=repr(float(shape.radius)))
     elif isinstance(shape, Mesh):
-        etree.SubElement(holder, "mesh", filename=shape.path, scale=_words(shape.scale))
+        etree.SubElement(holder, "mesh", filename=shape.path, scale=words(shape.scale))
     elif isinstance(shape, (Cylinder, Capsule)):
         numbers = {"radius": repr(float(shape.radius)), "length": repr(float(shape.length))}
         etree.SubElement(holder, type(shape).__name__.lower(), numbers)
 
 
-def _words(numbers: Iterable[float]) -> str:
+def words(numbers: Iterable[float]) -> str:
+    """Numbers as an attribute has them, exactly."""
     return " ".join(repr(float(x)) for x in numbers)

@@ -85,7 +85,8 @@ class Axis:
     """What its entries are, of a number for each joint."""
 
 
-def _nv(model: Model, options: Mapping[str, Any]) -> int:
+def DOFS(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of degrees of freedom."""
     return model.nv
 
 
@@ -96,14 +97,14 @@ def _nq(model: Model, options: Mapping[str, Any]) -> int:
 def joint_axis(quantity: Quantity, *, inverse: bool = False) -> Axis:
     """A dimension with an entry for each degree of freedom, in the units of a quantity or, `inverse`, one over them."""
     form = "1/({})" if inverse else "{}"
-    size = _nq if quantity == "position" else _nv
+    size = _nq if quantity == "position" else DOFS
     units = lambda model: [form.format(unit) for unit in model.layout.units_of(quantity)]  # noqa: E731
     return Axis(size, units, quantity=None if inverse else quantity)
 
 
 def displacement_axis() -> Axis:
     """A dimension of derivatives with respect to q, along each velocity: one over rad or m."""
-    return Axis(_nv, lambda model: [f"1/({velocity.unit})" for velocity in model.layout.velocities])
+    return Axis(DOFS, lambda model: [f"1/({velocity.unit})" for velocity in model.layout.velocities])
 
 
 def _six(angular: str, linear: str, names: tuple[str, str] = ("angular", "linear")) -> Axis:
@@ -114,7 +115,7 @@ POSITIONS, VELOCITIES = joint_axis("position"), joint_axis("velocity")
 ACCELERATIONS, EFFORTS = joint_axis("acceleration"), joint_axis("effort")
 PER_VELOCITY, PER_ACCELERATION = joint_axis("velocity", inverse=True), joint_axis("acceleration", inverse=True)
 PER_EFFORT, PER_DISPLACEMENT = joint_axis("effort", inverse=True), displacement_axis()
-DISPLACEMENTS = Axis(_nv, lambda model: [velocity.unit for velocity in model.layout.velocities])
+DISPLACEMENTS = Axis(DOFS, lambda model: [velocity.unit for velocity in model.layout.velocities])
 RATES = Axis(_nq, lambda model: [f"{unit}/s" for unit in model.layout.units_of("position")])
 TWIST, ACCELERATION = _six("rad/s", "m/s"), _six("rad/s^2", "m/s^2")
 WRENCH = _six("N m", "N", ("moment", "force"))
@@ -190,14 +191,9 @@ def per_pair(times: float = 1.0) -> Cost:
     return cost
 
 
-def _per_pair_and_product(model: Model) -> float:
-    """Visits of pairs of joints, and the terms of products of matrices, whose number grows faster than the result."""
-    return per_pair(2)(model) + model.nv**3
-
-
-def per_triple(times: float = 1.0) -> Cost:
-    """A number of visits for each degree of freedom and each pair of a joint and a joint that carries it."""
-    return lambda model: model.nv * per_pair(times)(model)
+def per_triple() -> Cost:
+    """A visit for each degree of freedom and each pair of a joint and a joint that carries it."""
+    return lambda model: model.nv * per_pair()(model)
 
 
 def always(model: Model) -> bool:

@@ -17,15 +17,10 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import PROJECTED
 from chainrule.core.reading import find_velocities, read_state
 from chainrule.errors import ModelError, quoted
-from chainrule.functions.table import CONSTRAINTS, DISPLACEMENTS, EQUATIONS, POSITIONS, QD, Needs, Q
-from chainrule.model import Model
+from chainrule.functions.table import CONSTRAINTS, DISPLACEMENTS, DOFS, EQUATIONS, POSITIONS, QD, Needs, Q
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-
-def _nv(model: Model, options: object) -> int:
-    return model.nv
 
 
 @function(
@@ -44,7 +39,7 @@ def residual(robot: Mechanism, q: ArrayLike, *, out: Array | None = None) -> Arr
     loop_equations.constraint_jacobian,
     subject="loops",
     takes=(Q,),
-    gives=(EQUATIONS, _nv),
+    gives=(EQUATIONS, DOFS),
     needs=Needs.NOTHING,
     answer="derivatives of the residuals of {constraints}; columns {columns}",
 )

@@ -241,8 +241,8 @@ class _Collector:
 
     def place(self, element: str, name: str, a: Transform, b: Transform) -> None:
         """Two poses."""
-        far, turn = _pose_difference(_array(a), _array(b))
-        if far > self.tolerance * max(1.0, float(np.abs(_array(a)).max())) + 1e-15:
+        far, turn = _pose_difference(*(np.array(T, dtype=float) for T in (a, b)))
+        if far > self.tolerance * max(1.0, float(np.abs(a).max())) + 1e-15:
             self.add(element, f"{name} (place)", (f"{tuple_text(T.translation)} m" for T in (a, b)), far, "m")
         if turn > max(self.tolerance, 1e-12):
             texts = (f"rpy {tuple_text(np.degrees([*map(float, T.rotation.rpy())]))} deg" for T in (a, b))
@@ -336,8 +336,9 @@ class _Collector:
     def _link(self, element: str, a: Link, b: Link) -> None:
         self.quantity(element, "mass", float(a.mass), float(b.mass), "kg")
         self.vector(element, "center of mass", a.com, b.com, "m")
-        if self.differs(_rows(a.inertia), _rows(b.inertia)):
-            gap = np.abs(np.subtract(_rows(a.inertia), _rows(b.inertia))).max()
+        one, two = (np.array(x.inertia, dtype=float) for x in (a, b))
+        if self.differs(one, two):
+            gap = np.abs(one - two).max()
             self.add(element, "inertia", (_inertia_text(x.inertia) for x in (a, b)), gap, "kg m^2")
 
     def _record(self, element: str, a: Any, b: Any, quantities: Mapping[str, tuple[str, str]]) -> None:
@@ -386,14 +387,6 @@ def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
 
 def _tip(model: Model) -> str | None:
     return model.end_effector or (model.tips[0] if len(model.tips) == 1 else None)
-
-
-def _array(T: Transform) -> Array:
-    return np.array(T.rows(), dtype=float)
-
-
-def _rows(I: Symmetric) -> list[list[float]]:
-    return [[float(x) for x in row] for row in I]
 
 
 def _inertia_text(I: Symmetric) -> str:

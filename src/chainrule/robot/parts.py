@@ -48,7 +48,7 @@ class PlacedView(View[F]):
     @property
     def origin(self) -> Array:
         """Pose (4, 4) of its frame in the link that carries it."""
-        return matrix(self.part.origin)
+        return np.array(self.part.origin, dtype=float)
 
     @property
     def xyz(self) -> Array:
@@ -144,11 +144,6 @@ def position(T: Transform) -> str:
     if not any(rpy):
         return text
     return f"{text}, rpy {tuple_text(np.degrees(rpy))} deg = {tuple_text(rpy)} rad"
-
-
-def matrix(T: Transform) -> Array:
-    """The 4-by-4 matrix of a transform."""
-    return np.array(T.rows(), dtype=float)
 
 
 # --- links ---
@@ -281,7 +276,7 @@ class JointView(PlacedView[Joint]):
     def offset(self) -> Array:
         """Pose (4, 4) of the child in the joint's frame at q = 0: the identity unless its frame is elsewhere."""
         kind = self.part.kind
-        return matrix(kind.offset if isinstance(kind, Moved) else Transform.identity())
+        return np.array(kind.offset if isinstance(kind, Moved) else Transform.identity(), dtype=float)
 
     @property
     def nq(self) -> int:

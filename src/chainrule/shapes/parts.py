@@ -18,7 +18,7 @@ from chainrule.formats import packages
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Role, Shape, Sphere
 from chainrule.shapes import surfaces
 from chainrule.shapes.meshes import Color, ColoredSurface, read_mesh
-from chainrule.shapes.skeleton import JointPlace, Skeleton, matrix, skeleton
+from chainrule.shapes.skeleton import JointPlace, Skeleton, skeleton
 from chainrule.shapes.surfaces import Fineness, Surface
 
 
@@ -214,7 +214,7 @@ def _geometry_parts(robot: Mechanism, look: Look, role: Role, problems: list[str
         except (ChainruleError, OSError, ValueError) as error:
             problems.append(f"{geometry.link}: {error}")
             continue
-        T, own = matrix(geometry.origin), _own_color(geometry)
+        T, own = np.array(geometry.origin), _own_color(geometry)
         for piece in pieces:
             color, opacity = (piece.color, piece.opacity) if own is None else own
             yield Part(link, piece.surface.at(T), role, geometry.name or f"{geometry.link} {k}", color, opacity)

@@ -18,7 +18,6 @@ from chainrule.arguments import Array
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.model import Body, Model
-from chainrule.spatial import Transform
 
 LOOSE_KINDS = ("free", "planar")
 """Kinds of joints that tie a link to no place of its parent: there is nothing to draw between the two."""
@@ -146,15 +145,10 @@ def _build(model: Model) -> Skeleton:
     return Skeleton(joints, ties, links, reach, _normal(model, reach))
 
 
-def matrix(T: Transform) -> Array:
-    """The 4-by-4 matrix of a transform of numbers."""
-    return np.array([[float(x) for x in row] for row in T.rows()])
-
-
 def _joint_place(body: Body) -> JointPlace:
     joint, kind = body.joint, body.joint.kind
-    zero = matrix(kind.transform(kind.neutral()))
-    origin = matrix(joint.origin) @ zero
+    zero = np.array(kind.transform(kind.neutral()))
+    origin = np.array(joint.origin) @ zero
     in_child: Array = np.linalg.inv(zero)[:3, 3].astype(float)
     axis, word = None, "ball" if kind.nv else "fixed"
     if kind.nv == 0:
@@ -182,7 +176,7 @@ def _tie_places(model: Model) -> list[TiePlace]:
         sides = ((constraint.link_a, constraint.origin_a), (constraint.link_b, constraint.origin_b))
         for name, origin in sides:
             index, offset = model.locate(name)
-            ends.append((index, (matrix(offset) @ matrix(origin))[:3, 3]))
+            ends.append((index, (np.array(offset, dtype=float) @ np.array(origin, dtype=float))[:3, 3]))
         (a, in_a), (b, in_b) = ends
         found.append(TiePlace(constraint.name, constraint.kind, a, b, in_a, in_b))
     return found
@@ -201,7 +195,10 @@ def _reach(model: Model, joints: Sequence[JointPlace], ties: Sequence[TiePlace])
             step = float(np.linalg.norm(joint.in_parent - (np.zeros(3) if above is None else above.in_child)))
             slid = 0.0 if joint.travel is None else max(map(abs, joint.travel))
             far[body.index] = far[joint.parent] + step + slid
-        ends = [np.zeros(3), *(matrix(frame.origin)[:3, 3] for frame in model.frames if frame.link == body.link.name)]
+        ends = [
+            np.zeros(3),
+            *(np.array(frame.origin)[:3, 3] for frame in model.frames if frame.link == body.link.name),
+        ]
         ends += [tie.in_a for tie in ties if tie.link_a == body.index]
         ends += [tie.in_b for tie in ties if tie.link_b == body.index]
         ends.append(np.array([float(x) for x in body.link.com]))
@@ -221,7 +218,7 @@ def _link_places(
     is_leaf = not any(joint.parent == k for joint in joints)
     for frame in model.frames:
         if frame.link == link.name and (is_leaf or frame.name == model.end_effector):
-            soft.append(matrix(frame.origin)[:3, 3])
+            soft.append(np.array(frame.origin)[:3, 3])
     points = _distinct(hard, reach)
     joined = len(points)
     points = _distinct([*points, *soft], reach)
@@ -310,7 +307,7 @@ def _normal(model: Model, reach: float) -> int | None:
     T = [np.eye(4)]
     for body in model.bodies:
         kind = body.joint.kind
-        T.append(T[body.parent] @ matrix(body.joint.origin) @ matrix(kind.transform(kind.neutral())))
+        T.append(T[body.parent] @ np.array(body.joint.origin, dtype=float) @ np.array(kind.transform(kind.neutral())))
         if kind.nv > 1:
             return None
         for screw in kind.columns(kind.neutral()):

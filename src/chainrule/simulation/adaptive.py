@@ -25,11 +25,12 @@ from chainrule.simulation.friction import find_slip, sticking_ranges
 from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import AdaptiveStep
 from chainrule.simulation.plant import Plant, Rates
+from chainrule.simulation.plant_calls import plant_calls
 from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.sampled import sample_sources
 from chainrule.simulation.stages import REST_SPEED
-from chainrule.simulation.time_loop import columns_of, plant_calls
+from chainrule.simulation.time_loop import columns_of
 from chainrule.simulation.trajectory import Trajectory
 
 MAX_DRIFT = 1e-6

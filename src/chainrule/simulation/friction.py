@@ -13,7 +13,8 @@ from collections.abc import Mapping
 
 from chainrule.algorithms import sticking
 from chainrule.algorithms.sticking import Slip
-from chainrule.simulation.plant import Calls, Plant, Rates, Scalars
+from chainrule.simulation.plant import Plant, Rates, Scalars
+from chainrule.simulation.plant_calls import PlantCalls
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -25,7 +26,7 @@ Range = tuple[Scalar, Scalar]
 
 
 def resolve_sticking(
-    plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalars, s: Scalars
+    plant: Plant, calls: PlantCalls, q: Scalars, v: Scalars, x: Scalars, s: Scalars
 ) -> tuple[Slip | None, Rates]:
     """The joints that stick, the direction in which the others slip, and the rates that follow."""
     if not plant.can_stick:
@@ -36,7 +37,9 @@ def resolve_sticking(
     return slip, calls.rates(q, v, x, s, slip)
 
 
-def _find_by_rates(plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> tuple[Slip, Rates]:
+def _find_by_rates(
+    plant: Plant, calls: PlantCalls, q: Scalars, v: Scalars, x: Scalars, s: Scalars
+) -> tuple[Slip, Rates]:
     """`resolve_sticking` by passes that evaluate the rates: one, as long as no joint breaks away.
 
     Friction in motion, at rest, is what a joint can hold at most, so that the passes are those of `find_slip`.
@@ -59,7 +62,7 @@ def _find_by_rates(plant: Plant, calls: Calls, q: Scalars, v: Scalars, x: Scalar
 
 def find_slip(
     plant: Plant,
-    calls: Calls,
+    calls: PlantCalls,
     q: Scalars,
     v: Scalars,
     x: Scalars,
@@ -91,7 +94,9 @@ def sticking_ranges(plant: Plant, q: Scalars) -> dict[int, Range]:
     return ranges
 
 
-def stop_reversed_joints(plant: Plant, calls: Calls, slip: Slip, q: Scalars, v: Scalars, h: Scalar) -> list[Scalar]:
+def stop_reversed_joints(
+    plant: Plant, calls: PlantCalls, slip: Slip, q: Scalars, v: Scalars, h: Scalar
+) -> list[Scalar]:
     """The velocity, zero where it has turned against the direction of slip: an impulse of friction stops the joint.
 
     The other joints keep their momentum, so that a stop costs energy in proportion to the square of the step. In a

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from chainrule.simulation.plant import Calls, Plant, Scalars
+from chainrule.simulation.plant import Plant, Scalars
+from chainrule.simulation.plant_calls import PlantCalls
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -32,7 +33,7 @@ class Impacts:
 
 
 def rebound(
-    plant: Plant, calls: Calls, q: Scalars, v: Scalars, restitution: Scalars, speed_per_step: Scalars
+    plant: Plant, calls: PlantCalls, q: Scalars, v: Scalars, restitution: Scalars, speed_per_step: Scalars
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The state after impacts at the joint limits: an impulse there moves the other joints along.
 

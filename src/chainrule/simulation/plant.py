@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -379,34 +379,6 @@ class Plant:
     def normalize(self, q: Scalars) -> Scalars:
         """The configuration q with quaternions of unit length."""
         return self.displace(q, [0] * self.model.nv) if self.model.quaternions else q
-
-
-class Calls(Protocol):
-    """The functions of a plant that a step evaluates: in place, or by calls of compiled code."""
-
-    by_rates: bool
-    """Whether the joints that stick are found by `rates_pass`, where that is possible."""
-
-    def rates(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, slip: Slip | None) -> Rates:
-        """`Plant.rates` for parameters that stay the same."""
-
-    def sticking_problem(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, direction: Scalars) -> Scalars:
-        """`Plant.sticking_problem` for parameters that stay the same."""
-
-    def sticking_pass(self, *problem: Scalars) -> Scalars:
-        """`sticking.sticking_pass`."""
-
-    def rates_pass(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars, *problem: Scalars) -> Scalars:
-        """`Plant.rates_pass` for parameters that stay the same."""
-
-    def jump(self, q: Scalars, is_free: Scalars, prescribed: Scalars) -> tuple[Scalars, Scalars]:
-        """The jumps and the impulses of `Plant.jump`."""
-
-    def closing_step(self, q: Scalars, is_free: Scalars) -> Scalars:
-        """`Plant.closing_step`."""
-
-    def consistent_velocity(self, q: Scalars, v: Scalars, is_free: Scalars) -> Scalars:
-        """`Plant.consistent_velocity`."""
 
 
 def _clamp(t: Scalar, limit: Scalar) -> Scalar:

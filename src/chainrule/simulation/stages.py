@@ -9,7 +9,8 @@ from chainrule.algorithms.sticking import Slip
 from chainrule.simulation.friction import resolve_sticking, stop_reversed_joints
 from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import FixedStep, scale
-from chainrule.simulation.plant import Calls, Plant, Rates, Scalars
+from chainrule.simulation.plant import Plant, Rates, Scalars
+from chainrule.simulation.plant_calls import PlantCalls
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -33,7 +34,7 @@ class StepResult:
 
 def step(
     plant: Plant,
-    calls: Calls,
+    calls: PlantCalls,
     scheme: FixedStep,
     q: Scalars,
     v: Scalars,
@@ -80,7 +81,7 @@ class PlantDuringStep:
     """A plant whose joints keep their direction of slip: what an integrator sees."""
 
     plant: Plant
-    calls: Calls
+    calls: PlantCalls
     signals: Signals
     slip: Slip | None
 
@@ -102,7 +103,7 @@ class PlantDuringStep:
         return self.plant.normalize(q)
 
 
-def close_loops(plant: Plant, calls: Calls, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
+def close_loops(plant: Plant, calls: PlantCalls, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
     """The state projected on closed loops; joints at rest that can stick do not move."""
     v = list(v)
     is_free: list[Scalar] = [0 if i in plant.prescribed_velocities else 1 for i in range(plant.model.nv)]

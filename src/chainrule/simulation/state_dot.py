@@ -117,7 +117,7 @@ def _accelerations(robot: Mechanism, q: Array, qd: Array, tau: Array, smoothing:
     smooth = remember(
         robot,
         "without dry friction",
-        lambda: type(robot)(edits.map_dofs(robot.model, lambda dof: dof.without_dry_friction()), backend_of(robot)),
+        lambda: type(robot)(edits.without_dry_friction(robot.model), backend_of(robot)),
     )
     position = q if robot.model.friction_depends_on_position else None
     rest = q if smooth.model.friction_depends_on_position else None

@@ -12,8 +12,8 @@ import numpy as np
 import scipy
 
 from chainrule import lazy
-from chainrule.arguments import Array, number, one_of, positive, real_array
-from chainrule.control.motions.references import Reference, read_only
+from chainrule.arguments import Array, number, one_of, positive, read_only, real_array
+from chainrule.control.motions.references import Reference
 from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import ParameterValues

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
-from chainrule.arguments import Array, positive
+from chainrule.arguments import Array, positive, read_only
 from chainrule.control.laws.joint_space import ComputedTorque
-from chainrule.control.motions.references import Reference, read_only
+from chainrule.control.motions.references import Reference
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.robot.robot import Robot
 from chainrule.simulation.sources import Samples

@@ -42,7 +42,6 @@ from chainrule.core.reading import read_state
 from chainrule.errors import ArgumentError
 from chainrule.functions.reference import scalars_of, stack
 from chainrule.loops.mobility import leading_velocities
-from chainrule.model import Model, edits
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
@@ -202,8 +201,3 @@ def _explain_law(law: Callable[..., Any]) -> Callable[..., Any]:
         return law(self, *arguments, **options)
 
     return torque
-
-
-def without_dry_friction(model: Model) -> Model:
-    """The model without dry friction, whose sign would flip with every change of a measured velocity."""
-    return edits.map_dofs(model, lambda dof: dof.without_dry_friction())

@@ -23,6 +23,7 @@ from chainrule.core.names import known_names, values_by_name
 from chainrule.core.rank import motions
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
 from chainrule.kinematics.configurations import home
+from chainrule.lazy import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -116,13 +117,6 @@ def _inertias_through_loops(robot: Mechanism, M: Array, G: Array) -> Array:
     return felt
 
 
-def natural_frequencies(robot: Mechanism, inertias: Array, bandwidth: Any, what: str) -> Array:
-    """The natural frequency of each joint in rad/s: that of the bandwidth, or less where the effort limit is low."""
-    w = 2 * math.pi * positive(bandwidth, f"{what}: bandwidth", "positive, in Hz")
-    effort = np.where(robot.limits.effort > 0, robot.limits.effort, np.inf)  # a joint without motor has no gain anyway
-    return np.minimum(w, np.sqrt(effort / (FULL_EFFORT_ERROR * inertias)))
-
-
 class JointGains:
     """The gains that a law of the joints was given, completed by default ones.
 
@@ -133,14 +127,11 @@ class JointGains:
     def __init__(self, robot: Mechanism, q: ArrayLike | None, what: str, bandwidth: float | None) -> None:
         self._robot, self._q, self._what = robot, q, what
         self._bandwidth = BANDWIDTH_HZ if bandwidth is None else bandwidth
-        self._inertias: Array | None = None
 
-    @property
+    @cached_property
     def inertias(self) -> Array:
         """The inertia of each joint, computed when it is first needed."""
-        if self._inertias is None:
-            self._inertias = joint_inertias(self._robot, self._q, self._what)
-        return self._inertias
+        return joint_inertias(self._robot, self._q, self._what)
 
     def stiffness(self, kp: Any) -> Array:
         """The gains kp (..., nv)."""
@@ -159,8 +150,11 @@ class JointGains:
         return self.complete(kp, "kp", lambda: self.frequencies() ** 2)
 
     def frequencies(self) -> Array:
-        """The natural frequencies of default gains, in rad/s."""
-        return natural_frequencies(self._robot, self.inertias, self._bandwidth, self._what)
+        """The natural frequencies of default gains in rad/s: the bandwidth, or less where the effort limit is low."""
+        w = 2 * math.pi * positive(self._bandwidth, f"{self._what}: bandwidth", "positive, in Hz")
+        limits = self._robot.limits.effort
+        effort = np.where(limits > 0, limits, np.inf)  # a joint without motor has no gain anyway
+        return np.minimum(w, np.sqrt(effort / (FULL_EFFORT_ERROR * self.inertias)))
 
     def _default_stiffness(self) -> Array:
         w = self.frequencies()
@@ -194,11 +188,11 @@ def refuse_unused_bandwidth(bandwidth: Any, given: Any, what: str, gain: str) ->
         )
 
 
-def joint_gains(robot: Mechanism, value: Any, what: str, default: float = 0.0) -> Array:
+def joint_gains(robot: Mechanism, value: Any, what: str) -> Array:
     """Gains (..., nv) from one number, from nv numbers, from a batch, or from a dictionary of joints and numbers."""
     named = gains_by_name(value, what)
     if named is not None:
-        return named_gains(robot, named, what, lambda: np.full(robot.nv, default))
+        return named_gains(robot, named, what, lambda: np.zeros(robot.nv))
     return gains(value, robot.nv, what, f"robot {robot.name!r}: one for each degree of freedom")
 
 

@@ -15,14 +15,14 @@ from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.friction import dry_friction
 from chainrule.algorithms.loop_projection import consistent_acceleration
 from chainrule.algorithms.vector_form import inverse_dynamics
-from chainrule.control.laws.controller import Controller, without_dry_friction
+from chainrule.control.laws.controller import Controller
 from chainrule.control.laws.gains import JointGains, joint_gains, refuse_unused_bandwidth
 from chainrule.control.laws.targets import JointTarget
 from chainrule.control.motions.references import Reference
 from chainrule.control.requirements import Actuated, known_robot
 from chainrule.functions.table import FUNCTIONS
 from chainrule.kinematics.configurations import home
-from chainrule.model import Model
+from chainrule.model import Model, edits
 from chainrule.spatial import Scalar
 from chainrule.spatial.linear import solve_symmetric
 from chainrule.spatial.scalar import where
@@ -281,7 +281,7 @@ class ComputedTorque(Controller):
         self.close_loops(self.goal.first)
         if self.passive:
             known_robot(robot, "ComputedTorque", inverse=True, loops=True)
-        self._smooth = without_dry_friction(self.model)
+        self._smooth = edits.without_dry_friction(self.model)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """ID(q, qd, qdd_ref + Kd (qd_ref - qd) + Kp e)."""

@@ -17,7 +17,7 @@ from chainrule.algorithms.jacobians import jacobian, jacobian_dot
 from chainrule.algorithms.kinematics import pose
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.arguments import Array, number, positive
-from chainrule.control.laws.controller import Controller, without_dry_friction
+from chainrule.control.laws.controller import Controller
 from chainrule.control.laws.gains import (
     BANDWIDTH_HZ,
     joint_gains,
@@ -32,6 +32,7 @@ from chainrule.core.evaluation import evaluate
 from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.kinematics.configurations import home
+from chainrule.model import edits
 from chainrule.spatial import Scalar, Transform, Twist, Wrench
 from chainrule.spatial.linear import Factors, dot, solve_symmetric, transpose
 from chainrule.spatial.scalar import sqrt, where
@@ -254,7 +255,7 @@ class OperationalSpace(Controller):
             free = joint_gains(robot, posture_kd, "OperationalSpace: posture_kd")
         parameters["posture_kd"] = free
         super().__init__(robot, parameters, self.goal, actuated=actuated)
-        self._smooth = without_dry_friction(self.model)
+        self._smooth = edits.without_dry_friction(self.model)
 
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> Law:
         """ID(q, qd, a) + J^T Lambda (A - J a - dJ/dt qd), with references A of the link and a of the joints."""

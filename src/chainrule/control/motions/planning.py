@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import MAX_POSITION, Array, flag, refuse_nonfinite
+from chainrule.arguments import MAX_POSITION, Array, flag, read_only, refuse_nonfinite
 from chainrule.calls import explains_arguments
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
 from chainrule.control.motions.pose_paths import through_poses
-from chainrule.control.motions.references import DrivenLoops, Reference, read_only
+from chainrule.control.motions.references import DrivenLoops, Reference
 from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
 from chainrule.control.motions.timing import most_strained, shortest_durations, waypoint_times
 from chainrule.control.requirements import known_robot

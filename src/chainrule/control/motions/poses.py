@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chainrule.arguments import Array, positive, real_array, rigid_transforms
+from chainrule.arguments import Array, positive, read_only, real_array, rigid_transforms
 from chainrule.control.motions.curves import (
     METHODS,
     Curve,
@@ -16,7 +16,7 @@ from chainrule.control.motions.curves import (
     refuse_unknown_method,
     squared_norm,
 )
-from chainrule.control.motions.references import read_only, sample_times
+from chainrule.control.motions.references import sample_times
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, waypoint_times
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import stack

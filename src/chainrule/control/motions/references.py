@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from chainrule.arguments import Array, positive, real_array, refuse_nonfinite
+from chainrule.arguments import Array, positive, read_only, real_array, refuse_nonfinite
 from chainrule.control.motions.curves import Curve, extremes
 from chainrule.control.requirements import known_robot
 from chainrule.core.reading import read_joints, read_state
@@ -168,10 +168,3 @@ def hold(q: ArrayLike, robot: Mechanism | None = None) -> Reference:
             manifold, start = robot, np.zeros(robot.nv)
     curve = scipy.interpolate.PPoly(start[None, None, :], [0.0, 1.0])
     return Reference(read_only([0.0, 0.0]), read_only(np.stack([point, point])), curve, manifold)
-
-
-def read_only(values: ArrayLike) -> Array:
-    """A copy of an array that cannot be written to."""
-    array = np.array(values, dtype=float)
-    array.setflags(write=False)
-    return array

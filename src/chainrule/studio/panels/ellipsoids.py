@@ -15,7 +15,7 @@ from chainrule.studio.charts.style import STYLE, in_frame, message, notes, numbe
 from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.ellipsoids import Ball, ball_of, closeness, lost_arrows, warning
-from chainrule.studio.scene.nodes import arrays_of
+from chainrule.studio.scene.nodes import add_surface
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
@@ -111,15 +111,10 @@ class EllipsoidsPanel(Panel):
 
     def _place(self, session: Session, kind: str, shape: Ball, at: Array) -> None:
         if kind not in self._balls:
-            unit = ball(np.zeros(3))
-            self._balls[kind] = session.client.scene.add_mesh_simple(
-                f"/ellipsoids/{kind}",
-                *arrays_of(unit),
-                color=KINDS[kind],
-                opacity=0.42,
-                cast_shadow=False,
-                receive_shadow=False,
-            )
+            self._balls[kind] = add_surface(
+                session.client.scene, f"/ellipsoids/{kind}", ball(np.zeros(3)), KINDS[kind], opacity=0.42,
+                cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
         node = self._balls[kind]
         node.position, node.wxyz, node.scale, node.visible = at, shape.quaternion, tuple(map(float, shape.scale)), True
 

@@ -16,7 +16,7 @@ from chainrule.studio.charts.torque_bars import round_up
 from chainrule.studio.panels.panel import Panel, by_user
 from chainrule.studio.postures import default_tip
 from chainrule.studio.scene.loads import payload_radius
-from chainrule.studio.scene.nodes import arrays_of
+from chainrule.studio.scene.nodes import add_surface
 from chainrule.studio.scene.tubes import DrawnTubes
 
 if TYPE_CHECKING:
@@ -142,13 +142,8 @@ class WorldPanel(Panel):
                 self._ball.visible = False
             return
         if self._ball is None:
-            unit = ball(np.zeros(3))
-            self._ball = session.client.scene.add_mesh_simple(
-                "/payload",
-                *arrays_of(unit),
-                color=PAYLOAD_COLOR,
-                opacity=0.85,
-            )
+            scene = session.client.scene
+            self._ball = add_surface(scene, "/payload", ball(np.zeros(3)), PAYLOAD_COLOR, opacity=0.85)
         T = np.asarray(session.robot.pose(session.state.q, carrier))
         self._ball.position = T[:3, :3] @ body[1:4] + T[:3, 3]
         self._ball.scale = payload_radius(float(body[0]))

@@ -11,7 +11,7 @@ from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.model import Link
 from chainrule.shapes import surfaces
-from chainrule.shapes.skeleton import matrix, skeleton
+from chainrule.shapes.skeleton import skeleton
 from chainrule.shapes.surfaces import Surface
 
 AXIS_LENGTH = 0.075
@@ -65,7 +65,7 @@ def frames(robot: Mechanism) -> tuple[FrameMark, ...]:
     """The frames of all links, and the named frames on them."""
     own = [FrameMark(k, name, np.eye(4)) for k, name in enumerate(robot.link_names)]
     named = [
-        FrameMark(robot.model.index_of[frame.link], frame.name, matrix(frame.origin)) for frame in robot.model.frames
+        FrameMark(robot.model.index_of[frame.link], frame.name, np.array(frame.origin)) for frame in robot.model.frames
     ]
     return (*own, *named)
 

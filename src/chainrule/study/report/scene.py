@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.model.geometry import Ellipsoid
-from chainrule.shapes.skeleton import matrix, place, skeleton
+from chainrule.shapes.skeleton import place, skeleton
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -51,7 +51,7 @@ class Scene:
         found = []
         for geometry in self.robot.model.geometries:
             if geometry.link == base and isinstance(geometry.shape, Ellipsoid):
-                T = matrix(geometry.origin)
+                T = np.array(geometry.origin)
                 radii = np.array([float(radius) for radius in geometry.shape.radii])
                 found.append({"center": T[:3, 3].round(4).tolist(), "axes": (T[:3, :3] * radii).round(4).tolist()})
         return found
