@@ -191,6 +191,7 @@ def test_visual_geometry_is_drawn_where_there_is_some(tmp_path):
     robot.plot(None, tmp_path / "seen.png")
 
 
+@pytest.mark.filterwarnings("ignore:.*is not found")
 def test_meshes_are_drawn_as_far_as_they_can_be_read(tmp_path):
     from chainrule.model.geometry import Geometry, Mesh
     from chainrule.plots.bodies import bodies
@@ -271,3 +272,20 @@ def test_a_thread_makes_no_figures_of_pyplot(monkeypatch):
     monkeypatch.setattr(matplotlib, "get_backend", lambda: "tkagg")
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(shows_figures).result() is False
+
+
+def test_meshes_that_cannot_be_drawn_are_told_once(tmp_path):
+    (tmp_path / "broken.stl").write_text("no mesh")
+    bodies = "".join(
+        f'<link name="l{k}"><visual><geometry><mesh filename="{file}"/></geometry></visual></link>'
+        f'<joint name="j{k}" type="revolute"><parent link="base"/><child link="l{k}"/><axis xyz="0 1 0"/></joint>'
+        for k, file in enumerate(("broken.stl", "gone.stl"))
+    )
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'<robot name="arm"><link name="base"/>{bodies}</robot>')
+    robot = cr.load(path, check=False)
+    with pytest.warns(
+        cr.ModelWarning, match=r"'arm': l0: broken.stl has no triangles \(and 1 more\); such links are drawn"
+    ):
+        robot.plot([0.1, 0.2])
+    robot.plot([0.1, 0.2])

@@ -13,7 +13,7 @@ from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.plots.canvas import BASE_COLOR, BODY_COLORS, JOINT_COLOR, SLIDE_COLOR, TIE_COLOR
 from chainrule.shapes import surfaces
-from chainrule.shapes.parts import Bar, Look, Part, bars, drawing, model_parts
+from chainrule.shapes.parts import Bar, Look, Part, bars, drawing, model_parts, warn_of_problems
 from chainrule.shapes.skeleton import Skeleton, skeleton
 from chainrule.shapes.surfaces import COARSE
 
@@ -66,6 +66,7 @@ def _build(robot: Mechanism, style: str) -> Bodies:
     frame, look = skeleton(robot), LINES if style == "lines" else LOOK
     if style in ("auto", "visual"):
         found = drawing(robot, look)
+        warn_of_problems(robot, found.problems)
         if found.has_geometry or style == "visual":
             parts = found.parts if style == "auto" else tuple(part for part in found.parts if part.role == "visual")
             return Bodies(frame, parts, bars(robot, look, slides=False), look.radius * frame.reach, "visual")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ChainruleError, FormatError
+from chainrule.errors import ChainruleError, FormatError, ModelWarning, warn_user
 from chainrule.formats import packages
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Role, Shape, Sphere
 from chainrule.shapes import surfaces
@@ -58,6 +58,21 @@ class Drawing(NamedTuple):
     problems: tuple[str, ...] = ()
     has_geometry: bool = False
     """Whether any of the parts is geometry of the robot's files."""
+
+
+def problems_in_words(problems: Sequence[str]) -> str:
+    """What could not be drawn, in a sentence; empty where all could."""
+    if not problems:
+        return ""
+    rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{rest}; such links are drawn from the model"
+
+
+def warn_of_problems(robot: Mechanism, problems: Sequence[str]) -> None:
+    """Warn of what could not be drawn, once for a robot."""
+    if problems:
+        said = f"robot {robot.name!r}: {problems_in_words(problems)}"
+        remember(robot, "warned of geometry", lambda: warn_user(said, ModelWarning))
 
 
 class Bar(NamedTuple):

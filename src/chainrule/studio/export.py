@@ -17,6 +17,7 @@ from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import visible
 from chainrule.kinematics.poses import poses
+from chainrule.shapes.parts import warn_of_problems
 from chainrule.studio.quiet import without_rich_output
 from chainrule.studio.scene import view, visuals
 from chainrule.studio.scene.backdrop import Backdrop
@@ -67,7 +68,8 @@ def _scene_server() -> Iterator[ViserServer]:
 
 def _look(server: ViserServer, robot: Mechanism, places: Array, dark: bool) -> None:
     """Lay the ground, and point the camera so that all postures are seen."""
-    parts = visuals.drawing(robot).parts
+    parts, problems, _ = visuals.drawing(robot)
+    warn_of_problems(robot, problems)
     points = np.concatenate([view.drawn_points(robot, parts, place) for place in places])
     # a replay that begins again sets the page's own lights first: other ones would make it flicker
     Backdrop(server.scene, view.ground(robot, points), dark=dark, lamp=len(places) == 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.core.derived import has_moving_mass
+from chainrule.shapes.parts import problems_in_words
 from chainrule.shapes.skeleton import skeleton
 from chainrule.studio.inputs import GuardedControl
 from chainrule.studio.panels.panel import Panel
@@ -48,8 +49,7 @@ class ViewPanel(Panel):
         self._add_controls(session)
         problems = visuals.drawing(session.robot).problems
         if problems:
-            rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-            session.say(problems[0] + rest, "warning", title="Drawn from the model")
+            session.say(problems_in_words(problems), "warning", title="Not all meshes are there")
 
     def _new_marks(self, session: Session) -> dict[str, layers.Marks]:
         def make(nodes: Callable[..., list[Any]], *options: Any) -> layers.Marks:
