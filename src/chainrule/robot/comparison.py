@@ -241,8 +241,9 @@ class _Collector:
 
     def place(self, element: str, name: str, a: Transform, b: Transform) -> None:
         """Two poses."""
-        far, turn = _pose_difference(*(np.array(T, dtype=float) for T in (a, b)))
-        if far > self.tolerance * max(1.0, float(np.abs(a).max())) + 1e-15:
+        A, B = (np.array(T, dtype=float) for T in (a, b))
+        far, turn = _pose_difference(A, B)
+        if far > self.tolerance * max(1.0, float(np.abs(A).max())) + 1e-15:
             self.add(element, f"{name} (place)", (f"{tuple_text(T.translation)} m" for T in (a, b)), far, "m")
         if turn > max(self.tolerance, 1e-12):
             texts = (f"rpy {tuple_text(np.degrees([*map(float, T.rotation.rpy())]))} deg" for T in (a, b))
