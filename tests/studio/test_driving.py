@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import chainrule as cr
 from chainrule import wheels
 from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, TRAIL_SAMPLES, DrivenBase, Errors
-from chainrule.studio.scene.base import doubt, is_seen, outline, segments, start_pose
+from chainrule.studio.scene.base import doubt, outline, segments
 
 EXACT = Errors(0.0, 0.0, 10**9)
 
@@ -93,20 +93,3 @@ def test_lines_on_the_ground():
     assert pieces.shape == (4, 2, 3)
     assert_allclose(pieces[-1], [[1.0, 0.0, 0.5], [1.0, 1.0, 0.5]])
     assert_allclose(pieces[0, 0], pieces[0, 1])
-
-
-@pytest.mark.parametrize("name", ["panda", "double_pendulum"])
-def test_the_base_starts_on_the_ground_beside_the_robot(name):
-    robot = cr.load(name)
-    points = robot.poses(robot.home())[:, :3, 3]
-    origin, axes = start_pose(robot, points)
-    assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
-    assert_allclose(np.linalg.det(axes), 1.0)
-    assert ((points - origin) @ axes[:, 2]).min() >= -1e-9
-
-
-def test_a_camera_sees_what_is_near_the_middle_of_its_picture():
-    camera, look_at = np.array([0.0, -5.0, 0.0]), np.zeros(3)
-    assert is_seen(np.array([0.3, 0.0, 0.5]), camera, look_at, 0.6)
-    assert not is_seen(np.array([0.0, 0.0, -2.0]), camera, look_at, 0.6)
-    assert not is_seen(np.array([0.0, -9.0, 0.0]), camera, look_at, 0.6)

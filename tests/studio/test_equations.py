@@ -67,7 +67,7 @@ def test_lines_end_between_the_terms_of_sums_and_of_long_brackets():
     inner = " + ".join(f"m_{{{k}}} k" for k in range(20))
     text = r"a + L_{1} \left(" + inner + r" - z\right) \cos{\left(b + c \right)} - d"
     formula = parse(text)
-    pieces = formulas.wrapped(formula).split(" <math")
+    pieces = formulas.wrap_formula(formula).split(" <math")
     assert len(pieces) == 1 + 1 + 19 + 1 + 1
     assert "cos" in pieces[-2], "the short bracket stays whole"
 

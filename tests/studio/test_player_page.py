@@ -153,7 +153,9 @@ def test_a_base_is_driven_by_keys_and_buttons(start_studio, open_tab):
     base = cr.Builder("base").planar("drive").link("chassis", mass=5.0, radius=0.2, shape="sphere").robot()
     studio = start_studio(base.reference)
     tab = open_tab(studio.address, **SMALL)
-    wheels = panel(session_of(studio), "Wheels")
+    session = session_of(studio)
+    wheels = panel(session, "Wheels")
+    session.move([1.0, 2.0, np.pi / 2])
     tab.turn_to("Wheels")
     before = tab.settled_canvas()
     tab.fill("Slip of wheels (%)", 0)
@@ -169,7 +171,8 @@ def test_a_base_is_driven_by_keys_and_buttons(start_studio, open_tab):
     x, y, theta = wheels.drive.pose
     tab.says(f"Truth: x {x:.3f} m, y {y:.3f} m, heading {np.degrees(theta):.1f} degrees")
     assert theta > wheels.drive.believed[2] + 0.01
+    assert_allclose(session.state.q, [1.0 - y, 2.0 + x, np.pi / 2 + theta], atol=1e-9)
     assert share_changed(before, tab.canvas()) > 0.002
-    tab.choose("Base", "Mecanum wheels", until=lambda: wheels.drive.time == 0.0)
+    tab.choose("Wheels of a", "Mecanum wheels", until=lambda: wheels.drive.time == 0.0)
     tab.click("To the left", until=lambda: wheels.drive.pose[1] > 0.02)
     tab.click("Start again", until=lambda: wheels.drive.time == 0.0)

@@ -36,3 +36,10 @@ def test_an_upright_planar_robot_is_seen_from_across_and_cannot_touch_the_ground
     assert camera.up.tolist() == [0.0, 1.0, 0.0]
     assert (camera.position - camera.look_at)[2] > 0.8 * np.linalg.norm(camera.position - camera.look_at)
     assert ground.point[1] < -2.0
+
+
+def test_a_camera_sees_what_is_near_the_middle_of_its_picture():
+    camera, look_at = np.array([3.0, 0.0, 1.0]), np.array([0.0, 0.0, 0.5])
+    assert view.is_seen(np.array([0.3, 0.0, 0.5]), camera, look_at, 0.6)
+    assert not view.is_seen(np.array([0.0, 0.0, -2.0]), camera, look_at, 0.6)
+    assert not view.is_seen(np.array([0.0, -9.0, 0.0]), camera, look_at, 0.6)

@@ -145,10 +145,13 @@ def up_direction(robot: Mechanism) -> Array:
 
 def _model_parts(robot: Mechanism, look: Look) -> Iterator[Part]:
     frame, radii = skeleton(robot), link_radii(robot, look)
+    chassis = {body.index for body in robot.model.bodies if body.joint.type == "planar"}
+    carriers = {joint.parent for joint in frame.joints}
     for k in range(len(frame.links)):
-        yield from _link_parts(robot, look, frame, radii, k)
+        if k not in chassis - carriers:  # a chassis alone needs no bar to its center of mass
+            yield from _link_parts(robot, look, frame, radii, k)
     for body in robot.model.bodies:
-        if body.joint.type == "planar":
+        if body.index in chassis:
             yield from _chassis_parts(body.index, body.link.name, float(radii[body.index]), look)
     for joint in frame.joints:
         yield from _joint_parts(joint, float(radii[joint.child]), look)

@@ -32,6 +32,29 @@ RADIUS, SEPARATION, WHEELBASE = 0.06, 0.3, 0.36
 """Of the wheels, between left and right, and between front and rear, in m."""
 
 
+def compose(first: Array, second: Array) -> Array:
+    """The pose (x, y, theta) of what has the second pose as it is seen from the first.
+
+    >>> compose(np.array([1.0, 0.0, np.pi / 2]), np.array([2.0, 0.0, 0.1])).round(3).tolist()
+    [1.0, 2.0, 1.671]
+    """
+    c, s = np.cos(first[2]), np.sin(first[2])
+    x, y, theta = second
+    return np.array([first[0] + c * x - s * y, first[1] + s * x + c * y, first[2] + theta])
+
+
+def start_of(pose: Array, way: Array) -> Array:
+    """The pose from which a way of (x, y, theta) has led to a pose.
+
+    >>> way = np.array([2.0, 0.3, 0.1])
+    >>> compose(start_of(np.array([1.0, 0.0, 0.5]), way), way).round(9).tolist()
+    [1.0, 0.0, 0.5]
+    """
+    theta = pose[2] - way[2]
+    c, s = np.cos(theta), np.sin(theta)
+    return np.array([pose[0] - c * way[0] + s * way[1], pose[1] - s * way[0] - c * way[1], theta])
+
+
 class BaseKind(NamedTuple):
     """A kind of base: how it is made for wheels that are larger by a factor on the right, and how it is controlled."""
 

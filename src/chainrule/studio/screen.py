@@ -71,6 +71,8 @@ div:has(> .studio-tabs) + div button{{border:0;border-bottom:2px solid transpare
 height:34px;padding:0 3px;font-size:12px;letter-spacing:-.1px;
 font-weight:500;color:var(--mantine-color-dimmed);flex-basis:auto!important}}
 {_open_tabs()}
+div:has(> .studio-tabs) + div button:nth-last-of-type(n+8),
+div:has(> .studio-tabs) + div button:nth-last-of-type(n+8) ~ button{{font-size:11px;letter-spacing:-.4px}}
 
 .studio-marks .work,.studio-marks .caption{{display:none;position:fixed;z-index:250;visibility:visible}}
 .studio-busy .work{{display:block;left:16px;bottom:16px;padding:7px 14px 7px 34px;border-radius:17px;font-size:13px;

@@ -94,10 +94,10 @@ def _entry(name: str, expression: Any, place: tuple[int, ...]) -> TermEntry:
     from chainrule.symbolic.documents.printing import latex
 
     formula = parse(latex(expression))
-    return TermEntry(wrapped(formula, f"{element(parse(name))}<mo>=</mo>"), formula, place)
+    return TermEntry(wrap_formula(formula, f"{element(parse(name))}<mo>=</mo>"), formula, place)
 
 
-def wrapped(formula: Node, start: str = "") -> str:
+def wrap_formula(formula: Node, start: str = "") -> str:
     """A formula as pieces of MathML, since browsers break no line within one: each begins with a plus or a minus.
 
     Brackets are taken apart where they are long. start: MathML before the first piece.
@@ -157,7 +157,7 @@ def formulas(found: Typeset, values: Mapping[str, Array], numbers: Mapping[Node,
 def _line(entry: TermEntry, value: float, numbers: Mapping[Node, float] | None) -> str:
     lines = [entry.written]
     if numbers is not None:
-        lines.append(wrapped(put_numbers(entry.formula, numbers), "<mo>=</mo>"))
+        lines.append(wrap_formula(put_numbers(entry.formula, numbers), "<mo>=</mo>"))
     written = "".join(f"<div>{line}</div>" for line in lines)
     return f'<div class="formula"><div class="wide">{written}</div><span class="value">= {number(value)}</span></div>'
 

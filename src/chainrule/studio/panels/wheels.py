@@ -1,4 +1,4 @@
-"""Wheels: a mobile base that is driven by keys, and its odometry beside the truth."""
+"""Wheels: a robot that is driven by keys, and its odometry beside the truth."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, DrivenBase, Errors
+from chainrule.arguments import Array
+from chainrule.studio.driving import KINDS, MAX_SPEED, STEP_S, DrivenBase, Errors, compose, start_of
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.player.transport import Runner
 from chainrule.studio.scene.base import DrawnBase
+from chainrule.studio.scene.view import is_seen
 
 if TYPE_CHECKING:
+    from chainrule.model.layout import JointPlaces
     from chainrule.robot.robot import Robot
     from chainrule.studio.session import Session
 
@@ -28,13 +31,19 @@ KEYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class DriveSource:
-    """A drive that goes on as long as it moves."""
+    """A drive that goes on as long as it moves, from where the robot stands."""
 
     goes_on = True
     start = 0.0
 
-    def __init__(self, session: Session, drive: DrivenBase) -> None:
-        self.session, self.drive = session, drive
+    def __init__(self, session: Session, drive: DrivenBase, places: slice) -> None:
+        self.session, self.drive, self._places = session, drive, places
+        self.origin = self._pose
+        """Where the way of the drive began: (x, y, theta) of the planar joint."""
+
+    @property
+    def _pose(self) -> Array:
+        return self.session.state.q[self._places].copy()
 
     @property
     def end(self) -> float:
@@ -42,7 +51,8 @@ class DriveSource:
         return self.drive.time
 
     def begin(self) -> None:
-        """Nothing is to be prepared."""
+        """Go on from where the robot is, wherever it was put meanwhile."""
+        self.origin = start_of(self._pose, self.drive.pose)
 
     def show(self, time: float, by: object) -> None:
         """Nothing of the past is shown again."""
@@ -51,11 +61,24 @@ class DriveSource:
         """Drive on to a time."""
         while self.drive.time < time - STEP_S / 2:
             self.drive.step()
-        self.session.move()
+        q = self.session.state.q.copy()
+        q[self._places] = compose(self.origin, self.drive.pose)
+        self.session.move(q, by=by)
+
+    def plane(self) -> Array:
+        """The pose (4, 4) of the plane at the start of the way, in the base frame."""
+        q = self.session.state.q.copy()
+        q[self._places] = self.origin
+        return np.asarray(self.session.robot.pose(q, _driving(self.session.robot).joint.child))
+
+
+def _driving(robot: Robot) -> JointPlaces:
+    """The planar joint by which a robot drives."""
+    return next(places for places in robot.model.layout.joints if places.joint.type == "planar")
 
 
 class WheelsPanel(Panel):
-    """A wheeled base on the ground beside the robot."""
+    """The robot driven over the ground, as if it stood on wheels of some kind."""
 
     title = "Wheels"
     icon = "steering-wheel"
@@ -66,15 +89,15 @@ class WheelsPanel(Panel):
         return any(places.joint.type == "planar" for places in robot.model.layout.joints)
 
     def draws(self, session: Session) -> bool:
-        """Whether the base is in the scene, or about to be."""
+        """Whether ways are in the scene, or about to be."""
         return self.drawn is not None or self.runner.playing
 
     def build(self, session: Session) -> None:
-        """Make the controls; the base appears when it is first driven."""
+        """Make the controls; ways appear when it is first driven."""
         self.session = session
         self.drawn: DrawnBase | None = None
         gui, guarded = session.client.gui, session.guarded
-        self.kind = gui.add_dropdown("Base", list(KINDS))
+        self.kind = gui.add_dropdown("Wheels of a", list(KINDS))
         self.kind.on_update(guarded(lambda _: self.restart()))
         gui.add_markdown("Keys: " + ", ".join(f"**{key}** {words.lower()}" for key, (words, _) in KEYS.items()))
         self._add_keys()
@@ -86,9 +109,13 @@ class WheelsPanel(Panel):
             for control in (self.larger, self.slip, self.ticks):
                 control.on_update(guarded(lambda _: self._set_errors()))
         gui.add_button("Start again", icon="restore").on_click(guarded(lambda _: self.restart()))
-        self.drive = DrivenBase(self.kind.value)
-        self.runner = Runner(session, DriveSource(session, self.drive))
+        self._new_drive()
+        self.runner = Runner(session, self.source)
         self._set_errors()
+
+    def _new_drive(self) -> None:
+        self.drive = DrivenBase(self.kind.value)
+        self.source = DriveSource(self.session, self.drive, _driving(self.session.robot).q)
 
     def _add_keys(self) -> None:
         gui, guarded = self.session.client.gui, self.session.guarded
@@ -116,25 +143,33 @@ class WheelsPanel(Panel):
         self.session.move()
 
     def restart(self) -> None:
-        """Put another base, or the same, to its start."""
+        """Stop, forget the way, and begin a new one where the robot stands."""
         self.runner.pause()
-        self.drive = DrivenBase(self.kind.value)
+        self._new_drive()
         self._set_errors()
-        self.runner.load(DriveSource(self.session, self.drive))
+        self.runner.load(self.source)
         self._remove()
         self.session.move()
 
     def update(self, session: Session) -> None:
-        """Draw the base and its ways; it stands still once nothing moves it."""
+        """Draw the ways; the robot stands still once nothing moves it."""
         self.runner.mark_drawn()
         drive = self.drive
         if drive.time or not drive.is_at_rest:
             if self.drawn is None:
-                self.drawn = DrawnBase(session, drive)
+                self.drawn = DrawnBase(session.client.scene, self.source.plane())
             self.drawn.move(drive)
+            self._follow(session)
         if self.runner.playing and drive.is_at_rest:
             self.runner.pause()
         self.numbers.content = numbers(drive)
+
+    def _follow(self, session: Session) -> None:
+        """Let the camera look at the robot, from the same side, where it would not see it any more."""
+        places, camera = _driving(session.robot), session.client.camera
+        here = session.poses[session.robot.link_names.index(places.joint.child), :3, 3]
+        if not is_seen(here, camera.position, camera.look_at, camera.fov):
+            camera.position, camera.look_at = here + camera.position - camera.look_at, here
 
     def _remove(self) -> None:
         if self.drawn is not None:
@@ -142,7 +177,7 @@ class WheelsPanel(Panel):
         self.drawn = None
 
     def close(self) -> None:
-        """End the thread, and remove the base and the keys."""
+        """End the thread, and remove the ways and the keys."""
         self.runner.close()
         for command in self.commands:
             command.remove()

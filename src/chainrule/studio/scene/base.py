@@ -1,4 +1,4 @@
-"""A wheeled base on the ground: as it is, and as its odometry believes, with their ways and an ellipse of doubt."""
+"""What a robot that drives leaves on the ground: its way, and that of its odometry, with an ellipse of doubt."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.robot.robot import Robot
 from chainrule.studio.driving import RADIUS, SEPARATION, WHEELBASE, DrivenBase
-from chainrule.studio.scene import view
-from chainrule.studio.scene.appearance import BRAND, JOINT, Color
+from chainrule.studio.scene.appearance import BRAND, Color
 from chainrule.studio.scene.nodes import quaternions
-from chainrule.studio.scene.visuals import drawing
 from chainrule.wheels import Track
 
 if TYPE_CHECKING:
-    from chainrule.studio.session import Session
+    from viser import SceneApi
 
 BELIEVED: Color = (242, 140, 40)
 """The color of what odometry says."""
@@ -29,30 +26,6 @@ PIECES = 300
 
 DEVIATIONS = 2.0
 """Standard deviations of the ellipse."""
-
-NEARER, ASIDE = 0.4, 0.5
-"""The distance of the start from the robot, towards the first camera and to its left, as shares of the robot's size."""
-
-
-def start_pose(robot: Robot, points: Array) -> tuple[Array, Array]:
-    """The origin (3,) and the axes (3, 3) of the plane of the wheels, of a robot drawn by points (k, 3).
-
-    The base starts before the robot, as the first camera sees it, and heads to the right.
-    """
-    place, camera = view.ground(robot, points), view.first_camera(robot, points)
-    ahead = camera.look_at - camera.position
-    ahead = ahead - (ahead @ place.up) * place.up
-    ahead = ahead / np.linalg.norm(ahead)
-    right = np.cross(ahead, place.up)
-    origin = place.point - place.size * (NEARER * ahead + ASIDE * right)
-    return origin, np.stack([right, ahead, place.up], axis=1)
-
-
-def is_seen(point: Array, camera: Array, look_at: Array, fov: float) -> bool:
-    """Whether a camera of a vertical field of view (rad) has a point well within its picture."""
-    ahead, way = look_at - camera, point - camera
-    cosine = float(ahead @ way) / max(float(np.linalg.norm(ahead) * np.linalg.norm(way)), 1e-12)
-    return cosine > np.cos(0.8 * fov / 2)
 
 
 def outline(pose: Array) -> Array:
@@ -80,35 +53,13 @@ def segments(line: Array, count: int, height: float = 0.0) -> Array:
 
 
 class DrawnBase:
-    """The base in the scene, on the ground beside the robot."""
+    """The way of a robot on the ground, and that of its odometry, with where it believes to be."""
 
-    def __init__(self, session: Session, drive: DrivenBase) -> None:
-        scene, robot = session.client.scene, session.robot
-        origin, R = start_pose(robot, view.drawn_points(robot, drawing(robot, "model").parts, session.poses))
-        self.root: Any = scene.add_frame("/wheels", show_axes=False, wxyz=quaternions(R), position=origin)
-        self._show_to(session.client.camera, origin)
-        self.body: Any = scene.add_frame("/wheels/base", show_axes=False)
-        scene.add_box(
-            "/wheels/base/chassis",
-            color=BRAND,
-            dimensions=(WHEELBASE + 2 * RADIUS, SEPARATION, RADIUS),
-            position=(0.0, 0.0, 1.3 * RADIUS),
+    def __init__(self, scene: SceneApi, start: Array) -> None:
+        """start: the pose (4, 4) of the plane at the start, in the base frame; x is forwards and z up."""
+        self.root: Any = scene.add_frame(
+            "/wheels", show_axes=False, wxyz=quaternions(start[:3, :3]), position=start[:3, 3]
         )
-        scene.add_box(
-            "/wheels/base/nose",
-            color=BELIEVED,
-            dimensions=(RADIUS / 2, SEPARATION / 3, RADIUS / 2),
-            position=(WHEELBASE / 2 + RADIUS, 0.0, 1.5 * RADIUS),
-        )
-        for k, (x, y) in enumerate([(1, 1), (1, -1), (-1, 1), (-1, -1)]):
-            scene.add_cylinder(
-                f"/wheels/base/wheel{k}",
-                RADIUS,
-                RADIUS / 2,
-                color=JOINT,
-                position=(x * WHEELBASE / 2, y * SEPARATION / 2, RADIUS),
-                wxyz=(np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0),
-            )
         self._lines = {
             name: scene.add_line_segments(
                 f"/wheels/{name}",
@@ -119,19 +70,9 @@ class DrawnBase:
             )
             for name, color, width in LINES
         }
-        self.move(drive)
-
-    @staticmethod
-    def _show_to(camera: Any, origin: Array) -> None:
-        """Let the camera look at the start, from the same side, where it would not see it."""
-        if not is_seen(origin, camera.position, camera.look_at, camera.fov):
-            offset = camera.position - camera.look_at
-            camera.position, camera.look_at = origin + offset, origin
 
     def move(self, drive: DrivenBase) -> None:
-        """Show where it is, where it believes to be, and how it came there."""
-        x, y, theta = drive.pose
-        self.body.position, self.body.wxyz = (x, y, 0.0), (np.cos(theta / 2), 0.0, 0.0, np.sin(theta / 2))
+        """Show how it came to where it is, and where it believes to be."""
         way, believed_way = drive.ways(PIECES)
         lines = (way, believed_way, outline(drive.believed), doubt(drive))
         for node, line in zip(self._lines.values(), lines, strict=True):

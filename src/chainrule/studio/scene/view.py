@@ -105,6 +105,13 @@ def point_camera(client: ClientHandle, camera: Camera, *, turned: bool) -> None:
         handle.up_direction = camera.up
 
 
+def is_seen(point: Array, camera: Array, look_at: Array, fov: float) -> bool:
+    """Whether a camera of a vertical field of view (rad) has a point well within its picture."""
+    ahead, way = look_at - camera, point - camera
+    cosine = float(ahead @ way) / max(float(np.linalg.norm(ahead) * np.linalg.norm(way)), 1e-12)
+    return cosine > np.cos(0.8 * fov / 2)
+
+
 def _box(points: Array) -> tuple[Array, float]:
     """The middle of the box around points, and the length of its diagonal."""
     low, high = points.min(axis=0), points.max(axis=0)
