@@ -22,6 +22,7 @@ NAMES = {"cupy": "cupy-cuda13x", "PIL": "pillow", "fsspec": "dask", "distributed
 CALLS = {
     "casadi": lambda folder: ARM.textbook.dae_residual(),
     "matplotlib": lambda folder: ARM.plot(START),
+    "mujoco": lambda folder: cr.load("<mujoco><worldbody/></mujoco>"),
     "pandas": lambda folder: ARM.workspace(5).to_pandas(),
     "xarray": lambda folder: motion().to_xarray(),
     "pint": lambda folder: ARM.units,

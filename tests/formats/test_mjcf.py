@@ -15,7 +15,7 @@ from chainrule import ModelWarning, Robot, load
 from chainrule.algorithms import kinematics
 from chainrule.algorithms.crba import mass_matrix
 from chainrule.algorithms.rnea import bias
-from chainrule.errors import ChainruleError, FormatError, ModelError
+from chainrule.errors import ChainruleError, FormatError, MissingPackageError, ModelError
 from chainrule.formats.mjcf import from_mjcf
 from chainrule.formats.source import only_within
 from chainrule.formats.urdf import from_urdf
@@ -794,5 +794,7 @@ def test_urdf_given_as_mjcf_and_the_other_way_round_say_so() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
     for read in (Robot.from_mjcf, load):
-        with pytest.raises(FormatError, match=r"is MJCF, .* the package mujoco is not installed: `pip install"):
+        with pytest.raises(
+            MissingPackageError, match=r"is MJCF, .* needs the package mujoco, which is not installed: pip inst"
+        ):
             read(ARM)

@@ -181,5 +181,5 @@ def test_what_is_not_modelled_is_said():
 def test_other_things_and_a_missing_package(monkeypatch):
     refused(lambda: from_mujoco("arm.xml"), FormatError, "from_mujoco takes a mujoco.MjModel or MjSpec, got str")
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(FormatError, match="the package mujoco is not installed"):
+    with pytest.raises(cr.MissingPackageError, match="needs the package mujoco, which is not installed"):
         cr.load(COUPLED)

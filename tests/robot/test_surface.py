@@ -51,6 +51,26 @@ def test_every_public_function_says_what_it_is():
     assert not [line for line, thing in wanted if callable(thing) and not inspect.getdoc(thing)]
 
 
+def test_documented_parameters_are_those_of_the_function():
+    wrong = []
+    for line, thing in things():
+        documented = _documented(inspect.getdoc(thing) or "")
+        if not documented or not callable(thing):
+            continue
+        parameters = inspect.signature(thing).parameters
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            wrong += [f"{line}: {name}" for name in documented if name not in parameters]
+    assert not wrong
+
+
+def _documented(doc: str) -> list[str]:
+    """The names under the heading Parameters."""
+    _, _, section = doc.partition("\nParameters\n----------\n")
+    section = re.split(r"\n[A-Z]\w+\n-+\n", section)[0]
+    heads = re.findall(r"^(\w[\w, ]*)\n    ", section, re.MULTILINE)
+    return [name.strip() for head in heads for name in head.split(",")]
+
+
 # --- the list ---
 
 

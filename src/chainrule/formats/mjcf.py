@@ -11,13 +11,12 @@ import math
 import re
 import threading
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.errors import FormatError, quoted
+from chainrule.errors import FormatError, import_optional, quoted
 from chainrule.formats.mujoco import MeshFile, Unknown, convert
 from chainrule.formats.source import FilePath, is_there, read
 from chainrule.formats.xml import XmlElement, parse
@@ -83,16 +82,6 @@ def _differences(one: Any, other: Any) -> Unknown:
     bodies = (one.body_mass != other.body_mass) | (one.body_inertia != other.body_inertia).any(axis=1)
     geoms = (one.geom_size != other.geom_size).any(axis=1) & (one.geom_dataid < 0)
     return Unknown(frozenset(np.flatnonzero(bodies).tolist()), frozenset(np.flatnonzero(geoms).tolist()))
-
-
-def _import_mujoco(source: str) -> Any:
-    try:
-        return import_module("mujoco")
-    except ImportError as error:
-        raise FormatError(
-            f"{source} is MJCF, which MuJoCo's own compiler reads, and the package mujoco is not installed: "
-            "`pip install mujoco`"
-        ) from error
 
 
 class _Document:
@@ -204,7 +193,7 @@ class _Files:
 
     def compile(self, text: str, edge: float) -> tuple[Any, list[str]]:
         """The model that MuJoCo makes, and its warnings; `edge` is that of the meshes that are missing."""
-        mujoco = _import_mujoco(self._source)
+        mujoco = import_optional("mujoco", f"{self._source} is MJCF, which MuJoCo's own compiler reads; it")
         stand_ins = dict.fromkeys(self.missing, TETRAHEDRON.format(edge).encode())
         said: list[str] = []
         with _ONE_AT_A_TIME:

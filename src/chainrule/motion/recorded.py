@@ -87,10 +87,11 @@ def from_samples(
         "s", "ms", "us" or "ns".
     sort
         Whether samples may be out of order.
-    tip_wrench, wrenches
+    tip_wrench, external
         As of inverse_dynamics, one wrench (6,) or one for each sample (T, 6).
-    wrench_frame
-        The axes of these wrenches: "body", those of the link; "world", those of the base, as of a force plate.
+    frame
+        Of these wrenches: "world", about the origin of the link in base axes, as of a force plate; "body", in the
+        link's own axes; "space", about the base's origin.
 
     >>> import numpy as np, chainrule as cr
     >>> t = np.arange(0.0, 4.0, 0.01)

@@ -73,17 +73,17 @@ def plot_manipulability(
     Figure
         A figure of Matplotlib.
     """
-    states = read_joints(robot, q, "position", "plot_manipulability: q")
+    states = read_joints(robot, q, "position", "analysis.plot: q")
     if states.ndim != 2 or len(states) < 2:
-        raise ShapeError(f"plot_manipulability: q must be postures in a row, (k, {robot.nq}), got shape {states.shape}")
-    over = np.arange(len(states)) if t is None else real_array(t, "plot_manipulability: t", "s")
+        raise ShapeError(f"analysis.plot: q must be postures in a row, (k, {robot.nq}), got shape {states.shape}")
+    over = np.arange(len(states)) if t is None else real_array(t, "analysis.plot: t", "s")
     if over.shape != (len(states),):
-        raise ShapeError(f"plot_manipulability: t must have {len(states)} numbers, one a posture, got {over.shape}")
+        raise ShapeError(f"analysis.plot: t must have {len(states)} numbers, one a posture, got {over.shape}")
     if ax is None:
         figure = new_figure(7.2, 6.6, path, size)
         rows = list(figure.subplots(3, 1, sharex=True))
     else:
-        rows = given_panels(ax, "plot_manipulability", 3, "for manipulability, singular values and condition number")
+        rows = given_panels(ax, "analysis.plot", 3, "for manipulability, singular values and condition number")
         refuse_unwritable(path)
         figure = figure_of(rows[0])
     w = manipulability(robot, states, link, task=task)
