@@ -16,7 +16,7 @@ from surface import functions
 import chainrule as cr
 from chainrule.compile import kernel as kernels
 from chainrule.compile.runtime import threads
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -52,10 +52,10 @@ class Call:
     options: tuple[tuple[str, Any], ...] = ()
 
     @staticmethod
-    def of(model: Model, fingerprint: str, function: str, options: Mapping[str, Any] | None = None) -> Call:
+    def of(model: Model, function: str, options: Mapping[str, Any] | None = None) -> Call:
         """A call with options from a mapping, whose lists become tuples."""
         pairs = ((name, tuple(x) if isinstance(x, list) else x) for name, x in (options or {}).items())
-        return Call(model, fingerprint, function, tuple(sorted(pairs)))
+        return Call(model, model.digest(), function, tuple(sorted(pairs)))
 
     @property
     def signature(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -48,9 +48,11 @@ def is_configuration(entry: Function, place: int) -> bool:
 def signature(model: Model, entry: Function, options: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The lengths of the arguments of a function, or of its products, and the shape of the result for one state."""
     lengths = entry.argument_lengths(model, options.get("loads", ()))
-    parameters = options.get("parameters", ())
-    lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
-    shape = entry.shape(edits.merge_fixed(model) if parameters and not entry.whole else model, options)
+    merged, parameters = model, options.get("parameters", ())
+    if parameters:
+        lengths += tuple(parameter_length(model, parameter) for parameter in parameters)
+        merged = model if entry.whole else edits.merge_fixed(model)
+    shape = entry.shape(merged, options)
     for product in options.get("products", ()):
         tangents = tangent_lengths(model, entry, lengths, product.indices, product.by_velocities)
         if product.kind == "jvp":

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from chainrule.arguments import checked_out, holds_lazy, real_array, together
-from chainrule.core.dask import POSES, parts_of, takes_dask, with_parts
+from chainrule.core.dask import parts_of, with_parts
+from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import backend_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import ParameterValues, parameter_dimensions, read_parameters
 from chainrule.core.reading import read_argument
 from chainrule.core.subject import RobotSubject
 from chainrule.errors import ShapeError
-from chainrule.functions.table import ARGUMENTS
+from chainrule.functions.table import ARGUMENTS, POSES
 from chainrule.model.parameters import put_parameters
 
 if TYPE_CHECKING:

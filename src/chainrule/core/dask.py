@@ -1,21 +1,19 @@
 """Dask arrays in, Dask arrays out: a function of a robot is called on each chunk, when its result is wanted.
 
-`takes_dask` makes a function of arrays one of Dask arrays. It knows nothing about the function. The function's answer
-to an empty batch tells the names, shapes and types of its results, and its errors what is wrong with the arguments.
-Later the function itself is called on the chunks, so that numbers and errors are those of NumPy arrays. The robot
-travels along.
+`takes_dask` (`core/declaration.py`) makes a function of arrays one of Dask arrays. What is here knows nothing about the
+function. Its answer to an empty batch tells the names, shapes and types of its results, and its errors what is wrong
+with the arguments. Later the function itself is called on the chunks, so that numbers and errors are those of NumPy
+arrays. The robot travels along.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
 from inspect import Parameter, signature
 from itertools import count, islice
 from operator import itemgetter
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -30,13 +28,12 @@ from chainrule.arguments import (
     refuse_lazy,
     together,
 )
-from chainrule.calls import call_error
 from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.names import joint_dimension
 from chainrule.core.reading import read_joints
 from chainrule.errors import ShapeError
-from chainrule.functions.table import ARGUMENTS
+from chainrule.functions.table import ARGUMENTS, POSES, Dimensions
 from chainrule.model import Quantity
 
 P = ParamSpec("P")
@@ -52,50 +49,11 @@ JOINT_ARGUMENTS: Mapping[str, Quantity] = {
 }
 """Arguments with numbers of the joints, which may come by name."""
 
-STATES = tuple(name for name, argument in ARGUMENTS.items() if argument.quantity != "effort")
-"""Arguments that are a part of a state."""
-
 LISTS = ("arguments", "tangents")
 """Arguments that are themselves arguments of a function, in a list or by name."""
 
 NOT_LAZY = ("history", "device")
 """Options with which a function takes no Dask arrays: a record of one search, the memory of a graphics processor."""
-
-POSES = ("target",)
-"""Arguments that are poses, in any form."""
-
-Dimensions = Callable[[Mapping[str, Any], tuple[int, ...], Any], int]
-"""The dimensions of one state in an argument, from all arguments, its shape, and its key where it has one."""
-
-
-def takes_dask(*, by_reference: bool = False, **dimensions: Dimensions) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function of a robot take Dask arrays, and tables over them, wherever it takes arrays.
-
-    Its results are then Dask arrays, by the same names; nothing is computed. Each argument has one dimension for one
-    state, unless `dimensions` says otherwise by the argument's name. With `by_reference` the robot's reference tells
-    the shapes of the results: where an empty batch would compile something.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def call(robot: Any, /, *arguments: Any, **options: Any) -> Any:
-            if "dask" in sys.modules and (any(map(holds_lazy, arguments)) or any(map(holds_lazy, options.values()))):
-                given = _Arguments(call, robot, dimensions, arguments, options)
-                return given.on_chunks(robot.reference if by_reference else robot)
-            try:
-                return cast(Any, function)(robot, *arguments, **options)
-            except TypeError:
-                wrong = call_error(function, (robot, *arguments), options)
-                if wrong is None:
-                    raise
-            raise wrong
-
-        if not {*signature(function).parameters}.isdisjoint({*STATES, *POSES}):
-            cast(Any, call).of_states = True
-        return cast(Callable[P, R], call)
-
-    return decorate
-
 
 # --- what travels to the workers ---
 
@@ -209,7 +167,7 @@ def _only_one(chunk: Any) -> Array:
 # --- arguments ---
 
 
-class _Arguments:
+class LazyArguments:
     """The arguments of a call: arrays that are cut into chunks, and where these belong."""
 
     def __init__(

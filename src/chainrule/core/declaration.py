@@ -14,22 +14,25 @@ How to add a function: write the algorithm in `algorithms/`, declare it in the f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from chainrule.arguments import checked_out
-from chainrule.core.dask import takes_dask
+from chainrule.arguments import checked_out, holds_lazy
+from chainrule.calls import call_error
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import NO_PARAMETERS, ParameterValues
 from chainrule.core.reading import NO_LOADS, find_link, load_on, read_wrenches
-from chainrule.functions.table import Argument, Function, register
+from chainrule.functions.table import ARGUMENTS, POSES, Argument, Dimensions, Function, register
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 BY_ALGORITHM: Any = None
 """What a function with a body returns where the algorithm computes the result."""
@@ -63,6 +66,42 @@ def function(compute: Callable[..., Any], *, subject: str | None = None, **facts
     return declare
 
 
+def takes_dask(*, by_reference: bool = False, **dimensions: Dimensions) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function of a robot take Dask arrays, and tables over them, wherever it takes arrays.
+
+    Its results are then Dask arrays, by the same names; nothing is computed. Each argument has one dimension for one
+    state, unless `dimensions` says otherwise by the argument's name. With `by_reference` the robot's reference tells
+    the shapes of the results: where an empty batch would compile something.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(robot: Any, /, *arguments: Any, **options: Any) -> Any:
+            if "dask" in sys.modules and (any(map(holds_lazy, arguments)) or any(map(holds_lazy, options.values()))):
+                from chainrule.core.dask import LazyArguments
+
+                given = LazyArguments(call, robot, dimensions, arguments, options)
+                return given.on_chunks(robot.reference if by_reference else robot)
+            try:
+                return cast(Any, function)(robot, *arguments, **options)
+            except TypeError:
+                wrong = call_error(function, (robot, *arguments), options)
+                if wrong is None:
+                    raise
+            raise wrong
+
+        if any(is_state(name) for name in signature(function).parameters):
+            cast(Any, call).of_states = True
+        return cast(Callable[P, R], call)
+
+    return decorate
+
+
+def is_state(parameter: str) -> bool:
+    """Whether a parameter of this name is a part of a state, or a pose."""
+    return parameter in POSES or (parameter in ARGUMENTS and ARGUMENTS[parameter].quantity != "effort")
+
+
 def variant(compute: Callable[..., Any], name: str, of: str, **facts: Any) -> None:
     """Declare a function without a method of its own: that of another one evaluates it, `when` its arguments say so."""
     register(Function(name, compute, variant_of=of, **facts))
@@ -70,15 +109,14 @@ def variant(compute: Callable[..., Any], name: str, of: str, **facts: Any) -> No
 
 def answer(robot: Mechanism, entry: Function, given: dict[str, Any], bound: ParameterValues = NO_PARAMETERS) -> Any:
     """The result of a declared function, for arguments by name, with parameters of the robot bound."""
-    loads = NO_LOADS
-    if entry.acts:
-        loads = load_on(find_link(robot, given.pop("link", None)), given.pop(WRENCH), entry.name, WRENCH)
-    elif entry.loaded:
-        loads = read_wrenches(robot, entry.name, given.pop("tip_wrench", None), given.pop("external", None))
     for argument in entry.takes:
         given[argument.name] = rates_or_zeros(robot, argument, given.get(argument.name))
-    out, known = given.get("out"), {*entry.arguments, *entry.options}  # other options are those of the body
-    chosen = {name: value for name, value in given.items() if name in known}
+    loads = NO_LOADS
+    if entry.acts:
+        loads = load_on(find_link(robot, given.pop("link", None)), given[WRENCH], entry.name, WRENCH)
+    elif entry.loaded:
+        loads = read_wrenches(robot, entry.name, given.get("tip_wrench"), given.get("external"))
+    out, chosen = given.get("out"), entry.own(given)
     values = evaluate(robot, entry.name, loads, parameters=bound if bound.names else None, out=out, **chosen)
     finish = entry.finish(robot.model, {**chosen, "loads": loads.links})
     return values if finish is None else finish(values)

@@ -10,11 +10,11 @@ from typing import Any, cast
 import numpy as np
 
 from chainrule.arguments import Array, checked_out, is_lazy, is_rotation, pose_matrices
-from chainrule.core.dask import JOINT_ARGUMENTS, POSES, parts_of, with_parts
+from chainrule.core.dask import JOINT_ARGUMENTS, parts_of, with_parts
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_joints
-from chainrule.functions.table import Axis, Function
+from chainrule.functions.table import POSES, Axis, Function
 from chainrule.model import Quantity
 from chainrule.quantities import is_quantity
 

@@ -16,10 +16,8 @@ from chainrule.compile.jacobian_products import JacobianProduct
 from chainrule.compile.runtime import jit_cache
 from chainrule.core.derived import (
     backend_of,
-    fingerprint,
     has_moving_mass,
     massless_joints,
-    merged_fingerprint,
     merged_model,
     remember,
 )
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
 def require(robot: Mechanism, function: str) -> None:
     """Raise where the robot lacks what a function needs: masses, or a mass matrix that can be inverted."""
     needs = FUNCTIONS[function].needs
-    if needs is Needs.NOTHING or not robot.nv:
+    if needs is Needs.NOTHING or not robot.model.nv:
         return
     if not has_moving_mass(robot) or (needs is Needs.INVERTIBLE_MASS and massless_joints(robot)):
         raise ModelError(describe_lack(function, robot.model, massless_joints(robot) if has_moving_mass(robot) else ()))
@@ -190,17 +188,17 @@ def call_of(
     further = {"parameters": tuple(parameters), "products": tuple(products)}
     chosen = dict(plain.options) | {name: value for name, value in further.items() if value}
     if not parameters:
-        return Call.of(plain.model, plain.fingerprint, function, chosen)
+        return Call.of(plain.model, function, chosen)
     find_parameters(robot.model, parameters)
-    return Call.of(robot.model, fingerprint(robot), function, chosen)
+    return Call.of(robot.model, function, chosen)
 
 
 def _new_call(robot: Mechanism, function: str, options: Mapping[str, Any]) -> Call:
     require(robot, function)
     chosen = options_of(robot, function, options)
     if FUNCTIONS[function].whole:
-        return Call.of(robot.model, fingerprint(robot), function, chosen)
-    return Call.of(merged_model(robot), merged_fingerprint(robot), function, chosen)
+        return Call.of(robot.model, function, chosen)
+    return Call.of(merged_model(robot), function, chosen)
 
 
 def options_of(robot: Mechanism, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,10 +280,12 @@ def _install_call(robot: Mechanism, call: Call) -> None:
     if not getattr(method, "__module__", "").startswith("chainrule."):
         return  # somebody's own method of the same name, in a subclass
     patterns = CallPatterns(method, name, robot.model)
+    if not patterns.is_plain:
+        return
     kernel = COMPILED.kernel(call)
     finish = entry.finish(robot.model, {})
     is_default = _is_default(robot, call) and kernel.has_plain_call and (finish is None or entry.named is not None)
-    if not patterns.is_plain or (attribute in owner.__dict__ and not is_default):
+    if attribute in owner.__dict__ and not is_default:
         return
 
     def learn(records: DispatchTable, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:

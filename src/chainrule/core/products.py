@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from chainrule.arguments import WRENCH_UNITS, Array, flag, names, real_array, rows_of, together
 from chainrule.compile.backend import Call, active
 from chainrule.compile.jacobian_products import JacobianProduct, tangent_lengths
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import backend_of
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.evaluation import call_of

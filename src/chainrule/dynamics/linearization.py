@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import Array, number
 from chainrule.core.at import reads_model
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state

@@ -18,8 +18,7 @@ from chainrule.algorithms.loads import WRENCH_FRAMES, on_links
 from chainrule.arguments import Array, one_of, together
 from chainrule.compile.backend import INTERPRETED, Scalars, Traceable, active
 from chainrule.core.at import reads_model
-from chainrule.core.dask import takes_dask
-from chainrule.core.declaration import composition, variant
+from chainrule.core.declaration import composition, takes_dask, variant
 from chainrule.core.derived import backend_of, merged_fingerprint, merged_model
 from chainrule.core.evaluation import evaluate, require
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable

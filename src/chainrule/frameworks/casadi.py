@@ -125,7 +125,7 @@ class CasadiFunctions(FrameworkFunctions):
         if not is_plain or call.model.constraints or call.model.quaternions:  # with these, q varies by velocities
             return None
         options = {name: x for name, x in call.options if name in FUNCTIONS[derivatives].options}
-        whole = Operator.of(Call.of(call.model, call.fingerprint, derivatives, options), operator.backend)
+        whole = Operator.of(Call.of(call.model, derivatives, options), operator.backend)
         if whole.shape != (len(inputs), *operator.shape, call.model.nv):
             return None
         blocks = casadi.vertsplit(_matrix(expression(whole.tape, inputs), whole.shape), max(operator.size, 1))

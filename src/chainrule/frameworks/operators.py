@@ -91,7 +91,7 @@ class Operator:
     @cached_property
     def _call(self) -> Call:
         options = dict(self.call.options) | ({"products": self.steps} if self.steps else {})
-        return Call.of(self.call.model, self.call.fingerprint, self.call.function, options)
+        return Call.of(self.call.model, self.call.function, options)
 
     @cached_property
     def _products(self) -> dict[tuple[ProductKind, tuple[int, ...]], Operator]:

@@ -44,6 +44,12 @@ TAU, X = (Argument(name, "effort") for name in ("tau", "x"))
 ARGUMENTS = {argument.name: argument for argument in (Q, Q0, Q1, QD, QDD, TAU, V, X, QD0, VECTOR)}
 """Every argument that a function of a robot may take, by name."""
 
+POSES = ("target",)
+"""Arguments that are poses, in any form."""
+
+Dimensions = Callable[[Mapping[str, Any], tuple[int, ...], Any], int]
+"""The dimensions of one state in an argument, from all arguments, its shape, and its key where it has one."""
+
 WRENCH_LENGTH = 6
 
 # --- options ---
@@ -274,6 +280,10 @@ class Function:
     def options_for(self, model: Model) -> Mapping[str, Option]:
         """Its options for a model, those of closed loops included."""
         return {**self.options, **self.loops} if model.constraints else self.options
+
+    def own(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Its arguments and options among those of a call; others are those of a body around it."""
+        return {name: given[name] for name in (*self.arguments, *self.options) if name in given}
 
     def argument_lengths(self, model: Model, loads: Sequence[str] = ()) -> tuple[int, ...]:
         """The length of each argument, wrenches included."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import WRENCH_UNITS, Array, names, rows_of
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import parameter_dimensions, read_parameters

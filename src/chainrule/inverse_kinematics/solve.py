@@ -14,7 +14,7 @@ from chainrule.compile.backend import active
 from chainrule.compile.cuda.device_arrays import device_number
 from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.closure import closure_of
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import backend_of
 from chainrule.core.parameters import NO_PARAMETERS, ParameterValues, read_parameters, refuse_moving
 from chainrule.errors import ShapeError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, is_lazy, real_array
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import array_by_name, names_and_values, values_by_name
 from chainrule.core.reading import read_joints, refuse_zero_quaternions

@@ -9,8 +9,7 @@ import numpy as np
 from chainrule.algorithms import exponentials as algorithm
 from chainrule.arguments import Array
 from chainrule.core.at import reads_model
-from chainrule.core.dask import takes_dask
-from chainrule.core.declaration import composition
+from chainrule.core.declaration import composition, takes_dask
 from chainrule.core.exponential_table import ExponentialTable
 from chainrule.core.link_tables import VelocityTable
 from chainrule.core.mechanism import Mechanism

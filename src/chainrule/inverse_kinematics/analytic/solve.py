@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array, positive
 from chainrule.core.at import reads_model
-from chainrule.core.dask import takes_dask
+from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
