@@ -63,3 +63,34 @@ def test_it_has_a_kernel_and_can_be_exported(tmp_path):
     assert kernel([0.3, 0.4], [1.0, 2.0]) == pytest.approx(power(robot, [0.3, 0.4], [1.0, 2.0]))
     robot.compiled.export("c", functions=["power"], path=tmp_path / "power.c")
     assert "power" in (tmp_path / "power.c").read_text()
+
+
+class Powered(cr.Robot):
+    """A robot that lists the function, as `robot/robot.py` does."""
+
+    power = power
+
+
+def test_views_and_frameworks_take_it_without_another_line():
+    robot = Powered(cr.load("planar_2r").edit({"gravity.y": -9.81}).model).reference
+    q, qd = np.array([[0.3, 0.4], [0.5, -0.2]]), np.array([1.0, 2.0])
+    expected = -robot.gravity_torque(q) @ qd
+    assert_allclose(robot.at({"gravity.y": [-9.81, -1.62]}).power(q, qd), expected * [1.0, 1.62 / 9.81], rtol=1e-12)
+    assert_allclose(robot.degrees.power(np.degrees(q), np.degrees(qd)), expected, rtol=1e-12)
+    gradient = robot.derivatives.vjp("power", (q, qd), np.ones(2), wrt=["qd"])["qd"]
+    assert_allclose(gradient, -robot.gravity_torque(q), rtol=1e-12)
+    by_gravity = robot.derivatives.by_parameters("power", ["gravity.y"], (q, qd))["gravity.y"]
+    assert_allclose(by_gravity, expected / -9.81, rtol=1e-12)
+
+
+def test_packages_that_are_installed_take_it_without_another_line():
+    pytest.importorskip("pint")
+    casadi, dask = pytest.importorskip("casadi"), pytest.importorskip("dask.array")
+    robot = Powered(cr.load("planar_2r").model).reference
+    q, qd = np.array([[0.3, 0.4], [0.5, -0.2]]), np.array([1.0, 2.0])
+    expected = robot.power(q, qd)
+    assert robot.units.power(q, qd).units == "watt"
+    assert_allclose(robot.power(dask.from_array(q, chunks=1), qd).compute(), expected, rtol=1e-12)
+    symbols = casadi.SX.sym("q", 2), casadi.SX.sym("qd", 2)
+    call = casadi.Function("power", symbols, [robot.casadi.power(*symbols)])
+    assert_allclose(float(call(q[0], qd)), expected[0], rtol=1e-12)
