@@ -109,8 +109,9 @@ languages: ## Octave and LaTeX, in which tests run exported code and compile doc
 	$(PIP) --requirement requirements/studio.txt
 	touch $@
 
-# The tests of robot.torch are skipped where there is no build of PyTorch for the CPU.
-.venv/dev: .venv/run requirements/dev.txt requirements/torch.txt
+# The tests of robot.torch, and those beside Drake, are skipped where there is no build of PyTorch for the CPU, or of Drake.
+.venv/dev: .venv/run requirements/dev.txt requirements/torch.txt requirements/drake.txt
 	$(PIP) --requirement requirements/dev.txt
 	$(PIP) --no-deps --requirement requirements/torch.txt || echo "robot.torch is not tested: see requirements/torch.txt"
+	$(PIP) --no-deps --requirement requirements/drake.txt || echo "nothing is compared with Drake: see requirements/drake.txt"
 	touch $@
