@@ -81,8 +81,6 @@ ROBOTS = [
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 def test_real_robots_move_as_in_pinocchio(name, floating):
     path = robots_folder() / name
-    if not path.exists():
-        pytest.skip("not in this version of example-robot-data")
     text = stripped(path)
     model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromXML(text)
     model.armature[:] = np.linspace(0.01, 0.1, model.nv)

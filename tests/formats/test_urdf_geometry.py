@@ -141,20 +141,22 @@ def test_names_with_control_characters_cannot_be_written():
         to_urdf(model)
 
 
+BROKEN = ("falcon_description/urdf/falcon.urdf", "ur_description/urdf/ur3.urdf")
+"""Files that are no robots: a joint to a link that there is not, and no links."""
+
+
 def files():
-    return sorted(robots_folder().rglob("*.urdf"))
+    paths = {str(path.relative_to(robots_folder())): path for path in sorted(robots_folder().rglob("*.urdf"))}
+    return {name: path for name, path in paths.items() if name not in BROKEN}
 
 
 def near(a: Transform, b: Transform) -> bool:
     return np.allclose(np.array(a.rows(), dtype=float), np.array(b.rows(), dtype=float), atol=1e-12)
 
 
-@pytest.mark.parametrize("path", files(), ids=[str(path.relative_to(robots_folder())) for path in files()])
+@pytest.mark.parametrize("path", files().values(), ids=files())
 def test_real_robots_are_written_back_and_read_again(path):
-    try:
-        model = from_urdf(path)
-    except (cr.ModelError, cr.UnknownNameError):
-        pytest.skip("this file is refused")
+    model = from_urdf(path)
     assert from_native(to_toml(model)) == model
     assert from_native(to_json(model)) == model
     again = from_urdf(to_urdf(model))
