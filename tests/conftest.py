@@ -8,6 +8,8 @@ There are three tiers. `make fast` runs the tests marked `interpreted`, `make te
 import gc
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 import run_record
@@ -28,6 +30,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background pr
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="write golden files anew")
     parser.addoption("--record", metavar="FILE", help="write counts, time and machine into the table of this page")
+
+
+def pytest_configure(config):
+    """Keep kernels for the run, for all its processes, and leave the home of whoever runs the tests as it is.
+
+    What tests keep in the cache, and what browsers and notebooks write, is gone when the run ends. Files of tests are
+    imported in that folder already: some compile kernels.
+    """
+    if hasattr(config, "workerinput"):
+        return  # a process of the run, which has these from it
+    folder = tempfile.TemporaryDirectory(prefix="chainrule-tests-", ignore_cleanup_errors=True)
+    config.add_cleanup(folder.cleanup)
+    for name in ("CHAINRULE_CACHE", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "IPYTHONDIR"):
+        place = Path(folder.name, name.lower())
+        place.mkdir(mode=0o700)
+        os.environ[name] = str(place)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -65,19 +83,6 @@ def pytest_runtest_protocol(item):
 
 def _refuse_to_load(content):
     raise AssertionError("a test marked `interpreted` uses compiled code; take the mark away")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def shared_cache(tmp_path_factory):
-    """Kernels are kept for the run, for all its processes. Tests neither use nor fill the cache of whoever runs them."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    with pytest.MonkeyPatch.context() as patch:
-        for name, place in (("CHAINRULE_CACHE", "cache"), ("XDG_STATE_HOME", "state")):  # the cache's secret is state
-            (folder / place).mkdir(mode=0o700, exist_ok=True)
-            patch.setenv(name, str(folder / place))
-        yield
 
 
 def pytest_terminal_summary(terminalreporter, config):
