@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import time
 
 import numpy as np
 from PIL import Image
@@ -109,15 +108,9 @@ class Tab:
         self._sent(until)
 
     def choose(self, text, option, until=None):
-        """Choose from a dropdown. A click while the page is being drawn may not open it: then it is clicked again."""
-        shown = self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first
-        while not shown.is_visible():
-            self.control(text).click()
-            for _ in range(40):  # a second click too early would close it
-                if shown.is_visible():
-                    break
-                time.sleep(0.05)
-        shown.click()
+        """Choose from a dropdown."""
+        self.control(text).click()
+        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
         self._sent(until)
 
     def button(self, text):

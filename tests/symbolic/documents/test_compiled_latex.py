@@ -12,7 +12,9 @@ from chainrule.symbolic.documents.blocks import Formula, TableBlock
 from chainrule.symbolic.documents.document import Document
 from symbolic.lagrange.systems import arm_2r, gantry, pendulum
 
-pytestmark = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
+pytestmark = pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="there is no LaTeX; `make languages` installs it"
+)
 
 ROW = ("-0.0810101, 0.0181862, -0.0003975, -0.121242, -0.540067, 20.62",)
 TABLES = {

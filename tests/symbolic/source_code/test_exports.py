@@ -30,7 +30,9 @@ CASES = [("planar_2r", "symbolic"), ("scara", "symbolic"), ("planar_rp", "numeri
 KINEMATIC_TERMS = ("T", "position", "J", "pose_vector", "analytic_jacobian", "manipulability")
 IDENTIFIER = re.compile(r"[A-Za-z]\w*")
 
-needs_octave = pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
+needs_octave = pytest.mark.skipif(
+    shutil.which("octave-cli") is None, reason="there is no Octave; `make languages` installs it"
+)
 
 
 def states(robot, count=3):
@@ -202,7 +204,7 @@ def test_other_languages_say_the_same_read_line_by_line(language):
                 same(found, robot, term, state)
 
 
-@pytest.mark.skipif(shutil.which("julia") is None, reason="needs Julia")
+@pytest.mark.skipif(shutil.which("julia") is None, reason="there is no Julia")
 def test_julia_gives_the_kernels_numbers(written, tmp_path):
     robot, eqs = written
     state = states(robot)[0]
