@@ -222,7 +222,7 @@ class Folder:
                 while not is_there:  # another run may sweep it before it is locked
                     file = held.enter_context(system.open(part, "wb"))
                     if not _is_remote(system):
-                        held.enter_context(_locked(file.fileno()))
+                        held.enter_context(_file_lock(file.fileno()))
                     is_there = _is_remote(system) or os.path.exists(part)
                 fill(file)
                 file.close()
@@ -267,7 +267,7 @@ class Folder:
 
 
 @contextmanager
-def _locked(descriptor: int) -> Iterator[None]:
+def _file_lock(descriptor: int) -> Iterator[None]:
     """Hold the lock of an open file, beyond its closing: who finds it free knows that the writer has died."""
     if fcntl is None:
         yield

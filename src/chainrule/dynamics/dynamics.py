@@ -442,7 +442,7 @@ def static_torque(
 
     wrench: F, (moment, force) in N m and N. frame: "world", in base axes, the moment about the origin of that link or
     frame; "body", in its own axes; "space", in base axes, the moment about the origin of the base. The Jacobian of the
-    same frame is the one of J^T F.
+    same frame is the one of J^T F. With closed loops, the driven joints alone have torques, which do the same work.
 
     >>> import chainrule as cr
     >>> cr.load("planar_2r").static_torque([0.0, 0.0], [0, 0, 0, 0, 1, 0]).tolist()

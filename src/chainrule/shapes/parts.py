@@ -61,7 +61,7 @@ class Drawing(NamedTuple):
 
 
 def problems_in_words(problems: Sequence[str]) -> str:
-    """What could not be drawn, in a sentence; empty where all could."""
+    """The parts that could not be drawn, in a sentence; empty where all could."""
     if not problems:
         return ""
     rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
