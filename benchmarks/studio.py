@@ -27,7 +27,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from studio.conftest import FLAGS, NAMES, SIZE
+from chromium import FLAGS, NAMES
+from studio.conftest import SIZE
 from studio.tab import Tab, eventually, is_blank, session_of
 from studio.visitor import Visitor
 
@@ -102,7 +103,6 @@ def measure_slider(robot: str, seconds: float) -> dict[str, float]:
         eventually(lambda: not studio.sessions)
         with sync_playwright() as playwright:
             browser = chromium(playwright)
-            studio.server.scene.configure_environment_map(hdri=None)  # seconds of work without a graphics card
             tab = Tab(browser.new_page(viewport=SIZE))
             tab.open(studio.address)
             session = session_of(studio)

@@ -28,14 +28,11 @@ from studio.tab import Tab  # noqa: E402
 QUALITY = 85
 """Of WebP: a page takes 50 kB, and its letters stay sharp."""
 
-SETTLING_MS = 12_000
-"""Time for a picture to be drawn completely; reflections take software some seconds."""
+SETTLING_MS = 6_000
+"""Time for a picture to be drawn completely."""
 
-STYLE = """
-.mantine-Notifications-root, [class*=Notification] { display: none !important; }
-canvas { opacity: 1 !important; }
-"""
-"""Notifications are hidden, of which the browser's own warning of slow drawing is one; the picture fades in slowly."""
+STYLE = ".mantine-Notifications-root, [class*=Notification] { display: none !important; }"
+"""Notifications are hidden, of which the browser's own warning of slow drawing is one."""
 
 
 def first_view(tab: Tab) -> None:
@@ -48,18 +45,24 @@ def dynamics(tab: Tab) -> None:
     tab.unfold("Mass matrix")
 
 
+def presentation(tab: Tab) -> None:
+    """The robot alone, in large type."""
+    tab.press("m")
+
+
 def rollouts(tab: Tab) -> None:
     """Several motions of a released robot at once."""
     tab.turn_to("Simulate")
     tab.unfold("Rollouts as ghosts")
     tab.click("Compute")
-    tab.page.wait_for_timeout(3000)
+    tab.page.wait_for_timeout(6000)
     tab.click("Pause")
 
 
 def equations(tab: Tab) -> None:
     """The equations of a small robot."""
     tab.turn_to("Equations")
+    tab.page.locator(".cr .formula").first.wait_for()
 
 
 def inertia(tab: Tab) -> None:
@@ -74,6 +77,8 @@ PICTURES: dict[str, tuple[str, tuple[int, int], Callable[[Tab], None]]] = {
     "dynamics": ("ur5", (1280, 720), dynamics),
     "equations": ("planar_2r", (1280, 720), equations),
     "rollouts": ("double_pendulum", (1280, 720), rollouts),
+    "phone": ("panda", (390, 844), first_view),
+    "presentation": ("quadruped", (1280, 720), presentation),
     "inertia": ("human_arm", (1024, 768), inertia),
 }
 """The robot of each picture, the size of the window, and what is done on the page before."""

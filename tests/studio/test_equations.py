@@ -127,7 +127,7 @@ def test_no_more_derivations_at_once_than_all_tabs_together_may_have(monkeypatch
     def tab(told):
         panel = EquationsPanel()
         panel._busy, panel._closed, panel._note = threading.Lock(), False, SimpleNamespace(content="")
-        return panel, SimpleNamespace(say=told.append, guarded=lambda run: run)
+        return panel, SimpleNamespace(say=told.append, guarded=lambda run, work: run)
 
     (first, mine), (second, other) = tab([]), tab(said)
     first._start(mine, work)

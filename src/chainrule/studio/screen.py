@@ -63,16 +63,18 @@ font-size:13px;color:#66707f}}
 {_steps()}
 body:has(.studio-ready) .studio-loading{{opacity:0;visibility:hidden;transition:opacity .25s,visibility .25s}}
 
-div:has(> .studio-tabs) + div{{padding:0 0 6px;margin:0 -6px}}
+div:has(> .studio-tabs) + div{{padding:0 0 6px;margin:0 0 0 -8px}}
 div:has(> .studio-tabs) + div > div > div:first-child{{display:none}}
 div:has(> .studio-tabs) + div > div > div:last-child > div{{flex-wrap:nowrap!important;gap:0!important;overflow-x:auto;
 scrollbar-width:none;border-bottom:1px solid var(--mantine-color-default-border)}}
 div:has(> .studio-tabs) + div button{{border:0;border-bottom:2px solid transparent;border-radius:0;background:none;
-height:34px;padding:0 3px;font-size:12px;letter-spacing:-.1px;
+height:34px;padding:0 2px;font-size:12px;letter-spacing:-.1px;
 font-weight:500;color:var(--mantine-color-dimmed);flex-basis:auto!important}}
 {_open_tabs()}
 div:has(> .studio-tabs) + div button:nth-last-of-type(n+8),
 div:has(> .studio-tabs) + div button:nth-last-of-type(n+8) ~ button{{font-size:11px;letter-spacing:-.4px}}
+
+#root div:has(> p > label){{min-width:6.6em}}
 
 .studio-marks .work,.studio-marks .caption{{display:none;position:fixed;z-index:250;visibility:visible}}
 .studio-busy .work{{display:block;left:16px;bottom:16px;padding:7px 14px 7px 34px;border-radius:17px;font-size:13px;

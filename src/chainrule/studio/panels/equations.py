@@ -106,7 +106,9 @@ class EquationsPanel(Panel):
                 _derivations.release()
                 self._busy.release()
 
-        threading.Thread(target=session.guarded(run), name="chainrule studio equations", daemon=True).start()
+        threading.Thread(
+            target=session.guarded(run, work="Deriving the equations …"), name="chainrule studio equations", daemon=True
+        ).start()
 
     def _tell(self, text: str) -> None:
         if not self._closed:

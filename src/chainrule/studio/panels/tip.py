@@ -128,6 +128,7 @@ class TipPanel(Panel):
         with self._lock:
             if session.robot is not self._reaching.robot:
                 self._reaching = Reaching(session.robot, session.tip, hold_base=self._hold.value)
+            self._gizmo.visible = self._on.value and not session.is_presenting
             if not self._is_dragged and self._on.value:
                 T = self._tip()
                 self._gizmo.position = T[:3, 3]
