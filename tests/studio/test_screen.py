@@ -7,6 +7,7 @@ import pytest
 import chainrule as cr
 from chainrule.studio.panels import PANELS
 from chainrule.studio.panels.about import joint_table, key_of_shapes, link_table
+from chainrule.studio.panels.simulation import falls
 from chainrule.studio.policy import SentPage
 from chainrule.studio.screen import LOADING, MAX_TABS_IN_A_ROW
 from chainrule.studio.summary import summary
@@ -47,6 +48,13 @@ def test_a_robot_has_the_tabs_that_make_sense_for_it():
     base = cr.Builder("base").planar("drive").link("chassis", mass=5.0, radius=0.2, shape="sphere").robot()
     assert tabs(base) == [*every[:5], "Wheels", *every[5:]]
     assert len(tabs(base)) <= MAX_TABS_IN_A_ROW
+
+
+def test_a_robot_whose_base_nothing_holds_is_said_to_fall():
+    robot = cr.load("quadruped")
+    assert falls(robot)
+    assert not falls(robot.edit(gravity=[0.0, 0.0, 0.0]))
+    assert not falls(cr.load("panda"))
 
 
 def test_tables_have_every_joint_and_every_mass_and_names_are_text():

@@ -10,6 +10,7 @@ import numpy as np
 
 from chainrule.core.derived import has_moving_mass
 from chainrule.core.evaluation import require
+from chainrule.studio.charts.style import STYLE, message
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.player.charts import MotionCharts
 from chainrule.studio.player.laws import RELEASED, description, usable_laws
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
     from chainrule.studio.session import Session
 
 CHARTS_A_SECOND = 8.0
+
+FALLS = (
+    "Nothing holds the base of this robot, and there is no floor: it falls. Without gravity it stays (Dynamics, "
+    "Gravity, payload, friction: None)."
+)
+"""The note for robots with a free base."""
 
 PUSH_N = 20.0
 """The force of a push at first."""
@@ -57,6 +64,9 @@ class SimulationPanel(Panel):
         self._build_law()
         self.transport.build(key="P")
         gui, guarded = session.client.gui, session.guarded
+        if falls(session.robot):
+            gui.add_html(STYLE)
+            gui.add_html(message(FALLS))
         self.restart = gui.add_button("Start from here", icon="restore", hint="Forget the past; start from this pose.")
         self.restart.on_click(guarded(lambda _: self.start_again()))
         self.numbers = gui.add_markdown(_numbers(None))
@@ -190,6 +200,11 @@ class SimulationPanel(Panel):
         self.recorder.close()
         if self.ghosts is not None:
             self.ghosts.remove()
+
+
+def falls(robot: Robot) -> bool:
+    """Whether gravity moves a base that nothing holds."""
+    return bool(robot.gravity.any()) and any(places.joint.type == "free" for places in robot.model.layout.joints)
 
 
 def _numbers(sample: Sample | None) -> str:
