@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -86,15 +86,15 @@ def change_point_bar(ground: float, crank: float, coupler: float, rocker: float)
     return cr.Robot(Model.build("bar", links, joints, gravity=Vector(0.0, -9.81, 0.0), constraints=[tie]))
 
 
-def coupled_cranks(cranks: int) -> cr.Robot:
-    """Cranks of 0.3 m under one bar of 1 m: all turn as one, like a pendulum, and lie flat twice a turn."""
+def coupled_cranks(cranks: int, length: float = 0.3, places: Sequence[float] | None = None) -> cr.Robot:
+    """Cranks under one bar of 1 m: all turn as one, like a pendulum, and lie flat twice a turn."""
     links, joints, ties = [Link("ground")], [], []
-    places = np.linspace(0.0, 1.0, cranks)
+    places = places or np.linspace(0.0, 1.0, cranks).tolist()
     for i, place in enumerate(places):
-        links.append(rod(f"crank{i}", 0.3))
+        links.append(rod(f"crank{i}", length))
         joints.append(hinge(f"foot{i}", "ground", f"crank{i}", placed(float(place))))
     links.append(rod("bar", 1.0))
-    joints.append(hinge("top", "crank0", "bar", placed(0.3)))
+    joints.append(hinge("top", "crank0", "bar", placed(length)))
     for i, place in enumerate(places[1:], start=1):
-        ties.append(Constraint(f"pin{i}", "point", "bar", f"crank{i}", placed(float(place)), placed(0.3)))
+        ties.append(Constraint(f"pin{i}", "point", "bar", f"crank{i}", placed(float(place)), placed(length)))
     return cr.Robot(Model.build("cranks", links, joints, gravity=Vector(0.0, -9.81, 0.0), constraints=ties))

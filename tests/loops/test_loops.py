@@ -13,10 +13,12 @@ from trees import looped, moving, state, tree
 
 import chainrule as cr
 from chainrule.algorithms import loop_dynamics, loop_equations, loop_projection
+from chainrule.core.closure import closure_of
 from chainrule.functions.table import FUNCTIONS
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.model import Constraint, Free, Model
 from chainrule.spatial import Rotation, Transform, Vector
+from loops.mechanisms import coupled_cranks
 
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=8)
@@ -475,6 +477,16 @@ def test_a_mechanism_that_cannot_move_says_so():
         refuse_immobile(robot)
     refuse_immobile(cr.load("four_bar"))
     refuse_immobile(cr.load("panda"))
+
+
+@pytest.mark.parametrize(
+    ("length", "places"), [(0.6, (0.0, 1.0, 0.2)), (0.3, (0.0, 1.0, 0.5)), (0.25, (0.0, 1.0, 0.3, 0.6))]
+)
+def test_rows_that_nearly_vanish_at_a_flat_position_do_not_count_as_independent(length, places):
+    """The neutral position is flat: what Newton's method finds beside it has rows as long as it is off."""
+    robot = coupled_cranks(len(places), length, places)
+    assert robot.nv - len(closure_of(robot).independent_rows) == robot.nv - closure_of(robot).rank == 1
+    refuse_immobile(robot)
 
 
 def test_random_states_are_closed():

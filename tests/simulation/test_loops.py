@@ -210,6 +210,29 @@ def test_a_start_at_a_change_point_goes_on_along_the_branch_of_its_velocity():
     assert np.abs(motion.constraint_residual).max() < 1e-10
 
 
+@pytest.mark.parametrize("longer", [1e-5, 1e-8])
+def test_a_step_past_a_place_that_is_nearly_a_change_point_is_warned_of(longer):
+    """The rocker is too long to lie flat by so many m: there the crank goes on, and the rocker turns back sharply."""
+    robot = change_point_bar(0.9, 0.4, 0.7, 0.6 + longer)
+    start = robot.loops.close([1.0, -1.0, 1.0], hold=["A"])
+    velocity = robot.loops.consistent_velocity(start, [7.3, 0.0, 0.0], hold=["A"])
+    exact, *others = (
+        robot.simulate(start, velocity, 1.0, integrator=integrator)
+        for integrator in (cr.DOP853(rtol=1e-11, atol=1e-12, dt=5e-3), cr.DOP853(dt=5e-3), cr.RK4(dt=2e-6))
+    )
+    for motion in others:
+        assert np.abs(motion.q[-1] - exact.q[-1]).max() < 1e-4
+    with pytest.warns(cr.SimulationWarning, match="next to a change point"):
+        robot.simulate(start, velocity, 1.0, dt=1e-3)
+
+
+def test_the_midpoint_rule_refuses_a_flat_position_and_names_methods_that_pass_it():
+    robot = coupled_cranks(2)
+    along = np.array([1.0 if name.startswith("foot") else -1.0 for name in robot.joint_names])
+    with pytest.raises(cr.SimulationError, match=r"next to a change point.*'rk4'"):
+        robot.simulate(along, 12.0 * along, 0.7, integrator="implicit_midpoint", dt=1e-3)
+
+
 def test_a_start_that_is_moved_is_warned_of_with_how_far():
     bar = cr.load("four_bar")
     start = bar.loops.close([0.5, 0.0, 0.0], hold=["crank"])

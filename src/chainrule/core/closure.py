@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 from chainrule.core.derived import remember
 from chainrule.core.evaluation import evaluate
-from chainrule.core.rank import independent_rows, motions
+from chainrule.core.rank import NEW_PART_TOLERANCE, independent_rows, motions
 from chainrule.core.sampling import random_configurations
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
@@ -35,6 +35,8 @@ ROW_SAMPLES = 8
 """Random configurations at which the equations are compared."""
 RANK_SAMPLES = 16
 """Random configurations, closed, at which independent equations are counted."""
+ROW_LENGTH_PER_OFFSET = 100.0
+"""How long a row may be, relative to the longest, for each rad or m that a state is off its singular position."""
 BLOCK_STATES = 1 << 16
 """States that are closed together: the memory on the way is theirs."""
 WALK_STEPS = 4
@@ -171,28 +173,36 @@ class Closure:
         if found < len(self.rows):
             random = random_configurations(self.model.layout, np.random.default_rng(1), (RANK_SAMPLES,))
             states, good = self.close(random)
-            G = self._evaluate("loops.jacobian", q=states[good])
-            found = max([found, *(len(independent_rows(here)) for here in G)])
+            found = max([found, *(len(rows) for rows in self._rows_at(states[good]))])
         return found
 
     def rank_near(self, q: Array) -> int:
         """The number of independent equations near the closed configurations (N, nq), the largest of them."""
-        G = self._evaluate("loops.jacobian", q=q[1:])
-        return max([len(self.rows_near(q[0])), *(len(independent_rows(here)) for here in G)])
+        return max([len(self.rows_near(q[0])), *(len(rows) for rows in self._rows_at(q[1:]))])
 
     def rows_near(self, q: Array) -> tuple[int, ...]:
         """Independent equations at a closed configuration, or near it where it is a singular one."""
         rng = np.random.default_rng(0)
-        best, rows = q, independent_rows(self._evaluate("loops.jacobian", q=q))
+        best, (rows,) = q, self._rows_at(q[None])
         for _ in range(WALK_STEPS):
             Z = motions(self._evaluate("loops.jacobian", q=best))
             away = rng.normal(size=(8, Z.shape[1])) * 0.05 @ Z.T
             states, good = self.close(self._integrate(np.broadcast_to(best, (8, len(best))), away))
-            for state in states[good]:
-                here = independent_rows(self._evaluate("loops.jacobian", q=state))
+            for state, here in zip(states[good], self._rows_at(states[good]), strict=True):
                 if len(here) > len(rows):
                     best, rows = state, here
         return rows
+
+    def _rows_at(self, q: Array) -> list[tuple[int, ...]]:
+        """Independent equations at each of the closed configurations (N, nq).
+
+        Next to a singular one, where loops open with the square of the distance, Newton's method leaves a state off by
+        the root of the residual, and rows that vanish there are as long: those are not counted.
+        """
+        G = self._evaluate("loops.jacobian", q=q)
+        off = np.sqrt(np.abs(self._evaluate("loops.residual", q=q)).max(axis=-1, initial=0.0))
+        tolerances = np.maximum(NEW_PART_TOLERANCE, ROW_LENGTH_PER_OFFSET * off)
+        return [independent_rows(here, None, float(least)) for here, least in zip(G, tolerances, strict=True)]
 
 
 def gaps(constraints: Sequence[Constraint], X: Array) -> tuple[Array, Array]:

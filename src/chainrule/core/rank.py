@@ -10,20 +10,22 @@ NEW_PART_TOLERANCE = 1e-7
 """A row counts as independent when more than this part of its length is new."""
 
 
-def independent_rows(A: Array, order: list[int] | None = None) -> tuple[int, ...]:
+def independent_rows(
+    A: Array, order: list[int] | None = None, tolerance: float = NEW_PART_TOLERANCE
+) -> tuple[int, ...]:
     """Rows of a matrix that are independent, chosen greedily in the given order (Gram-Schmidt, each row twice)."""
     basis: list[Array] = []
     rows: list[int] = []
     lengths = np.linalg.norm(A, axis=1)
     for k in range(len(A)) if order is None else order:
-        if lengths[k] <= NEW_PART_TOLERANCE * lengths.max(initial=0.0):
+        if lengths[k] <= tolerance * lengths.max(initial=0.0):
             continue
         rest = A[k] / lengths[k]
         for _ in range(2):
             for b in basis:
                 rest = rest - (rest @ b) * b
         left = np.linalg.norm(rest)
-        if left > NEW_PART_TOLERANCE:
+        if left > tolerance:
             basis.append(rest / left)
             rows.append(k)
     return tuple(sorted(rows))

@@ -81,6 +81,7 @@ def simulate_adaptively(request: SimulationRequest, integrator: AdaptiveStep) ->
     guards.warn_of_open_loops(request, motion)
     if status == "finished" and request.plant.stops != "impact" and len(motion):
         guards.warn_of_energy(request, motion[-1:])
+        guards.warn_of_energy_jump(request, motion)
     return motion
 
 

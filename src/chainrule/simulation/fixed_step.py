@@ -37,6 +37,7 @@ def simulate_fixed_steps(request: SimulationRequest, integrator: FixedStep) -> T
     guards.warn_of_open_loops(request, result)
     if result.status == "finished" and request.plant.stops != "impact":
         guards.warn_of_energy(request, result[-1:], run.h)
+        guards.warn_of_energy_jump(request, result)
     return result
 
 
@@ -139,7 +140,8 @@ class Run:
         t, (q, _) = self.t[: self.count], self.states()
         last_q, last_v = self.split(self.state)
         if self.integrator.iterates:
-            self._raise(guards.find_unsolved(t, self.records[:, : self.count, -1], last_v, self.h))
+            errors = self.records[:, : self.count, -1]
+            self._raise(guards.find_unsolved(self.request.robot, t, q, errors, last_v, self.h))
         if self.plant.rows and self.request.projects:
             self._raise(guards.find_open_loop(self.request.robot, t, q, first, self.h))
         finite = np.isfinite(self.state).all(axis=1)
