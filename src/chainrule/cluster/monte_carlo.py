@@ -154,11 +154,9 @@ def monte_carlo(
         run = partial(_run_block, plan)
         bar: dict[str, Any] = {"progress": progress, "doing": "simulating", "unit": "blocks"}
         for outcome in run_tasks(run, range(plan.blocks), client, name=plan.name_of, **bar):
-            if outcome.error is not None:
-                raise outcome.error
-            assert outcome.value is not None
-            warned += bool(outcome.value.warnings)
-            total = total.merge(outcome.value)
+            block_result = outcome.get()
+            warned += bool(block_result.warnings)
+            total = total.merge(block_result)
     if warned:
         warn_user(f"monte_carlo: {warned} of {plan.blocks} blocks warn. {total.warnings[0]}", SimulationWarning)
     if total.lost == plan.runs:

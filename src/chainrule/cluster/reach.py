@@ -5,6 +5,7 @@ Postures are counted in cells where they are computed; of targets one bit comes 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -228,13 +229,12 @@ def reachability(
     blocks = -(-volume.targets // BLOCK_TARGETS)
     tasks = [range(start, min(start + TARGET_TASK_BLOCKS, blocks)) for start in range(0, blocks, TARGET_TASK_BLOCKS)]
     bits = np.zeros(-(-volume.targets // 8), dtype=np.uint8)
-    reasons: dict[str, int] = {}
+    reasons: Counter[str] = Counter()
     with connect(cluster, workers) as client:
         solve = partial(solve_blocks, solver, volume)
         for outcome in run_tasks(solve, tasks, client, in_order=False, progress=progress, doing="solving targets"):
             solved, failed = outcome.get()
             first = outcome.task.start * BLOCK_TARGETS // 8
             bits[first : first + len(solved)] = solved
-            for reason, count in failed.items():
-                reasons[reason] = reasons.get(reason, 0) + count
+            reasons.update(failed)
     return Reachability(robot, solver.link, volume, bits, dict(sorted(reasons.items())))

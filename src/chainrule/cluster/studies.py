@@ -16,7 +16,4 @@ def compute_pieces(
     """The pieces with what each of them gives, in order; the first one that fails ends the study with its error."""
     with connect(cluster, workers) as client:
         for outcome in run_tasks(compute, pieces, client):
-            if outcome.error is not None:
-                raise outcome.error
-            assert outcome.value is not None
-            yield outcome.task, outcome.value
+            yield outcome.task, outcome.get()

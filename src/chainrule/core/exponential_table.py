@@ -51,8 +51,7 @@ class ExponentialTable:
             lines += [f"  {_numbers(own)}  {_numbers(whole)}" for own, whole in pairs]
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         if self.theta.ndim > 1:

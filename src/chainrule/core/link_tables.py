@@ -68,8 +68,7 @@ class LinkTable:
         totals = (f"{what}: " + " ".join(f"{t:.6f}" for t in values) for what, values in self._torques().items())
         return "\n".join([*lines, *totals])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
         """Link, name, numbers and unit of each vector of one state, link by link."""

@@ -51,8 +51,7 @@ class TermTable:
         )
         return "\n".join([self._title(), *lines])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         if self.total.ndim > 1:

@@ -63,13 +63,10 @@ class FrameworkFunctions(ABC):
 
     def parameter(self, name: str, value: Any) -> Any:
         """Numbers of the robot with their count in the last dimension."""
-        if not self._is_one(name):
+        if parameter_length(self.robot.model, name) != 1:
             return value
         value = np.asarray(value, dtype=float) if isinstance(value, (int, float, list, tuple)) else value
         return value[..., None] if hasattr(value, "ndim") else value
-
-    def _is_one(self, name: str) -> bool:
-        return parameter_length(self.robot.model, name) == 1
 
     @abstractmethod
     def vectors(self, given: Mapping[str, Any], lengths: Sequence[int]) -> list[Any]:

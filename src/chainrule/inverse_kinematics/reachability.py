@@ -5,6 +5,7 @@ Targets are made where they are solved, in blocks of a fixed size, and of each o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -166,17 +167,15 @@ class Solver:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def solve_blocks(solver: Solver, volume: Volume, blocks: range) -> tuple[NDArray[np.uint8], dict[str, int]]:
+def solve_blocks(solver: Solver, volume: Volume, blocks: range) -> tuple[NDArray[np.uint8], Counter[str]]:
     """The bits of the targets of some blocks, and why others failed."""
     solved: list[NDArray[np.uint8]] = []
-    reasons: dict[str, int] = {}
+    reasons: Counter[str] = Counter()
     for block in blocks:
         targets = volume.block(block * BLOCK_TARGETS)
         answer = inverse_kinematics(solver.robot, targets, link=solver.link, **solver.options)
         solved.append(np.packbits(answer.success))
-        names, counts = np.unique(answer.reason[~answer.success], return_counts=True)
-        for name, count in zip(names.tolist(), counts.tolist(), strict=True):
-            reasons[name] = reasons.get(name, 0) + count
+        reasons.update(answer.reason[~answer.success].tolist())
     return np.concatenate(solved), reasons
 
 

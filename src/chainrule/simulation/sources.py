@@ -6,8 +6,6 @@ constant, gains). `compute` is traced and compiled; signals and parameters are i
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -17,7 +15,7 @@ from numpy.typing import ArrayLike
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
 from chainrule.compile.traced_function import TracedFunction
 from chainrule.control.laws.tracing import call_law, is_own_law, law_key, takes_time, traced_law
-from chainrule.errors import ShapeError, SimulationWarning
+from chainrule.errors import ShapeError, SimulationWarning, warn_user
 from chainrule.lazy import cached_property
 from chainrule.spatial import Scalar
 
@@ -207,13 +205,12 @@ class CalledSource(Source):
         *arguments, value = self._first
         self._changes = not np.allclose(self.call(*arguments), value, rtol=1e-9, atol=1e-12)
         if self._changes:
-            warnings.warn(
+            warn_user(
                 f"simulate: the function given as {self.what} returned different numbers for the same (t, q, qd): it "
                 "has a memory, or is random. It is called at every stage of a step, and again in steps that are "
                 "repeated, so that the motion depends on the integrator. Pass cr.Sampled(function, period), which "
                 "calls it once a period and holds the torque in between",
                 SimulationWarning,
-                stacklevel=_levels_to_user(),
             )
 
     def call(self, t: Array, q: Array, qd: Array) -> Array:
@@ -242,14 +239,6 @@ class CalledSource(Source):
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         return s, []
-
-
-def _levels_to_user() -> int:
-    """The `stacklevel` of the first caller outside of this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "chainrule":
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 class ControllerSource(Source):
