@@ -80,8 +80,8 @@ def test_every_word_of_others_leads_to_something_that_there_is():
         owner = {"robot": PUMA, "cr": cr, "chainrule": __import__("chainrule.spatial")}[path[0]]
         for name in path[1:]:
             owner = getattr(owner, name)
-    results = [vars(cls) | getattr(cls, "__dataclass_fields__", {}) for cls in RESULTS]
-    results += [dict.fromkeys(cls._fields) for cls in (Linearization, InverseDynamicsDerivatives)]
+    results = [{*dir(cls), *getattr(cls, "__dataclass_fields__", {})} for cls in RESULTS]
+    results += [{*cls._fields} for cls in (Linearization, InverseDynamicsDerivatives)]
     missing = [word.here for word in words.RESULTS if not any(word.here in names for names in results)]
     assert missing == []
 
@@ -176,8 +176,48 @@ def test_numbers_that_cannot_be_meant():
     with pytest.raises(cr.ShapeError, match="three numbers are a point: task='position'"):
         PANDA.inverse_kinematics([0.4, 0.1, 0.3])
     with pytest.warns(cr.ModelWarning, match="joint 'panda_joint2' is at 45 rad, .* if these are degrees"):
-        PANDA.pose([0, 45, 0, -90, 0, 90, 0])
-    assert np.isfinite(PANDA.pose(np.array([0.0, 45.0, 0.0, -90.0, 0.0, 90.0, 0.0]))).all()
+        cr.load("panda").pose([0, 45, 0, -90, 0, 90, 0])
+
+
+def test_an_answer_is_true_where_the_target_is_reached():
+    assert PANDA.inverse_kinematics(PANDA.pose(PANDA.home()), PANDA.home())
+    assert not PANDA.inverse_kinematics([9.0, 0.0, 0.0], task="position", restarts=1)
+    many = PANDA.inverse_kinematics([PANDA.pose(PANDA.home())] * 2, PANDA.home())
+    with pytest.raises(cr.ShapeError, match=r"solutions of 2 targets; .* \.success\.all\(\)"):
+        bool(many)
+
+
+def test_rates_that_are_left_out_are_zero():
+    zero = np.zeros(6)
+    assert np.array_equal(PUMA.linearize(Q).A, PUMA.linearize(Q, zero, zero).A)
+    assert np.array_equal(PUMA.textbook.rnea_table(Q).tau, PUMA.inverse_dynamics(Q))
+    assert np.array_equal(PUMA.textbook.newton_euler_table(Q, zero).tau, PUMA.textbook.newton_euler_table(Q).tau)
+    assert np.array_equal(PUMA.textbook.matrix_form(Q).g, PUMA.textbook.matrix_form(Q, zero).g)
+    assert np.array_equal(PUMA.acceleration(Q, Q), PUMA.acceleration(Q, Q, zero))
+    bar = cr.load("four_bar")
+    assert np.array_equal(bar.loops.torques(bar.home()).tau, bar.loops.torques(bar.home(), [0] * 3, [0] * 3).tau)
+
+
+def test_a_number_as_index_of_a_motion_says_what_there_is():
+    with pytest.raises(cr.ShapeError, match=r"row\(3\) is a motion of the batch"):
+        PUMA.simulate([Q] * 4, duration=0.002)[3]
+    with pytest.raises(cr.ShapeError, match=r"\.q\[3\] is a configuration"):
+        PUMA.simulate(Q, duration=0.002)[3]
+
+
+def test_a_recording_of_some_joints_holds_the_others_by_one_word():
+    arm, t = cr.human_arm(), np.linspace(0.0, 1.0, 50)
+    table = {"time": t, "elbow_flexion_rad": 0.8 + 0.1 * np.sin(t)}
+    with pytest.raises(cr.UnknownNameError, match="constant='neutral'"):
+        cr.Trajectory.load(table, arm)
+    motion = cr.Trajectory.load(table, arm, constant="neutral")
+    others = [name != "elbow_flexion" for name in arm.coordinate_names]
+    assert np.array_equal(motion.q[:, others], np.broadcast_to(arm.neutral()[others], (50, 6)))
+    assert motion.q[0, 3] == pytest.approx(0.8, abs=1e-3)
+    with pytest.raises(cr.UnknownNameError, match="no configuration named 'rest'"):
+        cr.Trajectory.load(table, arm, constant="rest")
+    with pytest.raises(cr.UnknownNameError, match="no column for"):
+        cr.Trajectory.load({"time": t, "other": t}, arm, constant="neutral")
 
 
 def test_names_are_suggested_whatever_their_case():

@@ -50,7 +50,7 @@ EXIT_CODES = (
     ("130", "interrupted by Ctrl-C"),
 )  # fmt: skip
 
-DEGREES_WORDS = ("convert them with np.deg2rad", "give --degrees")
+DEGREES_WORDS = ("convert them with np.deg2rad, or call robot.degrees", "give --degrees")
 """The library's advice about angles that look like degrees, and that of the command line."""
 
 Function = Callable[..., Any]

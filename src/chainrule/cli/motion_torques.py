@@ -23,7 +23,7 @@ class DescribedMotion(NamedTuple):
     columns: tuple[str, ...]
     """JOINT=COLUMN each."""
     constant: tuple[str, ...]
-    """JOINT=NUMBER each."""
+    """JOINT=NUMBER each, or the name of the configuration in which all joints without a column stand."""
     degrees: bool | None
     cutoff: float | None
     tip_wrench: Array | None
@@ -31,8 +31,10 @@ class DescribedMotion(NamedTuple):
 
     def read(self, robot: Robot) -> Trajectory:
         """The motion, with torques."""
-        numbers = {}
-        for name, text in words_by_name("--constant", self.constant, "elbow=0.5").items():
+        numbers: Any = {}
+        posture = self.constant[0] if len(self.constant) == 1 and "=" not in self.constant[0] else None
+        given = words_by_name("--constant", () if posture else self.constant, "elbow=0.5, or home")
+        for name, text in given.items():
             try:
                 numbers[name] = float(text)
             except ValueError:
@@ -41,7 +43,7 @@ class DescribedMotion(NamedTuple):
             self.path,
             robot,
             columns=words_by_name("--column", self.columns, "elbow=q3"),
-            constant=numbers,
+            constant=posture or numbers,
             degrees=self.degrees,
             cutoff=self.cutoff,
             tip_wrench=self.tip_wrench,

@@ -69,7 +69,12 @@ SPELLED = {"columns": "column"}
     "--motion", "motions", multiple=True, type=click.Path(dir_okay=False), help="A recording, or markers; repeatable."
 )
 @click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
-@click.option("--constant", multiple=True, metavar="JOINT=NUMBER", help="A joint without column in --motion: rad or m.")
+@click.option(
+    "--constant",
+    multiple=True,
+    metavar="JOINT=NUMBER",
+    help="A joint without column in --motion: rad or m; or home, neutral: all of them.",
+)
 @click.option("--cutoff", type=float, help="Frequency in Hz above which a recorded motion is noise; found if left out.")
 @click.option("--unit", type=OneOf("unit", ("m", "cm", "mm", "in")), help="Of markers in --motion, if it does not say.")
 @click.option("--trunk", metavar="LOW,HIGH,RIGHT,LEFT", help="Markers of the trunk's axis and shoulders in --motion.")

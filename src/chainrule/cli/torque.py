@@ -60,7 +60,12 @@ ROUNDING = 1e-13
 )  # fmt: skip
 @click.option("--motion", type=click.Path(dir_okay=False), help="A recorded motion: .csv, .txt, .mot, .parquet, .npz.")
 @click.option("--column", "columns", multiple=True, metavar="JOINT=COLUMN", help="The column of a joint in --motion.")
-@click.option("--constant", multiple=True, metavar="JOINT=NUMBER", help="A joint without column in --motion: rad or m.")
+@click.option(
+    "--constant",
+    multiple=True,
+    metavar="JOINT=NUMBER",
+    help="A joint without column in --motion: rad or m; or home, neutral: all of them.",
+)
 @click.option("--cutoff", type=float, help="Frequency in Hz above which a recorded motion is noise; found if left out.")
 @click.option("--plot", type=PICTURE, help="A picture of a recorded motion to write.")
 @click.option("--save", type=MOTION, help="A file for a recorded motion with its torques.")

@@ -27,7 +27,17 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import NO_LOADS, Loads, read_arguments, read_state
 from chainrule.core.requirements import describe_lack
 from chainrule.errors import ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
-from chainrule.functions.table import ARGUMENTS, FUNCTIONS, Needs, entry_of
+from chainrule.functions.table import (
+    ARGUMENTS,
+    DISPLACEMENTS,
+    FUNCTIONS,
+    POSITIONS,
+    RATES,
+    VELOCITIES,
+    Function,
+    Needs,
+    entry_of,
+)
 from chainrule.model.parameters import find_parameters
 
 if TYPE_CHECKING:
@@ -35,6 +45,9 @@ if TYPE_CHECKING:
     from chainrule.compile.fast_calls.builtins import Learn
     from chainrule.compile.kernel import Kernel
     from chainrule.core.mechanism import Mechanism
+
+
+STATES = (POSITIONS, VELOCITIES, DISPLACEMENTS, RATES)
 
 
 def require(robot: Mechanism, function: str) -> None:
@@ -145,12 +158,22 @@ def _evaluate_with(
 
 
 def _read(robot: Mechanism, function: str, vectors: Mapping[str, Any]) -> dict[str, Array]:
-    """The arguments of a function; a warning where a configuration that was typed by hand looks like degrees."""
+    """The arguments of a function; a warning where a configuration looks like degrees.
+
+    Calls that go straight to machine code do not come here: of arrays, those of a function's first call are looked at.
+    """
     arrays = read_arguments(robot, function, vectors)
+    if gives_states(FUNCTIONS[function]):  # a step of other functions, which speak of it themselves
+        return arrays
     for name, value in vectors.items():
-        if type(value) is list and ARGUMENTS[name].is_configuration:
-            warn_of_degrees(robot, arrays[name], f"{function}: {name}")
+        if ARGUMENTS[name].is_configuration:
+            warn_of_degrees(robot, arrays[name], f"{function}: {name}", computed=type(value) is not list)
     return arrays
+
+
+def gives_states(entry: Function) -> bool:
+    """Whether a function gives states of the joints, such as `integrate` and `difference`."""
+    return any(axis in STATES for axis in entry.gives)
 
 
 def zeros(robot: Mechanism, function: str, shape: tuple[int, ...], out: Any = None, /, **state: Any) -> Array:

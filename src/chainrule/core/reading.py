@@ -74,6 +74,8 @@ def read_argument(robot: Mechanism, caller: str, name: str, value: ArrayLike) ->
     """One argument as an array whose last dimension has the right length."""
     argument = ARGUMENTS[name]
     length = argument.length(robot.model)
+    if not argument.is_configuration and type(value) in (int, float) and value == 0:
+        return np.zeros(length)
     is_plain = type(value) is np.ndarray and value.dtype == np.float64 and 0 < value.ndim <= MAX_DIMENSIONS
     if is_plain and value.shape[-1] == length:  # type: ignore[union-attr]
         array: Array = value  # type: ignore[assignment]

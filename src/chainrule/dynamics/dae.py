@@ -160,8 +160,8 @@ class DAE:
 def dae(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    tau: ArrayLike,
+    qd: ArrayLike = 0,
+    tau: ArrayLike = 0,
     *,
     tip_wrench: ArrayLike | None = None,
     external: Mapping[str, ArrayLike] | None = None,

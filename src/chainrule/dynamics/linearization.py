@@ -40,7 +40,9 @@ class Linearization(NamedTuple):
 
 @reads_model
 @takes_dask()
-def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None) -> Linearization:
+def linearize(
+    robot: Mechanism, q: ArrayLike, qd: ArrayLike = 0, tau: ArrayLike = 0, dt: float | None = None
+) -> Linearization:
     """The linear system that the equations of motion are near a state, with torques tau.
 
     The displacement of q is in the n directions of qd: q = integrate(q_0, x). With quaternions it is one of the moving
@@ -49,7 +51,7 @@ def linearize(robot: Mechanism, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt:
     Parameters
     ----------
     q, qd, tau
-        Configurations (..., nq), velocities and torques (..., n).
+        Configurations (..., nq), velocities and torques (..., n); zero where they are left out.
     dt
         A step, in s: the system from sample to sample, for torques that are constant in between. It is the derivative
         of the motion itself, to nine digits, also where the state moves. None for the continuous system.

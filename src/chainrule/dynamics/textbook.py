@@ -67,8 +67,8 @@ variant(
 def newton_euler_table(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
+    qd: ArrayLike = 0,
+    qdd: ArrayLike = 0,
     *,
     tip_wrench: ArrayLike | None = None,
     external: Mapping[str, ArrayLike] | None = None,
@@ -90,8 +90,8 @@ def newton_euler_table(
 def rnea_table(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
+    qd: ArrayLike = 0,
+    qdd: ArrayLike = 0,
     *,
     tip_wrench: ArrayLike | None = None,
     external: Mapping[str, ArrayLike] | None = None,
@@ -137,7 +137,7 @@ def rnea_table(
 def matrix_form(
     robot: Mechanism,
     q: ArrayLike,
-    qd: ArrayLike,
+    qd: ArrayLike = 0,
     qdd: ArrayLike | None = None,
     *,
     tip_wrench: ArrayLike | None = None,

@@ -12,6 +12,7 @@ from chainrule.arguments import Array, is_lazy
 from chainrule.compile.backend import columns
 from chainrule.compile.cuda.device_arrays import to_host
 from chainrule.display import tables as display
+from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.goals import Goal, goal_errors
 from chainrule.inverse_kinematics.history import IterationHistory
 from chainrule.spatial import Rotation, Transform, Vector
@@ -58,6 +59,15 @@ class InverseKinematics:
     """How many equations the task has: where they are more than the rank, targets must be where the robot can go."""
     history: IterationHistory | None = field(default=None, repr=False)
     """Every iterate, where history=True asked for them."""
+
+    def __bool__(self) -> bool:
+        """Whether the target was reached, of one target."""
+        if np.ndim(self.success):
+            raise ShapeError(
+                f"inverse_kinematics: these are the solutions of {np.size(self.success)} targets; .success has a truth "
+                "for each: .success.all()"
+            )
+        return bool(self.success)
 
     def with_words(self) -> InverseKinematics:
         """The same with words for reasons; arrays on a device are copied to the host."""

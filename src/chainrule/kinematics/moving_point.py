@@ -63,7 +63,7 @@ def acceleration_terms(
     robot: Mechanism,
     q: ArrayLike,
     qd: ArrayLike,
-    qdd: ArrayLike,
+    qdd: ArrayLike = 0,
     link: str | None = None,
     point: ArrayLike | str | None = None,
     *,

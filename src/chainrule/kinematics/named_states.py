@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, is_lazy, real_array
+from chainrule.calls import RADIANS
 from chainrule.core.declaration import takes_dask
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import array_by_name, names_and_values, values_by_name
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_joints, refuse_zero_quaternions
 from chainrule.core.tables import batch_dimensions
-from chainrule.errors import ShapeError, UnknownNameError, import_optional
+from chainrule.errors import ArgumentError, ShapeError, UnknownNameError, import_optional
 from chainrule.kinematics.configurations import home, neutral
 from chainrule.model import Quantity
 from chainrule.model.configurations import HOME
@@ -44,6 +46,7 @@ def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
     >>> cr.load("scara").floating().q({"joint2": 0.5, "floating_base.z": 1.2})[:3].tolist()
     [0.0, 0.0, 1.2]
     """
+    _refuse_degrees(robot, joints, "q")
     state = neutral(robot)
     for entry in (*given, joints):
         if isinstance(entry, str):
@@ -51,6 +54,8 @@ def q(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
             continue
         state = _with_changes(robot, state, entry, "position", "q")
     refuse_zero_quaternions(robot, state, "q")
+    if given or joints:
+        warn_of_degrees(robot, np.asarray(state), "q")
     return state
 
 
@@ -66,7 +71,14 @@ def tau(robot: Mechanism, /, *given: Any, **joints: Any) -> Array:
     return _from_zero(robot, given, joints, "effort", "tau")
 
 
+def _refuse_degrees(robot: Mechanism, joints: Mapping[str, Any], what: str) -> None:
+    """Refuse an option that is taken for the name of a joint."""
+    if "degrees" in joints and "degrees" not in robot.coordinate_names:
+        raise ArgumentError(f"{what}: there is no joint 'degrees'; {RADIANS}")
+
+
 def _from_zero(robot: Mechanism, given: Sequence[Any], joints: Any, quantity: Quantity, what: str) -> Array:
+    _refuse_degrees(robot, joints, what)
     state = np.zeros(robot.nv)
     for entry in (*given, joints):
         state = _with_changes(robot, state, entry, quantity, what)

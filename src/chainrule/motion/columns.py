@@ -110,10 +110,12 @@ def match_columns(
     time: str | None = None,
     units: Mapping[str, str] | None = None,
     constant: Iterable[str] = (),
+    others_stand: bool = False,
     left_out: Sequence[str] = (),
 ) -> Matched:
     """Find the columns of a robot's coordinates, by the names that are given, or by what headings say.
 
+    others_stand: whether coordinates without a column stand still, once any has one.
     left_out: columns that hold no numbers, for messages.
     """
     titles = list(names)
@@ -142,13 +144,14 @@ def match_columns(
         reasons |= dict.fromkeys(numbered, "by its number")
         missing = [name for name in missing if name not in chosen]
         left = [title for title in left if title not in chosen.values()]
-    if missing:
+    if missing and not (others_stand and chosen):
         near = [close for name in missing for close in get_close_matches(name, left, 1, 0.5)]
         hint = f"did you mean {near[0]!r}? " if near else ""
         wordy = f" (columns without numbers are left out: {quoted(left_out)})" if left_out else ""
         raise UnknownNameError(
             f"the recording has no column for {quoted(missing)}; {hint}its columns are {quoted(headings)}{wordy}. Say "
-            "which column it is, with columns=..., or where a joint stood that did not move, with constant=..."
+            "which column it is, with columns=..., or where a joint stood that did not move, with constant=...; with "
+            "constant='neutral' all others stand as in the neutral configuration"
         )
     if left:
         findings.assume("columns not used", quoted(left))

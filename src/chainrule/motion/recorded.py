@@ -18,6 +18,8 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument, read_wrenches
 from chainrule.dynamics.dynamics import friction_torque, inverse_dynamics
 from chainrule.errors import MotionWarning, ShapeError, UnknownNameError, quoted, short_repr, warn_user
+from chainrule.kinematics import named_states
+from chainrule.kinematics.configurations import neutral
 from chainrule.motion.angles import report_jumps, report_limits, scale_angles, unwrap
 from chainrule.motion.columns import Matched, match_columns, stated_factors
 from chainrule.motion.differentiation import MIN_SAMPLES, SMOOTHERS, differentiate
@@ -134,7 +136,7 @@ def from_table(
     columns: Mapping[str, str] | None = None,
     time: str | None = None,
     rate: float | None = None,
-    constant: Mapping[str, float] | None = None,
+    constant: Mapping[str, float] | str | None = None,
     degrees: bool | None = None,
     smoothing: str | None = "spline",
     cutoff: float | None = None,
@@ -151,11 +153,17 @@ def from_table(
     guess: whether angles may be taken for degrees that nobody has stated.
     """
     findings = Findings(list(table.assumptions))
-    held = _read_constants(robot, constant)
+    held = {} if isinstance(constant, str) else _read_constants(robot, constant)
+    posture = _posture(robot, constant) if isinstance(constant, str) else None
     matched = match_columns(
         table.columns, robot.model.layout, findings,
-        columns=columns, time=time, units=table.units, constant=held, left_out=table.left_out,
+        columns=columns, time=time, units=table.units, constant=held,
+        others_stand=posture is not None, left_out=table.left_out,
     )  # fmt: skip
+    if posture is not None:
+        held = {
+            c.name: float(posture[c.index]) for c in robot.model.layout.coordinates if c.name not in matched.coordinates
+        }
     times = _table_times(table, matched, time, rate, time_unit, findings)
     recorded = [c for c in robot.model.layout.coordinates if c.name not in held]
     titles = [matched.coordinates[c.name] for c in recorded]
@@ -264,12 +272,20 @@ def _read_times(t: Any, count: int, unit: str | None, findings: Findings) -> Arr
     return in_seconds(values, None, unit, findings)
 
 
+def _posture(robot: Mechanism, name: str) -> Array:
+    """The configuration in which coordinates without a column stand: the neutral one, or one with a name."""
+    return neutral(robot) if name == "neutral" else named_states.q(robot, name)
+
+
 def _read_constants(robot: Mechanism, constant: Mapping[str, float] | None) -> dict[str, float]:
     """Coordinates that do not move, in rad or m."""
     if constant is None:
         return {}
     if not isinstance(constant, Mapping):
-        raise ShapeError(f"constant must be a dictionary of coordinates and numbers, got {short_repr(constant)}")
+        raise ShapeError(
+            "constant must be a dictionary of coordinates and numbers, or a configuration's name, got "
+            f"{short_repr(constant)}"
+        )
     units = dict(zip(robot.model.layout.coordinate_names, robot.model.layout.units_of("position"), strict=True))
     for name in constant:
         if name not in robot.model.layout.coordinate_names:

@@ -150,6 +150,9 @@ class Trajectory(MotionArrays[Array]):
     # --- parts ---
 
     def __getitem__(self, times: slice) -> Trajectory:
+        if isinstance(times, (int, np.integer)):
+            one = f"row({times}) is a motion of the batch" if self.batch else f".q[{times}] is a configuration"
+            raise ShapeError(f"a trajectory is cut by slices of its samples, such as [100:200]; {one}")
         if (
             not isinstance(times, slice)
             or times.step == 0
@@ -407,7 +410,8 @@ class Trajectory(MotionArrays[Array]):
         rate
             Samples a second, where there is no such column.
         constant
-            Coordinates that have no column because they did not move, with their values in rad or m.
+            Coordinates that have no column because they did not move, with their values in rad or m; or the name of a
+            configuration, such as "neutral" or "home", in which all those stand that have no column.
         degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, external, frame
             As of `from_samples`.
         """
