@@ -12,6 +12,7 @@ from chainrule.arguments import Array, real_array
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import read_parameters
 from chainrule.core.reading import read_argument
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.kinematics.configurations import integrate
 from chainrule.model.parameters import find_parameters, is_parameter, parameter_length, parameter_names
@@ -32,8 +33,8 @@ DISTRIBUTIONS = {
 """How each is written."""
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs(FieldsShown):
     """Starts, torques and parameters drawn for some runs, a row for each; None where nothing was."""
 
     q0: Array

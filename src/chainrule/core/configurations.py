@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chainrule.arguments import Array
+from chainrule.display.text import lines_of
 from chainrule.errors import UnknownNameError
 
 
@@ -35,4 +36,5 @@ class Configurations(Mapping[str, Array]):
         return len(self._entries)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={q.tolist()}' for name, q in self._entries.items())})"
+        entries = ", ".join(f"{name}={q.tolist()}" for name, q in self._entries.items())
+        return "\n".join(lines_of([f"{type(self).__name__}({entries})"]))

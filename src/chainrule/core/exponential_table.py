@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chainrule.arguments import Array
-from chainrule.display import tables as display
-from chainrule.errors import visible
+from chainrule.display.text import Shown, Table
 
 
 @dataclass(frozen=True, repr=False)
-class ExponentialTable:
+class ExponentialTable(Shown):
     """H_i(q) = e^([S_1] q_1) .. e^([S_i] q_i) H_i(0), with all that it is made of.
 
     Rows of the first arrays are those of `joints`, one for each degree of freedom; rows of the others are those of
@@ -38,38 +38,25 @@ class ExponentialTable:
     J_body: Array
     """Jacobian of each link in its own frame, Ad of H_i(q)^-1 times J: (..., links, 6, n)."""
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         batch = self.theta.shape[:-1]
         if batch:
-            return f"Product of exponentials of {len(self.joints)} joints for a batch of shape {batch}"
-        lines = []
-        for i, joint in enumerate(self.joints):
-            lines.append(f"{visible(joint)}, theta = {self.theta[i]:.6g}")
-            lines += [f"  {name:<8}{_numbers(row[i])}" for name, row in (("S", self.S), ("Ad S", self.columns))]
-            lines.append(f"  {'e^([S] theta)':<42}product of the exponentials to here")
-            pairs = zip(self.exponentials[i], self.products[i], strict=True)
-            lines += [f"  {_numbers(own)}  {_numbers(whole)}" for own, whole in pairs]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        if self.theta.ndim > 1:
-            return display.heading(str(self))
+            yield f"Product of exponentials of {len(self.joints)} joints for a batch of shape {batch}"
+            return
+        yield f"theta, rad or m: {' '.join(f'{x + 0.0:.6g}' for x in self.theta)}"
         screws = [
-            (joint, name, *(float(x) for x in rows[i]))
+            (joint if name == "S" else "", name, *(float(x) for x in rows[i]))
             for i, joint in enumerate(self.joints)
             for name, rows in (("S", self.S), ("Ad S", self.columns))
         ]
-        matrices = [
-            (joint, *(float(x) for x in (*self.exponentials[i, k], *self.products[i, k])))
-            for i, joint in enumerate(self.joints)
-            for k in range(4)
-        ]
-        return display.table(("joint", "", "wx", "wy", "wz", "vx", "vy", "vz"), screws, "Screws") + display.table(
-            ("joint", "e^([S] theta)", "", "", "", "product to here", "", "", ""), matrices, "Exponentials"
-        )
-
-
-def _numbers(row: Array) -> str:
-    return "".join(f"{x + 0.0:10.4f}" for x in row)
+        yield Table(("joint", "", "wx", "wy", "wz", "vx", "vy", "vz"), screws, "Screws", names=2)
+        for caption, matrices in (
+            ("Exponentials e^([S] theta)", self.exponentials),
+            ("Products of the exponentials up to each joint", self.products),
+        ):
+            rows = [
+                (joint if k == 0 else "", *(float(x) for x in matrices[i, k]))
+                for i, joint in enumerate(self.joints)
+                for k in range(4)
+            ]
+            yield Table(("joint", "", "", "", ""), rows, caption)

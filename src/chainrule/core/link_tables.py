@@ -10,8 +10,8 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.core.tables import data_frame
-from chainrule.display import tables as display
-from chainrule.errors import ShapeError, visible
+from chainrule.display.text import Shown, Table
+from chainrule.errors import ShapeError
 
 COMPONENTS = {
     "rad/s, m/s": ("wx", "wy", "wz", "vx", "vy", "vz"),
@@ -24,7 +24,7 @@ TORQUES = "tau, N m or N, in the order of the joints"
 
 
 @dataclass(frozen=True, repr=False)
-class LinkTable:
+class LinkTable(Shown):
     """An array (..., links, 3) or (..., links, 6) for each column of `units`, in the order of `links`."""
 
     links: tuple[str, ...]
@@ -56,41 +56,28 @@ class LinkTable:
                 units[f"{name}.{part}"] = of_parts[k // 3]
         return data_frame(columns, units, list(self.links), "link")
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         if self.batch:
-            return f"{self.title} of {len(self.links)} links for a batch of shape {self.batch}"
-        lines, last = [self.heading], None
+            yield f"{self.title} of {len(self.links)} links for a batch of shape {self.batch}"
+            return
+        lines, last = [], None
         for link, name, values, unit in self._lines():
-            if link != last:
-                lines.append(visible(link))
+            lines.append((link if link != last else "", name, values, unit))
             last = link
-            lines.append(f"  {name:<10} {' '.join(f'{x + 0.0: 12.6f}' for x in values)}  {unit}")
-        totals = (f"{what}: " + " ".join(f"{t:.6f}" for t in values) for what, values in self._torques().items())
-        return "\n".join([*lines, *totals])
-
-    __repr__ = __str__
+        parts = max((len(values) for _, _, values, _ in lines), default=3)
+        rows = [
+            (link, name, *(float(x) for x in values), *[""] * (parts - len(values)), unit)
+            for link, name, values, unit in lines
+        ]
+        yield Table(("link", "", *"xyz" * (parts // 3), "unit"), rows, f"{self.title}: {self.heading}", names=2)
+        for what, values in self._torques().items():
+            yield f"{what}: {' '.join(f'{t + 0.0:.6f}' for t in values)}"
 
     def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
         """Link, name, numbers and unit of each vector of one state, link by link."""
         for i, link in enumerate(self.links):
             for name, unit in self.units.items():
                 yield link, name, getattr(self, name)[i], unit
-
-    def _repr_html_(self) -> str:
-        if self.batch:
-            return display.heading(str(self))
-        lines = list(self._lines())
-        parts = max((len(values) for _, _, values, _ in lines), default=3)
-        rows = [
-            (link, name, *(float(x) for x in values), *[""] * (parts - len(values)), unit)
-            for link, name, values, unit in lines
-        ]
-        totals = (
-            display.heading(what, ", ".join(display.figure_text(x) for x in values))
-            for what, values in self._torques().items()
-        )
-        header = ("link", "", *"xyz" * (parts // 3), "unit")
-        return display.table(header, rows, f"{self.title}: {self.heading}") + "".join(totals)
 
 
 @dataclass(frozen=True, repr=False)

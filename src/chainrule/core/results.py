@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.core.tables import data_frame
-from chainrule.display import tables as display
+from chainrule.display.text import Shown, Table
 from chainrule.model import Layout
 
 
@@ -22,7 +23,7 @@ class LimitFields(NamedTuple):
     effort: Array
 
 
-class Limits(LimitFields):
+class Limits(Shown, LimitFields):
     """Limits of each degree of freedom, infinite where there are none: rad or m, rad/s or m/s, N m or N.
 
     >>> import chainrule as cr
@@ -46,8 +47,7 @@ class Limits(LimitFields):
         limits.units = tuple(velocity.unit for velocity in layout.velocities)
         return limits
 
-    def table(self) -> str:
-        """A table in HTML, a row for each degree of freedom."""
+    def _view(self) -> Iterator[Table]:
         count = len(self.lower)
         names = self.names if len(self.names) == count else tuple(map(str, range(count)))
         units = self.units if len(self.units) == count else ("",) * count
@@ -55,10 +55,7 @@ class Limits(LimitFields):
             (name, *(float(column[k]) for column in self), unit)
             for k, (name, unit) in enumerate(zip(names, units, strict=True))
         ]
-        return display.table(("joint", "lower", "upper", "speed", "effort", "unit"), rows)
-
-    def _repr_html_(self) -> str:
-        return self.table()
+        yield Table(("joint", "lower", "upper", "speed", "effort", "unit"), rows)
 
     def to_pandas(self) -> Any:
         """A DataFrame of pandas with a row for each degree of freedom."""

@@ -7,6 +7,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 from chainrule.core.mechanism import Mechanism
+from chainrule.display.text import lines_of
 from chainrule.errors import ArgumentError
 
 P = ParamSpec("P")
@@ -39,7 +40,7 @@ class RobotSubject:
 
     def __repr__(self) -> str:
         names = ", ".join(name for name in dir(type(self)) if not name.startswith("_") and name != "robot")
-        return f"<{type(self).__name__.lower()} of robot {self._robot.name!r}: {names}>"
+        return "\n".join(lines_of([f"<{type(self).__name__.lower()} of robot {self._robot.name!r}: {names}>"]))
 
 
 class method(Generic[P, R]):  # noqa: N801

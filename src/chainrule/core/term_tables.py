@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from chainrule.arguments import Array
 from chainrule.core.tables import data_frame
-from chainrule.display import tables as display
-from chainrule.errors import ShapeError, visible
+from chainrule.display.text import Shown, Table
+from chainrule.errors import ShapeError
 
 
 @dataclass(frozen=True, repr=False)
-class TermTable:
+class TermTable(Shown):
     """An array (..., 3) for each term, and their sum `total`."""
 
     of: str
@@ -34,7 +34,7 @@ class TermTable:
 
     def _title(self) -> str:
         axes = "base axes" if self.frame == "world" else "the link's axes"
-        return f"{self.quantity} of {visible(self.of)} in {axes}, {self.unit}"
+        return f"{self.quantity} of {self.of} in {axes}, {self.unit}"
 
     def _rows(self) -> list[tuple[str, str, Array]]:
         return [
@@ -42,22 +42,12 @@ class TermTable:
             ("total", "", self.total),
         ]
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         if self.total.ndim > 1:
-            return f"{self._title()}, for a batch of shape {self.total.shape[:-1]}"
-        lines = (
-            f"  {name:<12} {formula:<24} {' '.join(f'{x + 0.0: 12.6f}' for x in values)}".rstrip()
-            for name, formula, values in self._rows()
-        )
-        return "\n".join([self._title(), *lines])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        if self.total.ndim > 1:
-            return display.heading(str(self))
+            yield f"{self._title()}, for a batch of shape {self.total.shape[:-1]}"
+            return
         rows = [(name, formula, *(float(x) for x in values)) for name, formula, values in self._rows()]
-        return display.table(("term", "", "x", "y", "z"), rows, self._title())
+        yield Table(("term", "", "x", "y", "z"), rows, self._title(), names=2)
 
     def to_pandas(self) -> Any:
         """A DataFrame of pandas for one state: a row for each term and the total."""

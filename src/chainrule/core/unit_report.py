@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chainrule.display import tables as display
-from chainrule.errors import visible
+from chainrule.display.text import Shown, Table
 
 HEADER = ("term", "of", "unit", "ok")
 
@@ -21,8 +20,8 @@ class UnitRow(NamedTuple):
     ok: bool | None
 
 
-@dataclass(frozen=True)
-class UnitReport:
+@dataclass(frozen=True, repr=False)
+class UnitReport(Shown):
     """The units of all terms. `ok` says whether none is wrong; it prints as a table."""
 
     subject: str
@@ -36,14 +35,8 @@ class UnitReport:
     def __bool__(self) -> bool:
         return self.ok
 
-    def __repr__(self) -> str:
-        texts: Sequence[Sequence[str]] = [HEADER, *self._texts()]
-        widths = [max(len(row[k]) for row in texts) for k in range(len(HEADER))]
-        lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in texts]
-        return "\n".join(visible(line.rstrip()) for line in lines)
-
-    def _repr_html_(self) -> str:
-        return display.table(HEADER, self._texts(), f"Units of {self.subject}")
+    def _view(self) -> Iterator[Table]:
+        yield Table(HEADER, self._texts(), f"Units of {self.subject}", names=2)
 
     def _texts(self) -> list[tuple[str, ...]]:
         words = {True: "yes", False: "no", None: "not known"}

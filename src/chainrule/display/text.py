@@ -6,16 +6,19 @@ import math
 import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chainrule.display import tables
 from chainrule.display.words import unknown_attribute_of_result
-from chainrule.errors import visible
+from chainrule.errors import quoted, visible
 
 DEFAULT_COLUMNS = 80
 """Width where no terminal says another."""
+
+DEFAULT_ROWS = 20
+"""Lines of a long text that are shown where no terminal says another number."""
 
 LINES_OF_PROMPT = 4
 """Lines of a screen that are left to the prompt and to what was typed."""
@@ -23,10 +26,16 @@ LINES_OF_PROMPT = 4
 FIGURES = 6
 """Significant digits of the largest number of a column."""
 
+NOISE = 1e-15
+"""Numbers of a column with exponents below this are rounding, and shown as zero."""
+
 SMALLEST_FIXED = 1e-3
 """The largest number of a column that is written without exponents is at least this."""
 
 GAP = "  "
+
+MOST_NAMED, MOST_NUMBERS, MOST_ENTRIES = 6, 8, 64
+"""Names, numbers of a vector, and entries of a matrix that are listed in full."""
 
 _NUMBER = re.compile(r"\s*-?(\d[\d,.]*(e[+-]?\d+)?|inf|nan)\s*%?\s*")
 """A number that was written already."""
@@ -95,7 +104,7 @@ def _texts(cells: Sequence[Any]) -> list[str]:
         elif not math.isfinite(x := float(cell)):
             texts.append(f"{x}")
         else:
-            texts.append(f"{_positive_zero(x, needed):.{needed}f}" if fixed else f"{x + 0.0:.4g}")
+            texts.append(f"{_positive_zero(x, needed):.{needed}f}" if fixed else f"{0.0 if abs(x) < NOISE else x:.4g}")
     return texts
 
 
@@ -184,6 +193,63 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return html_of(self._view())
+
+
+class FieldsShown(Shown):
+    """A record that shows its fields: the number, the name, or the shape and the range of each."""
+
+    __slots__ = ()
+
+    def _view(self) -> Iterable[str | Table]:
+        parts: dict[str, Any] = getattr(self, "_asdict", lambda: vars(self))()
+        shown = {name: value for name, value in parts.items() if not name.startswith("_")}
+        yield type(self).__name__
+        yield Table(("", "value"), [(f"  {name}", summary(value)) for name, value in shown.items()])
+
+
+def text_of_arrays(parts: Any) -> str:
+    """The numbers of a named tuple of arrays: vectors in a line, matrices as tables; of large ones shape and range."""
+    shown: list[str | Table] = [type(parts).__name__]
+    for name, value in parts._asdict().items():
+        if getattr(value, "ndim", 0) == 2 and value.size <= MOST_ENTRIES:
+            rows = [(name if i == 0 else "", *map(float, row)) for i, row in enumerate(value)]
+            shown.append(Table(("", *map(str, range(1, value.shape[1] + 1))), rows))
+        else:
+            shown.append(f"{name}: {summary(value)}")
+    return "\n".join(lines_of(shown))
+
+
+def summary(value: Any) -> str:
+    """A few words about a value: itself where it is short; of an array its shape and range."""
+    if value is None:
+        return "-"
+    if isinstance(value, (bool, str)):
+        return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return _array_summary(value)
+    if isinstance(value, (float, int)):
+        return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return f"{len(value)}: {quoted(map(str, value), MOST_NAMED)}"
+    if isinstance(value, (tuple, list)):
+        listed = all(isinstance(entry, (str, float, int)) for entry in value)
+        return (
+            ", ".join(map(summary, value[:MOST_NAMED])) + ", ..." * (len(value) > MOST_NAMED)
+            if listed
+            else (f"{len(value)} of {type(value[0]).__name__}")
+        )
+    return str(getattr(value, "name", type(value).__name__))
+
+
+def _array_summary(array: Any) -> str:
+    if array.size <= MOST_NUMBERS and array.ndim < 2 and array.dtype.kind in "biuf":
+        return " ".join(f"{x:.6g}" for x in array.reshape(-1).tolist())
+    shape = f"shape {tuple(array.shape)}"
+    if not array.size or array.dtype.kind not in "biuf" or not hasattr(array, "min"):
+        return shape
+    if array.dtype.kind == "b":
+        return f"{shape}, {int(array.sum())} true"
+    return f"{shape}, {float(array.min()):.4g} to {float(array.max()):.4g}"
 
 
 def text_of(shown: Shown, width: int | None = None) -> str:

@@ -12,6 +12,7 @@ from chainrule.core.declaration import takes_dask
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state
+from chainrule.display.text import text_of_arrays
 from chainrule.dynamics.derivatives import forward_dynamics_derivatives
 from chainrule.dynamics.dynamics import forward_dynamics
 from chainrule.errors import ShapeError, SimulationError
@@ -36,6 +37,9 @@ class Linearization(NamedTuple):
     A: Array
     B: Array
     f: Array
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
 
 
 @reads_model

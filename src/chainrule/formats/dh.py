@@ -10,6 +10,7 @@ from typing import Any
 
 from chainrule.arguments import as_list, number
 from chainrule.display import tables as display
+from chainrule.display.text import Shown, Table
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.formats.exact import snap, without_rounding
 from chainrule.model import (
@@ -37,8 +38,8 @@ ROW_TOLERANCE = 1e-12
 """Largest difference of a transform from that of a row, for entries of the rotation and for lengths in m."""
 
 
-@dataclass(frozen=True)
-class DHTable:
+@dataclass(frozen=True, repr=False)
+class DHTable(Shown):
     """Rows (a, alpha, d, theta) in m and rad, theta and d being those at q = 0; joint types "R" or "P".
 
     `base` is the pose of the table's frame 0 in the robot's base, `tool` that of the end-effector in the last frame.
@@ -50,10 +51,15 @@ class DHTable:
     base: Transform
     tool: Transform
 
-    def _repr_html_(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         rows = [(i, *cells) for i, cells in enumerate(self._cells(str, "q{i} + ", "q{i} + "), 1)]
         caption = f"{self.convention} Denavit-Hartenberg table, lengths in m, angles in rad"
-        return display.table(("joint", "a", "alpha", "d", "theta"), rows, caption)
+        yield Table(("joint", "a", "alpha", "d", "theta"), rows, caption)
+        for name, pose in (("base", self.base), ("tool", self.tool)):
+            if pose != Transform.identity():
+                entries = [[float(x) for x in row] for row in (*pose.rotation, pose.translation)]
+                turned = "; ".join(" ".join(f"{x + 0.0:.6g}" for x in row) for row in entries[:3])
+                yield f"{name}: at ({', '.join(f'{x + 0.0:.6g}' for x in entries[3])}) m, axes {turned}"
 
     def _repr_latex_(self) -> str:
         rows = [

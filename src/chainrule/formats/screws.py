@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from chainrule.arguments import Array, as_list, real_array, refuse_nonfinite, transform
+from chainrule.display.text import Shown, Table
 from chainrule.errors import FormatError, ModelError, ShapeError
 from chainrule.formats.exact import has_direction, snap
 from chainrule.model import Frame, Joint, Link, Model, Screw
@@ -16,8 +17,8 @@ from chainrule.model.joints import MAX_AXIS_ROUNDING
 from chainrule.spatial import Symmetric, Transform, Twist, Vector
 
 
-@dataclass(frozen=True)
-class ScrewTable:
+@dataclass(frozen=True, repr=False)
+class ScrewTable(Shown):
     """A serial robot as product of exponentials.
 
     home: the end-effector's pose at q = 0; screws: (6, n), a column for each joint, angular part first; frames:
@@ -28,6 +29,12 @@ class ScrewTable:
     screws: Array
     frames: list[Array]
     inertias: list[Array]
+
+    def _view(self) -> Iterator[Table]:
+        rows = [(k, *(float(x) for x in S)) for k, S in enumerate(np.asarray(self.screws).T, 1)]
+        yield Table(("joint", "wx", "wy", "wz", "vx", "vy", "vz"), rows, "Screws at q = 0, angular part first")
+        home = [[float(x) for x in row] for row in self.home]
+        yield Table(("", "", "", ""), home, "Pose of the end-effector at q = 0")
 
 
 def from_screws(

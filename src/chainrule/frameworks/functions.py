@@ -59,7 +59,7 @@ class FrameworkFunctions(ABC):
         self.robot = robot
 
     def __repr__(self) -> str:
-        return f"<functions of robot {self.robot.name!r} for {self.framework}: {', '.join(FUNCTIONS)}>"
+        return f"<{len(FUNCTIONS)} functions of robot {self.robot.name!r} for {self.framework}; dir() lists them>"
 
     def parameter(self, name: str, value: Any) -> Any:
         """Numbers of the robot with their count in the last dimension."""

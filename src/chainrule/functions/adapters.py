@@ -25,7 +25,7 @@ from chainrule.algorithms import (
 )
 from chainrule.algorithms.loads import add, fixed_in_base, on_links, out_of_frame
 from chainrule.errors import ModelError, ShapeError
-from chainrule.functions.named import parts_first
+from chainrule.functions.named import TorqueTerms, parts_first
 from chainrule.model import Model
 from chainrule.spatial import Scalar, Wrench
 from chainrule.spatial.linear import dot, transpose
@@ -265,9 +265,13 @@ def regressor(
 def terms_by_name(model: Model, options: Mapping[str, Any]) -> Callable[[Any], dict[str, Any]]:
     """A dictionary of terms (..., n) made of an array (..., terms, n)."""
     names = terms.term_names(model, loaded=bool(options.get("loads")))
+    joints = model.layout.velocity_names
+    units = tuple(model.layout.units_of("effort"))
 
-    def by_name(values: Any) -> dict[str, Any]:
-        return dict(zip(names, parts_first(values, 2)))  # noqa: B905 - `strict` takes a tenth of the time
+    def by_name(values: Any) -> TorqueTerms:
+        found = TorqueTerms(zip(names, parts_first(values, 2)))  # noqa: B905 - `strict` takes a tenth of the time
+        found.joints, found.units = joints, units
+        return found
 
     return by_name
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chainrule.display.text import Table, html_of, lines_of, summary, text_of_arrays
 
 Array = NDArray[np.float64]
 
@@ -20,6 +23,9 @@ class InverseDynamicsDerivatives(NamedTuple):
     dqdd: Array
     """d tau/dqdd: the mass matrix M."""
 
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
+
 
 class StateDerivatives(NamedTuple):
     """Derivatives of a function of q and qd: along each velocity, and with respect to each velocity.
@@ -31,6 +37,9 @@ class StateDerivatives(NamedTuple):
     dq: Array
     dqd: Array
 
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
+
 
 class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of the accelerations of forward dynamics, each (..., n, n): row i is that of acceleration i."""
@@ -41,6 +50,9 @@ class ForwardDynamicsDerivatives(NamedTuple):
     """d qdd/dqd."""
     dtau: Array
     """d qdd/dtau: the inverse of the mass matrix, M^-1."""
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
 
 
 class InverseDynamicsSecondDerivatives(NamedTuple):
@@ -54,6 +66,34 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
     """Entry (i, k): with q along velocity i, and with qdd_k."""
     dqd_dqd: Array
     """Entry (i, k): with qd_i and qd_k."""
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
+
+
+class TorqueTerms(dict[str, Any]):
+    """The torques of each cause (..., n), by its name; it prints as a table with a row for each joint."""
+
+    __slots__ = ("joints", "units")
+    joints: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(lines_of(self._view()))
+
+    def _repr_html_(self) -> str:
+        return html_of(self._view())
+
+    def _view(self) -> Iterator[str | Table]:
+        if any(np.ndim(values) != 1 for values in self.values()) or not hasattr(self, "joints"):
+            yield Table(("term", "value"), [(name, summary(values)) for name, values in self.items()])
+            return
+        terms = [[float(x) for x in values] for values in self.values()]
+        rows = [(joint, unit, *row) for joint, unit, *row in zip(self.joints, self.units, *terms, strict=True)]
+        yield Table(("joint", "unit", *self), rows)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from chainrule.arguments import Array, real_array
 from chainrule.core.declaration import BY_ALGORITHM, function
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import DRIVEN, PARTS, chosen_parts
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.functions import adapters
 from chainrule.functions.table import QD, QDD, Needs, Q, per_pair, without_loops
@@ -73,8 +74,8 @@ def regressor(
     return BY_ALGORITHM
 
 
-@dataclass(frozen=True)
-class BaseParameters:
+@dataclass(frozen=True, repr=False)
+class BaseParameters(Shown):
     """The combinations b = matrix @ p of a robot's parameters that its torques depend on, and no fewer.
 
     With Y the regressor of the same parts, tau = Y[..., columns] @ values.
@@ -90,6 +91,11 @@ class BaseParameters:
     """Each as a sum of parameters: "link1.Izz + link2.mass"."""
     nominal: Array = field(repr=False)
     """The robot's own parameters of the chosen parts: (p,)."""
+
+    def _view(self) -> Iterator[str | Table]:
+        yield f"{len(self.names)} base parameters of {len(self.nominal)} parameters"
+        values = [float(x) for x in self.values]
+        yield Table(("column", "value", "parameters"), [*zip(self.columns, values, self.names, strict=True)])
 
     def parameters(self, values: ArrayLike) -> Array:
         """The parameters p nearest to the robot's own that have these base parameters: (p,).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from chainrule import lazy
 from chainrule.arguments import Array
-from chainrule.display import tables as display
+from chainrule.display.text import Shown, Table
 
 if TYPE_CHECKING:
     from chainrule.plots import inverse_kinematics as plots
 
 
-@dataclass(frozen=True, eq=False)
-class IterationHistory:
+@dataclass(frozen=True, eq=False, repr=False)
+class IterationHistory(Shown):
     """Every iterate of one search, from its start on; the last is the one that solved it, or the last allowed."""
 
     method: str
@@ -46,14 +47,9 @@ class IterationHistory:
             for k in range(len(self.q))
         ]
 
-    def __str__(self) -> str:
-        table = [self.header, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join("  ".join(x.rjust(n) for x, n in zip(row, widths, strict=True)) for row in table)
-
-    def _repr_html_(self) -> str:
-        """A table of the iterates: errors, size of the step that follows, configuration."""
-        return display.heading(f"{len(self)} steps of {self.method}") + display.table(self.header, self.rows())
+    def _view(self) -> Iterator[str | Table]:
+        yield f"{len(self)} steps of {self.method}"
+        yield Table(self.header, self.rows())
 
     if TYPE_CHECKING:
         plot = plots.plot

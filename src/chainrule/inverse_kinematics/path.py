@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from chainrule.arguments import ACCELERATION_UNITS, TWIST_UNITS, Array, real_arr
 from chainrule.compile.backend import LoopShape, OutlinedCall, Traceable, active
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import backend_of, merged_fingerprint
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError, quoted
 from chainrule.inverse_kinematics.goals import Goal
 from chainrule.inverse_kinematics.iterate import iteration_cost
@@ -45,8 +46,8 @@ DAMPING_SHARE_ON_PATHS = 0.01
 """The ratio of damping and cost at the beginning, near the configuration before."""
 
 
-@dataclass(frozen=True, eq=False)
-class FollowedPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class FollowedPath(Shown):
     """Configurations along a path of poses."""
 
     q: Array
@@ -116,7 +117,7 @@ class FollowedPath:
         fast: Truths = np.abs(self.speeds) > self.speed_limits
         return fast
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         lines = [
             f"{int(self.success.sum())} of {self.success.size} poses reached, largest step {self.largest_step:.3g}"
         ]
@@ -124,7 +125,17 @@ class FollowedPath:
             fast = np.asarray(self.too_fast.reshape(-1, len(self.velocity_names)).any(axis=0))
             names = [name for name, exceeds in zip(self.velocity_names, fast, strict=True) if exceeds]
             lines.append(f"speed limits exceeded by {quoted(names)}")
-        return "; ".join(lines)
+        yield "; ".join(lines)
+        millimeters, turned = 1e3 * self.error[..., 0].max(initial=0.0), np.degrees(self.error[..., 1].max(initial=0.0))
+        yield f"largest errors: {millimeters:.3g} mm, {turned:.3g} deg"
+        n = len(self.velocity_names)
+        steps = np.abs(self.steps).reshape(-1, n).max(axis=0, initial=0.0)
+        header, columns = ["joint", "largest step"], [self.velocity_names, steps.tolist()]
+        if self.times is not None:
+            header += ["largest speed", "limit"]
+            speeds = np.abs(self.speeds).reshape(-1, n).max(axis=0, initial=0.0)
+            columns += [speeds.tolist(), self.speed_limits.tolist()]
+        yield Table(header, [*zip(*columns, strict=True)])
 
 
 def follow(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array, is_lazy
 from chainrule.compile.backend import columns
 from chainrule.compile.cuda.device_arrays import to_host
-from chainrule.display import tables as display
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.goals import Goal, goal_errors
 from chainrule.inverse_kinematics.history import IterationHistory
@@ -31,8 +32,8 @@ REASON_CODES = tuple(REASONS)
 """Reasons in the order of their codes: a device has no words, so that `reason` has places in this list there."""
 
 
-@dataclass(frozen=True, eq=False)
-class InverseKinematics:
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseKinematics(Shown):
     """Configurations for targets, and their errors, measured by forward kinematics in the end.
 
     Where `success` is false, q is the configuration with the lowest weighted error that was found. The arrays of a
@@ -83,7 +84,8 @@ class InverseKinematics:
             errors={link: to_host(error) for link, error in self.errors.items()},
         )
 
-    def __str__(self) -> str:
+    def _words(self) -> str:
+        """The result in a sentence."""
         if is_lazy(self.success):
             return f"the solutions of Dask arrays, of shape {self.success.shape}, which are not computed yet"
         own = self.with_words()
@@ -96,10 +98,10 @@ class InverseKinematics:
             lines.append(f"of the task's {self.equations} equations, {self.rank} are independent on this robot")
         return "; ".join(lines)
 
-    def _repr_html_(self) -> str:
-        """A table of the answers: whether each is one, its errors, its configuration."""
+    def _view(self) -> Iterator[str | Table]:
+        yield self._words()
         if is_lazy(self.success):
-            return display.heading(str(self))
+            return
         own = self.with_words()
         names = self.names or tuple(f"q{k}" for k in range(own.q.shape[-1]))
         q, errors = own.q.reshape(-1, own.q.shape[-1]), own.error.reshape(-1, 2)
@@ -110,8 +112,7 @@ class InverseKinematics:
             (word, float(mm), float(angle), str(count), *map(float, row))
             for word, mm, angle, count, row in zip(words, millimeters, degrees, counts, q, strict=True)
         ]
-        header = ("solved", "error, mm", "error, deg", "iterations", *names)
-        return display.heading(str(self)) + display.table(header, rows)
+        yield Table(("solved", "error, mm", "error, deg", "iterations", *names), rows)
 
 
 def measured_errors(goal: Goal, T: Array, target: Array) -> Array:

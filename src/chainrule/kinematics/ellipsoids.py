@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, unit_vectors, whole_number
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError
 
 KINDS = ("velocity", "force", "acceleration")
@@ -16,8 +17,8 @@ MAX_NET = 10_000
 """Points of a net around the surface, and up along it, at most."""
 
 
-@dataclass(frozen=True)
-class ManipulabilityEllipsoid:
+@dataclass(frozen=True, repr=False)
+class ManipulabilityEllipsoid(FieldsShown):
     """Principal axes and their lengths, longest first for velocities and accelerations, shortest first for forces.
 
     `axes` (..., m, m) has a unit axis in each column, in base axes; `lengths` (..., m) the semi-axes, in the unit of

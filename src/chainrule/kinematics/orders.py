@@ -25,6 +25,7 @@ from chainrule.arguments import Array, one_of, rows_of, together
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.names import known_names
 from chainrule.core.reading import read_state, refuse_zero_quaternions
+from chainrule.display.text import lines_of
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Free, Joint, Spherical
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector
@@ -114,7 +115,7 @@ class StateOrder:
         return max((slot.v.stop for _, slot in self.pairs), default=0)
 
     def __repr__(self) -> str:
-        return f"<Order of {self.program} for robot {self.robot.name!r}: {quoted(self.names)}>"
+        return "\n".join(lines_of([f"<Order of {self.program} for robot {self.robot.name!r}: {quoted(self.names)}>"]))
 
     # --- configurations ---
 

@@ -12,6 +12,7 @@ import numpy as np
 from chainrule import lazy
 from chainrule.arguments import MAX_STATES, Array, number, one_of, positive, rows_of
 from chainrule.core.mechanism import Mechanism
+from chainrule.display.text import text_of_arrays
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.poses import jacobian, pose
 
@@ -25,6 +26,9 @@ class Reach(NamedTuple):
     distance: float
     position: Array
     q: Array
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
 
 
 @dataclass(frozen=True, eq=False)

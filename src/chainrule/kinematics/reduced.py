@@ -8,7 +8,7 @@ singularities of type 1, B Z at those of type 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import motions
 from chainrule.core.reading import find_velocities, read_state
+from chainrule.display.text import Shown
 from chainrule.errors import ModelError, quoted
 from chainrule.kinematics.tasks import MotionTask, jacobian_rows, moving_task
 
@@ -43,8 +44,8 @@ MEANINGS = {
 KIND_TYPE = f"<U{max(map(len, MEANINGS))}"
 
 
-@dataclass(frozen=True)
-class ReducedJacobian:
+@dataclass(frozen=True, repr=False)
+class ReducedJacobian(Shown):
     """V = J qd_a and qd_a = inverse V: the platform's twist and the actuated joints' velocities, in both directions.
 
     `J` (..., k, a), `inverse` (..., a, k), `motion` (..., n, a) with qd = motion qd_a for all joints. Rows k are
@@ -74,18 +75,19 @@ class ReducedJacobian:
         """The number of actuated joints beyond the degrees of freedom: their velocities depend on each other."""
         return len(self.actuated) - self.dof
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str]:
         freedom = f"{self.dof} degree{'s' if self.dof != 1 else ''} of freedom"
         lines = [f"{self.link} ({self.task}) from {', '.join(self.actuated)}: {freedom}"]
         if self.redundant:
             lines.append(f"over-actuated: {self.redundant} more joints than degrees of freedom")
         if self.J.ndim > 2:
             found = int((self.singularity != "").sum())
-            return "\n".join([*lines, f"{found} of {self.singularity.size} configurations are singular"])
+            yield from (*lines, f"{found} of {self.singularity.size} configurations are singular")
+            return
         kind = str(self.singularity)
         lines.append(f"{kind + ': ' if kind else ''}{MEANINGS[kind]}")
         lines.append(f"measures: type 1 {float(self.type_1):.4g}, type 2 {float(self.type_2):.4g}")
-        return "\n".join(lines)
+        yield from lines
 
 
 @composition()

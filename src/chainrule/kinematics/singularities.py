@@ -6,6 +6,7 @@ only motions that keep them closed do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -18,6 +19,7 @@ from chainrule.arguments import Array, number, refuse_undefined_rows
 from chainrule.core.declaration import composition
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state
+from chainrule.display.text import Shown
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.poses import jacobian_dot
 from chainrule.kinematics.tasks import TASKS, loop_jacobian, moving_task, refuse_loops, svd, task_of
@@ -29,8 +31,8 @@ MAX_JOINT_SETS = 20_000
 """Sets of joints that are tried in search of those that have lined up."""
 
 
-@dataclass(frozen=True)
-class Singularity:
+@dataclass(frozen=True, repr=False)
+class Singularity(Shown):
     """One configuration, and the motions that are impossible in it.
 
     `rank` directions are left of the `full_rank` that the frame has nearly everywhere. `lost` (k, 6) are unit twists
@@ -48,18 +50,18 @@ class Singularity:
     joints: tuple[str, ...]
     motion: Array
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str]:
         if not self.singular:
             least = self.singular_values[self.full_rank - 1]
-            return f"not singular: rank {self.rank}, smallest singular value {least:.4g}"
-        lines = [f"singular: rank {self.rank} instead of {self.full_rank}"]
+            yield f"not singular: rank {self.rank}, smallest singular value {least:.4g}"
+            return
+        yield f"singular: rank {self.rank} instead of {self.full_rank}"
         for twist in self.lost:
             numbers = ", ".join(f"{x:.4g}" for x in twist + 0.0)
-            lines.append(f"lost twist (omega, v): ({numbers})")
+            yield f"lost twist (omega, v): ({numbers})"
         ratios = ", ".join(f"{rate + 0.0:.4g}" for rate in self.motion)
-        return "\n".join(
-            [*lines, f"joints that have lined up: {', '.join(self.joints)}", f"no motion at qd = ({ratios})"]
-        )
+        yield f"joints that have lined up: {', '.join(self.joints)}"
+        yield f"no motion at qd = ({ratios})"
 
 
 @composition()

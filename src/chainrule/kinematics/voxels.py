@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, positive, refuse_nonfinite, rows_of
+from chainrule.display.text import text_of_arrays
 from chainrule.errors import ShapeError
 
 Indices = NDArray[np.int64]
@@ -57,6 +58,9 @@ class Dexterity(NamedTuple):
     centers: Array
     counts: NDArray[np.int64]
     share: Array
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -16,6 +16,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import DRIVEN, LOADED, SOLVED
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.core.reading import find_velocities, read_state, read_wrenches
+from chainrule.display.text import text_of_arrays
 from chainrule.errors import ModelError, quoted
 from chainrule.functions import adapters
 from chainrule.functions.table import CONSTRAINTS, QD, QDD, TAU, WRENCH, Needs, Q
@@ -31,6 +32,9 @@ class LoopTorques(NamedTuple):
 
     tau: Array
     forces: Array
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
 
 
 @function(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from chainrule.core.derived import driven_velocities
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.rank import independent_rows, motions
 from chainrule.core.reading import read_state
+from chainrule.display.text import Shown
 from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.loops.constraints import jacobian as constraint_jacobian
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@dataclass(frozen=True)
-class Mobility:
+@dataclass(frozen=True, repr=False)
+class Mobility(Shown):
     """The freedom of a mechanism in one configuration.
 
     `dof` degrees of freedom are left of those of the `joints`, `rank` being the number of independent equations among
@@ -36,14 +37,14 @@ class Mobility:
     redundant: tuple[str, ...]
     independent_joints: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str]:
         plural = "degree" if self.dof == 1 else "degrees"
         lines = [f"{self.dof} {plural} of freedom: the joints have {self.joints}, less {self.rank} equations"]
         if self.redundant:
             counts = ", ".join(f"{count} of {name!r}" for name, count in Counter(self.redundant).items())
             lines.append(f"redundant equations: {counts}")
         lines.append(f"independent joints: {', '.join(self.independent_joints)}" if self.dof else "it cannot move")
-        return "\n".join(lines)
+        yield from lines
 
 
 def mobility(robot: Mechanism, q: ArrayLike | None = None) -> Mobility:

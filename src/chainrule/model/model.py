@@ -138,6 +138,9 @@ class Model:
     problems: tuple[ModelProblem, ...] = field(default=(), compare=False)
     """What was wrong with the file and can no longer be seen in the numbers."""
 
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {len(self.links)} links, {len(self.joints)} joints>"
+
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what was computed from them
 

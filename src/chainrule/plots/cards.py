@@ -35,7 +35,7 @@ def robot_card(robot: Mechanism) -> str:
     if picture:
         parts.append(picture)
     if robot.nv:
-        parts.append(robot.limits.table())
+        parts.append(robot.limits._repr_html_())
     masses = [(link.name, float(link.mass), _vector(link.com)) for link in robot.model.links]
     parts.append(display.fold("links", display.table(("link", "mass, kg", "center of mass, m"), masses)))
     parts.append(display.fold("tree", f"<pre>{display.no_math_lines(tree_lines(robot))}</pre>"))

@@ -12,10 +12,11 @@ import numpy as np
 from chainrule.arguments import Array, as_list, names, number, one_of, whole_number
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ChainruleError, ShapeError, short_repr, visible
 from chainrule.model import Joint, Link, Model
 from chainrule.model.parts import FRICTION_NUMBERS
-from chainrule.robot.parts import short, table, tuple_text, units_of
+from chainrule.robot.parts import short, tuple_text, units_of
 from chainrule.spatial import Transform, Vector
 from chainrule.spatial.vector import Symmetric
 
@@ -99,8 +100,8 @@ class Effect:
         return visible(f"over {self.states} random states, they differ: {' and '.join(parts)}")
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """The differences of two robots. It is true where they differ, and iterates over the differences."""
 
     first: str
@@ -130,24 +131,22 @@ class Comparison:
             "effect": None if self.effect is None else vars(self.effect),
         }
 
-    def __str__(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         if not self.differences:
-            return visible(f"{self.first!r} and {self.second!r} do not differ")
+            yield f"{self.first!r} and {self.second!r} do not differ"
+            return
         count = len(self.differences)
-        lines = [visible(f"{self.first!r} and {self.second!r} differ in {count} place{'' if count == 1 else 's'}")]
+        yield f"{self.first!r} and {self.second!r} differ in {count} place{'' if count == 1 else 's'}"
         rows = []
         last = None
         for d in self.differences:
             apart = "" if d.size is None else f"{short(d.size)} {d.unit}".rstrip()
             rows.append(["" if d.element == last else d.element, d.quantity, d.first, d.second, apart])
             last = d.element
-        lines += table(["where", "what", "first", "second", "apart"], rows)
-        lines += [visible(f"hint: {hint}") for hint in self.hints]
+        yield Table(("where", "what", "first", "second", "apart"), rows)
+        yield from (f"hint: {hint}" for hint in self.hints)
         if self.effect is not None:
-            lines.append(str(self.effect))
-        return "\n".join(lines)
-
-    __repr__ = __str__
+            yield str(self.effect)
 
 
 def compare(

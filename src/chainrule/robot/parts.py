@@ -14,6 +14,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
+from chainrule.display.text import Table, lines_of, table_lines, terminal_columns
 from chainrule.errors import UnknownNameError, visible
 from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
 from chainrule.spatial import Transform
@@ -107,10 +108,8 @@ class UnknownPartError(UnknownNameError, KeyError):
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of text with columns of equal width, names from files made printable."""
-    lines = [[visible(cell) for cell in row] for row in (heading, *rows)]
-    widths = [max(len(row[k]) for row in lines) for k in range(len(heading))]
-    return ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in lines]
+    """Lines of a table that fits the terminal, indented."""
+    return ["  " + line for line in table_lines(Table(heading, rows), terminal_columns() - 2)]
 
 
 # --- text of numbers ---
@@ -213,7 +212,7 @@ class LinkView(View[Link]):
             lines.append(f"           xy, xz, yz {tuple_text((I.xy, I.xz, I.yz))} kg m^2")
         if self.frames:
             lines.append(f"  frames   {', '.join(map(repr, self.frames))}")
-        return "\n".join(visible(line) for line in lines)
+        return "\n".join(lines_of(lines))
 
 
 def links(robot: Mechanism) -> Parts[LinkView]:
@@ -331,7 +330,7 @@ class JointView(PlacedView[Joint]):
         places = self._model.layout.by_joint.get(joint.name)
         if places:
             lines.append(f"  place     {_places('q', places.q)}, {_places('qd', places.v)}")
-        return "\n".join(visible(line) for line in lines)
+        return "\n".join(lines_of(lines))
 
 
 def _places(name: str, places: slice) -> str:

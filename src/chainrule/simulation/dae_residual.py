@@ -25,7 +25,7 @@ from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate, require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import Loads, read_argument, read_state, read_wrenches
-from chainrule.display import tables
+from chainrule.display.text import Shown, Table, text_of
 from chainrule.dynamics import dae
 from chainrule.dynamics.dae import Block
 from chainrule.errors import ModelError, ShapeError, SimulationError, import_optional, short_repr
@@ -103,7 +103,7 @@ class DAEStart:
     __repr__ = __str__
 
 
-class DAEResidual:
+class DAEResidual(Shown):
     """F(x, dx/dt, t), its Jacobians, a consistent start, and the index."""
 
     def __init__(self, robot: Mechanism, torque: Any, loads: Loads, frame: str, index: int) -> None:
@@ -308,16 +308,12 @@ class DAEResidual:
     def __repr__(self) -> str:
         return f"<DAEResidual of {self.robot.name!r}: {self.size} equations, index {self.index}>"
 
-    def __str__(self) -> str:
-        rows = self.table()
-        width = max(len(row[0]) for row in rows)
-        lines = [f"F(x, dx/dt, t) = 0, {self.size} equations of index {self.index}: {INDICES[self.index]}"]
-        lines.append(f"  {'unknowns in x':<{width}}  {'':<12}  equations in F")
-        return "\n".join([*lines, *(f"  {a:<{width}}  {kind:<12}  {b}" for a, kind, b in rows)])
+    def _view(self) -> Iterator[Table]:
+        caption = f"F(x, dx/dt, t) = 0, {self.size} equations of index {self.index}: {INDICES[self.index]}"
+        yield Table(("unknowns in x", "", "equations in F"), self.table(), caption)
 
-    def _repr_html_(self) -> str:
-        caption = f"{self.size} equations of index {self.index}: {INDICES[self.index]}"
-        return tables.table(("unknowns in x", "", "equations in F"), self.table(), caption)
+    def __str__(self) -> str:
+        return text_of(self)
 
 
 def _blocks(robot: Mechanism, rows: Sequence[int]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any
 
 from chainrule.arguments import as_list, flag, number, positive, real_array, refuse_nonfinite, whole_number, word
+from chainrule.display.text import FieldsShown, Shown, Table
 from chainrule.errors import FormatError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.study.tables import Reader, not_negative, read_toml, record, refuse_unknown, subtable, tables_of
 
@@ -66,8 +67,8 @@ class WayPoint:
         return self.seconds + self.pause + (self.strokes + 0.5) * self.stroke_seconds * bool(self.strokes)
 
 
-@dataclass(frozen=True)
-class Activity:
+@dataclass(frozen=True, repr=False)
+class Activity(FieldsShown):
     """Way-points from a posture on."""
 
     number: int
@@ -85,8 +86,8 @@ class Activity:
         return self.repeat * sum(point.duration for point in self.way)
 
 
-@dataclass(frozen=True, eq=False)
-class Activities(Mapping[str, Activity]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Activities(Shown, Mapping[str, Activity]):
     """Activities by name, with the postures, places and objects that they name."""
 
     by_name: Mapping[str, Activity]
@@ -94,6 +95,10 @@ class Activities(Mapping[str, Activity]):
     """Angles of joints, in degrees; those not named are at zero."""
     places: Mapping[str, ReachPoint]
     objects: Mapping[str, Item]
+
+    def _view(self) -> Iterator[Table]:
+        rows = [(one.number, one.name, one.title, one.duration) for one in self.by_name.values()]
+        yield Table(("number", "name", "title", "duration, s"), rows)
 
     def __getitem__(self, name: str) -> Activity:
         if name not in self.by_name:

@@ -10,7 +10,7 @@ torque f of the gear; what turns them does not pass the gear, and does not load 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, number, positive, word
+from chainrule.display.text import FieldsShown, Shown, Table
 from chainrule.errors import FormatError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.study.tables import Reader, not_negative, read_toml, record, refuse_unknown, tables_of
@@ -26,8 +27,8 @@ FORMAT = 1
 """The version of the file that this reader knows."""
 
 
-@dataclass(frozen=True)
-class Motor:
+@dataclass(frozen=True, repr=False)
+class Motor(FieldsShown):
     """A motor, in SI units."""
 
     name: str
@@ -51,8 +52,8 @@ class Motor:
         return np.minimum(self.peak_torque, np.maximum(left, 0.0))
 
 
-@dataclass(frozen=True)
-class Gear:
+@dataclass(frozen=True, repr=False)
+class Gear(FieldsShown):
     """A gear, in SI units; torques at its output, inertia and no-load torque at its input."""
 
     name: str
@@ -68,8 +69,8 @@ class Gear:
     cost: float | None = None
 
 
-@dataclass(frozen=True)
-class Drive:
+@dataclass(frozen=True, repr=False)
+class Drive(FieldsShown):
     """A motor with a gear."""
 
     motor: Motor
@@ -139,13 +140,20 @@ def _rms(x: Array) -> float:
     return float(np.sqrt(np.square(x).mean()))
 
 
-@dataclass(frozen=True, eq=False)
-class Catalogue:
+@dataclass(frozen=True, eq=False, repr=False)
+class Catalogue(Shown):
     """Motors and gears, and the drives that they make."""
 
     name: str
     motors: Mapping[str, Motor]
     gears: Mapping[str, Gear]
+
+    def _view(self) -> Iterator[str | Table]:
+        yield f"{self.name}: {len(self.motors)} motors, {len(self.gears)} gears, {len(self.drives)} drives of them"
+        rows = [(m.name, m.mass, m.continuous_torque, m.peak_torque, m.max_speed) for m in self.motors.values()]
+        yield Table(("motor", "mass, kg", "torque, N m", "peak, N m", "speed, rad/s"), rows)
+        gears = [(g.name, g.mass, g.ratio, g.rated_torque, g.peak_torque) for g in self.gears.values()]
+        yield Table(("gear", "mass, kg", "ratio", "torque, N m", "peak, N m"), gears)
 
     @cached_property
     def drives(self) -> list[Drive]:

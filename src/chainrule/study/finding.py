@@ -6,12 +6,13 @@ gravity stays. So the pace at which they are equal is the root of their ratio, w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from chainrule.arguments import one_of
+from chainrule.display.text import Shown
 from chainrule.study.statistics import JointStatistics
 
 MEASURES = {"peak": "peaks", "rms": "root mean squares"}
@@ -45,8 +46,8 @@ class GravityComparison:
         return float(np.sqrt(self.gravity / self.dynamic)) if self.dynamic > NEGLIGIBLE_NM else np.inf
 
 
-@dataclass(frozen=True, eq=False)
-class GravityFinding:
+@dataclass(frozen=True, eq=False, repr=False)
+class GravityFinding(Shown):
     """Whether gravity exceeds all dynamic terms together in every joint and activity."""
 
     measure: str
@@ -88,8 +89,8 @@ class GravityFinding:
         """The share of joints in activities where it holds when all motions are played at this pace."""
         return float(np.mean([c.critical_pace > pace for c in self.comparisons]))
 
-    def __str__(self) -> str:
-        return self.sentence()
+    def _view(self) -> Iterator[str]:
+        yield self.sentence()
 
     def sentence(self, joints: Mapping[str, str] | None = None, activities: Mapping[str, str] | None = None) -> str:
         """The finding in words, with other names of joints and activities where some are given."""

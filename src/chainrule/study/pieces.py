@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ChainruleError
 from chainrule.study.kept import KeptStates
 from chainrule.study.motions import Motions, MotionSource
@@ -19,8 +20,8 @@ MAX_PIECES = 256
 """Pieces of an activity. What each of them sends back is bounded, whatever the number of its motions."""
 
 
-@dataclass(frozen=True, eq=False)
-class StudyPiece:
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyPiece(FieldsShown):
     """Some motions of one activity, to be computed. It is small: motions are made where they are computed."""
 
     activity: str

@@ -6,7 +6,7 @@ it carry. So drives are chosen, put on the arm, and chosen again, until the choi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from chainrule.arguments import Array, one_of, positive
+from chainrule.display.text import FieldsShown, Shown, Table
 from chainrule.errors import ModelError
 from chainrule.model import Link
 from chainrule.robot.bodies import RigidBody
@@ -120,8 +121,8 @@ def outermost(states: JointStates) -> JointStates:
     return states.at(np.unique(np.concatenate(chosen)))
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(FieldsShown):
     """The drive of a joint, and how far it is used."""
 
     joint: str
@@ -147,8 +148,8 @@ class Choice:
         return 1 / self.use if self.use else np.inf
 
 
-@dataclass(frozen=True, eq=False)
-class Sizing:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizing(Shown):
     """A drive for each joint that turns."""
 
     choices: Mapping[str, Choice]
@@ -161,9 +162,15 @@ class Sizing:
     sliding: tuple[str, ...] = ()
     """Joints that slide, for which no drive is chosen: those of the catalogue turn."""
 
-    def __repr__(self) -> str:
-        names = {joint: choice.drive.name if choice.drive else None for joint, choice in self.choices.items()}
-        return f"<Sizing: {self.mass:.3g} kg, {names}>"
+    def _view(self) -> Iterator[str | Table]:
+        yield f"Drives of {self.mass:.3g} kg from {self.catalogue.name}, least {self.objective}, safety {self.safety:g}"
+        rows = [
+            (joint, choice.drive.name if choice.drive else "none is enough", choice.limit, choice.use, choice.margin)
+            for joint, choice in self.choices.items()
+        ]
+        yield Table(("joint", "drive", "limit", "share used", "margin"), rows)
+        for joint in self.sliding:
+            yield f"{joint} slides: no drive is chosen for it"
 
     @property
     def drives(self) -> dict[str, Drive]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, one_of
+from chainrule.display.text import FieldsShown
 from chainrule.lazy import cached_property
 from chainrule.statistics.statistics import Statistics
 from chainrule.study.torques import DYNAMIC, MotionTorques
@@ -24,8 +25,8 @@ LOADED_SHARE = 0.1
 """A joint counts as loaded while its torque exceeds this share of its peak in the activity."""
 
 
-@dataclass(frozen=True, eq=False)
-class JointStatistics:
+@dataclass(frozen=True, eq=False, repr=False)
+class JointStatistics(FieldsShown):
     """One joint in one activity, or in several, over all subjects and variants. SI units."""
 
     joint: str

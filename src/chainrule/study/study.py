@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from chainrule.arguments import as_list, positive, whole_number
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
@@ -99,8 +100,8 @@ class KeptMotions:
             yield self.study.subject(activity, number), motion
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Shown):
     """Statistics of a study, with an example of each activity."""
 
     study: Study
@@ -113,9 +114,35 @@ class Result:
     kept: KeptMotions
     """Some states, the extreme ones among them, from which drives are sized."""
 
-    def __repr__(self) -> str:
+    def _view(self) -> Iterator[str | Table]:
         motions = sum(self.study.source.count(name) for name in self.titles)
-        return f"<Result of a study of {self.robot.name!r}: {motions} motions, {len(self.titles)} activities>"
+        yield f"Result of a study of {self.robot.name!r}: {motions} motions, {len(self.titles)} activities"
+        yield self.table()
+
+    def table(self, activity: str | None = None) -> Table:
+        """A row for each joint: largest and RMS torque, speed, power, shares of the torque's parts.
+
+        Over all activities, or in one of them. It prints as a table, and `rows` has its cells.
+        """
+        units = {place.name: place.unit for place in self.robot.model.layout.velocities}
+        rows = []
+        for joint in self.joints:
+            cell = self.overall[joint] if activity is None else self.cell(activity, joint)
+            shares = (float(cell.share(part)) for part in self.parts)
+            unit = "N" if joint in self.sliding else "N m"
+            speed, power = float(cell["speed"].peak), float(cell["power"].maximum)
+            rows.append((joint, cell.peak_torque, cell.rms_torque, unit, speed, f"{units[joint]}/s", power, *shares))
+        header = (
+            "joint",
+            "peak",
+            "RMS",
+            "unit",
+            "speed",
+            "unit",
+            "power, W",
+            *(f"share of {part}" for part in self.parts),
+        )
+        return Table(header, rows)
 
     @property
     def robot(self) -> Robot:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from chainrule.arguments import number, one_of, whole_number, word
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError
 from chainrule.robot.bodies import RigidBody
 from chainrule.robot.human import human_arm
@@ -41,8 +42,8 @@ class Person:
         return human_arm(self.mass, self.height, self.table, name, side=self.side, sex=self.sex)
 
 
-@dataclass(frozen=True, eq=False)
-class Subject:
+@dataclass(frozen=True, eq=False, repr=False)
+class Subject(FieldsShown):
     """Whose motion is studied: a robot, and how it follows from the one that its kernel is made for."""
 
     name: str

@@ -23,6 +23,7 @@ from chainrule.arguments import Array
 from chainrule.core.derived import merged_model, remember
 from chainrule.core.evaluation import kernel_of
 from chainrule.core.reading import find_link
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
 from chainrule.spatial import Inertia
@@ -36,8 +37,8 @@ DYNAMIC = ("inertial", "centrifugal", "coriolis")
 """Terms that vanish at rest, and grow with the square of the pace."""
 
 
-@dataclass(frozen=True, eq=False)
-class MotionTorques:
+@dataclass(frozen=True, eq=False, repr=False)
+class MotionTorques(FieldsShown):
     """A motion of a subject and the torques that it takes: arrays of (T, n), in SI units."""
 
     subject: Subject

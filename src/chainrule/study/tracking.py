@@ -11,6 +11,7 @@ from scipy.interpolate import CubicHermiteSpline, PPoly
 from chainrule.arguments import Array, positive, read_only
 from chainrule.control.laws.joint_space import ComputedTorque
 from chainrule.control.motions.references import Reference
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.robot.robot import Robot
 from chainrule.simulation.sources import Samples
@@ -27,8 +28,8 @@ KNOT_S = 0.01
 """The distance of the points between which a motion is a cubic for the controller."""
 
 
-@dataclass(frozen=True, eq=False)
-class Followed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Followed(FieldsShown):
     """One activity followed by the drives."""
 
     activity: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array, refuse_nonfinite, rows_of
+from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError, short_repr
 from chainrule.wheels.bases import Base, positive_parameter
 from chainrule.wheels.plane import step_derivatives, world_step
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
+@dataclass(frozen=True, eq=False, repr=False)
+class Track(FieldsShown):
     """A path over the plane: t (T,), pose (..., T, 3), and its covariance (..., T, 3, 3), the start included."""
 
     t: Array

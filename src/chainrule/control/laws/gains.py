@@ -21,6 +21,7 @@ from chainrule.core.derived import driven_velocities, has_moving_mass
 from chainrule.core.evaluation import evaluate
 from chainrule.core.names import known_names, values_by_name
 from chainrule.core.rank import motions
+from chainrule.display.text import text_of_arrays
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
 from chainrule.kinematics.configurations import home
 from chainrule.lazy import cached_property
@@ -46,6 +47,9 @@ class Gains(NamedTuple):
     kp: Array
     ki: Array
     kd: Array
+
+    def __repr__(self) -> str:
+        return text_of_arrays(self)
 
 
 def default_gains(robot: Mechanism, q: ArrayLike | None = None, *, bandwidth: float = BANDWIDTH_HZ) -> Gains:

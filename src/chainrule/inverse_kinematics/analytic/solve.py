@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from chainrule.core.at import reads_model
 from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import find_link
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ModelError
 from chainrule.inverse_kinematics.analytic.axes import JointAxes, axes_of
 from chainrule.inverse_kinematics.analytic.parallel import parallel, planar
@@ -42,8 +43,8 @@ DAMPING = 1e-4
 """The damping of these steps, in m or rad for a radian of a joint."""
 
 
-@dataclass(frozen=True, eq=False)
-class Branches:
+@dataclass(frozen=True, eq=False, repr=False)
+class Branches(Shown):
     """All closed-form solutions: one row of q for each branch of the formulas."""
 
     q: Array
@@ -59,6 +60,21 @@ class Branches:
     of that joint meet the target within the tolerance too, as far as the arm reaches, while other joints follow."""
     kind: str
     """The class of arms: "planar", "spherical wrist" or "parallel axes"."""
+    names: tuple[str, ...] = ()
+    """The names of the numbers of q."""
+
+    def _view(self) -> Iterator[str | Table]:
+        yield f"{int(self.valid.sum())} of {self.valid.size} branches are valid; arms of the kind {self.kind!r}"
+        names = self.names or tuple(f"q{k}" for k in range(self.q.shape[-1]))
+        n = self.q.shape[-1]
+        marks = np.where(self.valid, "yes", np.where(self.exists, "no", "does not exist"))
+        branch = np.broadcast_to(np.arange(self.valid.shape[-1]), self.valid.shape)
+        parts = (branch.ravel(), marks.ravel(), self.q.reshape(-1, n), self.free.reshape(-1, n))
+        rows = [
+            (int(k), str(mark), *(float(x) for x in q), ", ".join(np.array(names)[free]))
+            for k, mark, q, free in zip(*parts, strict=True)
+        ]
+        yield Table(("branch", "valid", *names, "free"), rows)
 
 
 @reads_model
@@ -122,7 +138,7 @@ def branches(
     free = np.zeros(q.shape, dtype=bool)
     free[..., list(axes.places)] = np.expand_dims(exists, -1) & (2 * levers <= largest_error)
     q, exists, valid, error, free = (x.reshape((*batch, *x.shape[1:])) for x in (q, exists, valid, error, free))
-    return Branches(q, exists, valid, error, free, kind)
+    return Branches(q, exists, valid, error, free, kind, robot.coordinate_names)
 
 
 def _class_of(

@@ -5,7 +5,7 @@ Levenberg and Marquardt's method on all frames at once: the frames are a batch. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from chainrule.arguments import Array, one_of, positive, real_array
 from chainrule.core.reading import read_state
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ModelError, MotionWarning, ShapeError, UnknownNameError, warn_user
 from chainrule.simulation.assumptions import Assumption
 from chainrule.simulation.trajectory import Trajectory
@@ -78,8 +79,8 @@ def _unit(x: Array) -> Array:
         return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
 
-@dataclass(frozen=True, eq=False)
-class SolvedMarkers:
+@dataclass(frozen=True, eq=False, repr=False)
+class SolvedMarkers(Shown):
     """Joint angles that were found for markers."""
 
     trajectory: Trajectory
@@ -91,6 +92,16 @@ class SolvedMarkers:
     names: tuple[str, ...]
     """The markers used."""
     notes: tuple[str, ...]
+
+    def _view(self) -> Iterator[str | Table]:
+        yield f"joint angles from {len(self.names)} markers in {len(self.q)} frames"
+        yield f"distances of markers to the arm: {1e3 * self.rms_residual:.3g} mm RMS"
+        seen = np.isfinite(self.residuals)
+        found = np.where(seen, self.residuals, 0.0)
+        rms = 1e3 * np.sqrt((found**2).sum(axis=0) / np.maximum(seen.sum(axis=0), 1))
+        columns = (self.names, rms.tolist(), (1e3 * found.max(axis=0, initial=0.0)).tolist(), seen.sum(axis=0).tolist())
+        yield Table(("marker", "RMS, mm", "largest, mm", "frames"), [*zip(*columns, strict=True)])
+        yield from (f"note: {note}" for note in self.notes)
 
     @property
     def rms_residual(self) -> float:

@@ -31,7 +31,7 @@ from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.verification import STATES, compare, numbers_of, random_states, size_of_terms
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Intermediate:
     """Assignments in order, results by function name, and the number of operations."""
 
@@ -44,6 +44,9 @@ class Intermediate:
         for name, matrix in self.results.items():
             lines += [f"{name}[{i}] = {entry}" for i, entry in enumerate(matrix)]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.assignments)} assignments for {', '.join(self.results)}: print(...) shows them>"
 
 
 def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[str]) -> Intermediate:

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chainrule.display.text import DEFAULT_ROWS, terminal_rows
 from chainrule.errors import ChainruleError
 from chainrule.symbolic.documents import html, latex, markdown, notebook, terminal
 from chainrule.symbolic.documents.blocks import DocumentContent
@@ -87,3 +88,8 @@ class Document(DocumentContent):
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        lines, most = self.text().splitlines(), terminal_rows() or DEFAULT_ROWS
+        more = f"... and {len(lines) - most + 1} more lines: print(...) shows them, .save(path) writes them"
+        return "\n".join(lines if len(lines) <= most else [*lines[: most - 1], more])

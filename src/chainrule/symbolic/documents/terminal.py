@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter  # type: ignore[import-untyped]
 from sympy.printing.pretty.stringpict import prettyForm  # type: ignore[import-untyped]
 
+from chainrule.display.text import terminal_columns, wrap_text
 from chainrule.symbolic.documents.blocks import (
     Block,
     DocumentContent,
@@ -102,7 +103,7 @@ def _block(block: Block, style: Style) -> str:
         title = _text(block.text, style)
         return f"{title}\n{'-' * len(title)}" if block.level == 1 else title
     if isinstance(block, Paragraph):
-        return _text(block.text, style)
+        return "\n".join(wrap_text(_text(block.text, style), terminal_columns(MAX_COLUMNS)))
     if isinstance(block, Equation):
         return "\n".join(f"    {row}".rstrip() for row in equation(block, style).split("\n"))
     if isinstance(block, TableBlock):
