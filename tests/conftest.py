@@ -15,6 +15,9 @@ import pytest
 import run_record
 from hypothesis import HealthCheck, settings
 
+for size in ("COLUMNS", "LINES"):  # results print as wide as where there is no terminal
+    os.environ.pop(size, None)
+
 settings.register_profile(
     "chainrule",
     deadline=None,  # a busy machine is slow, which is no error

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import update_wrapper, wraps
 from inspect import Parameter, signature
 from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 
-from chainrule.errors import ArgumentError, UnknownAttributeError, short_repr
+from chainrule.errors import ArgumentError, UnknownAttributeError, nearest, short_repr
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,10 +22,13 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "T": TARGET, "pose": TARGET,
     },
     "torque": {"controller": "a controller is the torque: torque=cr.PD(robot, target)"},
-    "duration": {"T": "duration= is the time in s", "time": "duration= is the time in s"},
+    "duration": dict.fromkeys(("T", "tf", "time", "t_end", "t"), "duration= is the time in s"),
     "link": {"end": "link= names a link or frame", "ee": "link= names a link or frame"},
     "tip_wrench": {"wrench": WRENCHES, "f_ext": WRENCHES, "fext": WRENCHES, "Ftip": WRENCHES, "wrenches": WRENCHES},
     "mass": {"weight": "mass= is in kg"},
+    "rng": {"seed": "rng=np.random.default_rng(seed)"},
+    "links": {"mass": 'links={"LINK": {"mass": 2.0}} names the link', "friction": 'joints={"JOINT": {"viscous": 0.1}}'},
+    "sex": {"gender": "sex= is \"male\" or \"female\""},
     "q": {"parameters": 'robot.at({"LINK.mass": ...}) binds numbers of the robot, for every function'},
 }  # fmt: skip
 """For functions that have the first name as an argument: what to write instead of one that many expect."""
@@ -43,9 +45,10 @@ def call_error(
         named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
         known = [parameter.name for parameter in form.parameters.values() if parameter.kind in named]
         unknown = [option for option in options if option not in known]
-        known = known[1:] if known[:1] == ["robot"] and arguments else known
+        known = known[1:] if known[:1] in (["robot"], ["self"]) and arguments else known
         wrong = f"there is no argument {short_repr(unknown[0])}{_hint(unknown[0], known)}" if unknown else str(error)
-        return ArgumentError(f"{function.__name__}: {wrong}; it takes {', '.join(known) or 'nothing'}")
+        name = function.__name__ if function.__name__ != "__init__" else function.__qualname__.split(".")[-2]
+        return ArgumentError(f"{name}: {wrong}; it takes {', '.join(known) or 'nothing'}")
     return None
 
 
@@ -53,8 +56,8 @@ def _hint(option: str, known: list[str]) -> str:
     for has, words in HINTS.items():
         if option in words and (not has or has in known):
             return f"; {words[option]}"
-    close = get_close_matches(option, known, n=1, cutoff=0.6)
-    return f"; perhaps {close[0]!r} is meant" if close else ""
+    close = nearest(option, known, cutoff=0.6)
+    return "" if close is None else f"; perhaps {close!r} is meant"
 
 
 def explains_arguments(function: Callable[P, R]) -> Callable[P, R]:

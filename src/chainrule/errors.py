@@ -86,11 +86,11 @@ EXTRAS = {
 """Packages that are no dependencies, and the extra of chainrule that installs each."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The known name that is most like this one, whatever their case; None where none is."""
     names = {other.casefold(): other for other in known} | {other: other for other in known}
     for written in (name[:MAX_COMPARED], name[:MAX_COMPARED].casefold()):
-        close = get_close_matches(written, names, n=1, cutoff=0.5)
+        close = get_close_matches(written, names, n=1, cutoff=cutoff)
         if close:
             return names[close[0]]
     return None

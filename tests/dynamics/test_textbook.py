@@ -160,9 +160,9 @@ def test_the_table_is_text_html_and_pandas():
     table = arm.textbook.rnea_table([0.0, 0.0], [1.0, 0.0], REST)
     lines = str(table).splitlines()
     assert repr(table) == str(table)
-    assert lines[1].startswith("base, with gravity")
-    assert lines[2].split() == ["V_dot_0", *["0.000000"] * 4, "9.810000", "0.000000", "rad/s^2,", "m/s^2"]
-    assert lines[3] == "link1"
+    assert lines[3].startswith("base, with gravity")
+    assert lines[3].split()[-9:] == ["V_dot_0", "0", "0", "0.00", "0", "9.81", "0", "rad/s^2,", "m/s^2"]
+    assert lines[5].startswith("link1  ")
     assert lines[-2:] == [
         "rotors, springs and friction, N m or N: 0.500000 0.000000",
         "tau, N m or N, in the order of the joints: 29.930000 9.810000",
@@ -184,7 +184,7 @@ def test_the_vector_table_is_html_too():
     assert table.f[:, 1].tolist() == pytest.approx([20.62, 10.81])
     page = table._repr_html_()
     assert page.count("<tr>") == 1 + 2 * len(table.units)
-    assert "31.43, 10.81" in page
+    assert "31.430000 10.810000" in page
 
 
 def test_names_from_files_are_escaped():

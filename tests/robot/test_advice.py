@@ -15,7 +15,7 @@ from chainrule.kinematics.ellipsoids import ManipulabilityEllipsoid
 
 pytestmark = pytest.mark.interpreted
 
-RESULTS = (cr.Trajectory, InverseKinematics, DHTable, ManipulabilityEllipsoid, cr.MonteCarlo)
+RESULTS = (cr.Trajectory, InverseKinematics, DHTable, ManipulabilityEllipsoid, cr.MonteCarlo, cr.symbolic.Document)
 
 PUMA, PANDA = cr.load("puma560"), cr.load("panda")
 Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
@@ -253,7 +253,7 @@ def test_what_is_no_function_says_so_where_it_is_called():
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("position", "did you mean"),
+        ("position", r"use \.q$"),
         ("torques", r"use \.tau"),
         ("qvel", r"use \.qd"),
         ("to_csv", r"use \.save"),

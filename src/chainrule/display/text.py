@@ -165,7 +165,18 @@ def _piece(
     return lines
 
 
-class Shown:
+class Advised:
+    """A result that says what it calls what it is asked for."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(name) if name.startswith("_") else unknown_attribute_of_result(self, name)
+
+
+class Shown(Advised):
     """A result that shows itself: in text, which fits the terminal, and in HTML, for notebooks.
 
     A class says what is shown of it in `_view`: lines of text and tables. At a prompt it fills at most a screen; print
@@ -176,11 +187,6 @@ class Shown:
 
     def _view(self) -> Iterable[str | Table]:
         raise NotImplementedError
-
-    if not TYPE_CHECKING:  # type checkers know the names
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(name) if name.startswith("_") else unknown_attribute_of_result(self, name)
 
     def __str__(self) -> str:
         return text_of(self)

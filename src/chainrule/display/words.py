@@ -66,7 +66,8 @@ ROBOT = (
     Word("robot.jacobian_dq(q)", {RTB: "hessian0 hessiane", PIN: "getJointKinematicHessian", BOOKS: "hessian"}),
     Word("robot.textbook.analytic_jacobian(q)", {RTB: "jacob0_analytical"}),
     Word("robot.inverse_kinematics(target)", {
-        RTB: "ikine ikine_LM ik_LM ikine_GN ikine_NR ik_GN ik_NR ikcon ikunc", MATLAB: "inverseKinematics ikSolver",
+        RTB: "ikine ikine_LM ik_LM ikine_LMS ikine_GN ikine_NR ik_GN ik_NR ikcon ikunc",
+        MATLAB: "inverseKinematics ikSolver",
         DRAKE: "InverseKinematics", MR: "IKinSpace IKinBody", BOOKS: "solve_ik ik_solve inverse",
     }),
     Word("robot.ik.branches(target), all solutions in closed form", {
@@ -229,6 +230,14 @@ ROBOT = (
     }),
     Word("robot.degrees", {BOOKS: "deg in_degrees use_degrees"}),
     Word("robot.textbook.with_frames_at_mass_centers()", {BOOKS: "com_frames"}),
+    Word("robot.jax, or leading dimensions for a batch, which every function takes", {BOOKS: "batch vmap jit grad_fn"}),
+    Word("robot.loops.mobility()", {BOOKS: "gruebler kutzbach grashof mobility_formula"}),
+    Word("robot.pose(q, link)", {RTB: "A", PIN: "framePlacement", DRAKE: "EvalBodyPose"}),
+    Word("robot.links[name]", {MATLAB: "getBody", DRAKE: "GetBodyByName", MUJOCO: "body", BOOKS: "link get_link"}),
+    Word("robot.links", {MATLAB: "showdetails Bodies"}),
+    Word("robot.joints[name]", {PIN: "getJointId", DRAKE: "GetJointByName", BOOKS: "joint get_joint"}),
+    Word("robot.model", {PIN: "createData data", DRAKE: "CreateDefaultContext context"}),
+    Word("cr.study(robot, motions=...)", {BOOKS: "peak_torque rms_torque max_torque"}),
     Word("robot.workspace(samples)", {BOOKS: "reachable_workspace reach workspace_map"}),
     Word("robot.loops.close(q)", {BOOKS: "close_loops solve_loops closure close_loop"}),
     Word("robot.doctor()", {BOOKS: "check validate diagnose lint"}),
@@ -245,7 +254,7 @@ PACKAGE = (
     }),
     Word("cr.Robot.from_screws(home=..., screws=...)", {RTB: "PoERobot", BOOKS: "POE PoE poe screws"}),
     Word("cr.load(path)", {
-        RTB: "ERobot ETS models", MATLAB: "importrobot loadrobot rigidBodyTree",
+        RTB: "ERobot ETS models Panda UR5 Puma560", MATLAB: "importrobot loadrobot rigidBodyTree",
         PIN: "buildModelFromUrdf buildModelsFromUrdf RobotWrapper buildModelFromMJCF",
         DRAKE: "Parser AddModels AddModelFromFile MultibodyPlant", MUJOCO: "MjModel from_xml_path from_xml_string",
         BOOKS: "from_file load_robot load_urdf from_urdf_file loads open read URDF Chain load_model from_xml Model",
@@ -265,8 +274,8 @@ PACKAGE = (
     }),
     Word("cr.plan_pose(poses)", {RTB: "ctraj", MATLAB: "transformtraj", MR: "CartesianTrajectory ScrewTrajectory"}),
     Word("chainrule.spatial.Transform", {
-        RTB: "SE3", PIN: "SE3", DRAKE: "RigidTransform", MATLAB: "se3 rigidtform3d",
-        BOOKS: "Transform Pose transl trans",
+        RTB: "SE3 trotx troty trotz transl", PIN: "SE3", DRAKE: "RigidTransform", MATLAB: "se3 rigidtform3d",
+        BOOKS: "Transform Pose trans",
     }),
     Word("chainrule.spatial.Rotation", {
         RTB: "SO3 rotx roty rotz rpy2r UnitQuaternion",
@@ -295,7 +304,8 @@ RESULTS = (
     Word("success", {RTB: "valid", MATLAB: "Status", BOOKS: "converged solved ok is_success succeeded feasible"}),
     Word("q", {
         MATLAB: "configSol", MUJOCO: "qpos",
-        BOOKS: "x solution sol joint_angles angles positions theta configuration joint_positions q_sol joints result",
+        BOOKS: "x solution sol joint_angles angles position positions theta configuration joint_positions q_sol joints "
+        "solutions",
     }),
     Word("qd", {RTB: "qdot dq", MUJOCO: "qvel", BOOKS: "velocity velocities speeds v joint_velocities q_dot"}),
     Word("qdd", {RTB: "qddot ddq", MUJOCO: "qacc", BOOKS: "acceleration accelerations a joint_accelerations"}),
@@ -309,7 +319,7 @@ RESULTS = (
     Word("energy", {BOOKS: "total_energy mechanical_energy E"}),
     Word("power", {BOOKS: "powers joint_power"}),
     Word("terms", {BOOKS: "torque_terms components causes parts"}),
-    Word("save", {BOOKS: "to_csv to_file write export dump to_npz to_json"}),
+    Word("save", {BOOKS: "to_csv to_file write export dump to_npz to_json pdf to_pdf to_html to_word"}),
     Word("to_pandas", {BOOKS: "df dataframe to_dataframe DataFrame to_frame"}),
     Word("plot", {RTB: "qplot", BOOKS: "draw figure graph plot_q plot_joints"}),
     Word("show", {BOOKS: "view visualize play replay render animate_3d"}),
@@ -325,6 +335,7 @@ RESULTS = (
     Word("axes", {BOOKS: "directions principal_axes"}),
     Word("A", {BOOKS: "state_matrix"}),
     Word("B", {BOOKS: "input_matrix"}),
+    Word("latex", {BOOKS: "to_latex tex as_latex"}),
     Word("dq", {BOOKS: "dtau_dq"}),
     Word("dqd", {PIN: "dtau_dv", BOOKS: "dtau_dqd dv"}),
     Word("dqdd", {PIN: "dtau_da", BOOKS: "dtau_dqdd da"}),
@@ -346,7 +357,8 @@ def unknown_attribute_of_result(result: object, name: str) -> UnknownAttributeEr
     here = [own for own in called_here(name, RESULTS) if own in known]
     close = nearest(name, known)
     hint = f"use .{here[0]}" if here else f"did you mean {close!r}?" if close else f"it has {quoted(known, 30)}"
-    return UnknownAttributeError(f"a {kind.__name__} has no attribute {short_repr(name)}; {hint}")
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    return UnknownAttributeError(f"{article} {kind.__name__} has no attribute {short_repr(name)}; {hint}")
 
 
 @cache

@@ -35,11 +35,11 @@ def check_units(robot: Mechanism) -> UnitReport:
     >>> report.ok
     True
     >>> print("\\n".join(repr(report).splitlines()[:5]))
+    Units of robot 'planar_rp'
     term                of              unit    ok
     inertial            joint1          N m     yes
     inertial            joint2          N       yes
     centrifugal         joint1          N m     yes
-    centrifugal         joint2          N       yes
     """
     require(robot, "mass_matrix")
     whole = merged_model(robot)

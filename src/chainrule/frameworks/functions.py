@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import Parameter, Signature
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from chainrule.arguments import names
 from chainrule.core.derived import backend_of, remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.products import APPLIED_WRENCH, TIP_WRENCH, WRENCH, call_for, inputs_of
-from chainrule.errors import ShapeError, short_repr
+from chainrule.display.words import ROBOT, called_here
+from chainrule.errors import ShapeError, UnknownAttributeError, short_repr
 from chainrule.frameworks.operators import Operator
 from chainrule.functions.table import FUNCTIONS, Function
 from chainrule.model.parameters import parameter_length
@@ -57,6 +58,17 @@ class FrameworkFunctions(ABC):
 
     def __init__(self, robot: Mechanism) -> None:
         self.robot = robot
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            here = called_here(name, ROBOT)
+            if not here:
+                raise UnknownAttributeError.of("function", name, METHODS, f"robot.{self.framework}")
+            hint = f"on a robot this is {here[0]}"
+            raise UnknownAttributeError(f"robot.{self.framework} has no function {name!r}; {hint}")
 
     def __repr__(self) -> str:
         return f"<{len(FUNCTIONS)} functions of robot {self.robot.name!r} for {self.framework}; dir() lists them>"
@@ -121,7 +133,8 @@ class SubjectFunctions:
     def __getattr__(self, name: str) -> Any:
         found = METHODS.get(f"{self._subject}.{name}")
         if found is None:
-            raise AttributeError(f"robot.{self._functions.framework}.{self._subject} has no function {name!r}")
+            where = f"robot.{self._functions.framework}.{self._subject}"
+            raise UnknownAttributeError.of("function", name, dir(self), where)
         return MethodType(found, self._functions)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms import configuration
 from chainrule.arguments import Array, batch_shape, refuse_beyond_memory
+from chainrule.calls import explains_arguments
 from chainrule.core.closure import closure_of
 from chainrule.core.declaration import function
 from chainrule.core.mechanism import Mechanism
@@ -28,11 +29,13 @@ FAR_ATTEMPTS = 4
 """Attempts that are drawn over the whole range; later ones start from a closed configuration."""
 
 
+@explains_arguments
 def neutral(robot: Mechanism) -> Array:
     """The configuration of all zeros, and of unit quaternions: (nq,)."""
     return np.array(robot.model.layout.neutral, dtype=float)
 
 
+@explains_arguments
 def home(robot: Mechanism) -> Array:
     """The configuration to start from: (nq,).
 
@@ -56,6 +59,7 @@ def home(robot: Mechanism) -> Array:
         return np.array(closure_of(robot).neutral)
 
 
+@explains_arguments
 def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape: int | Sequence[int] = ()) -> Array:
     """Random configurations q, of the given batch shape: uniform within the limits.
 

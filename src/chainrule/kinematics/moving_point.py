@@ -97,12 +97,13 @@ def acceleration_terms(
     >>> arm = cr.load("planar_2r")
     >>> print(arm.textbook.acceleration_terms([0.0, 0.0], [1.0, 2.0], [0.0, 0.0], link="link1", point="tip"))
     acceleration of the origin of tip in the frame of link1 in base axes, m/s^2
-      origin       V_BORG_dot                   0.000000     0.000000     0.000000
-      relative     R V_Q_dot                   -4.000000     0.000000     0.000000
-      coriolis     2 Omega x R V_Q             -4.000000     0.000000     0.000000
-      euler        Omega_dot x R P_Q            0.000000     0.000000     0.000000
-      centripetal  Omega x (Omega x R P_Q)     -2.000000     0.000000     0.000000
-      total                                   -10.000000     0.000000     0.000000
+    term                                    x  y  z
+    origin       V_BORG_dot                 0  0  0
+    relative     R V_Q_dot                 -4  0  0
+    coriolis     2 Omega x R V_Q           -4  0  0
+    euler        Omega_dot x R P_Q          0  0  0
+    centripetal  Omega x (Omega x R P_Q)   -2  0  0
+    total                                 -10  0  0
     """
     axes, name = one_of(AXES, frame, "frame of an acceleration"), find_link(robot, link)
     q, qd, qdd = state = read_state(robot, "acceleration_terms", q=q, qd=qd, qdd=qdd)

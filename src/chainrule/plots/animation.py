@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, file_path, flag, one_of, positive
+from chainrule.calls import explains_arguments
 from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, import_optional, visible
 from chainrule.kinematics.poses import pose, poses
@@ -135,6 +136,7 @@ class Animation:
         return self.html(progress=False)
 
 
+@explains_arguments
 def animate(
     robot: Mechanism,
     motion: Any,

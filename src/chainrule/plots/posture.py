@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, as_list, flag, number, one_of, positive
+from chainrule.calls import explains_arguments
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ChainruleError, ShapeError, short_repr
@@ -90,6 +91,7 @@ class Stage:
         return DrawnInSpace(self.axes, robot, style, strength, self.ground)
 
 
+@explains_arguments
 def plot(
     robot: Mechanism,
     q: ArrayLike | None = None,

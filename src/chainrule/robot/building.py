@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import as_list, flag, placement, real_array, symmetric, vector, word
+from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check, check_mode
 from chainrule.core.reading import find_link
@@ -375,6 +376,7 @@ def to_urdf(robot: Mechanism) -> str:
     return to_urdf(robot.model)
 
 
+@explains_arguments
 def to_dh(robot: Mechanism, link: str | None = None, *, convention: str) -> DHTable:
     """Denavit-Hartenberg parameters of the chain from the base to a link: the same poses at the same q."""
     from chainrule.formats.dh import to_dh

@@ -177,10 +177,10 @@ def compare(
     >>> arm = cr.load("planar_2r")
     >>> print(arm.compare(arm.edit(links={"link2": {"mass": 1.2}})))
     'planar_2r' and 'planar_2r' differ in 1 place
-      where         what  first  second  apart
-      link 'link2'  mass  1 kg   1.2 kg  0.2 kg
-    over 100 random states, they differ: torques by up to 4.45346 N m at 'joint1' (12% of the largest there) and \
-the pose of 'tip' by up to 0 mm and 0 deg
+    where         what  first  second  apart
+    link 'link2'  mass  1 kg   1.2 kg  0.2 kg
+    over 100 random states, they differ: torques by up to 4.45346 N m at 'joint1'
+      (12% of the largest there) and the pose of 'tip' by up to 0 mm and 0 deg
     >>> bool(arm.compare(cr.load("planar_2r")))
     False
     """

@@ -19,6 +19,7 @@ from chainrule.arguments import (
     vector,
     word,
 )
+from chainrule.calls import explains_arguments
 from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import edited_model
@@ -51,6 +52,7 @@ R = TypeVar("R", bound=Mechanism)
 EVERY = "*"
 
 
+@explains_arguments
 def edit(
     robot: R,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -329,6 +331,7 @@ def add_configuration(robot: R, label: str, q: ArrayLike) -> R:
     return type(robot)(edits.add_configuration(robot.model, label, array.tolist()))
 
 
+@explains_arguments
 def rename(
     robot: R,
     names: Mapping[str, str] | Callable[[str], str] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from os import PathLike, fspath
@@ -125,7 +126,8 @@ def _unknown_robot(name: str) -> UnknownNameError:
     unknown = f"chainrule has no robot named {short_repr(name, MAX_COMPARED)}"
     if described in known:
         return UnknownNameError(f"{unknown}; did you mean {described!r}, which robot_descriptions has?")
-    if close is None or plain(close) == plain(name) or not any(letter.isdigit() for letter in name):
+    numbers = [re.findall(r"\d+[a-z]?", word.casefold()) for word in (name, close or "")]
+    if close is None or plain(close) == plain(name) or not numbers[0] or numbers[0] == numbers[1]:
         return UnknownNameError.of("robot", name, known, "chainrule")
     return UnknownNameError(
         f"{unknown}; the nearest name, {close!r}, is that of another robot. cr.robots() lists the bundled ones; others "

@@ -395,7 +395,8 @@ def joints(robot: Mechanism) -> Parts[JointView]:
     joint 'panda_joint4' (revolute): moves 'panda_link4' on 'panda_link3'
       axis      (0, 0, 1)
       origin    xyz (0.0825, 0, 0) m, rpy (90, 0, 0) deg = (1.5708, 0, 0) rad
-      limits    -3.0718 rad to -0.0698 rad (-176.001 deg to -3.99925 deg); velocity 2.175 rad/s, effort 87 N m
+      limits    -3.0718 rad to -0.0698 rad (-176.001 deg to -3.99925 deg); velocity
+        2.175 rad/s, effort 87 N m
       friction  viscous 0.003 N m s/rad, Coulomb 0 N m
       place     q[3], qd[3]
     """

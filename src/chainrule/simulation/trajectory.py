@@ -18,7 +18,7 @@ from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameters import ParameterValues
 from chainrule.core.tables import data_array, data_frame
-from chainrule.display.words import unknown_attribute_of_result
+from chainrule.display.words import RESULTS, called_here, unknown_attribute_of_result
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
 from chainrule.errors import ShapeError, UnknownAttributeError, UnknownNameError, import_optional, short_repr
@@ -79,7 +79,7 @@ class Trajectory(MotionArrays[Array]):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):
                 raise AttributeError(name)
-            if hasattr(type(self.robot), name):
+            if hasattr(type(self.robot), name) and not called_here(name, RESULTS):
                 raise UnknownAttributeError(f"a Trajectory has no attribute {name!r}; there is robot.{name}")
             raise unknown_attribute_of_result(self, name)
 

@@ -8,7 +8,9 @@
 
 import sys
 from types import ModuleType
+from typing import NoReturn
 
+from chainrule.errors import UnknownAttributeError
 from chainrule.study.activities import Activities, Activity, activities
 from chainrule.study.drives import Catalogue, Drive, Gear, Motor, drives
 from chainrule.study.finding import GravityFinding
@@ -39,6 +41,11 @@ class _Study(ModuleType):
     """This package, which may be called: `cr.study(robot, motions=...)` is `cr.study.run`."""
 
     __call__ = staticmethod(run)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnknownAttributeError.of("function", name, __all__, "cr.study")
 
 
 sys.modules[__name__].__class__ = _Study

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from chainrule.arguments import Array, one_of, positive
+from chainrule.calls import explains_arguments
 from chainrule.display.text import FieldsShown, Shown, Table
 from chainrule.errors import ModelError
 from chainrule.model import Link
@@ -192,6 +193,7 @@ class Sizing(Shown):
         return with_drives(subject, self.drives)
 
 
+@explains_arguments
 def size(
     result: Result,
     catalogue: Catalogue | str | PathLike[str] | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from chainrule.arguments import Array, positive, read_only
+from chainrule.calls import explains_arguments
 from chainrule.control.laws.joint_space import ComputedTorque
 from chainrule.control.motions.references import Reference
 from chainrule.display.text import FieldsShown
@@ -53,6 +54,7 @@ class Followed(FieldsShown):
         return np.abs(self.errors).max(axis=0)
 
 
+@explains_arguments
 def follow(
     result: Result,
     sizing: Sizing,

@@ -33,6 +33,7 @@ import numpy as np
 
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
+from chainrule.calls import explains_arguments
 from chainrule.control.laws.targets import ControlTarget
 from chainrule.control.laws.tracing import is_of_package, law_key, takes_time
 from chainrule.control.requirements import Actuated, actuated_velocities
@@ -104,6 +105,8 @@ class Controller(ABC):
         super().__init_subclass__(**options)
         if "torque" in vars(cls) and is_of_package(cls):  # the code of a user's law is its key
             cls.torque = _explain_law(cls.torque)  # type: ignore[method-assign]
+        if "__init__" in vars(cls) and is_of_package(cls):
+            cls.__init__ = explains_arguments(cls.__init__)  # type: ignore[method-assign]
 
     @abstractmethod
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[list[Scalar], list[Scalar]]:

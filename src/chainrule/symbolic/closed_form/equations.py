@@ -15,6 +15,7 @@ from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
 from chainrule.core.unit_report import UnitReport
+from chainrule.display.text import Advised
 from chainrule.errors import ModelError
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters, base_parameters
@@ -67,7 +68,7 @@ def equations(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equations(Matrices):
+class Equations(Advised, Matrices):
     """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction (+ J^T F), as SymPy matrices.
 
     q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values; `symbols` is

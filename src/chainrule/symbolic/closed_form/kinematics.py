@@ -12,6 +12,7 @@ from chainrule.arguments import one_of
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
+from chainrule.display.text import Advised
 from chainrule.symbolic.closed_form.kinematic_summary import summary
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
@@ -57,7 +58,7 @@ def kinematic_equations(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KinematicEquations(KinematicTerms):
+class KinematicEquations(Advised, KinematicTerms):
     """Pose T(q), Jacobian J(q) and what follows from them for a link or frame, as SymPy matrices.
 
     `pose_vector` has the position and three angles, and `analytic_jacobian` its rates; `order` is that of the angles.

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from chainrule.display.text import DEFAULT_ROWS, terminal_rows
+from chainrule.display.text import DEFAULT_ROWS, Advised, terminal_rows
 from chainrule.errors import ChainruleError
 from chainrule.symbolic.documents import html, latex, markdown, notebook, terminal
 from chainrule.symbolic.documents.blocks import DocumentContent
@@ -35,7 +35,7 @@ FORMS: dict[str, Callable[[DocumentContent], str]] = {
 
 
 @dataclass(frozen=True)
-class Document(DocumentContent):
+class Document(Advised, DocumentContent):
     """A title, and blocks under it.
 
     >>> from chainrule.symbolic.documents.blocks import Equation, Formula
