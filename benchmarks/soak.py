@@ -24,7 +24,7 @@ import numpy as np
 
 import chainrule as cr
 from chainrule.compile.backend import Call, is_worth_compiling
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import evaluate, options_of
 from chainrule.functions.table import FUNCTIONS
@@ -106,7 +106,7 @@ def robots_made_and_dropped(count: int, every: int) -> dict[str, Any]:
             robot.gravity_torque(np.zeros((3, 2)))
             robot.gravity_torque(np.zeros(2))
 
-    jit_cache.MAX_ENTRIES = KEPT
+    memory_cache.MAX_ENTRIES = KEPT
     warm = min(count // 2, 2 * KEPT * every)  # the store of compiled things is full then
     for k in range(warm):
         make(k)

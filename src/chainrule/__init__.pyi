@@ -39,11 +39,11 @@ from chainrule.kinematics.workspace_map import WorkspaceMap as WorkspaceMap
 from chainrule.model.joints import Screw as Screw
 from chainrule.robot.bodies import RigidBody as RigidBody
 from chainrule.robot.bodies import rigid_body as rigid_body
+from chainrule.robot.body_points import body_points as body_points
 from chainrule.robot.builder import Builder as Builder
 from chainrule.robot.builder import build as build
 from chainrule.robot.comparison import Comparison as Comparison
-from chainrule.robot.human import human_arm as human_arm
-from chainrule.robot.human_body import body_points as body_points
+from chainrule.robot.human_arm import human_arm as human_arm
 from chainrule.robot.human_isb import from_isb_angles as from_isb_angles
 from chainrule.robot.human_isb import isb_angles as isb_angles
 from chainrule.robot.library import load as load

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import chainrule as cr
-from chainrule.robot.human import RANGES, TABLES, human_arm
+from chainrule.robot.human_arm import RANGES, TABLES, human_arm
 
 pytestmark = pytest.mark.interpreted
 

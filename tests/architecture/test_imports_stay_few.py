@@ -35,7 +35,7 @@ def modules_after(code):
 
 def test_the_backend_needs_no_compiler_before_it_compiles():
     found = {name for name in modules_after("import chainrule.compile.backend") if name.startswith("compile.")}
-    runtime = {"compile.runtime", "compile.runtime.settings", "compile.runtime.jit_cache"}
+    runtime = {"compile.runtime", "compile.runtime.settings", "compile.runtime.memory_cache"}
     assert found == {"compile.backend", "compile.jacobian_products"} | runtime
 
 

@@ -11,11 +11,11 @@ da = pytest.importorskip("dask.array")
 
 def robots_and_kernels():
     """The robots that came to a worker under one name, and how many kernels of theirs were made there."""
-    from chainrule.compile.runtime import jit_cache
+    from chainrule.compile.runtime import memory_cache
     from chainrule.core import pickling
 
     names = [robot.name for robot in pickling._latest.values()]
-    calls = [key for key in jit_cache._kept if getattr(key, "function", None) == "inverse_dynamics"]
+    calls = [key for key in memory_cache._kept if getattr(key, "function", None) == "inverse_dynamics"]
     return names.count("traveller"), len([call for call in calls if call.model.name == "traveller"])
 
 

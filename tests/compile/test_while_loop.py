@@ -11,7 +11,7 @@ import pytest
 import chainrule as cr
 from chainrule.compile import while_loop
 from chainrule.compile.backend import COMPILED, INTERPRETED, LoopShape, Traceable, WhileLoop
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.spatial.scalar import sin, where
 
 SHAPE = LoopShape(2, 3)
@@ -105,7 +105,7 @@ def test_a_bound_call_keeps_its_code(kind, monkeypatch):
         made.append(weakref.ref(thing))
         return thing
 
-    monkeypatch.setattr(jit_cache, "get_or_build", build)
+    monkeypatch.setattr(memory_cache, "get_or_build", build)
     state, parameters = np.full((1, 3), 1.0), np.full((1, 2), 0.5)
     if kind == "loop":
         source = Traceable(lambda call, p, x, s: [a * p[0] for a in x], "bound", "a test", "bound")

@@ -10,7 +10,7 @@ from trees import state, tree
 
 import chainrule as cr
 from chainrule.compile.kernel import Kernel
-from chainrule.core.parameters import ParameterValues
+from chainrule.core.parameter_values import ParameterValues
 from chainrule.model.parameters import KINDS
 
 JOINTS = ["revolute", "prismatic", "fixed", "universal", "screw", "moved"]

@@ -12,7 +12,7 @@ import chainrule as cr
 from chainrule.compile.cuda import device_arrays, kernel
 from chainrule.compile.interpreter import evaluate
 from chainrule.compile.jacobian_products import signature
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.compile.trace import trace
 from chainrule.errors import ChainruleError
 from chainrule.frameworks import operators
@@ -69,9 +69,9 @@ def device(request, monkeypatch):
     monkeypatch.setattr(operators, "_known", {})  # operators keep their kernels
     if request.param == "interpreted":
         monkeypatch.setattr(kernel, "CudaKernel", InterpretedKernel)
-        jit_cache.clear()
+        memory_cache.clear()
         yield
-        jit_cache.clear()
+        memory_cache.clear()
     else:
         with emulated_device():
             yield

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import chainrule as cr
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.core.derived import driven_velocities
 
 ARM = cr.load("planar_2r")
@@ -51,7 +51,7 @@ def test_a_loop_of_ones_own_is_a_sampled_law():
 def test_steps_compile_nothing(monkeypatch):
     sim = ARM.simulation(np.zeros((3, 2)))
     sim.step(np.zeros((3, 2)))
-    monkeypatch.setattr(jit_cache, "get_or_build", lambda key, build: pytest.fail(f"compiles {key}"))
+    monkeypatch.setattr(memory_cache, "get_or_build", lambda key, build: pytest.fail(f"compiles {key}"))
     for k in range(5):
         sim.step([k, -k])
         sim.step()
@@ -159,7 +159,7 @@ def test_pushes_are_wrenches_of_simulate_and_compile_nothing(frame, monkeypatch)
     nothing = {name: np.zeros(6) for name in ("link1", "link2", "tip")}
     sim = ARM.simulation([0.0, 0.1], torque=law, external=nothing, frame=frame)
     sim.step(steps=2)
-    monkeypatch.setattr(jit_cache, "get_or_build", lambda key, build: pytest.fail(f"compiles {key}"))
+    monkeypatch.setattr(memory_cache, "get_or_build", lambda key, build: pytest.fail(f"compiles {key}"))
     sim.reset()
     sim.push(push)
     sim.step(steps=50)

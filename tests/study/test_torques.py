@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import chainrule as cr
 from chainrule import study
-from chainrule.robot.human import TABLES
+from chainrule.robot.human_arm import TABLES
 from chainrule.study.motions import Grasp, Motion
 from chainrule.study.torques import TorqueFunction
 

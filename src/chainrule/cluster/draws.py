@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import read_parameters
+from chainrule.core.parameter_values import read_parameters
 from chainrule.core.reading import read_argument
 from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError, UnknownNameError, short_repr

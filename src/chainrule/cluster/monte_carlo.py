@@ -24,7 +24,7 @@ from chainrule.cluster.stream import run_tasks
 from chainrule.control.laws.controller import Controller
 from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import ParameterValues
+from chainrule.core.parameter_values import ParameterValues
 from chainrule.errors import (
     ChainruleError,
     ShapeError,

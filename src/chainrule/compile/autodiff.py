@@ -84,7 +84,7 @@ def jvp(graph: Graph, outputs: Sequence[Operand], inputs: Sequence[Node], tangen
 def vjp(
     graph: Graph, outputs: Sequence[Operand], inputs: Sequence[Node], cotangents: Sequence[Operand]
 ) -> list[Operand]:
-    """Derivatives of the sum of outputs times `cotangents` with respect to the inputs."""
+    """Derivatives of the sum of outputs times `cotangents` with respect to the inputs: reverse mode, the adjoint."""
     weight: dict[int, Operand] = {}
     for x, c in zip(outputs, cotangents, strict=True):
         if isinstance(x, Node):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.compile.jacobian_products import PRODUCT_COST, signature
-from chainrule.compile.runtime import jit_cache, settings
+from chainrule.compile.runtime import memory_cache, settings
 from chainrule.errors import MissingPackageError, warn_user
 from chainrule.functions import reference
 from chainrule.functions.reference import scalars_of
@@ -174,7 +174,7 @@ def is_enabled() -> bool:
 def _has_compiler() -> bool:
     """Whether there is LLVM, as everywhere but on platforms for which llvmlite has no wheel; a warning, once."""
     try:
-        with jit_cache.compile_lock():  # a fork must not happen in an import
+        with memory_cache.compile_lock():  # a fork must not happen in an import
             import_module("chainrule.compile.runtime.engine")
     except MissingPackageError as error:
         warn_user(
@@ -213,7 +213,7 @@ class InterpretingBackend:
         if _is_empty(arrays):
             return _no_results(call, arrays, np.dtype(np.float64))
         if call.needs_trace:
-            return jit_cache.get_or_build(("tape", call), lambda: _interpreted_tape(call))(arrays)
+            return memory_cache.get_or_build(("tape", call), lambda: _interpreted_tape(call))(arrays)
         return reference.evaluate(call.model, call.function, arrays, **dict(call.options))
 
     def function(self, source: Traceable, lengths: Sequence[int]) -> Callable[..., Array]:
@@ -324,7 +324,7 @@ class CompilingBackend:
 
     def evaluate(self, call: Call, arrays: Sequence[Array], out: Array | None = None) -> Array:
         """The kernel on arrays, unless the function is empty or too large."""
-        kernel = jit_cache.lookup(call)
+        kernel = memory_cache.lookup(call)
         if kernel is None:
             if not is_worth_compiling(call):
                 return INTERPRETED.evaluate(call, arrays, out)
@@ -346,14 +346,14 @@ class CompilingBackend:
 
             return Kernel(call.model, call.function, call.fingerprint, dict(call.options))
 
-        return jit_cache.get_or_build(call, build)
+        return memory_cache.get_or_build(call, build)
 
     def cuda_kernel(self, call: Call) -> CudaKernel:
         """The function of a call for graphics processors."""
         from chainrule.compile.cuda.kernel import CudaKernel
 
         build = partial(CudaKernel, call.model, call.function, call.fingerprint, dict(call.options))
-        return jit_cache.get_or_build(("cuda", call), build)
+        return memory_cache.get_or_build(("cuda", call), build)
 
     def function(self, source: Traceable, lengths: Sequence[int]) -> Callable[..., Array]:
         """A generalized ufunc."""
@@ -366,7 +366,7 @@ class CompilingBackend:
 
             return compile_ufunc(trace_function(source.function, lengths), source.name, source.label)
 
-        ufunc: Callable[..., Array] = jit_cache.get_or_build(("function", source.key, tuple(lengths)), build)
+        ufunc: Callable[..., Array] = memory_cache.get_or_build(("function", source.key, tuple(lengths)), build)
         return ufunc
 
     def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
@@ -401,7 +401,7 @@ class CompilingBackend:
             program = trace_program(source.function, shape.inputs)
             return CompiledScan(program, shape.record, lanes, source.name, source.label)
 
-        return jit_cache.get_or_build(("scan", source.key, shape, one_row), build)
+        return memory_cache.get_or_build(("scan", source.key, shape, one_row), build)
 
     def while_loop(self, source: Traceable, shape: LoopShape) -> WhileLoop:
         """The loop over rows, each until its end, as machine code."""
@@ -417,7 +417,7 @@ class CompilingBackend:
                 trace_program(source.function, shape.inputs), engine.lanes(64), source.name, source.label
             )
 
-        return jit_cache.get_or_build(("while", source.key, shape), build)
+        return memory_cache.get_or_build(("while", source.key, shape), build)
 
     def __reduce__(self) -> str:
         return "COMPILED"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile.runtime import disk_cache, jit_cache
+from chainrule.compile.runtime import disk_cache, memory_cache
 
 ROWS_AT_ONCE = 4
 """Rows whose numbers are added to each other first, so that additions do not wait for those before them."""
@@ -68,7 +68,7 @@ class ColumnMoments:
 
 def column_moments(dropped_bits: int) -> ColumnMoments:
     """The two passes, compiled once."""
-    return jit_cache.get_or_build(("column scan", dropped_bits), lambda: ColumnMoments(dropped_bits))
+    return memory_cache.get_or_build(("column scan", dropped_bits), lambda: ColumnMoments(dropped_bits))
 
 
 def _module(dropped_bits: int) -> str:

@@ -19,7 +19,7 @@ from chainrule.compile.fast_calls.dispatch_table import KernelLoops, LoopPointer
 from chainrule.compile.fast_calls.single_call import add_single_call
 from chainrule.compile.fast_calls.xla_handler import XlaHandler
 from chainrule.compile.jacobian_products import signature
-from chainrule.compile.runtime import disk_cache, engine, jit_cache, threads
+from chainrule.compile.runtime import disk_cache, engine, memory_cache, threads
 from chainrule.compile.tape import Tape
 from chainrule.errors import ShapeError
 from chainrule.functions.table import FUNCTIONS
@@ -97,7 +97,7 @@ class Kernel:
     def _made_once(self, what: str, build: Callable[[], T]) -> T:
         """Something that is built when it is first asked for, under the lock of all compilations."""
         if what not in self._made:
-            with jit_cache.compile_lock():
+            with memory_cache.compile_lock():
                 if what not in self._made:
                     self._made[what] = build()
         thing: T = self._made[what]

@@ -15,7 +15,7 @@ from chainrule.core.dask import parts_of, with_parts
 from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import backend_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import ParameterValues, parameter_dimensions, read_parameters
+from chainrule.core.parameter_values import ParameterValues, parameter_dimensions, read_parameters
 from chainrule.core.reading import read_argument
 from chainrule.core.subject import RobotSubject
 from chainrule.errors import ShapeError
@@ -189,7 +189,7 @@ def _rows(parameters: ParameterValues, arguments: Sequence[Any]) -> Mapping[str,
 
 @takes_dask(bound=parameter_dimensions)
 def on_chunks(robot: Mechanism, bound: Mapping[str, Any], *, function: Callable[..., Any], **arguments: Any) -> Any:
-    """A function with parameters bound whose values come in chunks, as its arguments do."""
+    """A function on one chunk of Dask arrays, with the values of the parameters in that chunk bound."""
     return function(bind(robot, read_parameters(robot.model, "at", bound)), **arguments)
 
 

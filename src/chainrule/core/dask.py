@@ -30,7 +30,7 @@ from chainrule.arguments import (
 )
 from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.dimensions import match_dimensions
-from chainrule.core.names import joint_dimension
+from chainrule.core.joint_names import joint_dimension
 from chainrule.core.reading import read_joints
 from chainrule.errors import ShapeError
 from chainrule.functions.table import ARGUMENTS, POSES, Dimensions

@@ -26,7 +26,7 @@ from chainrule.arguments import checked_out, holds_lazy
 from chainrule.calls import call_error
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import NO_PARAMETERS, ParameterValues
+from chainrule.core.parameter_values import NO_PARAMETERS, ParameterValues
 from chainrule.core.reading import NO_LOADS, find_link, load_on, read_wrenches
 from chainrule.functions.table import ARGUMENTS, POSES, Argument, Dimensions, Function, register
 

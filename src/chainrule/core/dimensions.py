@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from chainrule.core.names import is_data_array, joint_dimension
+from chainrule.core.joint_names import is_data_array, joint_dimension
 from chainrule.core.tables import batch_dimensions
 from chainrule.errors import ShapeError, quoted, short_repr
 from chainrule.model import Layout

@@ -13,7 +13,7 @@ from chainrule.compile.backend import COMPILED, Call, active, is_worth_compiling
 from chainrule.compile.fast_calls.dispatch_table import DispatchTable, Pattern
 from chainrule.compile.fast_calls.numpy_abi import single_calls_possible
 from chainrule.compile.jacobian_products import JacobianProduct
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.core.derived import (
     backend_of,
     has_moving_mass,
@@ -21,7 +21,7 @@ from chainrule.core.derived import (
     merged_model,
     remember,
 )
-from chainrule.core.parameters import bound_parameters, read_parameters
+from chainrule.core.parameter_values import bound_parameters, read_parameters
 from chainrule.core.patterns import CallPatterns, PlainCall
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import NO_LOADS, Loads, read_arguments, read_state
@@ -113,7 +113,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
         return result
 
     def learn(records: DispatchTable, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        kernel = None if records.records else jit_cache.lookup(call)
+        kernel = None if records.records else memory_cache.lookup(call)
         if kernel is not None and kernel.target.fits:
             records.add(Pattern.of_arrays(len(arguments)), kernel.target)
 
@@ -126,7 +126,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
 
 def _builtin(robot: Mechanism, fallback: Callable[..., Any], name: str, doc: str, learn: Learn) -> Any:
     """A builtin for arrays, which are taken as its records say; anything else goes to `fallback`."""
-    with jit_cache.compile_lock():  # a fork must not happen in an import
+    with memory_cache.compile_lock():  # a fork must not happen in an import
         from chainrule.compile.fast_calls.builtins import array_function
 
         return array_function(fallback, name, doc, learn)
@@ -337,14 +337,14 @@ def _is_default(robot: Mechanism, call: Call) -> bool:
 def _add_record(robot: Mechanism, records: DispatchTable, found: PlainCall) -> None:
     """Let calls of a pattern go to the kernel that they mean, if it has been made."""
     call = _plain_call(robot, found.function, found.options)
-    kernel = jit_cache.lookup(call)
+    kernel = memory_cache.lookup(call)
     if kernel is not None and kernel.target.fits:
         finish = FUNCTIONS[found.function].finish(robot.model, dict(call.options))
         records.add(found.pattern, kernel.target, finish)
 
 
 def _with_names(builtin: Callable[..., Any], named: type[tuple[Any, ...]], method: Any) -> Callable[..., Any]:
-    """A builtin whose answer for one state is an array, with the named result made of its parts; others have names."""
+    """A builtin whose array for one state becomes the named result; its answers for batches are named already."""
     make, array = tuple.__new__, np.ndarray
 
     @wraps(method)

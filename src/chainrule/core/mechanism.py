@@ -15,8 +15,8 @@ import numpy as np
 
 from chainrule.arguments import Array, read_only
 from chainrule.compile.backend import COMPILED, INTERPRETED, Backend
-from chainrule.core.configurations import Configurations
 from chainrule.core.derived import fingerprint, merged_model
+from chainrule.core.named_configurations import Configurations
 from chainrule.core.pickling import pack_model, reduce_robot
 from chainrule.core.results import Limits
 from chainrule.errors import ArgumentError, ModelError, short_repr

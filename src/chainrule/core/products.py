@@ -14,7 +14,7 @@ from chainrule.core.derived import backend_of
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.evaluation import call_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import parameter_dimensions
+from chainrule.core.parameter_values import parameter_dimensions
 from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.functions.table import WRENCH_LENGTH, Function, entry_of

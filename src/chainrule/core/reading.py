@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.arguments import MAX_DIMENSIONS, WRENCH_UNITS, Array, named_dofs, names, rows_of, together
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.foreign import refuse_symbols
-from chainrule.core.names import read_joint_array, read_joint_values
+from chainrule.core.joint_names import read_joint_array, read_joint_values
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.functions.table import ARGUMENTS, WRENCH_LENGTH
 from chainrule.model import Quantity, edits

@@ -20,7 +20,7 @@ def random_configurations(layout: Layout, rng: np.random.Generator, batch: tuple
 
 
 def _random_part(layout: Layout, places: JointPlaces, rng: np.random.Generator, batch: tuple[int, ...]) -> Array:
-    """The coordinates of one joint."""
+    """Random coordinates of one joint."""
     kind = places.joint.kind
     if kind.nq != kind.nv:
         quaternion = rng.normal(size=(*batch, 4))

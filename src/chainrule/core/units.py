@@ -9,8 +9,8 @@ import numpy as np
 
 from chainrule.arguments import Array, refuse_lazy
 from chainrule.core.dask import parts_of
+from chainrule.core.joint_names import names_and_values
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import names_and_values
 from chainrule.errors import import_optional
 from chainrule.functions.table import Axis, Function
 from chainrule.model import Quantity

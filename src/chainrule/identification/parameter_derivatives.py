@@ -11,7 +11,7 @@ from chainrule.arguments import WRENCH_UNITS, Array, names, rows_of
 from chainrule.core.declaration import takes_dask
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import parameter_dimensions, read_parameters
+from chainrule.core.parameter_values import parameter_dimensions, read_parameters
 from chainrule.core.products import jvp
 from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError, quoted, short_repr

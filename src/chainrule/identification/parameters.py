@@ -13,7 +13,7 @@ from chainrule.arguments import Array, flag, number, real_array, refuse_nonfinit
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import chosen_parts
-from chainrule.core.parameters import edited_model
+from chainrule.core.parameter_values import edited_model
 from chainrule.core.validation import RESISTANCES, refuse_impossible_values
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model import Dof, Link, Model, Spring

@@ -18,7 +18,7 @@ from chainrule.compile.cuda import device_arrays
 from chainrule.compile.cuda.context import DeviceContext
 from chainrule.compile.cuda.while_loop import Candidates, CudaFunction, CudaWhileLoop, features_of
 from chainrule.compile.program import trace_function
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.errors import ModelError, ShapeError
 from chainrule.inverse_kinematics import descent
 from chainrule.inverse_kinematics.bounds import Bounds
@@ -251,7 +251,7 @@ class DeviceSearch:
         """The search of a request."""
         problem = request.problem
         key = problem.key(robot), "inverse kinematics on a device", bits
-        kernels = jit_cache.get_or_build(key, lambda: Kernels(problem, bits))
+        kernels = memory_cache.get_or_build(key, lambda: Kernels(problem, bits))
         bounds = descent.inner_bounds(request.bounds, bits)
         kept = request.kept.setdefault(("starts on devices", bits, work.device), {})
         seeds, home = seeds_of(robot, problem, request.seed), bounds.clip(neutral(robot))

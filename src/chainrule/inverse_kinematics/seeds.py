@@ -15,7 +15,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.compile.backend import active
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.sampling import random_configurations
 from chainrule.inverse_kinematics.goals import Goal
@@ -159,4 +159,4 @@ def seeds_of(robot: Mechanism, problem: SearchProblem, seed: int) -> Seeds:
         )
 
     compiles = active(backend_of(robot)).compiles
-    return jit_cache.get_or_build((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)
+    return memory_cache.get_or_build((merged_fingerprint(robot), problem.goals, "seeds", seed, compiles), seeds)

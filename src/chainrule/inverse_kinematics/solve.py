@@ -16,7 +16,7 @@ from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.closure import closure_of
 from chainrule.core.declaration import takes_dask
 from chainrule.core.derived import backend_of
-from chainrule.core.parameters import NO_PARAMETERS, ParameterValues, read_parameters, refuse_moving
+from chainrule.core.parameter_values import NO_PARAMETERS, ParameterValues, read_parameters, refuse_moving
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.device import solve_on_device

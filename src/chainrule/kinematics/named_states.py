@@ -11,8 +11,8 @@ import numpy as np
 from chainrule.arguments import Array, is_lazy, real_array
 from chainrule.calls import RADIANS
 from chainrule.core.declaration import takes_dask
+from chainrule.core.joint_names import array_by_name, names_and_values, values_by_name
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import array_by_name, names_and_values, values_by_name
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_joints, refuse_zero_quaternions
 from chainrule.core.tables import batch_dimensions

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, one_of, rows_of, together
+from chainrule.core.joint_names import known_names
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import known_names
 from chainrule.core.reading import read_state, refuse_zero_quaternions
 from chainrule.display.text import lines_of
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr

@@ -22,7 +22,7 @@ from chainrule.arguments import (
 from chainrule.calls import explains_arguments
 from chainrule.core.closure import closure_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import edited_model
+from chainrule.core.parameter_values import edited_model
 from chainrule.core.reading import read_argument
 from chainrule.core.validation import refuse_impossible_values
 from chainrule.errors import (

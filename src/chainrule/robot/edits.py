@@ -18,8 +18,8 @@ from chainrule.arguments import (
 )
 from chainrule.calls import explains_arguments
 from chainrule.core.friction_function import FrictionFunction
+from chainrule.core.joint_names import known_names, values_by_name
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import known_names, values_by_name
 from chainrule.core.problems import Check, check_mode, report
 from chainrule.core.reading import find_link
 from chainrule.core.validation import refuse_impossible_values

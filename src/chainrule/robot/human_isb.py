@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, real_array, rows_of, together
+from chainrule.core.joint_names import values_by_name
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import values_by_name
 from chainrule.core.reading import read_state
 from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 
@@ -52,7 +52,7 @@ def isb_angles(arm: Mechanism, q: ArrayLike) -> Array:
     the anatomical position, wrist flexion and ulnar deviation. `ISB_ANGLES` of this module has the names. At an
     elevation of 0 or pi the first and the third are not unique: the plane of elevation is 0 there.
 
-    >>> from chainrule.robot.human import human_arm
+    >>> from chainrule.robot.human_arm import human_arm
     >>> arm = human_arm()
     >>> np.degrees(isb_angles(arm, arm.q(shoulder_flexion=np.pi / 3))).round(6).tolist()
     [90.0, 60.0, -90.0, 0.0, 90.0, 0.0, 0.0]
@@ -71,7 +71,7 @@ def from_isb_angles(arm: Mechanism, angles: Any) -> Array:
     Angles that are not named are those of the hanging arm. Two sets of shoulder joints give one orientation; the one
     within the joints' limits is taken, or that which leaves them least.
 
-    >>> from chainrule.robot.human import human_arm
+    >>> from chainrule.robot.human_arm import human_arm
     >>> arm = human_arm()
     >>> q = from_isb_angles(arm, {"plane_of_elevation": 0.0, "elevation": 2.0, "pronation": np.pi / 2})
     >>> q.round(6).tolist()

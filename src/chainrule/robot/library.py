@@ -218,7 +218,7 @@ def _read_open_file(file: Any) -> Content:
 def _load_bundled(name: str, options: Mapping[str, Any]) -> Robot:
     """A bundled robot; with options, it is treated as a file would be."""
     if name == "human_arm":
-        from chainrule.robot.human import human_arm
+        from chainrule.robot.human_arm import human_arm
 
         if options:
             raise FormatError(f"human_arm is no file and takes no options of loading, got {', '.join(options)}")

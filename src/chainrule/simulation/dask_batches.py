@@ -15,7 +15,7 @@ from chainrule.compile.runtime.threads import one_thread
 from chainrule.core.at import on_chunks
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import SHORT_BODIES, ParameterValues, read_parameters, refuse_moving
+from chainrule.core.parameter_values import SHORT_BODIES, ParameterValues, read_parameters, refuse_moving
 from chainrule.core.reading import read_argument
 from chainrule.dynamics import energy
 from chainrule.errors import ChainruleError, ShapeError, SimulationError, SimulationWarning

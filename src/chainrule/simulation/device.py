@@ -23,9 +23,9 @@ from chainrule.compile.cuda.scan import (
     pointer_of,
     worst_row,
 )
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import ParameterValues
+from chainrule.core.parameter_values import ParameterValues
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
 from chainrule.simulation import guards
@@ -284,7 +284,7 @@ class DeviceRun:
             shape = LoopShape(1 + plant.parameter_count, size, plant.width, record)
             return CudaScan(body, shape, tapes, bits, self.is_shared, plant.model.name)
 
-        return jit_cache.get_or_build(("device loop", *key), build)
+        return memory_cache.get_or_build(("device loop", *key), build)
 
     # --- launches ---
 
@@ -368,7 +368,7 @@ class DeviceRun:
         return self.send(whole, 0 if len(whole) == 1 else whole.shape[1])
 
     def _signals(self, piece: _Piece, row: int | None, is_last: bool) -> DeviceRows:
-        """Signals of the steps of a piece, and of one from the end of the motion."""
+        """Signals of the steps of a piece; of the last one also of a step that begins at the end of the motion."""
         if not self.plant.width:
             return DeviceRows(0, 0)
         division = self.splitter.divide(piece.t, piece.h)

@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.compile.cuda import device_arrays
 from chainrule.compile.cuda.scan import CudaAdjoint, DeviceRows, pointer_of
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.errors import ShapeError
 from chainrule.lazy import cached_property
 from chainrule.simulation.device import DeviceRun, DeviceStart, refuse_on_device
@@ -107,7 +107,7 @@ class DeviceSensitivities(Sensitivities):
             name = self.robot.name
             return CudaAdjoint(self._gradient_body, self._backward_lengths, places, self._bits, run.is_shared, name)
 
-        return jit_cache.get_or_build(key, build)
+        return memory_cache.get_or_build(key, build)
 
     def _slices(self, results: Sequence[Any]) -> dict[str, Any]:
         """Gradients by name, as parts of the arrays on the device."""

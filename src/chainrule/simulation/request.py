@@ -23,9 +23,9 @@ from chainrule.core.closure import closure_of
 from chainrule.core.derived import driven_velocities, fingerprint, merged_fingerprint, merged_model
 from chainrule.core.dimensions import match_dimensions, refuse_named_batch
 from chainrule.core.evaluation import evaluate
+from chainrule.core.joint_names import values_by_name
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.names import values_by_name
-from chainrule.core.parameters import NO_PARAMETERS, ParameterValues
+from chainrule.core.parameter_values import NO_PARAMETERS, ParameterValues
 from chainrule.core.plausibility import degrees_hint, warn_of_degrees
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.core.reading import find_link, read_argument, read_joints

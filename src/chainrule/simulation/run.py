@@ -10,7 +10,7 @@ from chainrule.algorithms.loads import WRENCH_FRAMES
 from chainrule.arguments import flag, one_of
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import read_parameters, refuse_moving
+from chainrule.core.parameter_values import read_parameters, refuse_moving
 from chainrule.errors import ModelError
 
 if TYPE_CHECKING:

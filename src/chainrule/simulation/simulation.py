@@ -15,7 +15,7 @@ from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.derived import driven_velocities
 from chainrule.core.dimensions import refuse_named_batch
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import read_parameters
+from chainrule.core.parameter_values import read_parameters
 from chainrule.core.reading import read_joints
 from chainrule.errors import ShapeError, SimulationError, UnknownNameError, short_repr
 from chainrule.loops.constraints import residual as constraint_residual

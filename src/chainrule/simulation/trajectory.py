@@ -16,7 +16,7 @@ from chainrule.arguments import Array, number, one_of, positive, read_only, real
 from chainrule.control.motions.references import Reference
 from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.parameters import ParameterValues
+from chainrule.core.parameter_values import ParameterValues
 from chainrule.core.tables import data_array, data_frame
 from chainrule.display.words import RESULTS, called_here, unknown_attribute_of_result
 from chainrule.dynamics import energy

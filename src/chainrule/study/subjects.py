@@ -15,8 +15,8 @@ from chainrule.arguments import number, one_of, whole_number, word
 from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError
 from chainrule.robot.bodies import RigidBody
-from chainrule.robot.human import human_arm
-from chainrule.robot.human_body import SIDES
+from chainrule.robot.body_points import SIDES
+from chainrule.robot.human_arm import human_arm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -18,7 +18,7 @@ from chainrule.arguments import Array, number, whole_number
 from chainrule.control.motions.curves import Curve, minimum_jerk, quintic
 from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.bodies import rigid_body
-from chainrule.robot.human_body import to_left
+from chainrule.robot.body_points import to_left
 from chainrule.robot.robot import Robot
 from chainrule.study.activities import Activities, Activity, ReachPoint, WayPoint
 from chainrule.study.motions import MAX_SAMPLES, Grasp, Motion, sample

@@ -85,13 +85,13 @@ def test_killed_at_any_time(kernels):
     """Processes that fill a cache are killed at random; every entry that is there afterwards is whole and right."""
     code = """
 import itertools, numpy as np, chainrule as cr
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.compile.runtime import disk_cache
 for k in itertools.count():
     cr.load("planar_2r").scale_masses(1.0 + k % 40).gravity_torque([0.1, 0.2])
     if k % 40 == 39:
         disk_cache.clear()
-        jit_cache.clear()
+        memory_cache.clear()
 """
     rng = random.Random(0)
     for _ in range(25):

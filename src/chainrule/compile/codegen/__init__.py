@@ -13,7 +13,7 @@ How to add a target of compilation
    all files, and `targets.register` it. `robot.compiled.export("its name", path=...)` then finds it. Begin each with a
    comment that holds `targets.MARK`: files without it are not overwritten.
 5. For a target that runs in this process, write its modules here, load them in `runtime/`, keep what was built with
-   `jit_cache.keep`, and give it the methods of `backend.Backend`.
+   `memory_cache.keep`, and give it the methods of `backend.Backend`.
 6. Test that the emitter knows every entry of `tape.OPERATIONS`, and compare numbers with `robot.reference`:
    tests/compile/test_recipe_target.py does both for Python text.
 """

@@ -91,7 +91,7 @@ UNPACK = "ptr noalias %tile, ptr %dst, i64 %outer, i64 %inner, i64 %cols, i64 %r
 def pack(lanes: Lanes) -> str:
     """IR of `pack`: rows with any strides into a tile; missing rows repeat the last one.
 
-    Rows of adjacent numbers are read in squares and turned; others number by number.
+    Where the numbers of a row are adjacent, square blocks are loaded and transposed; elsewhere one number at a time.
     """
     W, V, s, size, item = lanes.width, lanes.vector, lanes.scalar, lanes.size, lanes.bits // 8
     rows = []
@@ -155,7 +155,7 @@ done:
 
 
 def unpack(lanes: Lanes) -> str:
-    """IR of `unpack`: a tile out to rows with any strides, in squares where numbers are adjacent."""
+    """IR of `unpack`: a tile out to rows with any strides, as transposed square blocks where a row is contiguous."""
     W, s, size, item = lanes.width, lanes.scalar, lanes.size, lanes.bits // 8
     rows = "".join(
         f"  %o{r} = mul i64 {r}, %outer\n  %p{r} = getelementptr i8, ptr %dst, i64 %o{r}\n" for r in range(W)

@@ -74,7 +74,7 @@ class _ProductSums:
         return found
 
     def of(self, value: Value) -> SumOfProducts:
-        """The sum that a value is."""
+        """A value as a sum of products: the terms that are added and those that are subtracted."""
         added: Pairs = []
         subtracted: Pairs = []
         stack = [(value, added, subtracted)]

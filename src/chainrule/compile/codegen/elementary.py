@@ -138,7 +138,7 @@ def _call(code: _Sincos, name: str, *arguments: str) -> str:
 
 
 def system_function(lanes: Lanes, name: str) -> str:
-    """IR of a function of vectors, by the system's function of doubles in every lane."""
+    """IR of a function of vectors that calls the C library's function of doubles once for each lane."""
     code = _Sincos(lanes)
     value = "poison"
     names = "yx"[: SYSTEM_FUNCTIONS[name]]

@@ -180,7 +180,7 @@ class Core(VectorBuilder):
 
     A value that a later part uses is written to scratch memory where it is computed, and read where it is used. In a
     long tape this also happens within a part: where more values wait than there are registers, the one whose next use
-    is farthest away goes to scratch memory. The compiler would choose as well, and take most of its time for it.
+    is farthest away is spilled, to scratch memory. The compiler would choose as well, and take most of its time for it.
     """
 
     def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from chainrule.compile.runtime import disk_cache, jit_cache
+from chainrule.compile.runtime import disk_cache, memory_cache
 from chainrule.errors import ChainruleError, ShapeError, import_optional, short_repr
 
 OPTIONS = ("-std=c++17",)
@@ -161,7 +161,7 @@ class CudaCode:
         """Queue a kernel on a stream of a device: addresses and whole numbers are its arguments."""
         module = self._modules.get(device)
         if module is None:
-            with jit_cache.compile_lock():
+            with memory_cache.compile_lock():
                 module = self._modules.get(device) or driver().load(
                     self.machine_code(driver().architecture(device)), device
                 )

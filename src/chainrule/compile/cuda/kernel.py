@@ -15,7 +15,7 @@ from chainrule.compile.cuda import device_arrays
 from chainrule.compile.cuda.device_arrays import DeviceArray
 from chainrule.compile.cuda.driver import CudaCode, processors
 from chainrule.compile.jacobian_products import signature
-from chainrule.compile.runtime import disk_cache, jit_cache
+from chainrule.compile.runtime import disk_cache, memory_cache
 from chainrule.compile.tape import Tape
 from chainrule.errors import ModelError, ShapeError
 from chainrule.functions.table import FUNCTIONS
@@ -90,7 +90,7 @@ class CudaKernel:
     def _code(self, bits: int) -> CudaCode:
         """The code for one precision; its text comes from the cache or is written now."""
         if bits not in self._codes:
-            with jit_cache.compile_lock():
+            with memory_cache.compile_lock():
                 if bits not in self._codes:
                     started = time.perf_counter()
                     text, self._facts[bits] = self._text(bits)

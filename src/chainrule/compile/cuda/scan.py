@@ -106,12 +106,12 @@ def bit_patterns(values: NDArray[np.floating[Any]], bits: int) -> list[int]:
 
 
 def code_count(rows: int) -> int:
-    """The number of codes for a batch."""
+    """The number of status codes for a batch: one for each warp."""
     return -(-rows // WARP)
 
 
 def worst_row(codes: NDArray[np.floating[Any]]) -> WorstRow | None:
-    """The worst row by the codes of all warps; None where all is well."""
+    """The worst row by the status codes of all warps; None where all is well."""
     if not codes.any():
         return None
     numbers = codes.astype(np.int64)

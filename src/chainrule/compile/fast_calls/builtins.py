@@ -17,7 +17,7 @@ import numpy as np
 from chainrule.compile.fast_calls import array_call
 from chainrule.compile.fast_calls import numpy_abi as abi
 from chainrule.compile.fast_calls.dispatch_table import DispatchTable
-from chainrule.compile.runtime import disk_cache, engine, jit_cache
+from chainrule.compile.runtime import disk_cache, engine, memory_cache
 
 
 def array_call_address() -> int:
@@ -27,7 +27,7 @@ def array_call_address() -> int:
 
 @cache
 def _code() -> engine.MachineCode:
-    with jit_cache.compile_lock():
+    with memory_cache.compile_lock():
         entry = disk_cache.read_or_compile(
             array_call.array_call(), {"robot": "all robots", "function": "array_call", "bits": 64}
         )
@@ -142,7 +142,7 @@ class _Definitions:
 
     def new(self, name: str, address: int, text: str) -> tuple[_MethodDef, object]:
         """A definition, and an object that the builtin must hold."""
-        with jit_cache.compile_lock():
+        with memory_cache.compile_lock():
             if len(self.in_use) >= self.next_scan:
                 self._scan()
             usable = self.gone and self.gone[0][0] < _collections()  # in a collection, builtins are gone in part only

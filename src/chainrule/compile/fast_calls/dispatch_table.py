@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 
 MAX_RECORDS = 128
 """Ways of calling one method that are remembered."""
@@ -96,7 +96,7 @@ class DispatchTable(_TableHolder):
             return
         names = tuple(map(sys.intern, pattern.keywords))
         record = np.array(_words(pattern._replace(keywords=names), target, finish), dtype=np.int64)
-        with jit_cache.compile_lock():
+        with memory_cache.compile_lock():
             self.kept += [pattern, names, finish]
             self.targets.append(target)
             self.records.append(record)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from chainrule.compile.codegen.vectorize import Lanes
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 from chainrule.compile.tape import SYSTEM_FUNCTIONS
 from chainrule.errors import MissingPackageError
 
@@ -87,7 +87,7 @@ def version() -> str:
 
 def compile_text(text: str) -> bytes:
     """IR to an object file."""
-    with jit_cache.compile_lock():
+    with memory_cache.compile_lock():
         machine = _machine()
         module = _module(text, machine)
         module.verify()
@@ -96,7 +96,7 @@ def compile_text(text: str) -> bytes:
 
 def assembly(text: str) -> str:
     """IR to assembly, for people to read."""
-    with jit_cache.compile_lock():
+    with memory_cache.compile_lock():
         machine = _machine()
         return str(machine.emit_assembly(_module(text, machine)))
 
@@ -112,7 +112,7 @@ class MachineCode:
     """An object file, loaded."""
 
     def __init__(self, content: bytes) -> None:
-        with jit_cache.compile_lock():
+        with memory_cache.compile_lock():
             machine = _machine()
             empty = llvm.parse_assembly(f'target triple = "{machine.triple}"')
             self._engine = llvm.create_mcjit_compiler(empty, machine)
@@ -122,7 +122,7 @@ class MachineCode:
 
     def address(self, name: str) -> int:
         """The address of a function."""
-        with jit_cache.compile_lock():
+        with memory_cache.compile_lock():
             found = self._engine.get_function_address(name)
         if not found:
             raise LookupError(f"the compiled code has no function {name!r}")

@@ -19,7 +19,7 @@ from chainrule.control.laws.targets import configurations
 from chainrule.control.requirements import gains, known_robot
 from chainrule.core.derived import driven_velocities, has_moving_mass
 from chainrule.core.evaluation import evaluate
-from chainrule.core.names import known_names, values_by_name
+from chainrule.core.joint_names import known_names, values_by_name
 from chainrule.core.rank import motions
 from chainrule.display.text import text_of_arrays
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted

@@ -33,8 +33,8 @@ from chainrule.model import (
     Screw,
     Shape,
 )
-from chainrule.robot import human_body
-from chainrule.robot.human_body import SIDES, to_left
+from chainrule.robot import body_points
+from chainrule.robot.body_points import SIDES, to_left
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
@@ -167,8 +167,8 @@ def human_arm(
         links.append(_segment(link, bodies[link], mass, height) if link in bodies else Link(link))
     tip = Vector(0.0, 0.0, -bodies["hand"].length * height)
     frames = [Frame("hand_tip", "hand", Transform(Rotation.identity(), tip))] + [
-        Frame(point, "torso", Transform(Rotation.identity(), human_body.point_of_body(point, height, side)))
-        for point in human_body.POINTS
+        Frame(point, "torso", Transform(Rotation.identity(), body_points.point_of_body(point, height, side)))
+        for point in body_points.POINTS
     ]
     notes = [
         f"Human {side} arm of seven joints",
@@ -274,14 +274,14 @@ def _geometries(bodies: dict[str, BodySegment], mass: float, height: float, side
         length = bodies[link].length * height
         radius = math.sqrt(bodies[link].mass * mass / (density * math.pi * length))
         shapes.append((link, Capsule(radius, max(length - radius, 0.0)), Vector(0.0, 0.0, -length / 2), SKIN))
-    hand, breadth = human_body.HAND_LENGTH * height, human_body.HAND_BREADTH * height
+    hand, breadth = body_points.HAND_LENGTH * height, body_points.HAND_BREADTH * height
     thumb = Vector(breadth * 0.65, 0.0, -hand * 0.42)
     shapes.append(("hand", Box(Vector(breadth, breadth / 3, hand)), Vector(0.0, 0.0, -hand / 2), SKIN))
     shapes.append(("hand", Capsule(breadth / 7, hand * 0.3), thumb, SKIN))
-    middle = to_left(side) * human_body.SHOULDER_TO_MIDLINE
-    trunk = Vector(human_body.TRUNK_DEPTH / 2, 0.1, 0.16) * height
-    head = Vector(human_body.HEAD_LENGTH / 2, human_body.HEAD_BREADTH / 2, (1 - human_body.CHIN_HEIGHT) / 2) * height
-    crown = 1 - human_body.SHOULDER_HEIGHT
+    middle = to_left(side) * body_points.SHOULDER_TO_MIDLINE
+    trunk = Vector(body_points.TRUNK_DEPTH / 2, 0.1, 0.16) * height
+    head = Vector(body_points.HEAD_LENGTH / 2, body_points.HEAD_BREADTH / 2, (1 - body_points.CHIN_HEIGHT) / 2) * height
+    crown = 1 - body_points.SHOULDER_HEIGHT
     shapes.append(("torso", Ellipsoid(trunk), Vector(0.0, middle, -0.14) * height, BODY))
     shapes.append(("torso", Capsule(0.035 * height, 0.06 * height), Vector(0.0, middle, 0.03) * height, BODY))
     shapes.append(("torso", Ellipsoid(head), Vector(0.0, middle * height, crown * height - head.z), BODY))

@@ -19,7 +19,7 @@ MAX_ENTRIES = 512
 
 
 class _Slot:
-    """A thing, and when it was last used."""
+    """A compiled object, and when it was last used."""
 
     __slots__ = ("last_use", "thing")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, real_array
-from chainrule.core.names import is_data_array
+from chainrule.core.joint_names import is_data_array
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.model import Model
 from chainrule.model.parameters import (

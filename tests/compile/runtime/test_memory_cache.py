@@ -11,7 +11,7 @@ import pytest
 from processes import run_python
 
 import chainrule as cr
-from chainrule.compile.runtime import jit_cache
+from chainrule.compile.runtime import memory_cache
 
 
 def test_a_forked_child_builds_kernels_of_its_own():
@@ -30,40 +30,40 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @pytest.fixture
 def empty_memory(monkeypatch):
-    monkeypatch.setattr(jit_cache, "_kept", {})
+    monkeypatch.setattr(memory_cache, "_kept", {})
 
 
 @pytest.mark.usefixtures("empty_memory")
 def test_a_thing_is_built_once_and_then_at_hand():
     built = []
     for _ in range(3):
-        assert jit_cache.get_or_build("key", lambda: built.append(1) or "thing") == "thing"
+        assert memory_cache.get_or_build("key", lambda: built.append(1) or "thing") == "thing"
     assert built == [1]
-    assert jit_cache.lookup("key") == "thing"
-    assert jit_cache.lookup("another key") is None
-    jit_cache.clear()
-    assert jit_cache.lookup("key") is None
+    assert memory_cache.lookup("key") == "thing"
+    assert memory_cache.lookup("another key") is None
+    memory_cache.clear()
+    assert memory_cache.lookup("key") is None
 
 
 @pytest.mark.usefixtures("empty_memory")
 def test_the_store_is_bounded_and_what_was_used_longest_ago_goes_first(monkeypatch):
-    monkeypatch.setattr(jit_cache, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(memory_cache, "MAX_ENTRIES", 3)
     for key in "abc":
-        jit_cache.get_or_build(key, lambda key=key: key.upper())
-    jit_cache.get_or_build("a", lambda: pytest.fail("a is at hand"))
-    jit_cache.lookup("b")
-    jit_cache.get_or_build("d", lambda: "D")
-    assert [jit_cache.lookup(key) for key in "abcd"] == ["A", "B", None, "D"]
+        memory_cache.get_or_build(key, lambda key=key: key.upper())
+    memory_cache.get_or_build("a", lambda: pytest.fail("a is at hand"))
+    memory_cache.lookup("b")
+    memory_cache.get_or_build("d", lambda: "D")
+    assert [memory_cache.lookup(key) for key in "abcd"] == ["A", "B", None, "D"]
 
 
 @pytest.mark.usefixtures("empty_memory")
 def test_building_one_thing_may_build_another_and_a_failure_leaves_nothing():
-    assert jit_cache.get_or_build("outer", lambda: jit_cache.get_or_build("inner", lambda: 1) + 1) == 2
-    assert jit_cache.lookup("inner") == 1
+    assert memory_cache.get_or_build("outer", lambda: memory_cache.get_or_build("inner", lambda: 1) + 1) == 2
+    assert memory_cache.lookup("inner") == 1
     with pytest.raises(ZeroDivisionError):
-        jit_cache.get_or_build("failed", lambda: 1 / 0)
-    assert jit_cache.lookup("failed") is None
-    assert jit_cache.get_or_build("failed", lambda: 3) == 3
+        memory_cache.get_or_build("failed", lambda: 1 / 0)
+    assert memory_cache.lookup("failed") is None
+    assert memory_cache.get_or_build("failed", lambda: 3) == 3
 
 
 @pytest.mark.usefixtures("empty_memory")
@@ -76,12 +76,12 @@ def test_threads_build_a_thing_once_and_nobody_waits_for_what_another_compiles()
         go_on.wait()
         return "slow"
 
-    jit_cache.get_or_build("ready", lambda: "ready")
-    workers = [threading.Thread(target=lambda: jit_cache.get_or_build("slow", build)) for _ in range(4)]
+    memory_cache.get_or_build("ready", lambda: "ready")
+    workers = [threading.Thread(target=lambda: memory_cache.get_or_build("slow", build)) for _ in range(4)]
     for worker in workers:
         worker.start()
     begun.wait()
-    assert jit_cache.get_or_build("ready", lambda: pytest.fail("it is at hand")) == "ready"
+    assert memory_cache.get_or_build("ready", lambda: pytest.fail("it is at hand")) == "ready"
     go_on.set()
     for worker in workers:
         worker.join()
