@@ -57,7 +57,8 @@ def test_every_example_of_every_help_runs(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = run(*words[1:])
     assert done.returncode == 0, done.stderr
-    expected = ("written: ", "warning: lost: ") if words[1] == "convert" else ("written: ",)
+    others = {"convert": ("warning: lost: ",), "study": ("note: ",)}  # notes say how a recording was read
+    expected = ("written: ", *others.get(words[1], ()))
     assert all(note.startswith(expected) for note in done.stderr.splitlines()), done.stderr
     assert done.stdout or done.stderr
     if "--json" in words:
