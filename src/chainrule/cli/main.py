@@ -24,7 +24,7 @@ from chainrule.errors import ChainruleError
 
 COMMANDS = (
     "about", "bench", "cache", "compare", "completion", "convert", "dataset", "demo", "doctor", "equations", "export",
-    "ik", "info", "pose", "simulate", "studio", "study", "torque", "workspace",
+    "ik", "info", "plot", "pose", "show", "simulate", "studio", "study", "torque", "workspace",
 )  # fmt: skip
 """Commands of the package; the function NAME in the file NAME.py beside this one."""
 
