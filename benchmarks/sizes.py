@@ -114,7 +114,7 @@ class Subject:
     @property
     def is_compiled(self) -> bool:
         model = self.robot.model if self.entry.whole else merged_model(self.robot)
-        return is_worth_compiling(Call.of(model, "", self.name, self.options))
+        return is_worth_compiling(Call.of(model, self.name, self.options))
 
     @property
     def takes_wrench(self) -> bool:

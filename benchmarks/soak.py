@@ -59,7 +59,7 @@ def calls(robot: cr.Robot) -> Iterator[tuple[str, Callable[..., Any]]]:
     for name, entry in FUNCTIONS.items():
         try:
             model = robot.model if entry.whole else merged_model(robot)
-            if not is_worth_compiling(Call.of(model, "", name, options_of(robot, name, {}))):
+            if not is_worth_compiling(Call.of(model, name, options_of(robot, name, {}))):
                 continue
             evaluate(robot, name, **arguments_of(robot, name, np.random.default_rng(0), 2))
         except cr.ChainruleError:  # it needs a tip, a load or a loop that this robot has not

@@ -338,8 +338,6 @@ class CompilingBackend:
 
     def kernel(self, call: Call) -> Kernel:
         """The compiled function of a call."""
-        if not call.fingerprint:
-            raise ValueError("a call is compiled by the fingerprint of its model, and this one has none")
 
         def build() -> Kernel:
             from chainrule.compile.kernel import Kernel  # under the lock: a fork must not happen in an import either

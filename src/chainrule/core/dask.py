@@ -415,5 +415,5 @@ def _with_arrays(result: Any, arrays: Mapping[tuple[Any, ...], Any], path: tuple
 def with_parts(result: Any, parts: Mapping[Any, Any]) -> Any:
     """A result with other parts in the places of its own."""
     if isinstance(result, Mapping):
-        return dict(parts)
+        return type(result)(parts)  # type: ignore[call-arg]
     return replace(result, **parts) if is_dataclass(result) else type(result)(**parts)  # type: ignore[type-var]

@@ -64,6 +64,8 @@ class FrameworkFunctions(ABC):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):
                 raise AttributeError(name)
+            if name in FUNCTIONS:  # declared after this module was imported
+                return MethodType(_method(name, FUNCTIONS[name]), self)
             here = called_here(name, ROBOT)
             if not here:
                 raise UnknownAttributeError.of("function", name, METHODS, f"robot.{self.framework}")

@@ -42,7 +42,7 @@ def texts(name: str, robots: list[cr.Robot]) -> Iterator[str]:
     for robot in robots:
         model = robot.model if FUNCTIONS[name].whole else merged_model(robot)
         options = options_of(robot, name, {})
-        if is_worth_compiling(Call.of(model, "", name, options)):
+        if is_worth_compiling(Call.of(model, name, options)):
             entry = FUNCTIONS[name]
             signature = CoreSignature(entry.argument_lengths(model, ()), entry.shape(model, options))
             tape = trace(model, name, **options)
