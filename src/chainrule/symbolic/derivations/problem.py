@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,27 +14,30 @@ from chainrule.core.derived import backend_of, merged_model
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument
-from chainrule.errors import ChainruleError, ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError
 from chainrule.functions.reference import leaves
 from chainrule.kinematics.configurations import random_state
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
-from chainrule.symbolic.algebra.ring import Element, to_sympy
-from chainrule.symbolic.algebra.units import (
-    DIMENSIONLESS,
-    Unit,
-    UnitError,
-    has_numbers_with_units,
-    unit,
-    unit_name,
-    unit_of,
-)
+from chainrule.symbolic.algebra.ring import Element
+from chainrule.symbolic.algebra.units import has_numbers_with_units
 from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms, round_count
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
+from chainrule.symbolic.derivations.quantities import (
+    NumberedSymbols,
+    Quantity,
+    column,
+    number_list,
+    number_matrix,
+    vector_text,
+)
 from chainrule.symbolic.documents.blocks import Block, Formula, Heading, Paragraph, TableBlock
 from chainrule.symbolic.documents.line_breaks import with_index
-from chainrule.symbolic.documents.printing import round_digits, superscript_powers
+
+__all__ = [
+    "DerivationProblem", "Quantity", "column", "number_list", "number_matrix", "vector_text",
+]  # fmt: skip
 
 MAX_JOINTS_IN_CHAIN = 8
 """Joints in a chain; the derivation of a longer one fits on no paper."""
@@ -45,28 +48,9 @@ MAX_MASS_MATRIX_TERMS = 10_000
 MAX_TERMS = 6000
 """Terms of all entries of a step; a derivation with more is refused."""
 
-AGREEMENT_TOLERANCE = 1e-9
-"""Relative difference by rounding between symbols and kernels."""
-
-ZERO_TOLERANCE = 1e-14
-"""Numbers below this are written as zero."""
-
 
 @dataclass(frozen=True)
-class Quantity:
-    """A result of a derivation: its name in LaTeX, its expression, its unit, and the number of the kernels.
-
-    The unit of a twist or wrench is that of its angular and of its linear part: "rad/s, m/s".
-    """
-
-    name: str
-    expression: Any
-    unit: str
-    kernel: Any = None
-
-
-@dataclass(frozen=True)
-class DerivationProblem:
+class DerivationProblem(NumberedSymbols):
     """A robot, its equations over symbols, and the state (q, qd, qdd) at which numbers are given."""
 
     robot: Mechanism
@@ -158,25 +142,15 @@ class DerivationProblem:
         """The unit of every symbol."""
         return {entry.symbol: entry.unit for entry in self.equations.symbols.entries}
 
+    @property
+    def subject(self) -> str:
+        """The robot, in words."""
+        return f"robot {self.robot.name!r}"
+
     @cached_property
     def is_symbolic(self) -> bool:
         """Whether all parameters with a unit are symbols, so that units can be checked."""
         return not has_numbers_with_units(self.equations.symbolic.model)
-
-    def check_units(self, quantity: Quantity) -> None:
-        """Refuse terms whose unit is not the quantity's. Nothing is checked where numbers stand for parameters."""
-        if not self.is_symbolic:
-            return
-        texts, entries = quantity.unit.split(", "), _entries(quantity.expression)
-        for i, entry in enumerate(entries):
-            expected = texts[i * len(texts) // len(entries)]
-            found = unit_of(entry, self._powers)
-            if found is not None and found != unit(expected):
-                raise UnitError(f"{quantity.name} should be in {expected}, and {entry!s:.80} is in {unit_name(found)}")
-
-    @cached_property
-    def _powers(self) -> dict[sp.Symbol, Unit]:
-        return {symbol: unit(text) if text != "rad" else DIMENSIONLESS for symbol, text in self.units.items()}
 
     # --- numbers ---
 
@@ -190,29 +164,6 @@ class DerivationProblem:
             for s, x in zip(part, numbers, strict=True)
         }
         return eqs.parameters | state
-
-    def number(self, expression: Any) -> Array:
-        """The numbers of an expression or matrix at the sample state."""
-        matrix = expression if isinstance(expression, sp.MatrixBase) else sp.Matrix([[expression]])
-        missing = sorted(str(s) for s in matrix.free_symbols - self.values.keys())
-        if missing:
-            raise ShapeError(
-                f"a derivation shows numbers, and {', '.join(missing)} has none; name parameters by the robot's own "
-                "symbols, or give numbers for them"
-            )
-        values = sp.lambdify(list(self.values), list(matrix), modules="numpy")(*self.values.values())
-        return np.array(values, dtype=float)
-
-    def check_number(self, name: str, expression: Any, kernel: Any) -> Array:
-        """The numbers of an expression; refused if the kernel's are different."""
-        value, other = self.number(expression), np.ravel(np.asarray(kernel, dtype=float))
-        size = max(1.0, float(np.abs(other).max(initial=0.0)))
-        if not np.abs(value - other).max(initial=0.0) <= AGREEMENT_TOLERANCE * size:
-            raise ChainruleError(
-                f"the symbols give {value.tolist()} for {name}, the kernels {other.tolist()}: this derivation of robot "
-                f"{self.robot.name!r} is not to be trusted; please report it with the robot's file"
-            )
-        return value
 
     def torque_quantities(self, name: str, entries: Iterable[sp.Expr], kernel: Array) -> list[Quantity]:
         """The entries of a vector of torques, one for each coordinate."""
@@ -229,17 +180,6 @@ class DerivationProblem:
             for j in range(0 if per else i, M.cols)
         ]
 
-    def numbers(self, quantities: Sequence[Quantity]) -> TableBlock:
-        """A table of quantities at the sample state, from the symbols and from the kernels, with units checked."""
-        rows = []
-        for quantity in quantities:
-            self.check_units(quantity)
-            value = self.check_number(quantity.name, quantity.expression, quantity.kernel)
-            kernel = np.ravel(np.asarray(quantity.kernel, dtype=float))
-            unit_text = superscript_powers(quantity.unit)
-            rows.append((Formula(quantity.name), number_list(value), number_list(kernel), unit_text))
-        return TableBlock(("at the sample state", "from the symbols", "from the kernel", "unit"), tuple(rows))
-
     def sample(self) -> list[Block]:
         """The section about the sample state."""
         rows = [
@@ -253,27 +193,6 @@ class DerivationProblem:
         return [Heading("Sample state"), Paragraph(text), TableBlock(header, tuple(rows))]
 
 
-def column(vector: Iterable[Any]) -> sp.Matrix:
-    """A vector of scalars as a column of expressions."""
-    return sp.Matrix([to_sympy(x) for x in vector])
-
-
-def number_matrix(values: Any) -> sp.Matrix:
-    """Numbers as a matrix, with rounding errors set to zero; one row of them as a column."""
-    return sp.Matrix(values).applyfunc(lambda x: sp.Integer(0) if abs(x) < ZERO_TOLERANCE else x)
-
-
-def vector_text(vector: Any) -> tuple[Any, ...]:
-    """A vector of scalars as text: (x, y, z)."""
-    x, y, z = (to_sympy(v) for v in vector)
-    return ("(", _short(x), ", ", _short(y), ", ", _short(z), ")")
-
-
-def number_list(values: Any) -> str:
-    """Numbers for a cell of a table."""
-    return ", ".join(f"{0.0 if abs(x) < ZERO_TOLERANCE else x:.6g}" for x in np.ravel(values))
-
-
 def _have(what: str) -> str:
     return "have" if what.endswith("s") else "has"
 
@@ -285,14 +204,6 @@ def _too_large(robot: Mechanism, why: str) -> ModelError:
         'parameters="numeric", if they are symbols; lock joints with robot.lock(...); or have its functions by named '
         "intermediate variables, robot.equations().intermediate()"
     )
-
-
-def _short(x: sp.Expr) -> sp.Expr:
-    return round_digits(x) if x.is_number else x
-
-
-def _entries(expression: Any) -> Any:
-    return list(expression) if isinstance(expression, sp.MatrixBase) else [expression]
 
 
 def _read_state(robot: Mechanism, state: Any) -> tuple[Array, Array, Array]:
