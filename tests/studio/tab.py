@@ -156,7 +156,7 @@ class Tab:
 
     def says(self, text):
         """Wait until the page shows a text anywhere: a notification, a panel."""
-        self.page.get_by_text(text).first.wait_for()
+        self.page.get_by_text(text).filter(visible=True).first.wait_for()
 
     def text(self):
         """All text that the page shows."""

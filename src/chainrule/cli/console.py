@@ -515,7 +515,7 @@ class PlainConsole(Console):
 def _break_lines(markup: str, width: int) -> Text:
     """Lines of text with markup, broken between words."""
     lines = []
-    for line in Text.from_markup(markup).split("\n", allow_blank=True):
+    for line in Text.from_markup(markup, emoji=False).split("\n", allow_blank=True):
         breaks, start, end = [], 0, 0
         for word in re.finditer(r"\s*\S+", line.plain):
             if word.end() - start > width and end > start:

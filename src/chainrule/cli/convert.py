@@ -66,10 +66,9 @@ def convert(robot: str, output: str, loading: Loading, exact: bool, force: bool,
     if not differences:
         echo("read again: nothing differs")
         return
-    lines = str(differences).splitlines()
-    echo(f"read again: {lines[0]}; `chainrule compare` lists them")
+    echo(f"read again: {str(differences).splitlines()[0]}; `chainrule compare` lists them")
     if differences.effect is not None:
-        echo(lines[-1])
+        echo(str(differences.effect))
 
 
 def _write(robot: Robot, output: str, exact: bool) -> list[str]:

@@ -91,6 +91,7 @@ class Equations(Advised, Matrices):
 
         >>> import chainrule as cr
         >>> cr.load("pendulum").equations().check_units()
+        Units of the equations of motion of robot 'pendulum'
         term              of            unit    ok
         M                 hinge, hinge  kg m^2  yes
         c                 hinge         zero    yes
