@@ -304,7 +304,9 @@ def test_bodies_are_dragged_only_while_somebody_asks_for_it_in_every_style():
     drawn.restyle("model")
     for part, node in drawn._meshes:
         (callback,) = node.on_drag.return_value.call_args.args
-        with pytest.raises(StopIteration):  # it ends without waiting; pages of other tests have this thread's event loop
+        with pytest.raises(
+            StopIteration
+        ):  # it ends without waiting; pages of other tests have this thread's event loop
             callback("event").send(None)
         assert dragged[-1] == (ARM.link_names[part.link], "event")
     drawn.drag_by(None)
