@@ -61,8 +61,9 @@ def at(robot: Mechanism, parameters: Mapping[str, ArrayLike]) -> At:
 class At:
     """Functions of a robot with parameters bound. Made by `robot.at`.
 
-    It has the functions of states, `simulate`, `simulation`, `sensitivities` and `inverse_kinematics`. What makes
-    another robot is not here: `robot.edit` does.
+    It has the functions of states, `simulate`, `simulation`, `sensitivities` and `inverse_kinematics`, and the views
+    `at`, `units`, `degrees`, `reference`, `torch`, `jax` and `casadi`. What makes another robot is not here:
+    `robot.edit` does.
     """
 
     def __init__(self, robot: Mechanism, parameters: Parameters) -> None:
@@ -80,6 +81,10 @@ class At:
         if name.startswith("_"):
             raise AttributeError(name)
         return _with_parameters(self._robot, self._parameters, self._robot, name)
+
+    def at(self, parameters: Mapping[str, ArrayLike]) -> At:
+        """The functions of the robot with other values of these parameters too."""
+        return at(self._robot, {**_as_given(self._parameters), **parameters})
 
 
 class AtSubject:
@@ -101,8 +106,12 @@ class AtSubject:
 def _with_parameters(robot: Mechanism, parameters: Parameters, owner: Any, name: str) -> Any:
     """A function of a robot or of its subject, with parameters bound."""
     function = getattr(type(owner), name, None)
-    if isinstance(function, property) and isinstance(getattr(owner, name), RobotSubject):
-        return AtSubject(getattr(owner, name), parameters)
+    if function is not None and not callable(function):  # a property
+        value = getattr(owner, name)
+        if isinstance(value, RobotSubject):
+            return AtSubject(value, parameters)
+        if callable(getattr(value, "at", None)):  # another view of the robot
+            return value.at(_as_given(parameters))
     if function is None or not takes_bound(function):
         what = f"robot {robot.name!r}" if owner is robot else repr(owner)
         raise AttributeError(
@@ -184,6 +193,13 @@ def _rows(parameters: ParameterValues, arguments: Sequence[Any]) -> Mapping[str,
     """Values as they are given, where they are those of each state of Dask arrays, and are cut as these are."""
     if all(array.ndim == 1 for array in parameters.arrays) or not any(map(holds_lazy, arguments)):
         return {}
+    return _as_given(parameters)
+
+
+def _as_given(parameters: Parameters) -> Mapping[str, Any]:
+    """Values of parameters by name, those of one number without a dimension of their own."""
+    if isinstance(parameters, Mapping):
+        return parameters
     return {name: x[..., 0] if x.shape[-1] == 1 else x for name, x in parameters.as_dict().items()}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import Parameter, Signature
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -49,15 +49,19 @@ class OperatorCall(NamedTuple):
 class FrameworkFunctions(ABC):
     """Functions of a robot in a framework: each takes and gives that framework's arrays.
 
-    The arguments are those of the Robot's methods of the same names. parameters={"forearm.mass": m} besides gives
-    numbers of the robot, as of `robot.at`, so that there are derivatives with respect to them.
+    The arguments are those of the Robot's methods of the same names. parameters={"forearm.mass": m} besides, or `at`,
+    gives numbers of the robot, as of `robot.at`, so that there are derivatives with respect to them.
     """
 
     framework: str
     """The attribute of a robot that has them."""
 
-    def __init__(self, robot: Mechanism) -> None:
-        self.robot = robot
+    def __init__(self, robot: Mechanism, bound: Mapping[str, Any] | None = None) -> None:
+        self.robot, self.bound = robot, bound or {}
+
+    def at(self, parameters: Mapping[str, Any]) -> Self:
+        """The same functions with other values of the robot's parameters, as of `robot.at`."""
+        return type(self)(self.robot, {**self.bound, **_mapping(parameters, "at", "{'LINK.mass': numbers}")})
 
     if not TYPE_CHECKING:  # type checkers know the names
 
@@ -149,9 +153,10 @@ def _method(name: str, entry: Function) -> Callable[..., Any]:
             chosen = dict(signature.bind(*arguments, **options).arguments)
         except TypeError as error:
             raise ShapeError(f"{caller}{signature}: {error}") from None
-        own = (*entry.arguments, TIP_WRENCH, APPLIED_WRENCH, "external", "parameters")
-        given = {k: chosen.pop(k) for k in own if k in chosen}
-        parameters = _mapping(given.pop("parameters", None), f"{caller}: parameters", "{'LINK.mass': numbers}")
+        inputs = (*entry.arguments, TIP_WRENCH, APPLIED_WRENCH, "external", "parameters")
+        given = {k: chosen.pop(k) for k in inputs if k in chosen}
+        own = _mapping(given.pop("parameters", None), f"{caller}: parameters", "{'LINK.mass': numbers}")
+        parameters = {**self.bound, **own}
         wrenches = _mapping(given.pop("external", None), f"{caller}: external", "{'LINK': wrench}")
         given |= {f"{WRENCH}{link}": wrench for link, wrench in wrenches.items()}
         link = chosen.pop("link", None) if entry.acts else None

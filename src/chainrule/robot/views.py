@@ -28,18 +28,32 @@ STATES: Mapping[str, Quantity] = {
 
 
 class View:
-    """Functions of a robot, or of a subject, with other units. What it is called stands in `called`."""
+    """Functions of a robot, or of a subject, with other units. What it is called stands in `called`.
+
+    They are those of `functions`, where that is given: of the robot with parameters bound.
+    """
 
     called = ""
 
-    def __init__(self, robot: Mechanism, owner: Any) -> None:
+    def __init__(self, robot: Mechanism, owner: Any, functions: Any = None) -> None:
         self._robot, self._owner = robot, owner
+        self._functions = owner if functions is None else functions
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._names()})
 
     def __repr__(self) -> str:
-        return f"<{self._owner!r}: {self.called}>"
+        return f"<{self._functions!r}: {self.called}>"
+
+    def at(self, parameters: Any) -> View:
+        """The same functions with other values of parameters, which are in SI, as of `robot.at`."""
+        return type(self)(self._robot, self._robot, self._functions.at(parameters))
+
+    @property
+    def reference(self) -> View:
+        """The same functions, interpreted."""
+        robot = self._robot.reference
+        return type(self)(robot, robot, None if self._functions is self._robot else self._functions.reference)
 
     def _names(self) -> list[str]:
         kind = type(self._owner)
@@ -51,7 +65,7 @@ class View:
             raise AttributeError(name)
         function = getattr(type(self._owner), name, None)
         if isinstance(function, property) and isinstance(getattr(self._owner, name), RobotSubject):
-            return type(self)(self._robot, getattr(self._owner, name))
+            return type(self)(self._robot, getattr(self._owner, name), getattr(self._functions, name))
         state = STATES.get(name) if self._owner is self._robot else None
         if state is None and not _is_of_states(function):
             if not hasattr(type(self._owner), name):
@@ -60,7 +74,7 @@ class View:
                 f"robot.{self.called} has the functions of states, and {name!r} is none of them; robot.{name} itself "
                 "has angles in radians and all else in SI"
             )
-        bound: Bound = getattr(self._owner, name)
+        bound: Bound = getattr(self._functions if state is None else self._owner, name)
 
         @wraps(bound)
         def call(*arguments: Any, **options: Any) -> Any:
@@ -82,15 +96,15 @@ class WithUnits(View):
 
     called = "units"
 
-    def __init__(self, robot: Mechanism, owner: Any) -> None:
+    def __init__(self, robot: Mechanism, owner: Any, functions: Any = None) -> None:
         import_optional("pint", "robot.units")
-        super().__init__(robot, owner)
+        super().__init__(robot, owner, functions)
 
     def _names(self) -> list[str]:
-        return [*(PROPERTIES if self._owner is self._robot else ()), *super()._names()]
+        return [*(PROPERTIES if self._functions is self._robot else ()), *super()._names()]
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and self._owner is self._robot and name in PROPERTIES:
+        if not name.startswith("_") and self._functions is self._robot and name in PROPERTIES:
             return quantity(getattr(self._robot, name), PROPERTIES[name])
         return super().__getattr__(name)
 
