@@ -59,11 +59,15 @@ def _format_option(name: str) -> Callable[[Any], Any]:
     "chainrule equations planar_2r --derivation newton-euler --q 0.3,0.6 --qd 1,0 --qdd 0,0",
     "chainrule equations planar_2r --parameters numeric --code c",
     "chainrule equations scara --kinematics --order zyx --latex scara.tex",
+    "chainrule equations planar_2r --terms h,accelerations",
     "chainrule equations pendulum --json",
     keywords={
         "take it with named intermediate variables, robot.equations(...).intermediate(), or with numbers for "
         "parameters, or lock joints with robot.lock(...)": "take --parameters numeric, or in Python "
         "robot.equations(...).intermediate() or robot.lock(...)",
+        'take them with named intermediate variables, robot.equations(...).intermediate("forward_dynamics"), or with '
+        "numbers for parameters, or lock joints with robot.lock(...)": "take --parameters numeric, or in Python "
+        'robot.equations(...).intermediate("forward_dynamics") or robot.lock(...)',
     },
 )
 @_format_option("latex")
@@ -71,7 +75,7 @@ def _format_option(name: str) -> Callable[[Any], Any]:
 @_format_option("markdown")
 @_format_option("notebook")
 @click.option("--code", type=OneOf("language", LANGUAGES), help="Print source code instead, in this language.")
-@click.option("--terms", metavar="NAMES", help="Terms of --code, such as M,tau, or T,pose_vector with --kinematics.")
+@click.option("--terms", metavar="NAMES", help="Which terms: h,accelerations; with --kinematics --code, T,pose_vector.")
 @click.option("--derivation", type=OneOf("method", METHODS), help="Step by step, by this method.")
 @click.option(
     "--parameters",
@@ -128,8 +132,7 @@ def run(
 ) -> tuple[dict[str, str], list[Path]]:
     """The texts to print, by their form, and the files that were written."""
     if options["code"] is not None:
-        names = None if options["terms"] is None else [name.strip() for name in options["terms"].split(",")]
-        return {options["code"]: _equations(robot, options).source_code(options["code"], names)}, []
+        return {options["code"]: _equations(robot, options).source_code(options["code"], _names(options))}, []
     document = _document(robot, options, state)
     texts: dict[str, str] = {}
     paths: list[Path] = []
@@ -150,8 +153,8 @@ def check(files: dict[str, str | None], options: dict[str, Any], *, state_given:
         raise click.UsageError("give either --kinematics or --derivation, which derives the equations of motion")
     if not options["kinematics"] and any(options[name] is not None for name in ("link", "frame", "order")):
         raise click.UsageError("--link, --frame and --order belong to --kinematics")
-    if options["terms"] is not None and code is None:
-        raise click.UsageError("--terms belongs to --code, and names the terms of which source code is printed")
+    if options["terms"] is not None and code is None and (derivation is not None or options["kinematics"]):
+        raise click.UsageError("--terms names terms of the equations of motion, or with --code those of --kinematics")
     if code is not None and any(path is not None for path in files.values()):
         raise click.UsageError("--code prints source code: give it without --latex, --html, --markdown and --notebook")
     if state_given and derivation is None:
@@ -165,9 +168,16 @@ def check(files: dict[str, str | None], options: dict[str, Any], *, state_given:
 
 def _document(robot: Robot, options: dict[str, Any], state: State | None) -> Document:
     if options["derivation"] is None:
-        return _equations(robot, options).document(shorthand=options["shorthand"])
+        found = _equations(robot, options)
+        chosen = {"terms": _names(options)} if isinstance(found, Equations) else {}
+        return found.document(shorthand=options["shorthand"], **chosen)
     document = derive(robot, options["derivation"], parameters=options["parameters"], state=state)
     return document.with_style(shorthand=options["shorthand"])
+
+
+def _names(options: dict[str, Any]) -> list[str] | None:
+    """The terms that are asked for."""
+    return None if options["terms"] is None else [name.strip() for name in options["terms"].split(",")]
 
 
 def _equations(robot: Robot, options: dict[str, Any]) -> Equations | KinematicEquations:

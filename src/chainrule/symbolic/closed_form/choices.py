@@ -22,6 +22,8 @@ class Choices:
     numeric: bool = False
     numbers: Mapping[str, Any] = field(default_factory=dict)
     symbols: Mapping[str, str | sp.Symbol] = field(default_factory=dict)
+    plain: bool = False
+    """Whether symbols are made without assumptions."""
 
     @staticmethod
     def of(parameters: Any = "symbolic", symbols: Any = None) -> Choices:

@@ -118,7 +118,7 @@ class DAEEquations:
     @cached_property
     def tau(self) -> list[sp.Symbol]:
         """Torques of the motors."""
-        return [sp.Symbol(f"tau_{i + 1}", real=True) for i in range(self.symbolic.model.nv)]
+        return self.symbolic.tau
 
     @cached_property
     def unknowns(self) -> sp.ImmutableMatrix:

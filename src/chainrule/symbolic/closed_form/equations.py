@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import sympy as sp
 
-from chainrule.algorithms.jacobians import FRAMES
-from chainrule.arguments import one_of
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.reading import find_link
 from chainrule.core.unit_report import UnitReport
 from chainrule.display.text import Advised
 from chainrule.errors import ModelError
@@ -25,6 +22,7 @@ from chainrule.symbolic.closed_form.summary import outline, summary
 from chainrule.symbolic.closed_form.symbol_table import NamedSymbol, SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.closed_form.terms import Terms
+from chainrule.symbolic.closed_form.wrenches import symbolic_wrenches, with_wrenches
 from chainrule.symbolic.documents.document import Document
 
 MAX_SHOWN_JOINTS = 3
@@ -37,9 +35,11 @@ def equations(
     *,
     symbols: Mapping[Any, Any] | None = None,
     simplify: bool = True,
-    tip_wrench: str | None = None,
+    tip_wrench: Any = None,
+    external: Any = None,
+    frame: str | None = None,
 ) -> Equations:
-    """The equations of motion of a robot in closed form: SymPy matrices M, C, g, tau and others.
+    """The equations of motion of a robot in closed form: SymPy matrices M, C, g, h, tau, accelerations and others.
 
     Parameters
     ----------
@@ -54,22 +54,24 @@ def equations(
     simplify
         Factor the coefficients, which takes time if they are long.
     tip_wrench
-        The axes of a wrench F that the end-effector applies to its surroundings, whose torques J^T F are the term
-        `external` of tau: "body", its own, "world", those of the base, or "space", with the moment about the origin of
-        the base. F is (m_x, m_y, m_z, f_x, f_y, f_z).
+        True for a wrench F that the end-effector applies to its surroundings, whose torques J^T F are in the term
+        `external` of tau: (m_x, m_y, m_z, f_x, f_y, f_z). Six numbers instead say which components are not zero.
+    external
+        Wrenches that act on links: True for all moving links, names of links or frames, or a dictionary from these to
+        six numbers. That on link 2 is (m_e2x, .., f_e2z).
+    frame
+        Of the wrenches: "world" by default, "body" or "space", as of robot.inverse_dynamics.
     """
-    if tip_wrench is not None:
-        one_of(FRAMES, tip_wrench, "frame of a wrench", "equations")
-        find_link(robot)
     if not robot.model.nv:
         raise ModelError(f"robot {robot.model.name!r} has no degrees of freedom, and so no equations of motion")
     require(robot, "mass_matrix")
-    return Equations(robot, symbolic_model(merged_model(robot), parameters, symbols), simplify, tip_wrench)
+    model = symbolic_model(merged_model(robot), parameters, symbols)
+    return Equations(robot, model, simplify, symbolic_wrenches(robot, tip_wrench, external, frame))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations(Advised, Matrices):
-    """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction (+ J^T F), as SymPy matrices.
+    """tau = M(q) qdd + h(q, qd) (+ J^T F), with h = C qd + g + springs + friction, as SymPy matrices.
 
     q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values; `symbols` is
     the table of both by name. `subs` puts numbers or other symbols in for some.
@@ -118,7 +120,7 @@ class Equations(Advised, Matrices):
         others = {s: value for s, value in self.symbolic.parameters.items() if s in kept}
         symbolic = replace(self.symbolic, parameters={**base.values, **others})
         terms = TermsInBaseParameters(self.symbolic, base)
-        return EquationsInBaseParameters(self.robot, symbolic, self.simplify, self.tip_wrench, base.definitions, terms)
+        return EquationsInBaseParameters(self.robot, symbolic, self.simplify, self.wrenches, base.definitions, terms)
 
     def intermediate(self, *functions: str) -> Intermediate:
         """Functions of the robot by named intermediate variables, as the algorithms compute them.
@@ -129,9 +131,12 @@ class Equations(Advised, Matrices):
 
     # --- text ---
 
-    def document(self, *, shorthand: bool = False) -> Document:
-        """All terms and the parameters as a document, to be saved as LaTeX, HTML and others."""
-        return summary(self, shorthand=shorthand)
+    def document(self, *, shorthand: bool = False, terms: Sequence[str] | None = None) -> Document:
+        """All terms and the parameters as a document, to be saved as LaTeX, HTML and others.
+
+        `terms` are the names of those that are wanted, such as ["h", "accelerations"]; M, c, g and so on by default.
+        """
+        return summary(self, shorthand=shorthand, terms=terms)
 
     def __str__(self) -> str:
         return self.document().text()
@@ -178,7 +183,8 @@ class EquationsInBaseParameters(Equations):
         base = [
             NamedSymbol(symbol.name, symbol, str(meaning), "", self.parameters[symbol]) for symbol, meaning in self.base
         ]
-        return SymbolTable([*own, *base], f"robot {self.robot.model.name!r} in base parameters")
+        table = SymbolTable([*own, *base], f"robot {self.robot.model.name!r} in base parameters")
+        return with_wrenches(table, self.wrenches, f"robot {self.robot.model.name!r} in base parameters")
 
     def subs(self, old: Any, new: Any = None) -> Self:
         """Refused: base parameters are combinations of the symbols that could be replaced."""

@@ -21,6 +21,9 @@ from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symboli
 from chainrule.symbolic.documents import printing
 from chainrule.symbolic.source_code.exports import MatrixFunction, export
 
+STATE = {"q": "q", "qd": "qd", "qdd": "qdd", "tau": "torques", "wrench": "wrench"}
+"""Argument of a term -> the attribute with its symbols."""
+
 
 class Forms(ABC):
     """Named terms, expressions or matrices in the symbols of a state and in parameters, and how they are written."""
@@ -28,7 +31,7 @@ class Forms(ABC):
     SUBJECT: ClassVar[str]
     """What the terms belong to, as error messages name it."""
     ARGUMENTS: ClassVar[Mapping[str, tuple[str, ...]]]
-    """Term -> its arguments, among q, qd, qdd and wrench."""
+    """Term -> its arguments, among q, qd, qdd, tau and wrench."""
     MAIN_TERM: ClassVar[str]
     """The term that is written if none is named."""
     MAIN_TERMS: ClassVar[tuple[str, ...]]
@@ -105,14 +108,16 @@ class Forms(ABC):
     def lambdify(self, name: str | None = None, parameters: Mapping[Any, float] | None = None) -> Callable[..., Array]:
         """A NumPy function for a term, batched over leading dimensions.
 
-        Terms of the equations of motion are functions of (q, qd, qdd, wrench), "tau" by default; those of kinematic
-        equations of q, "T" by default. `parameters`, by symbol or name, replace values of the robot.
+        Terms of the equations of motion are functions of (q, qd, qdd, wrench), "tau" by default, but "accelerations"
+        of (q, qd, tau, wrench); those of kinematic equations of q, "T" by default. `parameters`, by symbol or name,
+        replace values of the robot.
         """
         values = dict(self.parameters)
         for key, value in (parameters or {}).items():
             values[self._parameter(key)] = number(value, f"the parameter {key}")
         term = self._main(name)
-        groups = self._state()
+        from_torques = "tau" in self.ARGUMENTS[name or self.MAIN_TERM]
+        groups = {key: group for key, group in self._state().items() if key != ("qdd" if from_torques else "tau")}
         symbols = [*(s for group in groups.values() for s in group), *self.parameters]
         safe = _safe_symbols(symbols)
         entries = [x.xreplace(safe) for x in _as_matrix(term)]
@@ -121,7 +126,7 @@ class Forms(ABC):
         order = [values[symbol] for symbol in self.parameters]
 
         def evaluate(q: Any, qd: Any = None, qdd: Any = None, wrench: Any = None) -> Array:
-            state = {"q": q, "qd": qd, "qdd": qdd, "wrench": wrench}
+            state = {"q": q, "qd": qd, "tau" if from_torques else "qdd": qdd, "wrench": wrench}
             parts = [_rows(state[key], len(group), key) for key, group in groups.items()]
             arguments = [part[..., i] for part in parts for i in range(part.shape[-1])]
             batch = np.broadcast_shapes(*(a.shape for a in arguments))
@@ -131,6 +136,11 @@ class Forms(ABC):
         def evaluate_position(q: Any) -> Array:
             return evaluate(q)
 
+        def evaluate_motion(q: Any, qd: Any = None, tau: Any = None, wrench: Any = None) -> Array:
+            return evaluate(q, qd, tau, wrench)
+
+        if from_torques:
+            return evaluate_motion
         return evaluate if len(groups) > 1 else evaluate_position
 
     def _parameter(self, key: Any) -> sp.Symbol:
@@ -166,13 +176,13 @@ class Forms(ABC):
         return export(sources, language, self.parameters, prefix or self.robot.model.name)
 
     def arguments_of(self, name: str) -> tuple[str, ...]:
-        """The arguments of a term, among q, qd, qdd and wrench."""
-        return tuple(group for group in self.ARGUMENTS[name] if getattr(self, group))
+        """The arguments of a term, among q, qd, qdd, tau and wrench."""
+        return tuple(group for group in self.ARGUMENTS[name] if group in self._state())
 
     def _state(self) -> dict[str, list[sp.Symbol]]:
         """The symbols of each part of the state that any term depends on."""
         used = {group for groups in self.ARGUMENTS.values() for group in groups}
-        groups = {group: getattr(self, group) for group in ("q", "qd", "qdd", "wrench") if group in used}
+        groups = {group: getattr(self, attribute) for group, attribute in STATE.items() if group in used}
         return {name: symbols for name, symbols in groups.items() if symbols}
 
     # --- text ---

@@ -15,7 +15,7 @@ import sympy as sp
 
 from chainrule.compile.graph import Graph
 from chainrule.compile.symbol_array import with_symbols
-from chainrule.core.evaluation import options_of
+from chainrule.core.evaluation import options_of, require
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.functions import reference
@@ -54,16 +54,17 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
     for name in functions:
         if name not in FUNCTIONS:
             raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
-        if not set(FUNCTIONS[name].arguments) <= {"q", "qd", "qdd"}:
-            raise ShapeError(f"{name} is not a function of q, qd and qdd alone, so that it has no such list")
-    symbols = [*symbolic.q, *symbolic.qd, *symbolic.qdd, *symbolic.parameters]
+        if not set(FUNCTIONS[name].arguments) <= {"q", "qd", "qdd", "tau"}:
+            raise ShapeError(f"{name} is not a function of q, qd, qdd and tau alone, so that it has no such list")
+        require(robot, name)
+    symbols = [*symbolic.q, *symbolic.qd, *symbolic.qdd, *symbolic.tau, *symbolic.parameters]
     graph = Graph()
     nodes = dict(zip(map(str, symbols), graph.argument(0, len(symbols)), strict=True))
     models = {
         on_axes: (frames_on_axes(symbolic.model) if on_axes else symbolic.model).map(lambda x, _: _node_of(x, nodes))
         for on_axes in {_is_of_joints(name) for name in functions}
     }
-    state = {"q": symbolic.q, "qd": symbolic.qd, "qdd": symbolic.qdd}
+    state = {"q": symbolic.q, "qd": symbolic.qd, "qdd": symbolic.qdd, "tau": symbolic.tau}
     results, sizes = [], []
     for name in functions:
         arguments = [[nodes[str(s)] for s in state[a]] for a in FUNCTIONS[name].arguments]

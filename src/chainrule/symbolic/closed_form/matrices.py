@@ -8,33 +8,32 @@ from typing import Any, ClassVar
 
 import sympy as sp
 
-from chainrule.algorithms import friction, statics
+from chainrule.algorithms import friction
+from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.model import Dof, edits
-from chainrule.spatial import Wrench
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
 from chainrule.symbolic.algebra.translation import expression_of
+from chainrule.symbolic.closed_form.accelerations import TooLongError, accelerations, inverse_in_blocks
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms_of, round_count
-from chainrule.symbolic.closed_form.symbol_table import NamedSymbol, SymbolTable
+from chainrule.symbolic.closed_form.symbol_table import SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
 from chainrule.symbolic.closed_form.terms import Terms
-from chainrule.symbolic.closed_form.verification import TipLoad, check_term
+from chainrule.symbolic.closed_form.verification import check_term
+from chainrule.symbolic.closed_form.wrenches import SymbolicWrench, with_wrenches
 
 MAX_MATRIX_TERMS = 150_000
 """Terms of a matrix; a matrix with more is refused, since no one can read it."""
 
-WRENCH = ("m_x", "m_y", "m_z", "f_x", "f_y", "f_z")
-"""Names of the wrench at the tip: its moment and its force."""
-
 ARGUMENTS = {
     "M": ("q",), "C": ("q", "qd"), "c": ("q", "qd"), "centrifugal": ("q", "qd"), "coriolis": ("q", "qd"), "g": ("q",),
-    "spring": ("q",), "friction": ("qd",), "external": ("q", "wrench"), "tau": ("q", "qd", "qdd", "wrench"),
+    "spring": ("q",), "friction": ("qd",), "h": ("q", "qd"), "external": ("q", "wrench"),
+    "tau": ("q", "qd", "qdd", "wrench"), "accelerations": ("q", "qd", "tau", "wrench"),
 }  # fmt: skip
 """Term of the equations of motion -> its arguments."""
 
@@ -58,7 +57,7 @@ class SymbolicLaw:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matrices(Forms):
-    """tau = M(q) qdd + C(q, qd) qd + g(q) + springs + friction (+ J^T F) of a robot, as SymPy matrices.
+    """tau = M(q) qdd + h(q, qd) (+ J^T F) of a robot, h = C qd + g + springs + friction, as SymPy matrices.
 
     q, qd and qdd are the symbols of the state; `parameters` the symbols of the robot, with their values.
     """
@@ -67,13 +66,13 @@ class Matrices(Forms):
     ARGUMENTS = ARGUMENTS
     MAIN_TERM = "tau"
     MAIN_TERMS = ("M", "c", "g")
-    PARTS: ClassVar = {"tau": ("M", "c", "g")}
+    PARTS: ClassVar = {"tau": ("M", "c", "g"), "h": ("c", "g"), "accelerations": ("M", "c", "g")}
 
     robot: Mechanism
     symbolic: SymbolicModel
     simplify: bool = True
-    tip_wrench: str | None = None
-    """The axes of the wrench that the end-effector applies to its surroundings; None where there is none."""
+    wrenches: tuple[SymbolicWrench, ...] = ()
+    """What the end-effector applies to its surroundings, and what acts on links."""
 
     # --- symbols ---
 
@@ -93,22 +92,19 @@ class Matrices(Forms):
         return self.symbolic.qdd
 
     @property
+    def torques(self) -> list[sp.Symbol]:
+        """The symbols tau_1, tau_2, .. of the torques, in which the accelerations are."""
+        return self.symbolic.tau
+
+    @property
     def wrench(self) -> list[sp.Symbol]:
-        """Moment and force that the end-effector applies to its surroundings; none unless there is a `tip_wrench`."""
-        return [] if self.tip_wrench is None else [sp.Symbol(name, real=True) for name in WRENCH]
+        """Symbols of the wrenches, moment before force: that of the tip first, then those on links."""
+        return [symbol for wrench in self.wrenches for symbol in wrench.symbols]
 
     @property
     def symbols(self) -> SymbolTable:
         """Symbols by name, such as symbols["L_2"]; shown as a table with the meaning, unit and number of each."""
-        if self.tip_wrench is None:
-            return self.symbolic.symbols
-        words = {"m": ("N m", "moment"), "f": ("N", "force")}
-        entries = [
-            NamedSymbol(s.name, s, f"{words[s.name[0]][1]} of the tip on its surroundings along {s.name[-1]}, "
-                        f"{self.tip_wrench} axes", words[s.name[0]][0])
-            for s in self.wrench
-        ]  # fmt: skip
-        return SymbolTable([*self.symbolic.symbols.entries, *entries], f"robot {self.robot.model.name!r}")
+        return with_wrenches(self.symbolic.symbols, self.wrenches, f"robot {self.robot.model.name!r}")
 
     @property
     def parameters(self) -> dict[sp.Symbol, float]:
@@ -175,14 +171,41 @@ class Matrices(Forms):
         return self._verify("friction", sp.ImmutableMatrix(rows))
 
     @cached_property
+    def h(self) -> sp.ImmutableMatrix:
+        """Everything but M qdd and wrenches: C qd + g + springs + friction, as in tau = M qdd + h: n by 1."""
+        parts = (self.c, self.g, self.spring, self.friction)
+        return self._verify("h", sp.ImmutableMatrix([sp.Add(*(part[i] for part in parts)) for i in range(len(self.q))]))
+
+    @cached_property
     def external(self) -> sp.ImmutableMatrix:
-        """Torques J^T F of the wrench at the tip, zero where there is none: n by 1."""
-        if self.tip_wrench is None:
-            return sp.ImmutableMatrix.zeros(len(self.q), 1)
+        """Torques that the wrenches take: J^T F of that of the tip, less J^T W of those on links: n by 1."""
         q, _, _ = self.symbolic.state()
-        F = Wrench.of([self.symbolic.ring.variable(s) for s in self.wrench])
-        tau = statics.static_torque(self.symbolic.model, q, find_link(self.robot), F, self.tip_wrench)
+        tau: list[Any] = [0] * len(self.q)
+        for wrench in self.wrenches:
+            own = wrench.torque(self.symbolic.model, self.symbolic.ring, q)
+            tau = [a + b for a, b in zip(tau, own, strict=True)]
         return self._verify("external", to_matrix(([x] for x in tau), self._shape))
+
+    @cached_property
+    def accelerations(self) -> sp.ImmutableMatrix:
+        """Accelerations M^-1 (tau - h), less J^T F in the brackets, in the symbols `torques` of tau: n by 1.
+
+        Joints that share no inertia are solved one by one. Refused where the inverse of M is too long to read.
+        """
+        require(self.robot, "forward_dynamics")
+        self.refuse_long_terms("M", "c", "g")
+        try:
+            blocks = inverse_in_blocks(self.elements.M)
+        except TooLongError as error:
+            raise ModelError(
+                f"the accelerations of robot {self.robot.model.name!r} in closed form {error}, which nobody can read; "
+                'take them with named intermediate variables, robot.equations(...).intermediate("forward_dynamics"), '
+                "or with numbers for parameters, or lock joints with robot.lock(...)"
+            ) from None
+        known = zip(self.torques, self.h, self.external, strict=True)
+        driving = [tau - h - external for tau, h, external in known]
+        found = sp.ImmutableMatrix(accelerations(blocks, driving, self._shape))
+        return self._verify("accelerations", found)
 
     def arguments_of(self, name: str) -> tuple[str, ...]:
         """The arguments of a term, among q, qd, qdd and wrench."""
@@ -256,8 +279,7 @@ class Matrices(Forms):
 
     def _verify(self, name: str, found: Any) -> Any:
         """The term, if it agrees with the robot's own function at random states; refused otherwise."""
-        load = None if self.tip_wrench is None else TipLoad(find_link(self.robot), self.tip_wrench, self.wrench)
-        check_term(name, found, self.symbolic, self._other_values, load)
+        check_term(name, found, self.symbolic, self._other_values, self.wrenches)
         return NamedMatrix.of(found, self.symbols) if isinstance(found, sp.MatrixBase) else found
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError, UnknownNameError
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
@@ -18,23 +19,47 @@ VELOCITY_TERM = r"C \dot{q}"
 """The name of the velocity torques in LaTeX: c with an index would be a cosine."""
 
 
+TERMS = {
+    "M": ("M", "The mass matrix"),
+    "C": ("C", "Christoffel's matrix"),
+    "c": (VELOCITY_TERM, "Centrifugal and Coriolis torques"),
+    "centrifugal": (r"c_{\mathrm{centrifugal}}", "Centrifugal torques"),
+    "coriolis": (r"c_{\mathrm{Coriolis}}", "Coriolis torques"),
+    "g": ("g", "Gravity"),
+    "spring": (r"\tau_s", "Springs"),
+    "friction": (r"\tau_f", "Friction"),
+    "h": ("h", "All but accelerations and wrenches"),
+    "external": (r"J^{T} F", "The wrench at the tip"),
+    "tau": (r"\tau", "Torques"),
+    "accelerations": (r"\ddot{q}", "Accelerations"),
+}
+"""Term of the equations of motion -> its name in LaTeX, and its description."""
+
+SUMMANDS = ("M", "c", "g", "spring", "friction", "external")
+"""The terms that tau is the sum of."""
+
+
 def terms_not_zero(equations: Matrices) -> list[tuple[str, str, sp.Matrix]]:
     """The terms that are not zero: the name of each in LaTeX, its description, and its matrix."""
-    terms = [
-        ("M", "The mass matrix", equations.M),
-        (VELOCITY_TERM, "Centrifugal and Coriolis torques", equations.c),
-        ("g", "Gravity", equations.g),
-        (r"\tau_s", "Springs", equations.spring),
-        (r"\tau_f", "Friction", equations.friction),
-        (r"J^{T} F", "The wrench at the tip", equations.external),
-    ]
+    terms = [(*_name_and_words(equations, name), equations.term(name)) for name in SUMMANDS]
     return [(name, words, matrix) for name, words, matrix in terms if any(x != 0 for x in matrix)]
+
+
+def _name_and_words(equations: Matrices, term: str) -> tuple[str, str]:
+    """The name of a term in LaTeX, and its description."""
+    if term != "external":
+        return TERMS[term]
+    of_tip = any(wrench.is_of_tip for wrench in equations.wrenches)
+    of_links = any(not wrench.is_of_tip for wrench in equations.wrenches)
+    if of_tip and of_links:
+        return r"J^{T} F - \sum_i J_i^{T} W_i", "The wrenches at the tip and on links"
+    return (r"- \sum_i J_i^{T} W_i", "The wrenches on links") if of_links else TERMS[term]
 
 
 def sum_of_terms(equations: Matrices) -> Equation:
     """The equation of tau and the sum of the terms that are not zero."""
     parts = [r"M \ddot{q}" if name == "M" else name for name, _, _ in terms_not_zero(equations)]
-    return Equation((Formula(r"\tau"), Formula(" + ".join(parts))))
+    return Equation((Formula(r"\tau"), Formula(" + ".join(parts).replace("+ -", "-"))))
 
 
 def outline(equations: Matrices) -> Document:
@@ -46,8 +71,10 @@ def outline(equations: Matrices) -> Document:
     return Document(f"Equations of motion of {equations.robot.model.name}", blocks)
 
 
-def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
+def summary(equations: Matrices, *, shorthand: bool = False, terms: Sequence[str] | None = None) -> Document:
     """A document of the terms, the meaning and the values of the symbols, and the joints.
+
+    `terms` are the names of those that are wanted; by default, those of which tau is the sum.
 
     >>> import chainrule as cr
     >>> from chainrule.symbolic.closed_form import equations
@@ -55,15 +82,36 @@ def summary(equations: Matrices, *, shorthand: bool = False) -> Document:
     'Equations of motion of pendulum'
     """
     equations.refuse_long_terms("M", "c", "g")
-    terms = terms_not_zero(equations)
-    blocks: list[Block] = [sum_of_terms(equations)]
-    for name, words, matrix in terms:
+    if terms is None:
+        shown = terms_not_zero(equations)
+        blocks: list[Block] = [sum_of_terms(equations)]
+    else:
+        shown = [(*_name_and_words(equations, name), equations.term(name)) for name in _check_terms(terms)]
+        blocks = [Equation((Formula(r"\ddot{q}"), Formula(_solution(equations))))] if "accelerations" in terms else []
+    for name, words, matrix in shown:
         blocks += [Heading(words, 2), Equation((Formula(name), matrix))]
-    matrices = [matrix for _, _, matrix in terms]
+    matrices = [matrix for _, _, matrix in shown]
     style = style_of(equations, shorthand=shorthand)
     blocks += [*short_names(matrices, style), *parameter_table(equations, matrices), *joint_table(equations.robot)]
     blocks.append(Paragraph("SI units. Entries of a matrix that are not listed are zero."))
     return Document(f"Equations of motion of {equations.robot.model.name}", tuple(blocks), style)
+
+
+def _check_terms(terms: Sequence[str]) -> Sequence[str]:
+    """Names of terms, checked."""
+    if isinstance(terms, str):
+        raise ShapeError(f"document takes a list of terms, such as [{terms!r:.60}], not a text")
+    for name in terms:
+        if name not in TERMS:
+            raise UnknownNameError.of("term", name, TERMS, "the equations of motion")
+    return terms
+
+
+def _solution(equations: Matrices) -> str:
+    """M^-1 (tau - h), less the torques of the wrenches, in LaTeX."""
+    name, _ = _name_and_words(equations, "external")
+    less = f" - {name}".replace("- -", "+").replace("F - ", "F + ") if equations.wrenches else ""
+    return rf"M^{{-1}} \left(\tau - h{less}\right)"
 
 
 def style_of(equations: Forms, *, shorthand: bool) -> Style:

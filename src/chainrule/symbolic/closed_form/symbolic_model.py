@@ -52,6 +52,12 @@ class SymbolicModel:
     symbols: SymbolTable
     choices: Choices = field(default_factory=Choices)
 
+    @property
+    def tau(self) -> list[sp.Symbol]:
+        """The symbols tau_1, tau_2, .. of the torques, in which accelerations are."""
+        assumptions = {} if self.choices.plain else {"real": True}
+        return [sp.Symbol(f"tau_{i + 1}", **assumptions) for i in range(len(self.q))]
+
     def state(self) -> tuple[list[Element], list[Element], list[Element]]:
         """The symbols q, qd and qdd as elements of the ring."""
         q, qd, qdd = ([self.ring.variable(s) for s in part] for part in (self.q, self.qd, self.qdd))

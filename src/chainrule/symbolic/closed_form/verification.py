@@ -6,7 +6,7 @@ The functions run on the model's numbers, as they are written, and know nothing 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from chainrule.functions import reference
 from chainrule.model import Model
 from chainrule.symbolic.algebra.evaluation import evaluate
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel
+from chainrule.symbolic.closed_form.wrenches import SymbolicWrench
 
 STATES = 4
 """Random states at which a closed form is compared."""
@@ -30,11 +31,12 @@ ROUNDING = 1e-12
 
 
 class RandomStates(NamedTuple):
-    """Random states: q, qd and qdd, a row each."""
+    """Random states: q, qd, qdd and tau, a row each."""
 
     q: Array
     qd: Array
     qdd: Array
+    tau: Array
 
 
 def random_states(model: Model) -> RandomStates:
@@ -42,14 +44,14 @@ def random_states(model: Model) -> RandomStates:
     rng = np.random.default_rng(11)
     reach = np.array([np.pi if velocity.unit == "rad" else 1.0 for velocity in model.layout.velocities])
     q = rng.uniform(-1.0, 1.0, (STATES, model.nv)) * reach
-    qd, qdd = (rng.uniform(-1.5, 1.5, (STATES, model.nv)) for _ in range(2))
-    return RandomStates(q, qd, qdd)
+    qd, qdd, tau = (rng.uniform(-1.5, 1.5, (STATES, model.nv)) for _ in range(3))
+    return RandomStates(q, qd, qdd, tau)
 
 
 def numbers_of(symbolic: SymbolicModel, state: RandomStates) -> dict[sp.Symbol, Any]:
     """The number of each parameter, and of each symbol of the state in all rows."""
     found: dict[sp.Symbol, Any] = dict(symbolic.parameters)
-    for symbols, rows in zip((symbolic.q, symbolic.qd, symbolic.qdd), state, strict=True):
+    for symbols, rows in zip((symbolic.q, symbolic.qd, symbolic.qdd, symbolic.tau), state, strict=True):
         found |= {symbol: rows[:, k] for k, symbol in enumerate(symbols)}
     return found
 
@@ -71,18 +73,11 @@ EXPECTED: dict[str, Callable[[Model, RandomStates], Array]] = {
     "M": _function("mass_matrix", "q"), "C": _function("coriolis_matrix", "q", "qd"), "c": _velocity_torques,
     "centrifugal": _term(1), "coriolis": _term(2), "g": _function("gravity_torque", "q"),
     "spring": _function("spring_torque", "q"), "friction": _function("friction_torque_at", "qd", "q"),
+    "h": _function("bias", "q", "qd"), "accelerations": _function("forward_dynamics", "q", "qd", "tau"),
     "tau": _function("inverse_dynamics", "q", "qd", "qdd"), "kinetic_energy": _function("kinetic_energy", "q", "qd"),
     "potential_energy": _function("potential_energy", "q"),
 }  # fmt: skip
 """Term of the equations of motion -> its numbers, by the functions of the model."""
-
-
-class TipLoad(NamedTuple):
-    """A wrench on the surroundings: the frame that applies it, its axes, and its symbols."""
-
-    link: str
-    frame: str
-    symbols: list[sp.Symbol]
 
 
 def check_term(
@@ -90,21 +85,25 @@ def check_term(
     found: Any,
     symbolic: SymbolicModel,
     others: Mapping[sp.Symbol, float] | None = None,
-    load: TipLoad | None = None,
+    wrenches: Sequence[SymbolicWrench] = (),
 ) -> None:
     """Refuse a term of the equations of motion that differs from the function of the model.
 
-    `others` are numbers of further symbols; `load` is a wrench whose torques are part of tau, and the term "external".
+    `others` are numbers of further symbols; `wrenches` take torques that are the term "external", and part of tau.
     """
-    state = random_states(symbolic.numbers)
-    expected = EXPECTED[name](symbolic.numbers, state) if name in EXPECTED else np.zeros_like(state.q)
+    model, state = symbolic.numbers, random_states(symbolic.numbers)
     values = numbers_of(symbolic, state) | dict(others or {})
-    if load is not None and name in ("external", "tau"):
-        wrenches = np.random.default_rng(12).uniform(-5.0, 5.0, (STATES, len(load.symbols)))
-        values |= {symbol: wrenches[:, k] for k, symbol in enumerate(load.symbols)}
-        options = {"loads": (load.link,), "frame": load.frame}
-        expected = expected + reference.evaluate(symbolic.numbers, "static_torque", [state.q, wrenches], **options)
-    check(name, found, expected, values, symbolic.numbers, size_of_terms(symbolic.numbers, state))
+    taken = np.zeros_like(state.q)
+    for k, wrench in enumerate(wrenches):
+        F = np.random.default_rng(12 + k).uniform(-5.0, 5.0, (STATES, len(wrench.components)))
+        F[:, [x == 0 for x in wrench.components]] = 0.0
+        values |= {x: F[:, i] for i, x in enumerate(wrench.components) if x != 0}
+        options = {"loads": (wrench.link,), "frame": wrench.frame}
+        taken = taken + wrench.sign * reference.evaluate(model, "static_torque", [state.q, F], **options)
+    state = state._replace(tau=state.tau - taken)
+    expected = EXPECTED[name](model, state) if name in EXPECTED else np.zeros_like(state.q)
+    expected = expected + taken if name in ("external", "tau") else expected
+    check(name, found, expected, values, model, size_of_terms(model, state))
 
 
 def size_of_terms(model: Model, state: RandomStates) -> float:
