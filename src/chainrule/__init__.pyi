@@ -37,7 +37,6 @@ from chainrule.kinematics.pose_vectors import pose_from_vector as pose_from_vect
 from chainrule.kinematics.pose_vectors import vector_from_pose as vector_from_pose
 from chainrule.kinematics.workspace_map import WorkspaceMap as WorkspaceMap
 from chainrule.model.joints import Screw as Screw
-from chainrule.robot.bodies import RigidBody as RigidBody
 from chainrule.robot.bodies import rigid_body as rigid_body
 from chainrule.robot.body_points import body_points as body_points
 from chainrule.robot.builder import Builder as Builder
@@ -48,6 +47,7 @@ from chainrule.robot.human_isb import from_isb_angles as from_isb_angles
 from chainrule.robot.human_isb import isb_angles as isb_angles
 from chainrule.robot.library import load as load
 from chainrule.robot.library import robots as robots
+from chainrule.robot.rigid_body import RigidBody as RigidBody
 from chainrule.robot.robot import Robot as Robot
 from chainrule.simulation.events import Event as Event
 from chainrule.simulation.impacts import Impacts as Impacts

@@ -21,7 +21,7 @@ IRREGULAR = {
 
 NOT_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
 
-ADJECTIVES = {"guarded", "normalized", "quoted", "signed"}
+ADJECTIVES = {"guarded", "normalized", "quoted", "rotated", "signed"}
 """Participles that say what comes out of the one thing that goes in, like Python's own `sorted` and `reversed`."""
 
 JOINT_KINDS = {"fixed"}

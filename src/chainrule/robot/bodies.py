@@ -1,25 +1,20 @@
-"""Rigid bodies from shapes: mass, center of mass and inertia by density or by mass."""
+"""Rigid bodies from numbers, symbols and shapes: mass, center of mass and inertia by density or by mass."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from chainrule.arguments import Array, number, one_of, positive, symmetric, vector
-from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.arguments import flag, number, one_of, positive, vector
+from chainrule.errors import ShapeError, short_repr
 from chainrule.formats.exact import snap
 from chainrule.model import Link
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
-from chainrule.robot.parts import short, tuple_text
+from chainrule.robot.body_values import is_symbolic, pose_of, scalar, symmetric_of, vector_of
 from chainrule.robot.placing import place
-from chainrule.spatial import Inertia, Rotation, Symmetric, Transform, Vector, shapes
-from chainrule.spatial.physical import objection
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from chainrule.robot.rigid_body import RigidBody, refuse_unphysical
+from chainrule.spatial import Inertia, Rotation, Symmetric, Vector, shapes
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "box": ("size",),
@@ -33,64 +28,22 @@ NEEDS: dict[str, tuple[str, ...]] = {
 """The shapes, and the dimensions that each needs."""
 
 
-@dataclass(frozen=True)
-class RigidBody:
-    """Mass, center of mass and inertia of a body in its frame, and the shapes that it is made of.
-
-    Two bodies in the same frame are joined with `+`.
-    """
-
-    link: Link
-    """The numbers, which are those of a link."""
-    shapes: tuple[tuple[Shape, Transform], ...] = ()
-    """Each with its pose in the frame."""
-
-    @property
-    def spatial_inertia(self) -> Inertia:
-        """About the frame's origin."""
-        return self.link.spatial_inertia
-
-    @property
-    def mass(self) -> float:
-        """Mass, in kg."""
-        return float(self.link.mass)
-
-    @property
-    def com(self) -> Array:
-        """Center of mass (3,), in m."""
-        return np.array([*self.link.com], dtype=float)
-
-    @property
-    def inertia(self) -> Array:
-        """Inertia matrix (3, 3) about the center of mass, in kg m^2."""
-        return np.array([[*row] for row in self.link.inertia], dtype=float)
-
-    def __add__(self, other: RigidBody) -> RigidBody:
-        if not isinstance(other, RigidBody):
-            return NotImplemented
-        return RigidBody(self.link.together_with(other.link), (*self.shapes, *other.shapes))
-
-    def __repr__(self) -> str:
-        moments = tuple_text(np.diag(self.inertia))
-        return f"<RigidBody: {short(self.mass)} kg at {tuple_text(self.com)} m, inertia xx, yy, zz {moments} kg m^2>"
-
-
 def rigid_body(
-    mass: float | None = None,
-    com: ArrayLike | None = None,
-    inertia: ArrayLike | None = None,
+    mass: Any = None,
+    com: Any = None,
+    inertia: Any = None,
     *,
     shape: str | Shape | None = None,
-    size: ArrayLike | None = None,
-    radius: float | None = None,
-    length: float | None = None,
-    density: float | None = None,
+    size: Any = None,
+    radius: Any = None,
+    length: Any = None,
+    density: Any = None,
     origin: Any = None,
-    xyz: ArrayLike | None = None,
-    rpy: ArrayLike | None = None,
+    xyz: Any = None,
+    rpy: Any = None,
     degrees: bool = False,
 ) -> RigidBody:
-    """A rigid body, from its numbers or from a shape of uniform density.
+    """A rigid body, from its numbers or from a shape of uniform density; expressions of SymPy may stand for numbers.
 
     Parameters
     ----------
@@ -123,31 +76,87 @@ def rigid_body(
     >>> tool = cr.rigid_body(0.4, shape="cylinder", radius=0.02, length=0.1, xyz=(0, 0, 0.05))
     >>> (tool + cr.rigid_body(0.1, com=(0, 0, 0.1))).mass
     0.5
+    >>> import sympy as sp
+    >>> m, r, h = sp.symbols("m r h", positive=True)
+    >>> cr.rigid_body(m, shape="cylinder", radius=r, length=h).inertia[2, 2]
+    m*r**2/2
     """
-    T = place(origin, xyz, rpy, degrees=degrees, what="rigid_body")
-    solid = None if shape is None else _shape(shape, {"size": size, "radius": radius, "length": length})
+    here = "rigid_body"
+    turned_in_degrees = flag(degrees, "rigid_body: degrees")
+    if turned_in_degrees and is_symbolic((origin, xyz, rpy)):
+        raise ShapeError("rigid_body: angles in symbols are in rad; leave out degrees")
+    if is_symbolic((mass, inertia, size, radius, length, density, origin, xyz, rpy)) and not turned_in_degrees:
+        T = pose_of(origin, xyz, rpy, here)
+    else:
+        T = place(origin, xyz, rpy, degrees=turned_in_degrees, what=here)
+    dimensions = {"size": size, "radius": radius, "length": length}
+    solid = None if shape is None else _solid(shape, dimensions)
     if solid is None:
-        for name, value in (("size", size), ("radius", radius), ("length", length), ("density", density)):
+        for name, value in (*dimensions.items(), ("density", density)):
             if value is not None:
                 raise ShapeError(f"rigid_body: {name} belongs to a shape; give shape=..., such as 'box' or 'cylinder'")
     if (mass is None) == (density is None):
         raise ShapeError("rigid_body: give either mass (kg), or a shape and its density (kg/m^3)")
     if density is None:
-        m = number(mass, "rigid_body: mass", "kg")
+        m = scalar(mass, "rigid_body: mass", "kg")
     else:
-        if solid is None or isinstance(solid, str):
+        if solid is None or solid.function not in shapes.VOLUMES:
             raise ShapeError(f"rigid_body: a {shape} has no volume, so that its mass is no density; give mass=...")
-        m = positive(density, "rigid_body: density", "positive, in kg/m^3", unit="kg/m^3") * _volume(solid)
-    body = Inertia(m, Vector.zero(), Symmetric.zero())
-    if solid is not None:
-        body = T * _inertia(solid, m, length)
-    about = body.about_com() if inertia is None else symmetric(inertia, "rigid_body: inertia")
-    center = body.com if com is None else vector(com, "rigid_body: com", "m")
-    wrong = objection(m, center, about)
-    if wrong:
-        raise ModelError(f"rigid_body: the body {wrong}; correct its mass (kg) or its inertia (kg m^2)")
-    drawn = () if solid is None or isinstance(solid, str) else ((solid, T),)
-    return RigidBody(Link("body", m, center, about), drawn)
+        what = "rigid_body: density"
+        rho = (
+            scalar(density, what, "")
+            if is_symbolic(density)
+            else positive(density, what, "positive, in kg/m^3", unit="kg/m^3")
+        )
+        m = rho * shapes.VOLUMES[solid.function](*solid.dimensions)
+    own = Symmetric.zero() if solid is None else solid.function(m, *solid.dimensions).inertia.rotate(T.rotation)
+    about = own if inertia is None else symmetric_of(inertia, "rigid_body: inertia")
+    center = T.translation if com is None else vector_of(com, "rigid_body: com", "m")
+    link = Link("body", m, center, about)
+    refuse_unphysical(link, here)
+    drawn = () if solid is None or solid.drawn is None or is_symbolic(T) else ((solid.drawn, T),)
+    return RigidBody(link, drawn)
+
+
+class _Solid(NamedTuple):
+    """A shape: the function that computes its inertia about its center, its dimensions, and how it is drawn."""
+
+    function: Callable[..., Inertia]
+    dimensions: tuple[Any, ...]
+    drawn: Shape | None
+
+
+def _solid(shape: Any, dimensions: dict[str, Any]) -> _Solid:
+    """The shape that is meant, with dimensions in numbers or symbols."""
+    if is_symbolic(list(dimensions.values())) and isinstance(shape, str):
+        return _solid_in_symbols(shape, dimensions)
+    found = _shape(shape, dimensions)
+    if found == "rod":
+        return _Solid(shapes.rod, (number(dimensions["length"], "rigid_body: length", "m"),), None)
+    if isinstance(found, str):
+        return _Solid(_point, (), None)
+    function, *lengths = _function(found)
+    return _Solid(function, tuple(lengths), found)
+
+
+def _solid_in_symbols(shape: str, dimensions: dict[str, Any]) -> _Solid:
+    name = one_of(NEEDS, shape, "shape", "rigid_body")
+    _refuse_other_dimensions(name, dimensions)
+    needed = [dimensions[key] for key in NEEDS[name]]
+    if name in ("box", "ellipsoid"):
+        full = vector_of(needed[0], "rigid_body: size", "m")
+        lengths = tuple(full if name == "box" else full / 2)
+    else:
+        lengths = tuple(scalar(x, f"rigid_body: {key}", "m") for key, x in zip(NEEDS[name], needed, strict=True))
+    functions: dict[str, Callable[..., Inertia]] = {
+        "box": shapes.box, "ellipsoid": shapes.ellipsoid, "sphere": shapes.sphere, "rod": shapes.rod,
+        "cylinder": shapes.cylinder, "capsule": shapes.capsule,
+    }  # fmt: skip
+    return _Solid(functions[name], lengths, None)
+
+
+def _point(mass: Any) -> Inertia:
+    return Inertia(mass, Vector.zero(), Symmetric.zero())
 
 
 def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:
@@ -160,12 +169,7 @@ def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:
     if not isinstance(shape, str):
         raise ShapeError(f"rigid_body: shape must be a name such as 'box', or a shape, got {short_repr(shape)}")
     name = one_of(NEEDS, shape, "shape", "rigid_body")
-    for dimension, value in dimensions.items():
-        if (value is None) == (dimension in NEEDS[name]):
-            needs = " and ".join(NEEDS[name]) or "no dimension"
-            raise ShapeError(
-                f"rigid_body: a {name} takes {needs}, and {dimension} is {'missing' if value is None else 'given'}"
-            )
+    _refuse_other_dimensions(name, dimensions)
     if name in ("rod", "point"):
         if name == "rod":
             positive(dimensions["length"], "rigid_body: length", "a positive number of metres", unit="m")
@@ -182,20 +186,14 @@ def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:
     return Cylinder(r, along) if name == "cylinder" else Capsule(r, along)
 
 
-def _volume(shape: Shape) -> float:
-    """In m^3."""
-    function, *dimensions = _function(shape)
-    return float(shapes.VOLUMES[function](*dimensions))
-
-
-def _inertia(shape: Shape | str, mass: float, length: Any) -> Inertia:
-    """About the shape's own center."""
-    if not isinstance(shape, str):
-        function, *dimensions = _function(shape)
-        return function(mass, *dimensions)
-    if shape == "rod":
-        return shapes.rod(mass, number(length, "rigid_body: length", "m"))
-    return Inertia(mass, Vector.zero(), Symmetric.zero())
+def _refuse_other_dimensions(name: str, dimensions: dict[str, Any]) -> None:
+    """Refuse a shape that lacks a dimension, or has one too many."""
+    for dimension, value in dimensions.items():
+        if (value is None) == (dimension in NEEDS[name]):
+            needs = " and ".join(NEEDS[name]) or "no dimension"
+            raise ShapeError(
+                f"rigid_body: a {name} takes {needs}, and {dimension} is {'missing' if value is None else 'given'}"
+            )
 
 
 def _function(shape: Shape) -> tuple[Any, ...]:

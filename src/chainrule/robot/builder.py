@@ -34,9 +34,10 @@ from chainrule.model import (
     Spring,
 )
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
-from chainrule.robot.bodies import RigidBody, rigid_body, turn_z_to
+from chainrule.robot.bodies import rigid_body, turn_z_to
 from chainrule.robot.edits import read_spring
 from chainrule.robot.placing import direction, place
+from chainrule.robot.rigid_body import RigidBody, refuse_symbols
 from chainrule.robot.robot import Robot
 from chainrule.spatial import Transform, Vector
 
@@ -140,6 +141,8 @@ class Builder:
             raise ShapeError(f"{here}: the body must be a cr.rigid_body(...), got {short_repr(body)}")
         elif any(value is not None for value in numbers.values()):
             raise ShapeError(f"{here}: give either a body, or mass, com, inertia and a shape")
+        else:
+            refuse_symbols(body, here)
         links, joints = self.links, self.joints
         if self.pending is not None:
             if not links:

@@ -18,7 +18,7 @@ from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.subjects import Subject
 
 if TYPE_CHECKING:
-    from chainrule.robot.bodies import RigidBody
+    from chainrule.robot.rigid_body import RigidBody
 
 MAX_SAMPLES = 1_000_000
 """Of a motion: more do not fit into memory with all that is computed of them."""

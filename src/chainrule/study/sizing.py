@@ -23,7 +23,7 @@ from chainrule.calls import explains_arguments
 from chainrule.display.text import FieldsShown, Shown, Table
 from chainrule.errors import ModelError
 from chainrule.model import Link
-from chainrule.robot.bodies import RigidBody
+from chainrule.robot.rigid_body import RigidBody
 from chainrule.study.drives import Catalogue, Drive, drives
 from chainrule.study.study import Result
 from chainrule.study.subjects import PEOPLE_KEPT, Subject

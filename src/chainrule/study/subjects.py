@@ -14,9 +14,9 @@ from scipy.special import ndtri
 from chainrule.arguments import number, one_of, whole_number, word
 from chainrule.display.text import FieldsShown
 from chainrule.errors import ShapeError
-from chainrule.robot.bodies import RigidBody
 from chainrule.robot.body_points import SIDES
 from chainrule.robot.human_arm import human_arm
+from chainrule.robot.rigid_body import RigidBody
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 import chainrule as cr
+from chainrule.symbolic.derivations.bodies.derivation import METHODS as BODY_METHODS
 from chainrule.symbolic.derivations.derivation import METHODS
 from chainrule.symbolic.documents.blocks import Formula, TableBlock
 from chainrule.symbolic.documents.document import Document
@@ -28,6 +29,10 @@ TABLES = {
 }
 
 FEW = {
+    **{
+        f"a body, {method}": (lambda method=method: cr.rigid_body(2.0, (0.1, 0.2, 0), (1, 2, 2.5)).derivation(method))
+        for method in BODY_METHODS
+    },
     "equations": lambda: cr.load("planar_3r").equations().document(),
     "equations, shorthand": lambda: cr.load("scara").equations().document(shorthand=True),
     "kinematics": lambda: cr.load("planar_3r").kinematic_equations().document(shorthand=True),

@@ -22,7 +22,8 @@ LETTERS = {
 }  # fmt: skip
 OPERATORS = {
     "cdot": "·", "times": "×", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "approx": "≈",
-    "sum": "∑", "to": "→", "ldots": "…", "cdots": "⋯", "wedge": "∧", "vee": "∨", "pm": "±", "in": "∈", "top": "⊤",
+    "sum": "∑", "int": "∫", "to": "→", "ldots": "…", "cdots": "⋯", "wedge": "∧", "vee": "∨", "pm": "±", "in": "∈",
+    "top": "⊤",
     "{": "{", "}": "}", "%": "%", "#": "#", "$": "$", "_": "_", "lvert": "|", "rvert": "|",
 }  # fmt: skip
 FUNCTIONS = frozenset({"sin", "cos", "tan", "log", "exp", "max", "min", "atan", "asin", "acos", "det"})

@@ -21,7 +21,7 @@ from chainrule.symbolic.documents.formula import (
 MARKS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302", "bar": "\u0304", "tilde": "\u0303"}
 LOWER = str.maketrans("0123456789+−=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 UPPER = str.maketrans("0123456789+−=()inT⊤", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿᵀᵀ")
-SPACED = frozenset("=+−×<>≤≥≈≠∑")
+SPACED = frozenset("=+−×<>≤≥≈≠∑∫")
 
 DIFFERENTIALS = (Atom("letter", "∂"), Atom("word", "d"))
 
