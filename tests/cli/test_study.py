@@ -20,6 +20,22 @@ def test_a_study_of_an_activity():
     assert "Gravity exceeds" in done.stdout
 
 
+def test_the_activities_are_listed_and_go_by_their_titles():
+    listed = call("human-arm", "--list")
+    assert listed.exit_code == 0, listed.output
+    assert "Open drawer, close drawer" in " ".join(listed.stdout.split())
+    assert [row["number"] for row in json.loads(call("human-arm", "--list", "--json").stdout)] == [*range(1, 25)]
+    done = call(
+        "human-arm", "--activities", "open drawer, close drawer, WASH NECK", "--rate", 100, "--tables", "--no-drives"
+    )
+    assert done.exit_code == 0, done.output
+    assert "in 2 activities" in done.stdout
+    assert done.stdout.count("shoulder_flexion") == 3
+    assert "\nWash neck\n" in done.stdout
+    followed = call("human-arm", "--activities", 2, "--rate", 100, "--follow", "--controller", "pd")
+    assert "Arm reach to head level, followed by a PD controller" in " ".join(followed.stdout.split())
+
+
 def test_json_has_the_statistics_and_the_drives():
     done = call("human_arm", "--activities", "shave", "--subjects", 3, "--sex", "both", "--rate", 100, "--json")
     content = json.loads(done.stdout)
@@ -57,6 +73,8 @@ def test_recorded_motions_of_a_robot(tmp_path):
         (["panda", "--motion", "none.csv", "--unit", "mm"], "--unit belongs to markers"),
         (["human-arm", "--motion", "none.trc", "--column", "a=b"], "--column belongs to tables"),
         (["human-arm", "--no-drives", "--follow"], "--follow belongs to drives"),
+        (["human-arm", "--controller", "pd"], "--controller belongs to --follow"),
+        (["panda", "--list"], "activities are those of human-arm"),
         (["human-arm", "--report", "out.txt"], ".html or .pdf"),
         (["human-arm", "--activities", ","], "at least one"),
     ],

@@ -25,6 +25,60 @@ def test_there_are_the_24_of_the_document(daily):
     assert daily["drink_with_cup"].title == "Drink with cup"
 
 
+PRINTED = """Arm in lap; Arm reach to head level; Arm reach to right, head level; Arm reach to left, head level
+Arm reach right, move object to left side; Open door; Open Drawer/Close Drawer; Move object at waist level
+Pick up phone on table/hang up; Pick up phone on wall/hang up; Eat with fork; Eat with spoon; Eat with hands
+Drink with cup; Eat with spoon; Pour from bottle; Brush teeth; Comb hair; Wash face; Wash neck; Shave
+Eat with fork (power \u2013 disabled grasp); Eat with spoon (power \u2013 disabled grasp); Full workspace motion"""
+
+
+def test_titles_are_taken_as_the_document_prints_them(daily):
+    titles = PRINTED.replace("\n", "; ").split("; ")
+    numbers = [*range(1, 15), 12, *range(16, 25)]  # it prints "Eat with spoon" twice
+    assert [daily.choose(title)[0].number for title in titles] == numbers
+    assert [one.number for one in daily.choose(", ".join(titles).upper())] == sorted(set(numbers))
+    assert [one.number for one in daily.choose(["Reach head level", "open_door", 1, "24"])] == [2, 6, 1, 24]
+    assert len(daily.choose("All")) == 24
+    with pytest.raises(cr.UnknownNameError, match="did you mean 'comb_hair'"):
+        daily.choose("open door, com hair")
+
+
+def test_a_title_of_two_activities_is_not_guessed(tmp_path):
+    file = GOOD.replace('"Drink"', '"Have a drink"')
+    again = file[file.index("[[activity]]") :].replace("number = 1", "number = 2").replace('"drink"', '"sip"')
+    own = study.activities(written(tmp_path, file + again))
+    with pytest.raises(cr.UnknownNameError, match="stands for 'drink', 'sip'"):
+        own.choose("Have a Drink.")
+    assert own.choose("drink")[0].number == 1
+
+
+def test_the_arm_rests_for_a_small_part_of_each_motion_and_keeps_out_of_the_head(every):
+    """Of the hand and the forearm, none is in the ellipsoid of the head."""
+    for name, motions in every.items():
+        for subject, motion in motions:
+            assert (np.abs(motion.qd).max(axis=1) < 1e-9).mean() < 0.2, name
+            points = cr.body_points(subject.body.height, subject.body.side)
+            face, ear, top = (points[place] for place in ("mouth", "ear", "top_of_head"))
+            middle = np.array([0.0, face[1], (top[2] + face[2]) / 2 - 0.02])
+            half = np.array([face[0], abs(face[1] - ear[1]), top[2] - middle[2]])
+            elbow, wrist, hand = (subject.robot.pose(motion.q, link)[:, :3, 3] for link in ("forearm", "hand", None))
+            share = np.linspace(0, 1, 11)[:, None, None]
+            inside = [np.linalg.norm((a + (b - a) * share - middle) / half, axis=2).min() for a, b in
+                      ((elbow, wrist), (wrist, hand))]  # fmt: skip
+            assert min(inside) > 0.9, (name, inside)
+
+
+def test_the_way_points_between_the_first_and_the_last_are_repeated(daily, tmp_path):
+    meal = daily["eat_with_fork"]
+    once = [point.duration for point in meal.way]
+    assert meal.duration == pytest.approx(once[0] + 2 * sum(once[1:-1]) + once[-1])
+    source = study.Synthetic([study.Subject.human()], daily, [meal], rate=50)
+    ((_, motion),) = source.motions("eat_with_fork")
+    assert motion.duration == pytest.approx(meal.duration, abs=0.02)
+    with pytest.raises(cr.FormatError, match="repeat needs way-points between"):
+        study.activities(written(tmp_path, GOOD.replace('title = "Drink"', 'title = "Drink"\nrepeat = 2')))
+
+
 def test_motions_stay_in_range_begin_and_end_at_rest_and_are_marked_synthetic(every):
     for name, motions in every.items():
         for subject, motion in motions:

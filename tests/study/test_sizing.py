@@ -290,6 +290,25 @@ def test_drives_follow_an_activity(result, catalogue):
     assert followed.saturated.max() < 0.01
     with pytest.raises(cr.UnknownNameError, match="activity"):
         study.follow(result, sizing, ["pour"])
+    with pytest.raises(cr.UnknownNameError, match="no controller named 'pid'"):
+        study.follow(result, sizing, controller="pid")
+
+
+def test_a_controller_without_the_model_follows_worse(result, catalogue, tmp_path):
+    sizing = study.size(result, catalogue)
+    known, blind = (
+        study.follow(result, sizing, ["Pour from bottle"], controller=name, dt=2e-3)["pour_from_bottle"]
+        for name in ("computed_torque", "pd")
+    )
+    assert known.rms_error.max() < 0.7 * blind.rms_error.max()
+    assert str(blind).startswith("Pour from bottle, followed by a PD controller at each joint")
+    figure = known.plot(tmp_path / "follow.svg", joints=["elbow_flexion"])
+    angle, error, _ = figure.axes
+    (curve,) = (line for line in error.lines)
+    np.testing.assert_allclose(curve.get_ydata(), np.degrees(known.errors[:, 3]))
+    reference = next(line for line in angle.lines if line.get_gid() == "reference")
+    np.testing.assert_allclose(reference.get_ydata(), known.motion.q[:, 3])
+    assert "computed torque" in (tmp_path / "follow.svg").read_text() or figure.get_suptitle()
 
 
 def test_a_catalogue_may_be_given_as_a_file(result, catalogue, tmp_path):

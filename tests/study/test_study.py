@@ -152,6 +152,26 @@ def test_motions_under_wrenches_are_refused_for_their_torques_would_be_left_out(
             study.run(arm, motions={"push": motion})
 
 
+def test_an_activity_goes_by_its_title(few):
+    assert few.activity("ARM reach to head-level") == "reach_head_level"
+    assert few.table("Open door").rows == few.table("open_door").rows
+    assert few.cell("open door", "wrist_flexion") is few.cell("open_door", "wrist_flexion")
+    with pytest.raises(cr.ShapeError, match="say which: 'reach_head_level', 'drink_with_cup', 'open_door'"):
+        few.activity()
+
+
+def test_gravity_is_compared_with_dynamics_by_both_measures(few):
+    """The sentence has the least and the largest ratio of peaks, and of root mean squares, over the joints."""
+    words = next(text for text in summary(few) if text.startswith("Gravity is"))
+    gravity, dynamic = (
+        {joint: np.concatenate([getattr(one, part)[:, j] for one in few.examples.values()])
+         for j, joint in enumerate(few.joints)} for part in ("gravity", "dynamic")
+    )  # fmt: skip
+    for size in (lambda x: np.abs(x).max(), lambda x: np.sqrt((x**2).mean())):
+        ratios = [size(gravity[joint]) / size(dynamic[joint]) for joint in few.joints]
+        assert f"{min(ratios):.2g} to {max(ratios):.2g} times" in words
+
+
 def test_wrong_questions_are_refused(few, person):
     with pytest.raises(cr.UnknownNameError, match="did you mean 'drink_with_cup'"):
         study.run(person, ["drink_with_cop"])
@@ -227,7 +247,7 @@ def test_a_robot_with_several_tips_and_a_floating_base_has_a_report(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": 0.01}, "lasts 3 s at this pace, which is 0.03 samples"),
+        ({"rate": 0.01}, "lasts 2.5 s at this pace, which is 0.025 samples"),
         ({"rate": 1e12}, "between 10 and 1,000,000"),
         ({"pace": 1e6}, "change rate or pace"),
         ({"variation": 3}, "variation must be a chainrule.study.Variation"),

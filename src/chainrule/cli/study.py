@@ -33,37 +33,43 @@ from chainrule.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from distributed import Client
 
     from chainrule.simulation.trajectory import Trajectory
-    from chainrule.study import Result, Sizing, Subject, Trunk
+    from chainrule.study import JointStatistics, Result, Sizing, Subject, Trunk
 
 HUMAN = "human_arm"
 SEXES = ("male", "female", "both")
 SIDES = ("right", "left", "both")
 MARKER_FILES = (".trc", ".c3d", ".bvh")
-FOR_ACTIVITIES = {"activities", "activities_file", "subjects", "variants", "pace", "rate", "seed"}
+FOR_ACTIVITIES = {"activities", "list_activities", "activities_file", "subjects", "variants", "pace", "rate", "seed"}
 FOR_TABLES = {"columns", "constant"}
 FOR_MARKERS = {"unit", "trunk", "up", "far_markers"}
 FOR_PEOPLE = {"mass", "height", "sex", "side"}
-FOR_DRIVES = {"motors", "objective", "safety", "follow"}
+FOR_DRIVES = {"motors", "objective", "safety", "follow", "controller"}
+CONTROLLERS = ("computed-torque", "pd")
 FOR_MANY_MOTIONS = {"cluster", "workers"}
 ONE_MOTION = "studies of several motions, and there is one"
-SPELLED = {"columns": "column"}
+SPELLED = {"columns": "column", "list_activities": "list"}
 
 
 @command(
     "chainrule study human-arm --activities all --report out.html",
     "chainrule study human-arm --activities drink_with_cup,comb_hair --subjects 5 --json",
+    "chainrule study human-arm --activities 'Open door, comb hair' --tables",
+    "chainrule study human-arm --list",
     "chainrule study human-arm --activities 2 --mass 60 --height 1.6 --sex female --side left",
     "chainrule study human-arm --activities drink_with_cup --subjects 8 --workers 2",
     "chainrule study panda --motion run.csv --degrees --report panda.html",
     keywords={"variants": "--variants", "motors": "--motors", "activities": "--activities"},
 )
 @click.argument("robot", type=RobotName())
-@click.option("--activities", default="all", show_default=True, help="Names or numbers, with commas between, or all.")
+@click.option(
+    "--activities", default="all", show_default=True, help="Names, titles or numbers, with commas between, or all."
+)
+@click.option("--list", "list_activities", is_flag=True, help="Print the activities and do nothing else.")
 @click.option("--activities-file", type=click.Path(exists=True, dir_okay=False), help="Other activities than the 24.")
 @click.option(
     "--motion", "motions", multiple=True, type=click.Path(dir_okay=False), help="A recording, or markers; repeatable."
@@ -96,6 +102,11 @@ SPELLED = {"columns": "column"}
 @click.option("--safety", type=PositiveNumber("times"), default=1.2, show_default=True, help="Factor on all loads.")
 @click.option("--no-drives", is_flag=True, help="Choose no drives.")
 @click.option("--follow", is_flag=True, help="Follow the activities in simulation with the chosen drives.")
+@click.option(
+    "--controller", type=OneOf("controller", CONTROLLERS), default=CONTROLLERS[0],
+    help="For --follow: with the model of the arm, or without.",
+)  # fmt: skip
+@click.option("--tables", is_flag=True, help="Print a table of each activity too.")
 @cluster_options
 @click.option("--report", type=OutputFile(".html", ".pdf"), help="The page to write; numbers are written beside it.")
 @degrees_option
@@ -110,6 +121,9 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
     from chainrule import study as library
 
     _refuse_unused(robot, options)
+    if options["list_activities"]:
+        _list(robot, options["activities_file"], as_json)
+        return
     result = _compute(robot, loading, options)
     sizing = balanced = followed = None
     if not options["no_drives"] and _can_be_driven(result):
@@ -118,13 +132,17 @@ def study(robot: str, loading: Loading, report: str | None, as_json: bool, **opt
         sizing = library.size(result, catalogue, **choose)
         balanced = library.size(result, catalogue, balanced=True, **choose)
         if options["follow"]:
-            followed = library.follow(result, sizing)
+            followed = library.follow(result, sizing, controller=options["controller"].replace("-", "_"))
     if as_json:
         from chainrule.study.report.data import facts
 
         print_json(facts(result, sizing))
     else:
         _show(result, sizing, options["degrees"])
+        for name in result.titles if options["tables"] else ():
+            _show_activity(result, name, options["degrees"])
+        for one in (followed or {}).values():
+            echo(f"\n{one}")
     if report:
         title = f"Joint torques of {plain(Path(robot).stem)}"
         typed = {"Command": " ".join(["chainrule", *map(shlex.quote, sys.argv[1:])])}
@@ -153,6 +171,8 @@ def _refuse_unused(robot: str, options: dict[str, Any]) -> None:
             unused.append((FOR_PEOPLE, "human-arm"))
     else:
         unused.append((FOR_TABLES | FOR_MARKERS | {"cutoff"}, "--motion"))
+    if not options["follow"]:
+        unused.append(({"controller"}, "--follow"))
     if options["no_drives"]:
         unused.append((FOR_DRIVES, "drives, and there are none with --no-drives"))
     for names, what in unused:
@@ -196,8 +216,7 @@ def _compute(robot: str, loading: Loading, options: dict[str, Any]) -> Result:
     if not _is_human(robot):
         raise click.UsageError(f"activities are those of human-arm; give --motion FILE for {robot!r}")
     content = library.activities(options["activities_file"])
-    names = [word.strip() for word in options["activities"].split(",") if word.strip()]
-    chosen = content.choose("all" if names == ["all"] else names)
+    chosen = content.choose(options["activities"])
     people: Sequence[Subject]
     if options["subjects"]:
         if options["mass"] or options["height"]:
@@ -301,27 +320,55 @@ def _person(options: dict[str, Any]) -> Subject:
     return Subject.human(options["mass"] or 75.0, options["height"] or 1.75, sex=options["sex"], side=options["side"])
 
 
+def _list(robot: str, path: str | None, as_json: bool) -> None:
+    """The activities of the bundled file, or of another one."""
+    from chainrule import study as library
+
+    if not _is_human(robot):
+        raise click.UsageError(f"activities are those of human-arm; give --motion FILE for {robot!r}")
+    content = library.activities(path)
+    if as_json:
+        print_json([{"number": one.number, "name": one.name, "title": one.title} for one in content.values()])
+        return
+    table = Table("number", "title", "name", "duration, s", names=2)
+    for one in content.values():
+        table.add_row(str(one.number), one.title, one.name, f"{one.duration:.3g}")
+    terminal().print(table)
+
+
 def _show(result: Result, sizing: Sizing | None, degrees: bool) -> None:
     """A line for each joint, and the summary in sentences."""
     from chainrule.study.report.words import summary
 
-    header = ("joint", "peak", "RMS", "unit", "speed", "power", *result.parts, "drive")
+    _print_joints(result, result.overall, degrees, sizing)
+    for paragraph in summary(result, sizing):
+        echo(paragraph)
+
+
+def _show_activity(result: Result, name: str, degrees: bool) -> None:
+    """A line for each joint in one activity."""
+    echo(f"\n{plain(result.titles[name])}")
+    _print_joints(result, {joint: result.cell(name, joint) for joint in result.joints}, degrees)
+
+
+def _print_joints(
+    result: Result, cells: Mapping[str, JointStatistics], degrees: bool, sizing: Sizing | None = None
+) -> None:  # fmt: skip
+    header = ("joint", "peak", "RMS", "unit", "speed", "power", *result.parts, *(() if sizing is None else ("drive",)))
     table = Table(*header)
     for place in result.robot.model.layout.velocities:
-        cell = result.overall[place.name]
+        cell = cells[place.name]
         turns = place.unit == "rad"
         speed, unit = float(cell["speed"].peak), place.unit
         if turns and degrees:
             speed, unit = math.degrees(speed), "deg"
-        drive = "" if sizing is None else _drive(sizing, place.name)
+        drive = () if sizing is None else (_drive(sizing, place.name),)
         table.add_row(
             place.name, f"{cell.peak_torque:.4g}", f"{cell.rms_torque:.4g}",
             "N m" if turns else "N", f"{speed:.3g} {unit}/s",
-            f"{cell['power'].maximum:.3g} W", *(f"{cell.share(part):.0%}" for part in result.parts), drive,
+            f"{cell['power'].maximum:.3g} W", *(f"{cell.share(part):.0%}" for part in result.parts), *drive,
         )  # fmt: skip
     terminal().print(table)
-    for paragraph in summary(result, sizing):
-        echo(paragraph)
 
 
 def _drive(sizing: Sizing, joint: str) -> str:

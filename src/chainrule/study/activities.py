@@ -5,10 +5,11 @@ The file that comes with chainrule, `activities.toml`, says in its head what eac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from chainrule.arguments import as_list, flag, number, positive, real_array, refuse_nonfinite, whole_number, word
 from chainrule.display.text import FieldsShown, Shown, Table
@@ -16,11 +17,15 @@ from chainrule.errors import FormatError, ShapeError, UnknownNameError, quoted, 
 from chainrule.study.tables import Reader, not_negative, read_toml, record, refuse_unknown, subtable, tables_of
 
 Triple = tuple[float, float, float]
+T = TypeVar("T")
 
 FORMAT = 1
 """The version of the file that this reader knows."""
 
 MAX_STROKES, MAX_REPEAT = 1000, 1000
+
+FILE = "the file of activities"
+"""What errors call it."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,17 @@ class Activity(FieldsShown):
     way: tuple[WayPoint, ...]
     object: str | None = None
     repeat: int = 1
-    """How often the way is gone through."""
+    """How often the way-points between the first and the last are gone through."""
 
     @property
     def duration(self) -> float:
         """Duration of the motion as the file says, in s."""
-        return self.repeat * sum(point.duration for point in self.way)
+        return sum(point.duration for point in way_with_repeats(self.way, self.repeat))
+
+
+def way_with_repeats(way: Sequence[T], times: int) -> list[T]:
+    """A way whose parts between the first and the last are gone through so many times."""
+    return [*way[:1], *list(way[1:-1]) * times, *way[1:][-1:]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +112,7 @@ class Activities(Shown, Mapping[str, Activity]):
 
     def __getitem__(self, name: str) -> Activity:
         if name not in self.by_name:
-            raise UnknownNameError.of("activity", name, self.by_name, "the file of activities")
+            raise UnknownNameError.of("activity", name, self.by_name, FILE)
         return self.by_name[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -111,11 +121,23 @@ class Activities(Shown, Mapping[str, Activity]):
     def __len__(self) -> int:
         return len(self.by_name)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles by name."""
+        return {name: activity.title for name, activity in self.by_name.items()}
+
     def choose(self, names: str | int | Sequence[str | int]) -> list[Activity]:
-        """Activities by name or number, or "all"."""
-        if isinstance(names, str) and names == "all":
+        """Activities by name, title or number, one or several with commas between, or "all".
+
+        >>> [one.number for one in activities().choose("Comb hair, open drawer / close drawer, 24")]
+        [18, 7, 24]
+        """
+        if isinstance(names, str) and words_of(names) == "all":
             return list(self.values())
-        wanted = [names] if isinstance(names, (str, int)) else as_list(names, "activities")
+        if isinstance(names, str):
+            wanted: list[Any] = _separate(names, self.titles)
+        else:
+            wanted = [names] if isinstance(names, int) else as_list(names, "activities")
         if not wanted:
             raise ShapeError("activities: name at least one, or 'all'")
         by_number = {activity.number: activity for activity in self.values()}
@@ -128,10 +150,47 @@ class Activities(Shown, Mapping[str, Activity]):
                 raise UnknownNameError(
                     f"there is no activity number {key}; there are {min(by_number)} to {max(by_number)}"
                 )
-            activity = by_number[key] if isinstance(key, int) else self[key]
+            activity = by_number[key] if isinstance(key, int) else self[_name_of(key, self.titles)]
             if activity not in chosen:
                 chosen.append(activity)
         return chosen
+
+
+def words_of(name: str) -> str:
+    """A name or a title as it is compared: its words in lower case, without punctuation."""
+    return " ".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+def find_activity(asked: Any, titles: Mapping[str, str], where: str) -> str | None:
+    """The name of the activity that has this name or title, whatever its case and punctuation."""
+    if not isinstance(asked, str) or asked in titles:
+        return asked if isinstance(asked, str) else None
+    wanted = words_of(asked)
+    for names in (titles, titles.values()):
+        found = [name for name, compared in zip(titles, names, strict=True) if wanted and words_of(compared) == wanted]
+        if len(found) > 1:
+            raise UnknownNameError(f"{short_repr(asked)} stands for {quoted(found)} of {where}: say which by its name")
+        if found:
+            return found[0]
+    return None
+
+
+def _name_of(asked: Any, titles: Mapping[str, str]) -> str:
+    name = find_activity(asked, titles, FILE)
+    if name is None:
+        raise UnknownNameError.of("activity", asked, titles, FILE)
+    return name
+
+
+def _separate(text: str, titles: Mapping[str, str]) -> list[str]:
+    """Names and titles with commas between; of titles that have commas themselves, the longest that is one."""
+    words, found = [word.strip() for word in text.split(",")], []
+    while words:
+        ends = range(len(words), 1, -1)
+        end = next((k for k in ends if find_activity(", ".join(words[:k]), titles, FILE)), 1)
+        found.append(", ".join(words[:end]))
+        words = words[end:]
+    return [word for word in found if word]
 
 
 def activities(path: str | PathLike[str] | None = None) -> Activities:
@@ -188,6 +247,8 @@ def _refuse_missing(activity: Activity, content: Activities, file: str) -> None:
     named: list[tuple[str, Mapping[str, object], str]] = [(activity.start, content.postures, "posture")]
     if activity.object is not None:
         named.append((activity.object, content.objects, "object"))
+    if activity.repeat > 1 and len(activity.way) < 3:
+        raise FormatError(f"{where}: repeat needs way-points between the first and the last")
     for point in activity.way:
         named.append((point.to, known, "place or posture"))
         if point.near is not None:

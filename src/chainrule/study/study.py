@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import as_list, positive, whole_number
 from chainrule.display.text import Shown, Table
-from chainrule.errors import ShapeError, UnknownNameError
+from chainrule.errors import ShapeError, UnknownNameError, quoted
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
 from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.trajectory import Trajectory
-from chainrule.study.activities import Activities
+from chainrule.study.activities import Activities, find_activity
 from chainrule.study.activities import activities as read_activities
 from chainrule.study.finding import GravityFinding
 from chainrule.study.motions import Motion, MotionSource, Recorded
@@ -24,6 +25,9 @@ from chainrule.study.statistics import PARTS, JointStatistics, union
 from chainrule.study.subjects import Population, Subject
 from chainrule.study.synthesis import Synthetic, Variation
 from chainrule.study.torques import MotionTorques, torques_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EVERYTHING = "all activities"
 
@@ -122,7 +126,7 @@ class Result(Shown):
     def table(self, activity: str | None = None) -> Table:
         """A row for each joint: largest and RMS torque, speed, power, shares of the torque's parts.
 
-        Over all activities, or in one of them. It prints as a table, and `rows` has its cells.
+        Over all activities, or in one of them by its name or title. It prints as a table, and `rows` has its cells.
         """
         units = {place.name: place.unit for place in self.robot.model.layout.velocities}
         rows = []
@@ -176,12 +180,60 @@ class Result(Shown):
         return {(cell.activity, cell.joint): cell for cell in self.cells}
 
     def cell(self, activity: str, joint: str) -> JointStatistics:
-        """The statistics of a joint in an activity."""
-        if activity not in self.titles:
-            raise UnknownNameError.of("activity", activity, self.titles, "the study")
+        """The statistics of a joint in an activity, which goes by its name or its title."""
         if joint not in self.joints:
             raise UnknownNameError.of("joint", joint, self.joints, "the study")
-        return self._by_place[activity, joint]
+        return self._by_place[self.activity(activity), joint]
+
+    def activity(self, asked: str | None = None) -> str:
+        """The name of the activity that has this name or title, in any case; of the only one, where none is asked for.
+
+        >>> from chainrule import study
+        >>> result = study.run(study.Subject.human(), ["reach_head_level", "comb_hair"], rate=50)
+        >>> result.activity("Arm reach to head level")
+        'reach_head_level'
+        """
+        if asked is None:
+            if len(self.titles) > 1:
+                raise ShapeError(f"the study has {len(self.titles)} activities, say which: {quoted(self.titles)}")
+            return next(iter(self.titles))
+        name = find_activity(asked, self.titles, "the study")
+        if name is None:
+            raise UnknownNameError.of("activity", asked, self.titles, "the study")
+        return name
+
+    def plot(
+        self,
+        activity: str | None = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        size: Sequence[float] | None = None,
+    ) -> Figure:
+        """Draw an activity: (a) its curves over time, and (b) boxes of the same quantities, joints side by side.
+
+        Angle, speed, acceleration and torque, in degrees where a joint turns. Curves are those of the first motion: the
+        total torque with its parts, gravity, the dynamic torque (inertial, centrifugal and Coriolis terms together),
+        contact where the hand pushes, and other terms where there are some. Boxes are those of all motions of the
+        activity: quartiles and median, whiskers to 1.5 interquartile ranges, crosses beyond.
+
+        Parameters
+        ----------
+        activity
+            Its name or its title; of a study of one activity it can be left out.
+        path
+            A .png, .pdf or .svg file to write. Without one the figure appears in a notebook, and with plt.show().
+        joints
+            Names of the joints that are drawn. Unless given, all of them, or the eight with the largest torques of
+            more, which the title then says.
+        size
+            Width and height of the figure, in inches.
+        """
+        from chainrule.study.activity_plot import plot
+
+        name = self.activity(activity)
+        cells = [self.cell(name, joint) for joint in self.joints]
+        return plot(self.examples[name], cells, self.titles[name], path, joints=joints, size=size)
 
     @cached_property
     def overall(self) -> dict[str, JointStatistics]:

@@ -20,7 +20,7 @@ from chainrule.errors import ModelError, ShapeError
 from chainrule.robot.bodies import rigid_body
 from chainrule.robot.body_points import to_left
 from chainrule.robot.robot import Robot
-from chainrule.study.activities import Activities, Activity, ReachPoint, WayPoint
+from chainrule.study.activities import Activities, Activity, ReachPoint, WayPoint, way_with_repeats
 from chainrule.study.motions import MAX_SAMPLES, Grasp, Motion, sample
 from chainrule.study.subjects import BASE_HEIGHT_M, Population, Subject, by_base
 
@@ -307,7 +307,7 @@ class Plans:
     def motion(self, row: int, rate: float, pace: float) -> Motion:
         """One variant, sampled."""
         quick = pace * self.paces[row]
-        stops = [stop for _ in range(self.repeats[row]) for part in self.way for stop in part]
+        stops = [stop for part in way_with_repeats(self.way, self.repeats[row]) for stop in part]
         duration = sum(stop.seconds + stop.pause for stop in stops) / quick
         if not MIN_SAMPLES <= duration * rate <= MAX_SAMPLES:
             raise ShapeError(

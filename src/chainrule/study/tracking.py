@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
-from chainrule.arguments import Array, positive, read_only
+from chainrule.arguments import Array, one_of, positive, read_only
 from chainrule.calls import explains_arguments
-from chainrule.control.laws.joint_space import ComputedTorque
+from chainrule.control.laws.controller import Controller
+from chainrule.control.laws.gains import default_gains
+from chainrule.control.laws.joint_space import PD, ComputedTorque
 from chainrule.control.motions.references import Reference
-from chainrule.display.text import FieldsShown
-from chainrule.errors import ModelError, UnknownNameError
+from chainrule.display.text import Shown, Table
+from chainrule.errors import ModelError
 from chainrule.robot.robot import Robot
 from chainrule.simulation.sources import Samples
 from chainrule.simulation.trajectory import Trajectory
@@ -21,6 +25,16 @@ from chainrule.study.drives import Drive
 from chainrule.study.motions import Motion
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONTROLLERS = {
+    "computed_torque": "computed torque, which knows the arm with its drives, but neither their friction nor what the "
+    "hand holds or meets",
+    "pd": "a PD controller at each joint, which knows nothing of the arm",
+}
+"""Controllers by name, in words: with the model of the arm, and without."""
 
 BANDWIDTH_HZ = 8.0
 """The natural frequency of the joints' control."""
@@ -30,10 +44,13 @@ KNOT_S = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Followed(FieldsShown):
+class Followed(Shown):
     """One activity followed by the drives."""
 
     activity: str
+    title: str
+    controller: str
+    """One of CONTROLLERS."""
     motion: Motion
     trajectory: Trajectory
     errors: Array
@@ -42,6 +59,30 @@ class Followed(FieldsShown):
     """Electric energy that each drive takes (n,), in J, with what it feeds back taken off."""
     saturated: Array
     """The share of the time in which each drive gives all that it can (n,)."""
+
+    def _view(self) -> Iterator[str | Table]:
+        yield f"{self.title}, followed by {CONTROLLERS[self.controller]}"
+        header = ("joint", "RMS error, deg", "peak error, deg", "energy, J", "saturated, %")
+        columns = (np.degrees(self.rms_error), np.degrees(self.peak_error), self.energy, 100 * self.saturated)
+        names = self.trajectory.robot.model.layout.velocity_names
+        yield Table(header, [(name, *map(float, row)) for name, *row in zip(names, *columns, strict=True)])
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        size: Sequence[float] | None = None,
+    ) -> Figure:
+        """Draw angles beside the motion that is followed, which is dashed, errors, and torques over time.
+
+        path: a .png, .pdf or .svg file to write. joints: names of those that are drawn, all by default. size: width
+        and height of the figure in inches.
+        """
+        from chainrule.study.tracking_plot import plot
+
+        title = f"{self.title}: {CONTROLLERS[self.controller].split(',')[0]}"
+        return plot(self.trajectory, self.motion, self.errors, title, path, joints=joints, size=size)
 
     @property
     def rms_error(self) -> Array:
@@ -60,20 +101,24 @@ def follow(
     sizing: Sizing,
     activities: Sequence[str] | None = None,
     *,
+    controller: str = "computed_torque",
     bandwidth: float = BANDWIDTH_HZ,
     dt: float = 1e-3,
 ) -> dict[str, Followed]:
     """Activities followed in simulation by the drives that were chosen: the example of each.
 
-    The controller computes torques from the arm with its drives, but does not know their friction. What the hand holds
-    acts by its weight, and the controller does not know that either. Torques saturate where the drives do.
+    Drives have rotors, friction, and torques that saturate. What the hand holds acts by its weight.
 
     Parameters
     ----------
     result, sizing
         Of a study, and of its drives. Every joint must have one.
     activities
-        Names; all of them unless given.
+        Names or titles; all of them unless given.
+    controller
+        "computed_torque", which knows the model of the arm with its drives, but neither their friction nor what the
+        hand holds or meets; "pd", a spring and a damper at each joint, without the model and its gravity, with gains by
+        each joint's inertia at the start.
     bandwidth
         The natural frequency of the joints' control, in Hz.
     dt
@@ -87,29 +132,57 @@ def follow(
     if any(choice.balancer for choice in sizing.choices.values()):
         raise ModelError("drives sized beside balancing springs are not simulated; size them without, balanced=False")
     positive(bandwidth, "bandwidth", "a positive number in Hz", unit="Hz")
-    names = list(result.titles) if activities is None else list(activities)
+    one_of(CONTROLLERS, controller, "controller", "position control")
+    names = list(result.titles) if activities is None else [result.activity(name) for name in activities]
     followed = {}
     for name in names:
-        if name not in result.examples:
-            raise UnknownNameError.of("activity", name, result.titles, "the study")
         example = result.examples[name]
         arm = sizing.subject(example.subject).robot
-        followed[name] = _follow(name, arm, example.motion, sizing, bandwidth, dt)
+        driven = _with_drives(arm, sizing)
+        law = _law(controller, driven, example.motion, bandwidth)
+        followed[name] = _follow(name, result.titles[name], controller, arm, driven, law, example.motion, sizing, dt)
     return followed
 
 
-def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: float, dt: float) -> Followed:
-    drives = sizing.drives
-    strongest = {
+def _strongest(sizing: Sizing) -> dict[str, float]:
+    """The largest torque at the joint that each drive gives."""
+    return {
         joint: min(drive.motor.peak_torque * drive.gear.ratio * drive.gear.efficiency, drive.gear.peak_torque)
-        for joint, drive in drives.items()
+        for joint, drive in sizing.drives.items()
     }
+
+
+def _with_drives(arm: Robot, sizing: Sizing) -> Robot:
+    """The arm with rotors, friction and limits of its drives."""
+    strongest = _strongest(sizing)
     numbers = {
         joint: {"rotor": drive.inertia, "coulomb": drive.friction, "effort": strongest[joint]}
-        for joint, drive in drives.items()
+        for joint, drive in sizing.drives.items()
     }
-    driven = arm.edit(joints={"*": {"gear": 1.0}, **numbers})
-    law = ComputedTorque(driven.without_friction(), _reference(motion), bandwidth=bandwidth)
+    return arm.edit(joints={"*": {"gear": 1.0}, **numbers})
+
+
+def _law(controller: str, driven: Robot, motion: Motion, bandwidth: float) -> Controller:
+    """The controller that follows a motion."""
+    known, reference = driven.without_friction(), _reference(motion)
+    if controller == "computed_torque":
+        return ComputedTorque(known, reference, bandwidth=bandwidth)
+    gains = default_gains(known, motion.q[0], bandwidth=bandwidth)
+    return PD(known, reference, gains.kp, gains.kd, gravity=False)
+
+
+def _follow(
+    name: str,
+    title: str,
+    controller: str,
+    arm: Robot,
+    driven: Robot,
+    law: Controller,
+    motion: Motion,
+    sizing: Sizing,
+    dt: float,
+) -> Followed:
+    drives, strongest = sizing.drives, _strongest(sizing)
     trajectory = driven.simulate(
         motion.q[0], motion.qd[0], motion.duration, law, dt=dt, tip_wrench=_hand_wrench(arm, motion),
         limits=False,
@@ -122,6 +195,8 @@ def _follow(name: str, arm: Robot, motion: Motion, sizing: Sizing, bandwidth: fl
     limits = np.array([strongest[joint] for joint in drives])
     return Followed(
         name,
+        title,
+        controller,
         motion,
         trajectory,
         q - trajectory.q,

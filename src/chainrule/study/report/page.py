@@ -17,7 +17,7 @@ from chainrule.study.report.scene import Scene
 from chainrule.study.report.words import cards, gravity_ratios, name_of, number, steps, summary, terms_of
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
-from chainrule.study.tracking import Followed
+from chainrule.study.tracking import CONTROLLERS, Followed
 
 BOXES = ("angle", "speed", "acceleration", "torque")
 """Quantities of which an activity has box plots, as it has curves."""
@@ -334,8 +334,9 @@ def _control(followed: Mapping[str, Followed] | None, result: Result, labels: Ma
         )
         for name, one in followed.items()
     ]  # fmt: skip
+    controllers = ", ".join(dict.fromkeys(CONTROLLERS[one.controller] for one in followed.values()))
     note = (
-        "Root mean square of each joint's error, electric energy of all drives, and the largest share of the time in "
-        "saturation, of the example of each activity."
+        f"Controller: {controllers}. Root mean square of each joint's error, electric energy of all drives, and the "
+        "largest share of the time in saturation, of the example of each activity."
     )
     return table(("activity", *names, "energy, J", "saturated, % of time"), rows) + _note(note)

@@ -97,6 +97,7 @@ def summary(result: Result, sizing: Sizing | None = None, balanced: Sizing | Non
         _about(result),
         _loads(result),
         _further(result),
+        _beside(result),
         result.finding().sentence({joint: name_of(joint) for joint in result.joints}, result.titles),
         _drives(sizing, balanced),
     )
@@ -161,6 +162,19 @@ def _part(result: Result, part: str) -> str:
     return (
         f"{what[0].upper()}{what[1:]} makes up to {most.share(part):.0%} of all terms: in {name_of(most.joint)}, in "
         f"{result.titles[most.activity]!r}, with a peak of {most[part].peak:.3g} {unit}."
+    )
+
+
+def _beside(result: Result) -> str:
+    """Gravity over dynamics by both measures: over all joints on which both act, from the least to the most."""
+    peaks, means = gravity_ratios(result, "peak"), gravity_ratios(result, "rms")
+    if not peaks:
+        return ""
+    several = f" {_in_all(result)}, from joint to joint" if len(peaks) > 1 else f" {_in_all(result)}"
+    return (
+        f"Gravity is {_span(peaks)} times dynamics by peaks{several}: the largest torque of gravity over the largest "
+        "of the inertial, centrifugal and Coriolis terms together. By root mean squares of the same two torques it is "
+        f"{_span(means)} times dynamics."
     )
 
 
