@@ -509,3 +509,27 @@ def test_the_benchmark_compares_with_peers(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert out.count("100% failed") == 4
     cr.set_threads(None)
+
+
+def test_newtons_method_says_that_its_start_is_singular():
+    """From the stretched arm the Jacobian has no inverse; what rounding then leads to is no step of Newton's."""
+    arm, target = cr.load("planar_2r"), [0.5, 1.2, 0.0]
+    ask = {"method": "newton", "task": "position", "restarts": 0, "max_iterations": 3}
+    one = arm.inverse_kinematics(target, [0.0, 0.0], **ask)
+    assert not one.success
+    assert one.reason == "singular start"
+    assert str(one).startswith("Newton's method has no step from its start")
+    starts = [[0.0, 0.0], [0.4, 1.0], [1.0, 0.0], [np.nan, 0.0]]
+    some = arm.inverse_kinematics(target, starts, **{**ask, "max_iterations": 6})
+    assert some.reason[0] == some.reason[2] == "singular start"
+    assert some.reason[[1, 3]].tolist() == ["", "not finite"]
+    far = arm.inverse_kinematics([5.0, 0.0, 0.0], [0.4, 1.0], **ask)
+    assert far.reason == "not reached"
+    told = arm.inverse_kinematics(target, [0.0, 0.0], method="newton", task="position", history=True)
+    assert "the Jacobian is singular at the start" in " ".join(str(told).split())
+    assert "from where the Jacobian is singular" in " ".join(str(told.history).split())
+    regular = arm.inverse_kinematics(target, [0.4, 1.0], method="newton", task="position", history=True)
+    assert "singular" not in str(regular) + str(regular.history)
+    assert "singular" not in str(
+        arm.inverse_kinematics(target, [0.0, 0.0], method="pseudo_inverse", task="position", history=True)
+    )

@@ -258,9 +258,23 @@ def test_ellipsoids_of_velocity_and_force_are_inverse(task):
     assert_allclose(np.linalg.norm(np.einsum("bij,bi->bj", J, F), axis=-1), 1)  # |J^T F| = 1 on its surface
 
 
+@pytest.mark.parametrize("name", ["planar_2r", "planar_3r", "scara", "cartesian_3p", "four_bar", "ur5", "panda"])
+@pytest.mark.parametrize("task", [None, "position", "pose"])
+def test_manipulability_is_the_product_of_the_half_axes_for_the_same_task(name, task):
+    """By default too: the robot's own task. Directions in which a planar arm never moves do not count."""
+    robot, q = some(name)
+    if name == "four_bar":
+        q = np.tile(robot.home(), (2, 1))
+    ellipsoid = robot.analysis.ellipsoid(q, task=task)
+    w = robot.manipulability(q, task=task)
+    assert_allclose(ellipsoid.volume, w, rtol=1e-7, atol=1e-12)
+    assert_allclose(np.prod(ellipsoid.lengths[..., : ellipsoid.rank], axis=-1), w, rtol=1e-7, atol=1e-12)
+    assert_allclose(ellipsoid.lengths[..., ellipsoid.rank :], 0, atol=1e-12)
+
+
 def test_accelerations_come_from_unit_torques():
     robot, q = some("ur5")
-    ellipsoid = robot.analysis.ellipsoid(q, kind="acceleration")
+    ellipsoid = robot.analysis.ellipsoid(q, kind="acceleration", task="position")
     A = robot.jacobian(q, frame="world")[:, 3:] @ np.linalg.inv(robot.mass_matrix(q))
     assert_allclose(ellipsoid.lengths, np.linalg.svd(A, compute_uv=False), rtol=1e-9)
     J = robot.jacobian(q, frame="world")
@@ -270,7 +284,7 @@ def test_accelerations_come_from_unit_torques():
 
 def test_limits_scale_the_ellipsoids():
     robot, q = some("panda")
-    scaled = robot.analysis.ellipsoid(q, kind="velocity", limits=True)
+    scaled = robot.analysis.ellipsoid(q, kind="velocity", task="position", limits=True)
     J = robot.jacobian(q, frame="world")[:, 3:] * robot.limits.velocity
     assert_allclose(scaled.lengths, np.linalg.svd(J, compute_uv=False))
     with pytest.raises(cr.ModelError, match=r"no velocity limit on 'joint1'.*robot.edit"):

@@ -235,3 +235,10 @@ def test_inertia_by_density():
     assert exact.mass == 24 * sp.pi
     with pytest.raises(cr.ShapeError, match="by_density takes a shape with a volume"):
         shapes.by_density(1.0, shapes.rod, 1.0)
+
+
+def test_an_inverse_is_a_matrix_for_numpy():
+    T = Transform.from_xyz_rpy((1.0, 2.0, 3.0), (0.1, -0.4, 0.7))
+    np.testing.assert_allclose(np.asarray(T.inv), np.linalg.inv(np.asarray(T)), atol=1e-15)
+    batch = Transform.from_xyz_rpy((np.arange(3.0), 0.0, 1.0), (0.0, 0.2, 0.0))
+    np.testing.assert_allclose(np.asarray(batch.inv), np.linalg.inv(np.asarray(batch)), atol=1e-15)

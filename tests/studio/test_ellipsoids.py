@@ -21,7 +21,7 @@ from chainrule.studio.scene import elements, ellipsoids, loads
 def test_a_scaled_ball_is_the_ellipsoid():
     arm = cr.load("panda").reference
     q = arm.home()
-    found = arm.analysis.ellipsoid(q)
+    found = arm.analysis.ellipsoid(q, task="position")
     shape = ellipsoids.ball_of(found, 0.5, 10.0)
     R = Rotation.from_quat(shape.quaternion, scalar_first=True).as_matrix()
     directions = np.random.default_rng(0).normal(size=(20, 3))

@@ -255,3 +255,15 @@ def test_an_arm_on_wheels_is_a_robot_like_any_other():
 def test_what_is_wrong_is_named(call, message):
     with pytest.raises(cr.ChainruleError, match=message):
         call()
+
+
+def test_a_track_prints_as_a_table_with_its_standard_deviations():
+    track = cr.wheels.odometry(cr.wheels.Unicycle(), [[1.0, 0.0]] * 2, 0.5, noise=0.02)
+    lines = str(track).splitlines()
+    assert lines[0] == "Path of 2 steps; sd: standard deviations"
+    assert [float(x) for x in lines[-1].split()] == pytest.approx(
+        [1, 1, 0, 0, *np.sqrt(np.diag(track.covariance[-1]))], abs=1e-6
+    )
+    plain = str(cr.wheels.odometry(cr.wheels.Unicycle(), np.ones((3, 2, 2)), 0.5)).splitlines()
+    assert plain[0] == "Path of 2 steps, the first of 3"
+    assert plain[1].split() == ["t,", "s", "x,", "m", "y,", "m", "theta,", "rad"]

@@ -29,6 +29,8 @@ class IterationHistory(Shown):
     """Steps between them (K, n), in rad and m. A step of "lm" that would not help is not taken, and zero here."""
     names: tuple[str, ...] = field(repr=False)
     """The names of the numbers of q."""
+    starts_singular: bool = False
+    """Whether the Jacobian is singular at the start, where Newton's method has no inverse to step with."""
 
     def __len__(self) -> int:
         """The number of steps."""
@@ -48,7 +50,8 @@ class IterationHistory(Shown):
         ]
 
     def _view(self) -> Iterator[str | Table]:
-        yield f"{len(self)} steps of {self.method}"
+        singular = ", from where the Jacobian is singular: rounding leads on" if self.starts_singular else ""
+        yield f"{len(self)} steps of {self.method}{singular}"
         yield Table(self.header, self.rows())
 
     if TYPE_CHECKING:

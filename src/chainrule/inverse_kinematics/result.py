@@ -25,8 +25,11 @@ REASONS = {
     "limits": "found only beyond the joints' limits",
     "not reached": "no configuration was found that reaches it, within the limits or without",
     "not finite": "the target or the start has numbers that are not finite",
+    "singular start": "Newton's method has no step from its start, where the Jacobian is singular and has no inverse",
 }
 
+
+SINGULAR_START = "the Jacobian is singular at the start, where it has no inverse, and rounding leads Newton's method on"
 
 REASON_CODES = tuple(REASONS)
 """Reasons in the order of their codes: a device has no words, so that `reason` has places in this list there."""
@@ -49,7 +52,8 @@ class InverseKinematics(Shown):
     iterations: Any
     """Iterations spent, over all starts: (...)."""
     reason: Any
-    """Reason of failure: "" (solved), "limits" (found only beyond them), "not reached" or "not finite": (...)."""
+    """Reason of failure: "" (solved), "limits" (found only beyond them), "not reached", "not finite", or "singular
+    start", of Newton's method without restarts: (...)."""
     errors: dict[str, Array] = field(default_factory=dict, repr=False)
     """The errors of each link that had a target."""
     names: tuple[str, ...] = field(default=(), repr=False)
@@ -94,6 +98,8 @@ class InverseKinematics(Shown):
         failures = sorted(set(np.ravel(own.reason).tolist()) - {""}) if np.ndim(own.success) else []
         for reason in failures:
             lines.append(f"{int(np.sum(np.asarray(own.reason) == reason))}: {REASONS[reason]}")
+        if own.history is not None and own.history.starts_singular:
+            lines.append(SINGULAR_START)
         if self.rank < self.equations:
             lines.append(f"of the task's {self.equations} equations, {self.rank} are independent on this robot")
         return "; ".join(lines)

@@ -29,6 +29,7 @@ from chainrule.inverse_kinematics.request import SearchRequest, pose_dimensions,
 from chainrule.inverse_kinematics.result import InverseKinematics, Truths
 from chainrule.inverse_kinematics.search import BestSoFar, Search
 from chainrule.inverse_kinematics.seeds import seeds_of
+from chainrule.inverse_kinematics.task_rank import has_singular_jacobian
 from chainrule.kinematics.configurations import difference, neutral
 from chainrule.model.parameters import find_parameters
 
@@ -205,7 +206,9 @@ def _solve_with_history(
     q = search.record(target, start)
     errors = search.measure(q, search.parameters(np.tile(target, (len(q), 1)))).errors
     steps = difference(robot, q[:-1], q[1:])
-    history = IterationHistory(request.problem.method, q, errors.max(axis=1), steps, robot.coordinate_names)
+    method = request.problem.method
+    singular = method == NEWTON and bool(has_singular_jacobian(robot, request.problem, q[:1])[0])
+    history = IterationHistory(method, q, errors.max(axis=1), steps, robot.coordinate_names, singular)
     return replace(solve(robot, replace(request, max_iterations=len(q), kept={}), target, start), history=history)
 
 
@@ -227,23 +230,38 @@ def solve(robot: Mechanism, request: SearchRequest, targets: Array, starts: Arra
     if targets.ndim == 1 and (starts is None or starts.ndim == 1) and request.posture is None:
         one = _solve_one(robot, search, targets, starts)
         if one is not None:
-            return _result(robot, request, *one)
+            return _result(robot, request, *_tell_singular_starts(robot, request, starts, one))
     batch = targets.shape[:-1]
     if starts is not None:
         batch = _batch(targets, starts)
         targets = np.broadcast_to(targets, (*batch, targets.shape[-1]))
         starts = np.broadcast_to(starts, (*batch, starts.shape[-1])).reshape(-1, starts.shape[-1])
     rows = targets.reshape(-1, targets.shape[-1])
-    found = None
+    found: Solution | None = None
     if 0 < len(rows) <= MAX_ROWS_ONE_BY_ONE and request.posture is None:
         found = _solve_one_by_one(robot, search, rows, starts)
-    q, success, iterations, reason, errors = found or _solve_rows(robot, search, rows, starts, request.posture)
+    found = found or _solve_rows(robot, search, rows, starts, request.posture)
+    q, success, iterations, reason, errors = _tell_singular_starts(robot, request, starts, found)
     if len(batch) != 1:
         q, success, iterations, reason = (
             a.reshape((*batch, *a.shape[1:]))[()] for a in (q, success, iterations, reason)
         )
         errors = errors.reshape((*batch, *errors.shape[1:]))
     return _result(robot, request, q, success, iterations, reason, errors)
+
+
+def _tell_singular_starts(
+    robot: Mechanism, request: SearchRequest, starts: Array | None, found: Solution
+) -> Solution:  # fmt: skip
+    """The same with the reason of Newton's method where it failed for its start, from which alone it was to go."""
+    q, success, iterations, reason, errors = found
+    if request.problem.method != NEWTON or request.restarts or starts is None or np.all(success):
+        return found
+    rows = starts.reshape(-1, starts.shape[-1])
+    missed = np.isfinite(rows).all(axis=-1) & (np.ravel(reason) == NOT_REACHED)
+    missed[missed] = has_singular_jacobian(robot, request.problem, rows[missed])
+    told = np.where(missed.reshape(np.shape(reason)), SINGULAR_START, reason)[()]
+    return q, success, iterations, told, errors
 
 
 def _result(
@@ -255,8 +273,11 @@ def _result(
     return InverseKinematics(q, success, error, iterations, reason, each, robot.coordinate_names, *request.rank[:2])
 
 
-SOLVED, NOT_FINITE, NOT_REACHED, LIMITS = (np.str_(reason) for reason in ("", "not finite", "not reached", "limits"))
+SOLVED, NOT_FINITE, NOT_REACHED, LIMITS, SINGULAR_START = (
+    np.str_(reason) for reason in ("", "not finite", "not reached", "limits", "singular start")
+)
 """Reasons of a result."""
+NEWTON = "newton"
 REASON_TYPE = "<U16"
 MAX_ROWS_ONE_BY_ONE = 3
 """Targets that are solved sooner one after the other than together."""

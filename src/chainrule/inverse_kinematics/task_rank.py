@@ -44,8 +44,28 @@ def task_rank(robot: Mechanism, problem: SearchProblem) -> TaskRank:
     return remember(robot, ("rank of goals", problem.goals), lambda: _measure(robot.reference, problem))
 
 
+def has_singular_jacobian(robot: Mechanism, problem: SearchProblem, q: Array) -> Array:
+    """Whether fewer equations are independent at each configuration (N, nq) than in nearly every other: (N,)."""
+    whole, here = task_rank(robot, problem), _ranks(robot.reference, problem, q)
+    return np.asarray(here.rank < whole.rank)
+
+
+class RanksAt(NamedTuple):
+    """The rank of the equations of a task and of the conditions of closed loops, at each of N configurations."""
+
+    rank: Array
+    """Of the equations, with velocities that keep the loops closed: (N,)."""
+    held: Array
+    """Of the conditions of the loops: (N,)."""
+    equations: int
+
+
 def _measure(robot: Mechanism, problem: SearchProblem) -> TaskRank:
-    q = _configurations(robot)
+    rank, held, equations = _ranks(robot, problem, _configurations(robot))
+    return TaskRank(int(rank.max()), equations, int((problem.n - held).max()))
+
+
+def _ranks(robot: Mechanism, problem: SearchProblem, q: Array) -> RanksAt:
     coordinates = list(np.moveaxis(q, -1, 0))
     rows: list[list[Scalar]] = []
     directions = 0
@@ -57,7 +77,7 @@ def _measure(robot: Mechanism, problem: SearchProblem) -> TaskRank:
     closing = loop_residual(problem.model, coordinates, problem.rows).rows if problem.rows else []
     held = rank_of(_matrix(closing, problem, len(q))) if closing else np.zeros(len(q), dtype=int)
     rank = rank_of(_matrix([*rows, *closing], problem, len(q))) - held
-    return TaskRank(int(rank.max()), len(rows) - directions, int((problem.n - held).max()))
+    return RanksAt(rank, held, len(rows) - directions)
 
 
 def _configurations(robot: Mechanism) -> Array:

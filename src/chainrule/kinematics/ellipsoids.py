@@ -30,11 +30,13 @@ class ManipulabilityEllipsoid(FieldsShown):
     task: str
     axes: Array
     lengths: Array
+    rank: int
+    """In how many directions the frame can move: further lengths, of a planar arm out of its plane, are always zero."""
 
     @property
     def volume(self) -> Array:
-        """The product of the lengths, which is the manipulability: (...)."""
-        return np.asarray(self.lengths.prod(axis=-1))
+        """The product of the first `rank` lengths: (...). Of velocities it is the manipulability for the same task."""
+        return np.asarray(self.lengths[..., : self.rank].prod(axis=-1))
 
     def __len__(self) -> int:
         if self.lengths.ndim < 2:
@@ -45,7 +47,7 @@ class ManipulabilityEllipsoid(FieldsShown):
         """The ellipsoid of one posture of a list, or of several."""
         if self.lengths.ndim < 2:
             raise TypeError("this is the ellipsoid of one posture; pass a list of postures for several")
-        return ManipulabilityEllipsoid(self.kind, self.task, self.axes[index], self.lengths[index])
+        return ManipulabilityEllipsoid(self.kind, self.task, self.axes[index], self.lengths[index], self.rank)
 
     def along(self, direction: Array) -> Array:
         """The distance from the centre to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""

@@ -71,6 +71,10 @@ def manipulability(
     In general the product of as many singular values as the task has directions (task_rank): sqrt(det(J^T J)) for
     a robot with fewer joints than rows, and without the rows of motions that a planar robot never makes.
 
+    task: "pose", "position" or "orientation". Unless given, the robot's own, as in `ellipsoid`: the position, if it
+    tells all joint velocities of a robot with fewer than six degrees of freedom, and else the pose. It is the `volume`
+    of the velocity ellipsoid for the same task, the product of its half axes.
+
     >>> import chainrule as cr
     >>> cr.load("planar_2r").manipulability([0.3, 1.0]).round(4) == np.sin(1.0).round(4)
     np.True_
@@ -110,7 +114,7 @@ def ellipsoid(
     link: str | None = None,
     *,
     kind: str = "velocity",
-    task: str = "position",
+    task: str | None = None,
     limits: bool = False,
 ) -> ManipulabilityEllipsoid:
     """The motions or forces of a frame that unit joint vectors make: principal axes, in base axes, and lengths.
@@ -123,7 +127,9 @@ def ellipsoid(
         "velocity": {J qd}, lengths s; "force": {F with |J^T F| = 1}, lengths 1/s along the same axes, infinite
         where the structure carries; "acceleration": {J M^-1 tau}, from rest and gravity aside.
     task
-        "position" or "orientation", three axes; "pose", six, which mixes units.
+        "position" or "orientation", three axes; "pose", six, which mixes units. Unless given, the robot's own, as in
+        `manipulability`: the position, if it tells all joint velocities of a robot with fewer than six degrees of
+        freedom, and else the pose. So `ellipsoid(q).volume`, the product of the half axes, is `manipulability(q)`.
     link
         A link or frame, the end-effector unless one is named.
     limits
@@ -131,8 +137,9 @@ def ellipsoid(
     """
     (q,) = read_state(robot, "ellipsoid", q=q)
     one_of(KINDS, kind, "kind of ellipsoid")
-    in_limits, size = flag(limits, "ellipsoid: limits"), len(rows_of_task(task))
-    J = loop_jacobian(robot, q, link, task)
+    chosen = task_of(robot, link, task=task)
+    in_limits, size = flag(limits, "ellipsoid: limits"), len(rows_of_task(chosen.task))
+    J = loop_jacobian(robot, q, link, chosen.task)
     if kind == "acceleration":
         J = J @ _inverse_mass(robot, q)
     if in_limits:
@@ -143,7 +150,7 @@ def ellipsoid(
     if kind == "force":
         with np.errstate(all="ignore"):
             lengths = np.where(lengths <= RANK_TOLERANCE * lengths[..., :1], np.inf, 1.0 / lengths)
-    return ManipulabilityEllipsoid(kind, task, U, lengths)
+    return ManipulabilityEllipsoid(kind, chosen.task, U, lengths, chosen.rank)
 
 
 @composition()

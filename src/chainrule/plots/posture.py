@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import find_link, read_argument
 from chainrule.errors import ChainruleError, ShapeError, short_repr
 from chainrule.kinematics.configurations import home
-from chainrule.kinematics.ellipsoids import KINDS, ManipulabilityEllipsoid
+from chainrule.kinematics.ellipsoids import KINDS
 from chainrule.kinematics.manipulability import ellipsoid as ellipsoid_of
 from chainrule.kinematics.poses import pose, poses
 from chainrule.plots.bodies import STYLES, Bodies, bodies
@@ -395,7 +395,7 @@ def _ellipsoids(
 ) -> list[Egg]:
     """The ellipsoids of a kind, in all postures and at all tips, to one scale; infinite axes are left out."""
     found = [
-        (ellipsoid_of(robot, q, tip, kind=kind), pose(robot, q, tip)[:3, 3])
+        (ellipsoid_of(robot, q, tip, kind=kind, task="position"), pose(robot, q, tip)[:3, 3])
         for q in states
         for tip in _tips(robot, link)
     ]
@@ -410,7 +410,7 @@ def _ellipsoids(
     label: str | None = f"{kind} for {given}: up to {longest:.3g} {unit}; 1 {unit} is drawn as {factor:g} m"
     eggs = []
     for (each, center), semi in zip(found, lengths, strict=True):
-        drawn = ManipulabilityEllipsoid(each.kind, each.task, each.axes, factor * semi)
+        drawn = replace(each, lengths=factor * semi)
         eggs.append(Egg(kind, center, drawn.points(29, 15) + center, each.axes * (factor * semi), label))
         label = None
     return eggs

@@ -153,10 +153,14 @@ _IDENTITY = Transform(Rotation.identity(), Vector.zero())
 
 
 @dataclass(frozen=True, slots=True)
-class Inverse:
-    """The inverse T^-1 as a factor of products."""
+class Inverse(ArrayOfScalars):
+    """The inverse T^-1 as a factor of products. For NumPy, its homogeneous matrix (4, 4)."""
 
     of: Transform
+
+    def table(self) -> list[list[Scalar]]:
+        """The rows of the homogeneous matrix of T^-1."""
+        return self.of.inverse().rows()
 
     def __mul__(self, x: X) -> X:
         try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array, refuse_nonfinite, rows_of
-from chainrule.display.text import FieldsShown
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError, short_repr
 from chainrule.wheels.bases import Base, positive_parameter
 from chainrule.wheels.plane import step_derivatives, world_step
@@ -18,12 +19,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Track(FieldsShown):
+class Track(Shown):
     """A path over the plane: t (T,), pose (..., T, 3), and its covariance (..., T, 3, 3), the start included."""
 
     t: Array
     pose: Array
     covariance: Array
+
+    def _view(self) -> Iterator[str | Table]:
+        batch = self.pose.shape[:-2]
+        first = (0,) * len(batch)
+        of_many = f", the first of {int(np.prod(batch))}" if batch else ""
+        spread = np.sqrt(np.maximum(np.diagonal(self.covariance[first], axis1=-2, axis2=-1), 0.0))
+        deviations = "; sd: standard deviations" if spread.any() else ""
+        yield f"Path of {len(self.t) - 1} steps{of_many}{deviations}"
+        header = ("t, s", "x, m", "y, m", "theta, rad", *(("sd x", "sd y", "sd theta") if spread.any() else ()))
+        rows = np.column_stack([self.t, self.pose[first], *([spread] if spread.any() else [])])
+        yield Table(header, rows.tolist())
 
     def ellipses(self, deviations: float = 2.0) -> tuple[Array, Array]:
         """Ellipses of the position at some standard deviations: semi-axes (..., T, 2), in m; axes (..., T, 2, 2)."""

@@ -101,7 +101,7 @@ class EllipsoidsPanel(Panel):
         """Draw one ellipsoid; its semi-axes, in words."""
         robot, link = session.robot, self._link.value
         reach = skeleton(robot).reach
-        ellipsoid = robot.analysis.ellipsoid(q, link, kind=kind)
+        ellipsoid = robot.analysis.ellipsoid(q, link, kind=kind, task="position")
         finite = ellipsoid.lengths[np.isfinite(ellipsoid.lengths) & (ellipsoid.lengths > 0)]
         unit = self._units.setdefault((kind, link), SIZE * reach / float(finite.max()) if len(finite) else 1.0)
         self._place(session, kind, ball_of(ellipsoid, unit * self._size.value, LONGEST * reach), at)
