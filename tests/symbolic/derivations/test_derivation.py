@@ -187,7 +187,7 @@ def test_friction_and_springs_are_in_the_result():
         (
             {"method": "?"},
             UnknownNameError,
-            "'newton-euler', 'rnea', 'lagrange', 'closed-form', 'dae', 'velocities', 'jac",
+            "'newton-euler', 'rnea', 'lagrange', 'closed-form', 'dae', 'velocities', 'acc",
         ),
         ({"parameters": "both"}, ShapeError, "'symbolic', 'numeric'"),
         ({"state": [0.1, 0.2]}, ShapeError, r"\(q, qd, qdd\)"),

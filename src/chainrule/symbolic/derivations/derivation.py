@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
+from chainrule.symbolic.derivations.accelerations import accelerations
 from chainrule.symbolic.derivations.dae import parent_child
 from chainrule.symbolic.derivations.final_equations import final_equations
 from chainrule.symbolic.derivations.introduction import geometry, introduction
@@ -39,6 +40,7 @@ METHODS: dict[str, Method] = {
     "closed-form": Method("The equations of motion in closed matrix form", closed_matrix_form),
     "dae": Method("The differential-algebraic equations", parent_child),
     "velocities": Method("Velocities from link to link", velocities, has_masses=False),
+    "accelerations": Method("Accelerations from link to link", accelerations, has_masses=False),
     "jacobians": Method("Jacobians by the product of exponentials", link_jacobians, has_masses=False),
 }
 """Kinds of derivations, by the name that users give."""
@@ -63,8 +65,9 @@ def derivation(
     method
         "newton-euler", in vectors link by link outward and inward; "rnea", the same in twists and wrenches;
         "lagrange", from the energies; "closed-form", from stacked matrices of all links; "dae", from links and joints
-        apart; "velocities", from link to link, up to the Jacobian; "jacobians", those of the links by the product of
-        exponentials. The last two need no masses.
+        apart; "velocities", from link to link, up to the Jacobian; "accelerations", angular and linear, from link to
+        link, by matrices and by the transport theorem; "jacobians", those of the links by the product of exponentials.
+        The last three need no masses.
     parameters
         "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a dictionary that
         replaces some of the names by numbers.

@@ -24,7 +24,7 @@ def introduction(problem: DerivationProblem) -> list[Block]:
     return [
         *_overview(problem),
         _links(problem),
-        *_parameters(problem, problem.equations.parameters),
+        *parameter_table(problem, problem.equations.parameters),
         Paragraph("Gravity, in the axes of the base:"),
         gravity,
         *_frames(problem, ("; the centre of mass is at ", Formula("P_{Ci}"))),
@@ -37,7 +37,7 @@ def geometry(problem: DerivationProblem) -> list[Block]:
     places = [body.T for body in model.at(problem.symbols[0])] + [frame.origin for frame in model.frames]
     used = set().union(*(to_matrix(T.rows()).free_symbols for T in places))
     lengths = {symbol: value for symbol, value in problem.equations.parameters.items() if symbol in used}
-    return [*_overview(problem), *_parameters(problem, lengths), *_frames(problem)]
+    return [*_overview(problem), *parameter_table(problem, lengths), *_frames(problem)]
 
 
 def _overview(problem: DerivationProblem) -> list[Block]:
@@ -85,7 +85,7 @@ def _links(problem: DerivationProblem) -> TableBlock:
     return TableBlock(header, tuple(rows))
 
 
-def _parameters(problem: DerivationProblem, parameters: Mapping[sp.Symbol, float]) -> list[Block]:
+def parameter_table(problem: DerivationProblem, parameters: Mapping[sp.Symbol, float]) -> list[Block]:
     """The table of symbols, values and units, three parameters in each row; nothing where there are none."""
     cells: list[tuple[object, ...]] = [
         (symbol, f"{value:.6g}", superscript_powers(problem.units.get(symbol, "")))

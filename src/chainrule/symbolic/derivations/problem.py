@@ -125,6 +125,15 @@ class DerivationProblem(NumberedSymbols):
         """The symbols q, qd and qdd as arguments of the algorithms."""
         return self.equations.symbolic.state()
 
+    def rate(self, expression: sp.MatrixBase) -> sp.ImmutableMatrix:
+        """The derivative of a matrix by time, by the chain rule, in the symbols q, qd and qdd."""
+        eqs = self.equations
+        pairs = (*zip(eqs.q, eqs.qd, strict=True), *zip(eqs.qd, eqs.qdd, strict=True))
+        total = sp.zeros(*expression.shape)
+        for x, x_dot in pairs:
+            total += expression.diff(x) * x_dot
+        return sp.ImmutableMatrix(total)
+
     # --- units ---
 
     @cached_property
