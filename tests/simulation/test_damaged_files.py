@@ -131,6 +131,21 @@ def test_arrays_of_the_wrong_kind_are_refused(tmp_path: Path, parts: dict):
         read(path)
 
 
+@pytest.mark.parametrize("order", "<>")
+def test_texts_with_characters_that_do_not_exist_are_refused(tmp_path: Path, order: str):
+    path = tmp_path / "motion.npz"
+    cr.load("pendulum").simulate([0.1], None, 0.01).save(path)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    name = next(name for name, array in arrays.items() if array.dtype.kind == "U")
+    characters = np.frombuffer(arrays[name].astype("<U").tobytes(), dtype="<u4").astype(f"{order}u4")
+    characters[-1] = 0x61000070
+    arrays[name] = np.frombuffer(characters.tobytes(), dtype=f"{order}U{characters.size}").reshape(())
+    np.savez(path, **arrays)
+    with pytest.raises(cr.FormatError, match="has characters that do not exist"):
+        cr.Trajectory.load(path)
+
+
 def test_an_array_that_announces_more_than_fits_is_refused(tmp_path: Path):
     path = tmp_path / "run.npz"
     files.save(motion(), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -61,4 +62,13 @@ def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, N
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's, about headers that are damaged and refused
         with np.load(file, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files if names is None or name in names}
+            arrays = {name: stored[name] for name in stored.files if names is None or name in names}
+    for name, array in arrays.items():
+        if array.dtype.kind == "U" and _code_points(array).max(initial=0) > sys.maxunicode:
+            raise FormatError(f"{str(path)!r} is damaged: the text {name!r} has characters that do not exist")
+    return arrays
+
+
+def _code_points(texts: NDArray[Any]) -> NDArray[Any]:
+    """The characters of an array of texts, as numbers."""
+    return np.frombuffer(texts.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
