@@ -3,6 +3,7 @@
 import io
 import stat
 import sys
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import MagicMock
@@ -466,6 +467,26 @@ def test_a_page_that_gives_no_picture_is_told_about():
     session.client.get_render.side_effect = TimeoutError
     with pytest.raises(CaptureError, match="The page gave no picture: keep its tab in the foreground"):
         Recorder(session, MagicMock()).capture(10, 10)
+
+
+def test_a_recording_goes_on_when_its_controls_are_gone():
+    class Removed:
+        def __setattr__(self, name, value):
+            raise RuntimeError(f"Cannot assign to {name!r} on a removed handle")
+
+    session = MagicMock()
+    session.client.get_render.return_value = np.zeros((10, 12, 3), dtype=np.uint8)
+    recorder = Recorder(session, MagicMock())
+    recorder.button = recorder.progress = Removed()
+    recorder.width, recorder.kind, recorder.fps = SimpleNamespace(value="12"), SimpleNamespace(value="GIF"), MagicMock()
+    recorder.fps.value = 10
+    session.client.camera.image_height, session.client.camera.image_width = 10, 12
+    session.guarded.side_effect = lambda work: work
+    session.robot.name = "arm"
+    recorder._run([0.0, 0.1], threading.Event())
+    (name, content), _ = session.client.send_file_download.call_args
+    assert name == "arm.gif"
+    assert content.startswith(b"GIF")
 
 
 def test_a_robot_that_cannot_move_is_not_simulated():

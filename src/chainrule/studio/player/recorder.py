@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,11 +92,21 @@ class Recorder:
         return "".join(c if c.isalnum() or c in "-_" else "_" for c in self.session.robot.name)[:60] or "robot"
 
     def _run(self, times: Any, stop: threading.Event) -> None:
-        self.button.label, self.progress.visible = "Stop", True
+        self._tell(label="Stop", visible=True)
         try:
             self.session.guarded(lambda: self._record(times, stop))()
         finally:
-            self.button.label, self.progress.visible = "Record", False
+            self._tell(label="Record", visible=False)
+
+    def _tell(self, *, label: str | None = None, visible: bool | None = None, percent: float | None = None) -> None:
+        """Change the button and the bar, while they are there: another robot may take this one's place meanwhile."""
+        with suppress(RuntimeError):  # viser's, of a control that was removed
+            if label is not None:
+                self.button.label = label
+            if visible is not None:
+                self.progress.visible = visible
+            if percent is not None:
+                self.progress.value = percent
 
     def _record(self, times: Any, stop: threading.Event) -> None:
         width = int(self.width.value)
@@ -113,7 +124,7 @@ class Recorder:
                 return
             self.transport.seek(float(time))
             self.session.draw()
-            self.progress.value = 100.0 * (k + 1) / len(times)
+            self._tell(percent=100.0 * (k + 1) / len(times))
             yield np.ascontiguousarray(self.capture(height, width)[..., :3])
 
     def _send(self, name: str, content: bytes) -> None:
