@@ -40,7 +40,7 @@ def python_function(name, tape):
     return "".join([*lines, f"    return [{', '.join(f'v{value}' for value in tape.outputs)}]\n"])
 
 
-def python_files(path, tapes):
+def python_files(path, tapes, about):
     return {path: "import math\n\n\n" + "\n\n".join(python_function(name, tape) for name, tape in tapes.items())}
 
 
@@ -59,7 +59,7 @@ def test_the_emitter_knows_every_operation():
 def test_its_text_gives_the_numbers_of_the_robot(name, python_target, tmp_path):
     robot = cr.load(name)
     tapes = {f: trace(merged_model(robot), f, **options_of(robot, f, {})) for f in ("mass_matrix", "forward_dynamics")}
-    (written,) = targets.write(python_target, tmp_path / "robot.py", tapes)
+    (written,) = targets.write(python_target, tmp_path / "robot.py", tapes, {})
     module = {"math": math}
     exec(compile(Path(written).read_text(), "robot.py", "exec"), module)
     rng = np.random.default_rng(0)
@@ -73,7 +73,9 @@ def test_targets_are_found_by_name_and_paths_by_suffix(python_target):
     assert targets.file_of(python_target, "arm.py") == Path("arm.py")
     with pytest.raises(cr.ShapeError, match=r"path must end in \.py, got 'arm\.c'"):
         targets.file_of(python_target, "arm.c")
-    with pytest.raises(cr.ShapeError, match="can be exported to the target 'c' or 'cuda' or 'python', got 'opencl'"):
+    with pytest.raises(
+        cr.ShapeError, match="exported to the targets 'c', 'cuda', 'javascript', 'python', got 'opencl'"
+    ):
         targets.target_of("opencl")
     with pytest.raises(cr.ShapeError, match="there is a target 'c' already"):
         targets.register("c", python_target)

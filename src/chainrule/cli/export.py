@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @command(
     "chainrule export planar_2r -o arm.c",
     "chainrule export planar_2r --function mass_matrix --function bias -o terms.c --json",
+    "chainrule export panda --target javascript --function pose -o panda.mjs",
     keywords={"path": "--output", "overwrite=True": "--force"},
 )
 @click.option("--target", default="c", show_default=True, type=OneOf("target", TARGETS), help="The language to write.")
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     "--function", "functions", multiple=True, default=("inverse_dynamics",), show_default=True,
     type=OneOf("function", FUNCTIONS), metavar="NAME", help="A function, by the name of its method; may be repeated.",
 )  # fmt: skip
-@click.option("--output", "-o", required=True, type=OutputFile(), help="The file to write, ending in .c or .cu.")
+@click.option("--output", "-o", required=True, type=OutputFile(), help="The file to write, ending in .c, .cu or .mjs.")
 @click.option("--force", is_flag=True, help="Overwrite files that chainrule has not written, too.")
 @json_option
 @robot_options

@@ -6,22 +6,30 @@ import os
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from chainrule.compile.codegen import c
+from chainrule.compile.codegen import c, javascript
 from chainrule.compile.cuda import export
 from chainrule.compile.tape import Tape
 from chainrule.errors import ShapeError, quoted
 
 
 class Target(NamedTuple):
-    """A language: the suffix of its files, and the texts of all files for tapes by the names of their functions."""
+    """A language: the suffix of its files, and the texts of all files.
+
+    They are made from the path, tapes by the names of their functions, and what is known of the robot and the
+    functions (`core/export.py`), whose texts may hold anything.
+    """
 
     suffix: str
-    files: Callable[[Path, Mapping[str, Tape]], Mapping[Path, str]]
+    files: Callable[[Path, Mapping[str, Tape], Mapping[str, Any]], Mapping[Path, str]]
 
 
-TARGETS: dict[str, Target] = {"c": Target(".c", c.files), "cuda": Target(".cu", export.files)}
+TARGETS: dict[str, Target] = {
+    "c": Target(".c", c.files),
+    "cuda": Target(".cu", export.files),
+    "javascript": Target(".mjs", javascript.files),
+}
 
 
 def register(name: str, target: Target) -> None:
@@ -34,8 +42,8 @@ def register(name: str, target: Target) -> None:
 def target_of(name: str) -> Target:
     """The target of this name."""
     if name not in TARGETS:
-        known = " or ".join(map(repr, TARGETS))
-        raise ShapeError(f"code can be exported to the target {known}, got {name!r}")
+        known = ", ".join(map(repr, TARGETS))
+        raise ShapeError(f"code can be exported to the targets {known}, got {name!r}")
     return TARGETS[name]
 
 
@@ -50,13 +58,15 @@ MARK = c.MARK
 """Words in the first line of every file that is written, by which it is known as one that may be overwritten."""
 
 
-def write(target: Target, path: Path, tapes: Mapping[str, Tape], *, overwrite: bool = False) -> list[Path]:
+def write(
+    target: Target, path: Path, tapes: Mapping[str, Tape], about: Mapping[str, Any], *, overwrite: bool = False
+) -> list[Path]:
     """Write the files of a target, and return their paths.
 
     Files that chainrule has written are replaced; others only if `overwrite` says so. Every file is written beside its
     place and moved there when it is complete.
     """
-    texts = target.files(path, tapes)
+    texts = target.files(path, tapes, about)
     foreign = [file for file in texts if not overwrite and _is_foreign(file)]
     if foreign:
         raise ShapeError(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from chainrule.arguments import file_path, flag, names, word
 from chainrule.core.derived import merged_model
@@ -14,6 +15,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.functions.meaning import describe_arguments, describe_result
 from chainrule.functions.table import entry_of
+from chainrule.model import Model, Quantity
 
 
 def export(
@@ -26,11 +28,13 @@ def export(
 ) -> list[Path]:
     """Write functions of this robot as source code, and return the files written.
 
-    target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads
-    arguments from its input and prints results. target "cuda": CUDA C (.cu), kernels for floats and doubles with
-    functions that launch them, likewise. Functions are named as the methods are, prefixed with the file's
-    name; end-effector and Jacobian frame are the defaults. Comments in the header say order, unit and frame of all
-    numbers. Files that chainrule has not written are left alone, and an error says which, unless `overwrite`.
+    Target "c": C99 without dependencies, `path` (.c) with a header and a small program beside it that reads arguments
+    from its input and prints results. Target "cuda": CUDA C (.cu), kernels for floats and doubles with functions that
+    launch them, likewise. Target "javascript": a module (.mjs) for browsers and Node.
+
+    Functions are named as the methods are, in C and CUDA prefixed with the file's name; end-effector and Jacobian frame
+    are the defaults. Comments in the header, or `about` of the module, say order, unit and frame of all numbers. Files
+    that chainrule has not written are left alone, and an error says which, unless `overwrite`.
     """
     from chainrule.compile import targets
     from chainrule.compile.trace import trace
@@ -39,9 +43,45 @@ def export(
     if not names(functions, "functions"):
         raise ShapeError(f"functions must be a list of names, such as ['mass_matrix'], got {functions!r}")
     place = targets.file_of(chosen, file_path(path))
-    tapes = {}
+    tapes, described = {}, {}
     for name in functions:
         model, options = robot.model if entry_of(name).whole else merged_model(robot), options_of(robot, name, {})
-        meanings = (*describe_arguments(name, model, options), describe_result(name, model, options))
+        described[name] = _describe(name, model, options)
+        meanings = (*(argument["meaning"] for argument in described[name]["arguments"]), described[name]["meaning"])
         tapes[name] = replace(trace(model, name, **options), meanings=meanings)
-    return targets.write(chosen, place, tapes, overwrite=flag(overwrite, "overwrite"))
+    about = {"robot": robot.model.name, **_joints(robot.model), "functions": described}
+    return targets.write(chosen, place, tapes, about, overwrite=flag(overwrite, "overwrite"))
+
+
+def _joints(model: Model) -> dict[str, Any]:
+    """The joints of a robot, and the names and units of its coordinates and velocities, in their order."""
+    layout = model.layout
+
+    def named(quantity: Quantity) -> list[dict[str, str]]:
+        pairs = zip(layout.names_of(quantity), layout.units_of(quantity), strict=True)
+        return [{"name": name, "unit": unit} for name, unit in pairs]
+
+    joints = [body.joint.name for body in model.bodies if body.joint.kind.nv]
+    return {
+        "joints": joints,
+        "coordinates": named("position"),
+        "velocities": named("velocity"),
+        "efforts": named("effort"),
+    }
+
+
+def _describe(function: str, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a function, the shape of its result, row by row, and what they mean."""
+    entry = entry_of(function)
+    names = (*entry.arguments, *(f"wrench_{k}" if k else "wrench" for k in range(len(options.get("loads", ())))))
+    parts = zip(
+        names,
+        entry.argument_lengths(model, options.get("loads", ())),
+        describe_arguments(function, model, options),
+        strict=True,
+    )
+    return {
+        "arguments": [{"name": name, "length": length, "meaning": meaning} for name, length, meaning in parts],
+        "shape": list(entry.shape(model, options)),
+        "meaning": describe_result(function, model, options),
+    }

@@ -34,6 +34,16 @@ def test_exported_c_compiles_without_a_warning_and_agrees(name, tmp_path):
         close(np.array(line.split(), dtype=float).reshape(expected.shape), expected, 1e-11)
 
 
+def test_functions_of_subjects_have_names_that_are_identifiers(tmp_path):
+    robot = cr.load("four_bar")
+    robot.compiled.export("c", functions=["loops.residual", "mass_matrix"], path=tmp_path / "x.c")
+    assert "void x_loops_residual(const double *x0, double *out);" in (tmp_path / "x.h").read_text()
+    flags = ["-std=c99", "-Wall", "-Werror"]
+    subprocess.run(
+        [program("gcc"), *flags, tmp_path / "x.c", tmp_path / "x_main.c", "-lm", "-o", tmp_path / "x"], check=True
+    )
+
+
 def test_names_from_a_model_never_reach_generated_code(tmp_path):
     from dataclasses import replace
 
@@ -99,7 +109,7 @@ def test_the_c_text_of_a_small_kernel_is_as_it_was(name, tmp_path, request):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("opencl",), "can be exported to the target 'c' or 'cuda'"),
+        (("opencl",), "can be exported to the targets 'c', 'cuda'"),
         (("c", ["mass_matrx"]), "did you mean 'mass_matrix'"),
         (("c", "mass_matrix"), "functions must be a list of names"),
         (("c", ["mass_matrix"], "x.cpp"), "path must end in .c"),

@@ -1,4 +1,4 @@
-"""Source text from tapes: LLVM IR for the CPU, C.
+"""Source text from tapes: LLVM IR for the CPU, C, JavaScript.
 
 How to add a target of compilation
 
@@ -8,10 +8,11 @@ How to add a target of compilation
 2. Write an emitter: a function from tapes, by the names of their functions, to text. Go through the instructions in
    order. `input` is entry `entry` of argument `argument`, `constant` a number; `tape.OPERATIONS` lists all others with
    their operands and what they mean. `codegen/c.py` is the shortest example.
-3. Write numbers with `repr`, which is exact, and no name from a model into the text.
+3. Write numbers with `repr`, which is exact, and no name from a model into the code.
 4. For a target that is written to files, make a `targets.Target` of the suffix and a function that gives the texts of
-   all files, and `targets.register` it. `robot.compiled.export("its name", path=...)` then finds it. Begin each with a
-   comment that holds `targets.MARK`: files without it are not overwritten.
+   all files from the path, the tapes and what is known of the robot, and `targets.register` it.
+   `robot.compiled.export("its name", path=...)` then finds it. Begin each file with a comment that holds
+   `targets.MARK`: files without it are not overwritten.
 5. For a target that runs in this process, write its modules here, load them in `runtime/`, keep what was built with
    `memory_cache.keep`, and give it the methods of `backend.Backend`.
 6. Test that the emitter knows every entry of `tape.OPERATIONS`, and compare numbers with `robot.reference`:

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from chainrule.compile.codegen.c_expressions import statements
 from chainrule.compile.tape import Tape
@@ -23,9 +24,9 @@ CONVENTIONS = """
    axes of the body."""
 
 
-def files(path: Path, tapes: Mapping[str, Tape]) -> dict[Path, str]:
+def files(path: Path, tapes: Mapping[str, Tape], _about: Mapping[str, Any]) -> dict[Path, str]:
     """The source, its header, and a program that tries it, by their paths."""
-    prefix = identifier(path.stem)
+    prefix, tapes = identifier(path.stem), {identifier(name): tape for name, tape in tapes.items()}
     return {
         path: source(prefix, tapes),
         path.with_name(f"{prefix}.h"): header(prefix, tapes),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from chainrule.compile.codegen.c import CONVENTIONS, MARK, comment, identifier
 from chainrule.compile.cuda.codegen import REALS, batch_kernel, prelude, shared_memory_of
@@ -16,9 +17,9 @@ PROCESSORS = 128
 """Multiprocessors of a large device."""
 
 
-def files(path: Path, tapes: Mapping[str, Tape]) -> dict[Path, str]:
+def files(path: Path, tapes: Mapping[str, Tape], _about: Mapping[str, Any]) -> dict[Path, str]:
     """The source, its header, and a program that tries it, by their paths."""
-    prefix = identifier(path.stem)
+    prefix, tapes = identifier(path.stem), {identifier(name): tape for name, tape in tapes.items()}
     return {
         path: source(prefix, tapes),
         path.with_name(f"{prefix}.h"): header(prefix, tapes),

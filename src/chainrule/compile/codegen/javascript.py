@@ -1,0 +1,119 @@
+"""JavaScript from tapes: a module without dependencies, for pages and for programs.
+
+A function takes one list or typed array of numbers for each argument. It returns a new Float64Array, or fills one that
+is passed in last. `about` holds the names and units of the joints, and for each function its arguments, the shape of
+its result and their meanings. Names from a model stand in `about` alone, as texts, and never in the code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from chainrule.compile.codegen.c import CONVENTIONS, MARK, identifier
+from chainrule.compile.partition import partition
+from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
+
+MAX_OPERATIONS = 2_500
+"""Operations in one function of the text. Engines compile longer functions badly or not at all: V8 leaves those of more
+than 60 kB of its bytecode, some 5,000 operations, to its interpreter."""
+
+EXPRESSIONS = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}",
+    "lt": "{} < {} ? 1 : 0", "le": "{} <= {} ? 1 : 0", "eq": "{} === {} ? 1 : 0", "ne": "{} !== {} ? 1 : 0",
+    "and": "{} !== 0 && {} !== 0 ? 1 : 0", "or": "{} !== 0 || {} !== 0 ? 1 : 0", "not": "{} === 0 ? 1 : 0",
+    "choose": "{} !== 0 ? {} : 0", "sqrt": "Math.sqrt({})", "abs": "Math.abs({})", "sin": "Math.sin({})",
+    "cos": "Math.cos({})",
+    **{name: f"Math.{name}({', '.join(['{}'] * count)})" for name, count in SYSTEM_FUNCTIONS.items()},
+}  # fmt: skip
+
+
+def files(path: Path, tapes: Mapping[str, Tape], about: Mapping[str, Any]) -> dict[Path, str]:
+    """The module, by its path."""
+    return {path: source(tapes, about)}
+
+
+def source(tapes: Mapping[str, Tape], about: Mapping[str, Any]) -> str:
+    """The text of the module."""
+    facts = {identifier(name): entry for name, entry in about["functions"].items()}
+    parts = [
+        f"/* {MARK}\n{CONVENTIONS}\n   Functions take lists of numbers, and return a Float64Array: see `about`. */\n"
+    ]
+    parts += [_function(identifier(name), tape, _names(about, name)) for name, tape in tapes.items()]
+    return "\n".join([*parts, f"export const about = {literal({**about, 'functions': facts})};\n"])
+
+
+def literal(value: object) -> str:
+    """A value as JSON that is safe inside of a script of a page too."""
+    return json.dumps(value, indent=1, allow_nan=False).replace("<", "\\u003c")
+
+
+def number(x: float) -> str:
+    """A number, exactly."""
+    if not math.isfinite(x):
+        return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "(-Infinity)"
+    return f"({x!r})" if math.copysign(1.0, x) < 0 else repr(x)
+
+
+def _names(about: Mapping[str, Any], function: str) -> list[str]:
+    return [argument["name"] for argument in about["functions"][function]["arguments"]]
+
+
+def _function(name: str, tape: Tape, arguments: list[str]) -> str:
+    """A function that checks the lengths of its arguments, and its arithmetic, in one piece or in several."""
+    lines = [f"export function {name}({', '.join([*arguments, f'out = new Float64Array({len(tape.outputs)})'])}) {{"]
+    for argument, length in zip(arguments, tape.inputs, strict=True):
+        lines.append(f"  if ({argument}.length !== {length})")
+        message = f"{name}: {argument} must have {length} numbers"
+        lines.append(f'    throw new RangeError("{message}, got " + {argument}.length);')
+    operations = sum(bool(instruction.operands) for instruction in tape.instructions)
+    if operations <= MAX_OPERATIONS:
+        lines += _statements(tape, arguments)
+        lines += [f"  out[{place}] = {value};" for place, value in enumerate(_operands(tape, arguments))]
+        return "\n".join([*lines, "  return out;", "}", ""])
+    parts = partition(tape, MAX_OPERATIONS)
+    pieces, names = [], list(arguments)
+    for k, piece in enumerate(parts.tapes):
+        stored = f"{name}_{k}"
+        pieces.append(f"const {stored} = new Float64Array({len(piece.outputs)});")
+        pieces.append(f"function {name}_piece{k}({', '.join(arguments)}) {{")
+        pieces += _statements(piece, names)
+        pieces += [f"  {stored}[{place}] = {value};" for place, value in enumerate(_operands(piece, names))]
+        pieces.append("}\n")
+        lines.append(f"  {name}_piece{k}({', '.join(arguments)});")
+        names.append(stored)
+    lines += [f"  out[{place}] = {name}_{k}[{entry}];" for place, (k, entry) in enumerate(parts.outputs)]
+    return "\n".join([*pieces, *lines, "  return out;", "}", ""])
+
+
+def _operands(tape: Tape, arguments: list[str]) -> list[str]:
+    """The outputs of a tape, as they stand in the text."""
+    write = _writer(tape, arguments)
+    return [write(value) for value in tape.outputs]
+
+
+def _statements(tape: Tape, arguments: list[str]) -> list[str]:
+    """A line for each entry of an argument that is used, and for each operation."""
+    write = _writer(tape, arguments)
+    lines = []
+    for k, instruction in enumerate(tape.instructions):
+        if instruction.operation == "input":
+            lines.append(f"  const v{k} = {arguments[instruction.argument]}[{instruction.entry}];")
+        elif instruction.operands:
+            lines.append(
+                f"  const v{k} = {EXPRESSIONS[instruction.operation].format(*map(write, instruction.operands))};"
+            )
+    return lines
+
+
+def _writer(tape: Tape, arguments: list[str]) -> Callable[[Value], str]:
+    """How a value stands in the text."""
+
+    def write(value: Value) -> str:
+        instruction: Instruction = tape.instructions[value]
+        return number(instruction.constant) if instruction.operation == "constant" else f"v{value}"
+
+    return write
