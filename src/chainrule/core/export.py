@@ -57,16 +57,16 @@ def _joints(model: Model) -> dict[str, Any]:
     """The joints of a robot, and the names and units of its coordinates and velocities, in their order."""
     layout = model.layout
 
-    def named(quantity: Quantity) -> list[dict[str, str]]:
+    def names_and_units(quantity: Quantity) -> list[dict[str, str]]:
         pairs = zip(layout.names_of(quantity), layout.units_of(quantity), strict=True)
         return [{"name": name, "unit": unit} for name, unit in pairs]
 
     joints = [body.joint.name for body in model.bodies if body.joint.kind.nv]
     return {
         "joints": joints,
-        "coordinates": named("position"),
-        "velocities": named("velocity"),
-        "efforts": named("effort"),
+        "coordinates": names_and_units("position"),
+        "velocities": names_and_units("velocity"),
+        "efforts": names_and_units("effort"),
     }
 
 
