@@ -16,10 +16,18 @@ from chainrule.errors import ModelError, UnknownNameError
 from chainrule.functions import reference
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
+from chainrule.spatial import Wrench
 from chainrule.spatial.linear import multiply, transpose
 from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
+from chainrule.symbolic.closed_form.symbol_table import SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
-from chainrule.symbolic.closed_form.verification import check, numbers_of, random_states
+from chainrule.symbolic.closed_form.verification import check, numbers_of, random_states, random_wrenches
+from chainrule.symbolic.closed_form.wrenches import (
+    SymbolicWrench,
+    symbolic_wrenches,
+    with_wrenches,
+    wrenches_on_links,
+)
 
 MAX_JOINTS = 4
 """Joints of a robot whose system is still read by people."""
@@ -35,10 +43,14 @@ def dae_equations(
     parameters: str | Mapping[Any, Any] = "symbolic",
     *,
     symbols: Mapping[Any, Any] | None = None,
+    tip_wrench: Any = None,
+    external: Any = None,
+    frame: str | None = None,
 ) -> DAEEquations:
     """The parent-child DAE of a small robot in symbols: matrix * unknowns = rhs.
 
-    Parameters and symbols are as of `equations`. Friction is left out; loops and joints with quaternions are refused.
+    Parameters, symbols and wrenches are as of `equations`. Friction is left out; loops and joints with quaternions are
+    refused.
     """
     model = symbolic_model(merged_model(robot), parameters, symbols)
     if not 0 < len(model.model.bodies) <= MAX_JOINTS:
@@ -46,7 +58,7 @@ def dae_equations(
             f"robot {robot.name!r} has {len(model.model.bodies)} moving links; a DAE in symbols is written for 1 to "
             f"{MAX_JOINTS}; lock joints with robot.lock(...), or take numbers, robot.textbook.dae(q, qd, tau)"
         )
-    return DAEEquations(robot, model)
+    return DAEEquations(robot, model, symbolic_wrenches(robot, tip_wrench, external, frame))
 
 
 @dataclass(frozen=True)
@@ -88,9 +100,9 @@ def eliminate(model: Model, system: SparseSystem) -> Elimination:
     return Elimination(A, S, L, J, inertia, dV0, p, M, h)
 
 
-def system_without_torque(model: Model, q: Any, qd: Any) -> SparseSystem:
+def system_without_torque(model: Model, q: Any, qd: Any, wrenches: Mapping[int, Wrench] | None = None) -> SparseSystem:
     """The equations in rates without friction, with no torque, and without entries that are zero in all states."""
-    system = equations_in_rates(edits.without_friction(model), q, qd, [0] * model.nv)
+    system = equations_in_rates(edits.without_friction(model), q, qd, [0] * model.nv, wrenches)
     system.entries = {place: x for place, x in system.entries.items() if not isinstance(x, Element) or x.prune().terms}
     return system
 
@@ -109,11 +121,19 @@ class DAEEquations:
 
     robot: Mechanism
     symbolic: SymbolicModel
+    wrenches: tuple[SymbolicWrench, ...] = ()
+    """What the end-effector applies to its surroundings, and what acts on links."""
 
     @cached_property
     def _system(self) -> SparseSystem:
         q, qd, _ = self.symbolic.state()
-        return system_without_torque(self.symbolic.model, q, qd)
+        acting = wrenches_on_links(self.symbolic.model, self.symbolic.ring, self.wrenches, q)
+        return system_without_torque(self.symbolic.model, q, qd, acting)
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """Symbols by name, with the meaning, unit and number of each."""
+        return with_wrenches(self.symbolic.symbols, self.wrenches, f"robot {self.robot.model.name!r}")
 
     @cached_property
     def tau(self) -> list[sp.Symbol]:
@@ -170,9 +190,11 @@ class DAEEquations:
         steps = DAEReduction(**{name: to_matrix(rows) for name, rows in vars(found).items()})
         numbers = edits.without_friction(self.symbolic.numbers)
         state = random_states(numbers)
-        values = numbers_of(self.symbolic, state)
+        own, taken = random_wrenches(numbers, state, self.wrenches)
+        values = numbers_of(self.symbolic, state) | own
+        h = reference.evaluate(numbers, "bias", [state.q, state.qd]) + taken
         check("M of the DAE", steps.M, reference.evaluate(numbers, "mass_matrix", [state.q]), values, numbers)
-        check("h of the DAE", steps.h, reference.evaluate(numbers, "bias", [state.q, state.qd]), values, numbers)
+        check("h of the DAE", steps.h, h, values, numbers)
         return steps
 
     def __repr__(self) -> str:

@@ -41,11 +41,11 @@ SUMMANDS = ("M", "c", "g", "spring", "friction", "external")
 
 def terms_not_zero(equations: Matrices) -> list[tuple[str, str, sp.Matrix]]:
     """The terms that are not zero: the name of each in LaTeX, its description, and its matrix."""
-    terms = [(*_name_and_words(equations, name), equations.term(name)) for name in SUMMANDS]
+    terms = [(*name_and_words(equations, name), equations.term(name)) for name in SUMMANDS]
     return [(name, words, matrix) for name, words, matrix in terms if any(x != 0 for x in matrix)]
 
 
-def _name_and_words(equations: Matrices, term: str) -> tuple[str, str]:
+def name_and_words(equations: Matrices, term: str) -> tuple[str, str]:
     """The name of a term in LaTeX, and its description."""
     if term != "external":
         return TERMS[term]
@@ -86,7 +86,7 @@ def summary(equations: Matrices, *, shorthand: bool = False, terms: Sequence[str
         shown = terms_not_zero(equations)
         blocks: list[Block] = [sum_of_terms(equations)]
     else:
-        shown = [(*_name_and_words(equations, name), equations.term(name)) for name in _check_terms(terms)]
+        shown = [(*name_and_words(equations, name), equations.term(name)) for name in _check_terms(terms)]
         blocks = [Equation((Formula(r"\ddot{q}"), Formula(_solution(equations))))] if "accelerations" in terms else []
     for name, words, matrix in shown:
         blocks += [Heading(words, 2), Equation((Formula(name), matrix))]
@@ -109,7 +109,7 @@ def _check_terms(terms: Sequence[str]) -> Sequence[str]:
 
 def _solution(equations: Matrices) -> str:
     """M^-1 (tau - h), less the torques of the wrenches, in LaTeX."""
-    name, _ = _name_and_words(equations, "external")
+    name, _ = name_and_words(equations, "external")
     less = f" - {name}".replace("- -", "+").replace("F - ", "F + ") if equations.wrenches else ""
     return rf"M^{{-1}} \left(\tau - h{less}\right)"
 

@@ -93,6 +93,19 @@ def check_term(
     """
     model, state = symbolic.numbers, random_states(symbolic.numbers)
     values = numbers_of(symbolic, state) | dict(others or {})
+    own, taken = random_wrenches(model, state, wrenches)
+    values |= own
+    state = state._replace(tau=state.tau - taken)
+    expected = EXPECTED[name](model, state) if name in EXPECTED else np.zeros_like(state.q)
+    expected = expected + taken if name in ("external", "tau") else expected
+    check(name, found, expected, values, model, size_of_terms(model, state))
+
+
+def random_wrenches(
+    model: Model, state: RandomStates, wrenches: Sequence[SymbolicWrench]
+) -> tuple[dict[sp.Symbol, Any], Array]:
+    """Numbers of the components of wrenches, and the torques that these take, a row for each state."""
+    values: dict[sp.Symbol, Any] = {}
     taken = np.zeros_like(state.q)
     for k, wrench in enumerate(wrenches):
         F = np.random.default_rng(12 + k).uniform(-5.0, 5.0, (STATES, len(wrench.components)))
@@ -100,10 +113,7 @@ def check_term(
         values |= {x: F[:, i] for i, x in enumerate(wrench.components) if x != 0}
         options = {"loads": (wrench.link,), "frame": wrench.frame}
         taken = taken + wrench.sign * reference.evaluate(model, "static_torque", [state.q, F], **options)
-    state = state._replace(tau=state.tau - taken)
-    expected = EXPECTED[name](model, state) if name in EXPECTED else np.zeros_like(state.q)
-    expected = expected + taken if name in ("external", "tau") else expected
-    check(name, found, expected, values, model, size_of_terms(model, state))
+    return values, taken
 
 
 def size_of_terms(model: Model, state: RandomStates) -> float:

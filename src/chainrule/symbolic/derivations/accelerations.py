@@ -20,6 +20,7 @@ from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column
 from chainrule.symbolic.derivations.rules import OTHER, SLIDES, TURNS, kinds_of_motion, quantities_with_numbers, rule
 from chainrule.symbolic.derivations.velocities import TIP, end_effectors
+from chainrule.symbolic.derivations.wrenches import virtual_work
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 OMEGA, V_DOT = r"\omega", r"\dot{v}"
@@ -47,7 +48,7 @@ def accelerations(problem: DerivationProblem) -> list[Block]:
         blocks += _link(problem, body, motion)
     for name in end_effectors(problem.model):
         blocks += _end_effector(problem, name, motion)
-    return blocks
+    return [*blocks, *virtual_work(problem)]
 
 
 def _motion(bodies: Sequence[PosedBody], qd: Sequence[Any], qdd: Sequence[Any]) -> list[tuple[Vector, Vector, Vector]]:

@@ -13,6 +13,7 @@ from chainrule.symbolic.closed_form.dae import Elimination, eliminate, system_wi
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem
 from chainrule.symbolic.derivations.rules import link_rows
+from chainrule.symbolic.derivations.wrenches import terms_of_wrenches, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
 
@@ -24,12 +25,19 @@ def parent_child(problem: DerivationProblem) -> list[Block]:
         return [x for row in eliminate(model, system_without_torque(model, q, qd)).J for x in row]
 
     problem.estimate_terms("the elimination of its DAE", entries)
-    found = eliminate(problem.model, system_without_torque(problem.model, q, qd))
+    found = eliminate(problem.model, system_without_torque(problem.model, q, qd, problem.acting))
     problem.limit_terms("the elimination of its DAE", [found.A, found.J, found.dV0, found.h])
-    return [*_links_and_joints(), *_matrices(problem, found), *_index(problem), *_elimination(problem, found)]
+    start = [*_links_and_joints(problem), *wrenches_of_links(problem)]
+    return [*start, *_matrices(problem, found), *_index(problem), *_elimination(problem, found)]
 
 
-def _links_and_joints() -> list[Block]:
+def _links_and_joints(problem: DerivationProblem) -> list[Block]:
+    tip, own = terms_of_wrenches(problem)
+    last = Paragraph((
+        "The end-effector gives its surroundings ", Formula(r"F_{\mathrm{tip}}"), ", which counts as the wrench of one "
+        "more link that it carries.",
+    ))  # fmt: skip
+    balance = r"\mathrm{ad}_{V_i}^T G_i V_i + W_i - \sum_c \mathrm{Ad}_{c}^T W_c" + (f" + {own}" if own else "")
     return [
         Heading("Links and joints apart"),
         Paragraph((
@@ -40,8 +48,9 @@ def _links_and_joints() -> list[Block]:
         )),
         Equation((
             Formula(r"G_i \dot{V}_i"),
-            Formula(r"\mathrm{ad}_{V_i}^T G_i V_i + W_i - \sum_c \mathrm{Ad}_{c}^T W_c"),
+            Formula(balance),
         )),
+        *([last] if tip else []),
         Paragraph(("The joint lets the link move along its screws alone, ", Formula(r"\mathrm{Ad}_i"), " being the "
                    "adjoint from the parent's frame to the link's, and its motor supplies what goes along them:")),
         Equation((Formula("V_i"), Formula(r"\mathrm{Ad}_i V_p + S_i \dot{q}_i"))),
@@ -106,7 +115,7 @@ def _elimination(problem: DerivationProblem, found: Elimination) -> list[Block]:
     robot, (q, qd, _) = problem.frictionless, problem.state
     M, h, J, dV0 = (to_matrix(rows) for rows in (found.M, found.h, found.J, found.dV0))
     quantities = problem.matrix_quantities("M", M, mass_matrix(robot, q))
-    quantities += problem.torque_quantities("h", h, bias(robot, q, qd))
+    quantities += problem.torque_quantities("h", h, bias(robot, q, qd, **problem.loads))
     problem.check_number("J", J, kernel_matrix_form(problem.robot, q, qd).J)
     dofs = [dof for joint in problem.model.joints for dof in joint.dofs]
     rotors, springs = (any(not is_zero(getattr(dof, name)) for dof in dofs) for name in ("rotor", "stiffness"))
@@ -126,7 +135,7 @@ def _elimination(problem: DerivationProblem, found: Elimination) -> list[Block]:
         Equation((Formula("J"), J)),
         Equation((Formula(r"\dot{V}_{00}"), dV0)),
         Paragraph(("Second, Newton and Euler give the wrenches, with ", Formula(r"p = -\mathrm{ad}_V^T G V"),
-                   ":")),
+                   ", less the wrenches on the links:" if problem.acting else ":")),
         Equation((Formula("W"), Formula(stacked))),
         Paragraph(("Third, the torques leave the equations of the joints alone, an ODE", *_drives(rotors, springs))),
         Equation((Formula(r"\tau"), Formula("S^T W" + own), Formula(r"M \ddot{q} + h"))),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
+from chainrule.symbolic.closed_form.wrenches import symbolic_wrenches
 from chainrule.symbolic.derivations.accelerations import accelerations
 from chainrule.symbolic.derivations.dae import parent_child
 from chainrule.symbolic.derivations.final_equations import final_equations
@@ -19,6 +20,7 @@ from chainrule.symbolic.derivations.problem import DerivationProblem
 from chainrule.symbolic.derivations.recursion import recursion
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
 from chainrule.symbolic.derivations.velocities import velocities
+from chainrule.symbolic.derivations.wrenches import sample_wrenches
 from chainrule.symbolic.documents.blocks import Block
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.printing import Style
@@ -53,6 +55,9 @@ def derivation(
     parameters: str | Mapping[Any, Any] = "symbolic",
     state: Any = None,
     symbols: Mapping[Any, Any] | None = None,
+    tip_wrench: Any = None,
+    external: Any = None,
+    frame: str | None = None,
 ) -> Document:
     """The equations of motion of a robot, or its velocities, derived step by step, with numbers beside the symbols.
 
@@ -75,6 +80,9 @@ def derivation(
         The state (q, qd, qdd) of the numbers; by default one of round numbers within the limits.
     symbols
         Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}.
+    tip_wrench, external, frame
+        Wrenches as of `equations`: True for symbols, names of links, or six numbers, which are those of the sample
+        state. They go through every step of the recursions; the other methods have their torques by virtual work.
 
     >>> import chainrule as cr
     >>> print(cr.load("pendulum").derivation("lagrange").title)
@@ -83,10 +91,17 @@ def derivation(
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
     title, sections, has_masses = METHODS[method]
-    problem = DerivationProblem.of(robot, parameters, state, symbols, with_masses=has_masses)
+    wrenches = symbolic_wrenches(robot, tip_wrench, external, frame)
+    problem = DerivationProblem.of(robot, parameters, state, symbols, with_masses=has_masses, wrenches=wrenches)
     check_in_other_units(problem)
     start = introduction(problem) if has_masses else geometry(problem)
-    blocks = (*start, *problem.sample(), *sections(problem), *(final_equations(problem) if has_masses else ()))
+    blocks = (
+        *start,
+        *problem.sample(),
+        *sample_wrenches(problem),
+        *sections(problem),
+        *(final_equations(problem) if has_masses else ()),
+    )
     reserved = frozenset(symbol.name for symbol in problem.equations.parameters)
     style = Style(reserved=reserved, coordinates=tuple(problem.equations.q))
     return Document(f"{title} of {robot.name}", blocks, style)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainrule.dynamics.dynamics import inverse_dynamics, mass_matrix, torque_terms
-from chainrule.symbolic.closed_form.summary import VELOCITY_TERM, sum_of_terms, terms_not_zero
+from chainrule.symbolic.closed_form.summary import VELOCITY_TERM, name_and_words, sum_of_terms, terms_not_zero
 from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
@@ -17,6 +17,8 @@ def final_equations(problem: DerivationProblem) -> list[Block]:
         VELOCITY_TERM: terms["centrifugal"] + terms["coriolis"], "g": terms["gravity"], r"\tau_s": terms["spring"],
         r"\tau_f": terms["friction"],
     }  # fmt: skip
+    tau = inverse_dynamics(robot, q, qd, qdd, **problem.loads)
+    kernels[name_and_words(equations, "external")[0]] = tau - inverse_dynamics(robot, q, qd, qdd)
     blocks: list[Block] = [
         Heading("The equations of motion"),
         Paragraph("All terms together, by their causes. Entries that are not listed are zero."),
@@ -28,8 +30,9 @@ def final_equations(problem: DerivationProblem) -> list[Block]:
         if name == "M":
             quantities += problem.matrix_quantities("M", matrix, mass_matrix(robot, q))
         else:
-            quantities += problem.torque_quantities(name, matrix, kernels[name])
-    quantities += problem.torque_quantities(r"\tau", equations.tau, inverse_dynamics(robot, q, qd, qdd))
+            letter = "Q" if matrix is equations.external else name
+            quantities += problem.torque_quantities(letter, matrix, kernels[name])
+    quantities += problem.torque_quantities(r"\tau", equations.tau, tau)
     return [*blocks, problem.numbers(quantities), _units(problem)]
 
 

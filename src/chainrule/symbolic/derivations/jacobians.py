@@ -17,6 +17,7 @@ from chainrule.symbolic.algebra.ring import to_matrix, to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem, column, number_matrix
 from chainrule.symbolic.derivations.rules import rule
+from chainrule.symbolic.derivations.wrenches import virtual_work
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 
@@ -30,6 +31,7 @@ def link_jacobians(problem: DerivationProblem) -> list[Block]:
         *_screws(problem, found, table),
         *_exponentials(problem, found.steps, table),
         *_jacobians(problem, found, table),
+        *virtual_work(problem),
     ]
 
 

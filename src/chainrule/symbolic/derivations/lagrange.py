@@ -17,6 +17,7 @@ from chainrule.symbolic.algebra.ring import Element, to_sympy
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column
+from chainrule.symbolic.derivations.wrenches import virtual_work
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 MAX_ENERGY_TERMS = 3000
@@ -43,7 +44,7 @@ def lagrange(problem: DerivationProblem) -> list[Block]:
     blocks: list[Block] = [*_link_energies(problem, kinetic, potential), Heading("The Lagrangian")]
     blocks += [Equation((Formula(x.name), x.expression), x.unit) for x in whole]
     blocks += [Equation((Formula("L"), Formula("K - P")), "J"), problem.numbers(whole)]
-    return [*blocks, *_derivatives(problem, K - P)]
+    return [*blocks, *_derivatives(problem, K - P), *virtual_work(problem)]
 
 
 def _total_energies(model: Model, q: Sequence[Any], qd: Sequence[Any], _: Any) -> list[Any]:

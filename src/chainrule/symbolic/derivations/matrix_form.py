@@ -17,6 +17,7 @@ from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem, number_list, number_matrix
 from chainrule.symbolic.derivations.rules import link_rows, rule
+from chainrule.symbolic.derivations.wrenches import virtual_work, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
 
@@ -26,15 +27,17 @@ def closed_matrix_form(problem: DerivationProblem) -> list[Block]:
     problem.estimate_terms("its Christoffel symbols", QUANTITIES["C"])
     form = matrix_form(problem.model, *problem.symbols[:2])
     problem.limit_terms("its stacked matrices", _stacks(form))
-    kernel = textbook.matrix_form(problem.frictionless, *problem.state)
+    kernel = textbook.matrix_form(problem.frictionless, *problem.state, **problem.loads)
     return [
-        *_stacked_equations(form),
+        *_stacked_equations(form, is_loaded=bool(problem.equations.wrenches)),
         *_stacked_matrices(problem, form, kernel),
         *_jacobians(problem, form, kernel),
+        *wrenches_of_links(problem),
         *_vectors(problem, kernel),
         *_coriolis(problem, form, kernel),
         *_christoffel(problem),
         *_difference(problem, form),
+        *virtual_work(problem),
     ]
 
 
@@ -43,8 +46,13 @@ def _stacks(form: StackedMatrices) -> list[Any]:
     return [form.L, form.A_dot, form.J, form.C]
 
 
-def _stacked_equations(form: StackedMatrices) -> list[Block]:
+def _stacked_equations(form: StackedMatrices, *, is_loaded: bool) -> list[Block]:
     moving = _varying_screws(form)
+    load = r" - W_{\mathrm{ext}}" if is_loaded else ""
+    words = Paragraph((
+        "In ", Formula(r"W_{\mathrm{ext}}"), " are the wrenches on the links, that of the end-effector on its "
+        "surroundings with the opposite sign; they take the torques ", Formula(r"-J^T W_{\mathrm{ext}}"), ".",
+    ))  # fmt: skip
     rate = r" + \dot{S} \dot{q}" if moving else ""
     inner = r"\left(\dot{A} J + \dot{S}\right)" if moving else r"\dot{A} J"
     return [
@@ -57,7 +65,7 @@ def _stacked_equations(form: StackedMatrices) -> list[Block]:
         )),
         rule("V", r"A V + S \dot{q}"),
         rule(r"\dot{V}", rf"A \dot{{V}} + \dot{{A}} V + S \ddot{{q}}{rate} + \dot{{V}}_0"),
-        rule("W", r"G \dot{V} - \mathrm{ad}_V^T G V + A^T W"),
+        rule("W", r"G \dot{V} - \mathrm{ad}_V^T G V + A^T W" + load),
         rule(r"\tau", "S^T W"),
         Paragraph((
             "A link comes after its parent, so that ", Formula("1 - A"), " has the inverse ", Formula("L"),
@@ -65,12 +73,13 @@ def _stacked_equations(form: StackedMatrices) -> list[Block]:
         )),
         rule("V", r"L S \dot{q}"),
         rule(r"\dot{V}", rf"L \left(\dot{{A}} V + S \ddot{{q}}{rate} + \dot{{V}}_0\right)"),
-        rule("W", r"L^T \left(G \dot{V} - \mathrm{ad}_V^T G V\right)"),
+        rule("W", rf"L^T \left(G \dot{{V}} - \mathrm{{ad}}_V^T G V{load}\right)"),
         rule("J", "L S"),
         rule("M", "J^T G J"),
         rule("C", rf"J^T G L {inner} - J^T \mathrm{{ad}}_V^T G J"),
         rule("g", r"J^T G L \dot{V}_0"),
-        rule(r"\tau", r"M \ddot{q} + C \dot{q} + g"),
+        rule(r"\tau", r"M \ddot{q} + C \dot{q} + g" + (r" - J^T W_{\mathrm{ext}}" if is_loaded else "")),
+        *([words] if is_loaded else []),
         Paragraph("Rotors, springs and friction are added to that: rotors on the diagonal of M."),
     ]  # fmt: skip
 

@@ -20,6 +20,7 @@ from chainrule.symbolic.derivations.rules import (
     quantities_with_numbers,
     rule,
 )
+from chainrule.symbolic.derivations.wrenches import terms_of_wrenches, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
@@ -29,14 +30,15 @@ INWARD = ("f", "n")
 def newton_euler(problem: DerivationProblem) -> list[Block]:
     """The sections about outward iterations, inward iterations, and torques."""
     problem.estimate_terms("its Newton-Euler equations", lambda *state: _entries(vector_form.newton_euler(*state)[0]))
-    rows, torques = vector_form.newton_euler(problem.model, *problem.symbols)
+    rows, torques = vector_form.newton_euler(problem.model, *problem.symbols, problem.acting)
     problem.limit_terms("its Newton-Euler equations", _entries(rows))
-    table = newton_euler_table(problem.frictionless, *problem.state)
+    table = newton_euler_table(problem.frictionless, *problem.state, **problem.loads)
     bodies = problem.model.bodies
     blocks: list[Block] = [Heading("Outward iterations: from the base to the tips"), *_outward_rule(bodies)]
     for body, row in zip(bodies, rows, strict=True):
         blocks += _link(problem, body, row, table, OUTWARD)
-    blocks += [Heading("Inward iterations: from the tips to the base"), *_inward_rule()]
+    blocks += [Heading("Inward iterations: from the tips to the base"), *_inward_rule(problem)]
+    blocks += wrenches_of_links(problem, in_parts=True)
     for body, row in list(zip(bodies, rows, strict=True))[::-1]:
         blocks += _link(problem, body, row, table, INWARD)
     blocks += [Heading("Joint torques and forces"), *_torque_rule(bodies)]
@@ -113,12 +115,20 @@ def _outward_rule(bodies: Sequence[Body]) -> list[Block]:
     ]
 
 
-def _inward_rule() -> list[Block]:
+def _inward_rule(problem: DerivationProblem) -> list[Block]:
+    tip, own = terms_of_wrenches(problem)
+    f, n = r"F_i + \sum_k R_k f_k", r"N_i + P_{Ci} \times F_i + \sum_k \left(R_k n_k + P_k \times R_k f_k\right)"
+    f, n = (f + r" - f_{\mathrm{ext},i}", n + r" - n_{\mathrm{ext},i}") if own else (f, n)
+    last = Paragraph((
+        "The end-effector counts as one more such link, with ", Formula(r"f_{n+1} = f_{\mathrm{tip}}"), " and ",
+        Formula(r"n_{n+1} = n_{\mathrm{tip}}"), ", what it applies to its surroundings.",
+    ))  # fmt: skip
     words = "Link ", Formula("i"), " gives its motion what it takes, and every link ", Formula("k"), " that it carries:"
     return [
         Paragraph(words),
-        rule("f_i", r"F_i + \sum_k R_k f_k", "N"),
-        rule("n_i", r"N_i + P_{Ci} \times F_i + \sum_k \left(R_k n_k + P_k \times R_k f_k\right)", "N m"),
+        rule("f_i", f, "N"),
+        rule("n_i", n, "N m"),
+        *([last] if tip else []),
     ]
 
 

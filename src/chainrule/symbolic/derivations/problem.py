@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from chainrule.algorithms.loads import add, on_links
 from chainrule.arguments import Array
 from chainrule.core.derived import backend_of, merged_model
 from chainrule.core.evaluation import require
@@ -19,11 +20,13 @@ from chainrule.functions.reference import leaves
 from chainrule.kinematics.configurations import random_state
 from chainrule.lazy import cached_property
 from chainrule.model import Model, edits
-from chainrule.symbolic.algebra.ring import Element
+from chainrule.spatial import Wrench
+from chainrule.symbolic.algebra.ring import Element, Ring
 from chainrule.symbolic.algebra.units import has_numbers_with_units
 from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms, round_count
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
+from chainrule.symbolic.closed_form.wrenches import SymbolicWrench, in_numbers, wrenches_on_links
 from chainrule.symbolic.derivations.quantities import (
     NumberedSymbols,
     Quantity,
@@ -65,6 +68,7 @@ class DerivationProblem(NumberedSymbols):
         symbols: Mapping[Any, Any] | None = None,
         *,
         with_masses: bool = True,
+        wrenches: tuple[SymbolicWrench, ...] = (),
     ) -> DerivationProblem:
         """The problem of a robot; refused if its derivation would be too long to read, or needs masses it lacks."""
         merged = merged_model(robot)
@@ -75,7 +79,7 @@ class DerivationProblem(NumberedSymbols):
             raise ModelError(f"robot {robot.name!r} has no degrees of freedom, and so nothing to derive")
         if with_masses:
             require(robot, "mass_matrix")
-        closed_form = Equations(robot, symbolic_model(merged, parameters, symbols))
+        closed_form = Equations(robot, symbolic_model(merged, parameters, symbols), wrenches=wrenches)
         sample = _read_state(robot, state)
         if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
             robot = Mechanism(closed_form.symbolic.numbers, backend_of(robot))
@@ -134,6 +138,32 @@ class DerivationProblem(NumberedSymbols):
             total += expression.diff(x) * x_dot
         return sp.ImmutableMatrix(total)
 
+    # --- wrenches ---
+
+    @property
+    def ring(self) -> Ring:
+        """The ring of the symbols."""
+        return self.equations.symbolic.ring
+
+    @cached_property
+    def acting(self) -> dict[int, Wrench]:
+        """The wrenches that act on links, that of the tip with the opposite sign, in the frames of the links."""
+        return wrenches_on_links(self.model, self.ring, self.equations.wrenches, self.symbols[0])
+
+    @property
+    def loads(self) -> dict[str, Any]:
+        """The wrenches at the sample state, as arguments of functions in numbers."""
+        return in_numbers(self.equations.wrenches)
+
+    def wrenches_at_sample(self, wrenches: Sequence[SymbolicWrench]) -> dict[int, Wrench]:
+        """Wrenches on links at the sample state, by index, in the frames of the links."""
+        model, q = merged_model(self.robot), [float(x) for x in self.state[0]]
+        total: dict[int, Wrench] = {}
+        for wrench in wrenches:
+            acting = [-wrench.sign * x for x in wrench.numbers]
+            total = add(total, on_links(model, [wrench.link], [acting], q, wrench.frame))
+        return total
+
     # --- units ---
 
     @cached_property
@@ -172,7 +202,8 @@ class DerivationProblem(NumberedSymbols):
             for part, numbers in zip((eqs.q, eqs.qd, eqs.qdd), self.state, strict=True)
             for s, x in zip(part, numbers, strict=True)
         }
-        return eqs.parameters | state
+        wrenches = {s: x for wrench in eqs.wrenches for s, x in wrench.values.items()}
+        return eqs.parameters | state | wrenches
 
     def torque_quantities(self, name: str, entries: Iterable[sp.Expr], kernel: Array) -> list[Quantity]:
         """The entries of a vector of torques, one for each coordinate."""

@@ -17,6 +17,7 @@ from chainrule.symbolic.algebra.ring import to_matrix, to_sympy
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem, Quantity, column
 from chainrule.symbolic.derivations.rules import link_section, quantities_with_numbers, rule
+from chainrule.symbolic.derivations.wrenches import terms_of_wrenches, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 LETTERS = {"V": "V", "V_dot": r"\dot{V}", "F": "F"}
@@ -25,9 +26,9 @@ LETTERS = {"V": "V", "V_dot": r"\dot{V}", "F": "F"}
 def recursion(problem: DerivationProblem) -> list[Block]:
     """The sections about screws, forward iterations, backward iterations, and torques."""
     problem.estimate_terms("its twists and wrenches", lambda *state: _entries(rnea.recursion(*state)))
-    rows = rnea.recursion(problem.model, *problem.symbols)
+    rows = rnea.recursion(problem.model, *problem.symbols, problem.acting)
     problem.limit_terms("its twists and wrenches", _entries(rows))
-    table = rnea_table(problem.frictionless, *problem.state)
+    table = rnea_table(problem.frictionless, *problem.state, **problem.loads)
     bodies = problem.model.at(problem.symbols[0])
     blocks: list[Block] = [Heading("Screws, inertias and poses"), *_geometry_rule(problem)]
     for body in bodies:
@@ -35,7 +36,8 @@ def recursion(problem: DerivationProblem) -> list[Block]:
     blocks += [Heading("Forward iterations: from the base to the tips"), *_forward_rule(problem, bodies)]
     for body, row in zip(bodies, rows, strict=True):
         blocks += _link(problem, body.body, row, table, ("V", "V_dot"))
-    blocks += [Heading("Backward iterations: from the tips to the base"), *_backward_rule()]
+    blocks += [Heading("Backward iterations: from the tips to the base"), *_backward_rule(problem)]
+    blocks += wrenches_of_links(problem)
     for body, row in list(zip(bodies, rows, strict=True))[::-1]:
         blocks += _link(problem, body.body, row, table, ("F",))
     return [*blocks, *_torques(problem, bodies, rows, table)]
@@ -93,14 +95,16 @@ def _forward_rule(problem: DerivationProblem, bodies: Sequence[PosedBody]) -> li
     ]  # fmt: skip
 
 
-def _backward_rule() -> list[Block]:
+def _backward_rule(problem: DerivationProblem) -> list[Block]:
+    tip, own = terms_of_wrenches(problem)
     wrench = r"\sum_k \mathrm{Ad}_{T_{k,i}}^T F_k + G_i \dot{V}_i - \mathrm{ad}_{V_i}^T G_i V_i"
+    wrench += f" - {own}" if own else ""
     return [
         Paragraph((
             "Through joint ", Formula("i"), " goes the wrench that the motion of link ", Formula("i"), " takes, and "
             "those of the links ", Formula("k"), " that it carries. An end-effector that applies the wrench ",
             Formula(r"F_{\mathrm{tip}}"), " to its surroundings counts as one more such link, with ",
-            Formula(r"F_{n+1} = F_{\mathrm{tip}}"), "; here it is zero:",
+            Formula(r"F_{n+1} = F_{\mathrm{tip}}"), ":" if tip else "; here it is zero:",
         )),
         rule("F_i", wrench, "N m, N"),
     ]  # fmt: skip

@@ -25,6 +25,7 @@ from chainrule.symbolic.derivations.rules import (
     quantities_with_numbers,
     rule,
 )
+from chainrule.symbolic.derivations.wrenches import virtual_work
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 
 TIP = "e"
@@ -43,7 +44,7 @@ def velocities(problem: DerivationProblem) -> list[Block]:
         blocks += link_section(problem, body, _quantities(body.index, V[body.index], table, body.index - 1))
     for name in end_effectors(problem.model):
         blocks += _end_effector(problem, name, V, table)
-    return blocks
+    return [*blocks, *virtual_work(problem)]
 
 
 def end_effectors(model: Model) -> tuple[str, ...]:
