@@ -141,6 +141,14 @@ def test_names_do_not_lie_on_each_other(name):
             assert not a.overlaps(b), (a.text, b.text)
 
 
+def test_the_name_of_a_sliding_joint_is_at_its_sleeve_and_not_at_the_end_of_the_slide():
+    along = np.eye(4)
+    along[0, 3] = 0.3
+    robot = cr.load("planar_rp").edit(joints={"joint2": {"origin": along}})
+    _, label = by_gid(robot.plot([np.pi / 2, 0.8], names=True), "name joint")
+    assert np.allclose(label.point, [0.0, 0.3])
+
+
 class Textbox:
     """The box of the text of a label, without its line."""
 

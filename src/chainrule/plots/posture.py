@@ -367,7 +367,7 @@ def write_names(stage: Stage, body: Bodies, T: Array) -> None:
     joints = [joint for joint in body.skeleton.joints if joint.kind != "fixed"]
     if not joints or not np.isfinite(T).all():
         return
-    points = np.stack([at(T[joint.child], joint.in_child) for joint in joints])
+    points = np.stack([at(T[link], point) for link, point in (joint.symbol for joint in joints)])
     steps = np.linspace(0, 1, 24)[:, None]
     around = np.concatenate([a + steps * (b - a) for _, (a, b) in body.skeleton.segments_at(T)] or [points])
     if stage.plane is not None:

@@ -45,6 +45,11 @@ class JointPlace:
     travel: tuple[float, float] | None = None
     """The limits of a slide, in m; None where it has none."""
 
+    @property
+    def symbol(self) -> tuple[int, Array]:
+        """The link that carries what is drawn of the joint, and the point there: of a slide, its sleeve on the parent."""
+        return (self.parent, self.in_parent) if self.kind == "slides" else (self.child, self.in_child)
+
 
 @dataclass(frozen=True)
 class TiePlace:

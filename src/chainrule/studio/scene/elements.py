@@ -14,7 +14,7 @@ from chainrule.core.derived import remember
 from chainrule.doctor.findings import Finding
 from chainrule.doctor.sizes import extents
 from chainrule.robot.robot import Robot
-from chainrule.shapes.skeleton import skeleton
+from chainrule.shapes.skeleton import at, skeleton
 
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 """A name as `repr` writes it."""
@@ -79,6 +79,6 @@ def middles(robot: Robot, elements: Elements, poses: Array) -> list[tuple[str, A
         found.append((name, T[:3, :3] @ ((sizes[name].low + sizes[name].high) / 2) + T[:3, 3]))
     for joint in skeleton(robot).joints:
         if joint.name in elements.joints:
-            T = poses[joint.child]
-            found.append((joint.name, T[:3, :3] @ joint.in_child + T[:3, 3]))
+            link, point = joint.symbol
+            found.append((joint.name, at(poses[link], point)))
     return found

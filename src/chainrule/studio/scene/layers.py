@@ -81,10 +81,9 @@ def frame_nodes(scene: SceneApi, drawn: DrawnRobot, robot: Mechanism) -> list[An
 def name_nodes(scene: SceneApi, drawn: DrawnRobot, robot: Mechanism) -> list[Any]:
     """Labels with the names of joints, at their places."""
     return [
-        scene.add_label(
-            f"{drawn.name}/link{joint.child}/name", joint.name, position=joint.in_child, anchor="bottom-left"
-        )
-        for joint in skeleton(robot).joints
+        scene.add_label(f"{drawn.name}/link{link}/name_{k}", joint.name, position=point, anchor="bottom-left")
+        for k, joint in enumerate(skeleton(robot).joints)
+        for link, point in (joint.symbol,)
         if joint.kind != "fixed"
     ]
 
