@@ -31,6 +31,7 @@ def draw(folder: Path) -> list[Path]:
     _draw_postures(folder)
     _draw_motions(folder)
     _draw_wrenches(folder / "wrenches.png")
+    _draw_figures(folder)
     for picture in folder.glob("*.png"):
         with Image.open(picture) as image:
             image.convert("RGB").quantize(colors=COLORS, method=2, dither=0).save(picture, optimize=True)
@@ -45,6 +46,15 @@ def _draw_postures(folder: Path) -> None:
     bar = cr.load("four_bar")
     turns = [bar.loops.close([angle, 0, 0], hold=["crank"]) for angle in (2.2, 1.2, 0.2)]
     bar.plot(turns, folder / "four_bar.png", frames=False, size=(3.8, 4.2))
+
+
+def _draw_figures(folder: Path) -> None:
+    """Figures of textbooks."""
+    book, q, qd, qdd = cr.load("planar_2r").textbook, [0.4, 0.6], [1.0, -2.0], [0.5, 1.0]
+    book.figure(q).save(folder / "figure.png")
+    book.free_body(q, qd, qdd, link="link1").save(folder / "free_body.png")
+    book.velocity_figure(q, qd).save(folder / "velocity_figure.png")
+    cr.load("puma560").textbook.dh_figure(convention="modified").save(folder / "dh_figure.png")
 
 
 def _draw_motions(folder: Path) -> None:

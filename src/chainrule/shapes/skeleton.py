@@ -47,7 +47,7 @@ class JointPlace:
 
     @property
     def symbol(self) -> tuple[int, Array]:
-        """The link that carries what is drawn of the joint, and the point there: of a slide, its sleeve on the parent."""
+        """The link that carries what is drawn of it, and the point there: of a slide, the sleeve on the parent."""
         return (self.parent, self.in_parent) if self.kind == "slides" else (self.child, self.in_child)
 
 
