@@ -1,4 +1,4 @@
-"""Runs every row of notes.md and compares what it gives with what it shows: `python docs/notes.py [WORD]`.
+"""Runs every row of notes.md and slips.md and compares what it gives with what it shows: `python docs/notes.py [WORD]`.
 
 A page of notes.md is a heading `###` with code and tables under it. A row of a table is an item of the lecture notes,
 a call, and results. The call is the code of its second cell; each piece of code in its third cell is evaluated too and
@@ -24,6 +24,8 @@ import numpy as np
 import sympy as sp
 
 PATH = Path(__file__).with_name("notes.md")
+SLIPS = Path(__file__).with_name("slips.md")
+"""Pages of the same documents, which use the code of notes.md that stands before their pages."""
 SLOW = "(slow)"
 """In an item's text: its page is left to the slow tests."""
 TOLERANCE = 1e-9
@@ -198,7 +200,7 @@ def check(page: Page) -> None:
 def main(words: Sequence[str]) -> int:
     """Run all pages whose titles have one of the words, or all; the number of pages that fail."""
     failures = 0
-    for page in read(PATH.read_text(encoding="utf-8")):
+    for page in [*read(PATH.read_text(encoding="utf-8")), *read(SLIPS.read_text(encoding="utf-8"))]:
         if words and not any(word.lower() in f"{page.document} {page.title}".lower() for word in words):
             continue
         start = time.perf_counter()

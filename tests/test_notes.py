@@ -1,4 +1,4 @@
-"""The rows of docs/notes.md: each call is run, and compared with every result in its row."""
+"""The rows of docs/notes.md and docs/slips.md: each call is run, and compared with every result in its row."""
 
 import importlib.util
 import sys
@@ -13,7 +13,9 @@ notes = importlib.util.module_from_spec(spec)
 sys.modules["notes"] = notes
 spec.loader.exec_module(notes)
 
-PAGES = [page for page in notes.read(notes.PATH.read_text(encoding="utf-8")) if page.title]
+PAGES = [
+    page for path in (notes.PATH, notes.SLIPS) for page in notes.read(path.read_text(encoding="utf-8")) if page.title
+]
 MARKS = [
     pytest.param(page, marks=pytest.mark.slow if page.slow else (), id=f"{page.document[0]}-{page.title}")
     for page in PAGES
