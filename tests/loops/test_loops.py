@@ -16,9 +16,9 @@ from chainrule.algorithms import loop_dynamics, loop_equations, loop_projection
 from chainrule.core.closure import closure_of
 from chainrule.functions.table import FUNCTIONS
 from chainrule.loops.mobility import refuse_immobile
-from chainrule.model import Constraint, Free, Model
+from chainrule.model import Constraint, Free, Link, Model
 from chainrule.spatial import Rotation, Transform, Vector
-from loops.mechanisms import coupled_cranks
+from loops.mechanisms import coupled_cranks, hinge, placed, rod
 
 SEEDS = st.integers(0, 10_000)
 few = settings(max_examples=8)
@@ -487,6 +487,33 @@ def test_rows_that_nearly_vanish_at_a_flat_position_do_not_count_as_independent(
     robot = coupled_cranks(len(places), length, places)
     assert robot.nv - len(closure_of(robot).independent_rows) == robot.nv - closure_of(robot).rank == 1
     refuse_immobile(robot)
+
+
+@pytest.mark.parametrize("off", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("cranks", [2, 3])
+def test_a_held_crank_leads_the_others_up_to_next_to_a_flat_position(cranks, off):
+    """All cranks turn as one, and the bar stays level, however near to lying flat."""
+    robot = coupled_cranks(cranks)
+    turns = np.array([-1.0 if name == "top" else 1.0 for name in robot.joint_names])
+    lead = np.array([1.0 if name == "foot0" else 0.0 for name in robot.joint_names])
+    v = robot.loops.consistent_velocity(off * turns, 5.0 * lead, hold=["foot0"])
+    assert_allclose(v, 5.0 * turns, rtol=1e-8)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3, 1.1])
+def test_torques_are_refused_where_a_rod_lies_flat(turn):
+    """Two cranks and a rod between their ends, in a plane turned so that rounding, not zeros, is left of its row."""
+    ends = Constraint("rod", "distance", "crank0", "crank1", placed(0.3), placed(0.3), distance=1.0)
+    plane = Rotation.about(Vector(0.0, 0.0, 1.0), turn)
+    feet = [hinge("foot0", "ground", "crank0", Transform(plane, Vector(0.0, 0.0, 0.0)))]
+    feet.append(hinge("foot1", "ground", "crank1", Transform(plane, Vector(np.cos(turn), np.sin(turn), 0.0))))
+    links = [Link("ground"), rod("crank0", 0.3), rod("crank1", 0.3)]
+    robot = cr.Robot(Model.build("cranks", links, feet, gravity=Vector(0.0, -9.81, 0.0), constraints=[ends]))
+    near = robot.loops.torques([1e-4, 1e-4], actuated=["foot0"]).tau
+    assert_allclose(near, [2 * 9.81 * 0.15 * np.cos(turn + 1e-4), 0.0], rtol=1e-6)
+    for q in ([0.0, 0.0], [1e-15, 1e-15], [1e-9, 1e-9]):
+        with pytest.raises(cr.ModelError, match="cannot produce this motion"):
+            robot.loops.torques(q, actuated=["foot0"])
 
 
 def test_random_states_are_closed():

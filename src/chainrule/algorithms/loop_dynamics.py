@@ -35,8 +35,8 @@ speed w are off by w^2 eps / s^3, and over the time s / w of the passage velocit
 velocities are off by w s for that time, and when it is back, by w s^2. Both are equal at s^2 = sqrt(eps).
 """
 
-MIN_TORQUE_PIVOT_RATIO = 1e-13
-"""The same for the torques of actuated joints, which no later moment depends on."""
+MIN_EXACT_PIVOT_RATIO = 1e-13
+"""The same where no later moment depends on the result: torques of actuated joints, velocities that follow held ones."""
 
 SMALL_SYSTEM = 12
 """Up to so many equations, none of them redundant: solutions are refined, and pivoted where joints are prescribed."""
@@ -94,6 +94,7 @@ def constrained_motion(
     prescribed_acceleration: Scalars | None = None,
     scales: Sequence[RowScale] | None = None,
     rank: int | None = None,
+    least_pivot: float = MIN_PIVOT_RATIO,
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """x, lambda and the excess, with M x = net + G^T lambda and G x = target: accelerations, or jumps of velocities.
 
@@ -105,7 +106,7 @@ def constrained_motion(
     excess is the torque left over there, net + G^T lambda - M x, and zero for free joints. Equations that the free
     joints cannot satisfy, or satisfy through others, then carry no force.
     """
-    loop = ConstrainedSystem(M, G, is_free, scales, rank)
+    loop = ConstrainedSystem(M, G, is_free, scales, rank, least_pivot)
     load = net
     if is_free is not None:
         acceleration = [0] * len(net) if prescribed_acceleration is None else prescribed_acceleration
@@ -126,6 +127,7 @@ class ConstrainedSystem:
         is_free: Scalars | None = None,
         scales: Sequence[RowScale] | None = None,
         rank: int | None = None,
+        least_pivot: float = MIN_PIVOT_RATIO,
     ) -> None:
         M_free, G_free = M, G
         if is_free is not None:
@@ -135,7 +137,8 @@ class ConstrainedSystem:
         self._refines = rank is None or rank < len(G) or len(G) <= SMALL_SYSTEM
         self._M = Factors(M_free)
         self._W = [self._M.solve(row) for row in G_free]  # the columns of M^-1 G^T
-        self._forces = _factor_rows(_symmetric_product(G_free, self._W), M_free, G_free, is_free, scales, rank)
+        A = _symmetric_product(G_free, self._W)
+        self._forces = _factor_rows(A, M_free, G_free, is_free, scales, rank, least_pivot)
 
     def solve(self, load: Scalars, target: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """x and lambda."""
@@ -157,13 +160,13 @@ class ConstrainedSystem:
 class ScaledRows:
     """A pseudo-inverse over rows of different units: of the matrix whose rows and columns are divided by `sizes`."""
 
-    def __init__(self, A: Sequence[Scalars], sizes: Scalars, rank: int | None) -> None:
+    def __init__(self, A: Sequence[Scalars], sizes: Scalars, rank: int | None, least_pivot: float) -> None:
         self._inverse_sizes = [1 / size for size in sizes]
         scaled = [
             [x * s * t for x, t in zip(row, self._inverse_sizes, strict=True)]
             for row, s in zip(A, self._inverse_sizes, strict=True)
         ]
-        self._scaled = PseudoInverse(scaled, MIN_PIVOT_RATIO, rank)
+        self._scaled = PseudoInverse(scaled, least_pivot, rank)
 
     def solve(self, b: Scalars) -> list[Scalar]:
         """The solution that is shortest in the units of the rows."""
@@ -178,6 +181,7 @@ def _factor_rows(
     is_free: Scalars | None,
     scales: Sequence[RowScale] | None,
     rank: int | None,
+    least_pivot: float,
 ) -> Factors | ScaledRows:
     """G M^-1 G^T, factored with pivoting where equations may follow from others, and else without."""
     if not A:
@@ -185,8 +189,8 @@ def _factor_rows(
     sizes = _squared_sizes(A, M, G, is_free, scales)
     is_regular = rank is not None and rank >= len(A)
     if is_regular and (is_free is None or len(A) > SMALL_SYSTEM):
-        return Factors(A, [MIN_PIVOT_RATIO * size for size in sizes])
-    return ScaledRows(A, [sqrt(where(size > 0, size, 1.0)) for size in sizes], rank)
+        return Factors(A, [least_pivot * size for size in sizes])
+    return ScaledRows(A, [sqrt(where(size > 0, size, 1.0)) for size in sizes], rank, least_pivot)
 
 
 def _squared_sizes(
@@ -287,9 +291,9 @@ def actuated_torque(
     A = [[dot(row, column) for column in solved] for row in G]
     inverse: Factors | PseudoInverse
     if rank is not None and rank >= len(A):
-        inverse = Factors(A, [MIN_TORQUE_PIVOT_RATIO] * len(A))
+        inverse = Factors(A, [MIN_EXACT_PIVOT_RATIO] * len(A))
     else:
-        inverse = PseudoInverse(A, MIN_TORQUE_PIVOT_RATIO, rank)
+        inverse = PseudoInverse(A, MIN_EXACT_PIVOT_RATIO, rank)
     forces: list[Scalar] = [0] * len(G)
     mu = start
     for _ in range(2):

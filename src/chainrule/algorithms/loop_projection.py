@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainrule.algorithms.crba import mass_matrix
-from chainrule.algorithms.loop_dynamics import constrained_motion
+from chainrule.algorithms.loop_dynamics import MIN_EXACT_PIVOT_RATIO, MIN_PIVOT_RATIO, constrained_motion
 from chainrule.algorithms.loop_equations import Rows, constraint_jacobian, residuals, row_scales, select, velocity_terms
 from chainrule.model import Model
 from chainrule.spatial import Scalar
@@ -46,10 +46,11 @@ def consistent_velocity(
     """The velocity nearest to qd with G qd = 0: what an impulse of the constraints leaves.
 
     Nearest in the metric of the mass matrix, that is, in kinetic energy. The velocities in `held`, or where `is_free`
-    is 0, stay as they are.
+    is 0, stay as they are. Where some are held, the others are what the equations say up to next to a change point.
     """
     G = select(constraint_jacobian(model, q), rows)
-    change = _smallest_change(model, q, [-dot(row, qd) for row in G], rows, held, is_free, rank)
+    least = MIN_EXACT_PIVOT_RATIO if held else MIN_PIVOT_RATIO
+    change = _smallest_change(model, q, [-dot(row, qd) for row in G], rows, held, is_free, rank, least)
     return [a + b for a, b in zip(qd, change, strict=True)]
 
 
@@ -78,9 +79,10 @@ def _smallest_change(
     held: Sequence[int],
     is_free: Scalars | None,
     rank: int | None,
+    least_pivot: float = MIN_PIVOT_RATIO,
 ) -> list[Scalar]:
     """v = M^-1 G^T (G M^-1 G^T)^+ amounts: the smallest v with G v = amounts, zero in the held joints."""
     M, G = mass_matrix(model, q), select(constraint_jacobian(model, q), rows)
     if held:
         is_free = [0 if i in held else 1 for i in range(model.nv)]
-    return constrained_motion(M, G, [0] * model.nv, amounts, is_free, None, row_scales(model, rows), rank)[0]
+    return constrained_motion(M, G, [0] * model.nv, amounts, is_free, None, row_scales(model, rows), rank, least_pivot)[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from chainrule.algorithms.loop_equations import row_scales
 from chainrule.arguments import Array, names
 from chainrule.core.closure import closure_of
 from chainrule.core.declaration import BY_ALGORITHM, composition, function
@@ -169,15 +170,21 @@ def torques(
 
 
 def _refuse_undriven(robot: Mechanism, q: Array, needed: Array, tau: Array, driven: Sequence[int]) -> None:
-    """Raise where tau and the constraints together do not supply what the tree needs."""
-    across = np.swapaxes(jacobian(robot, q), -1, -2)
+    """Raise where tau and the constraints together do not supply what the tree needs.
+
+    Rows are in units of their constraints' sizes: where a rod lies flat, all of its row is rounding.
+    """
+    sizes = np.sqrt([scale.squared_length for scale in row_scales(robot.model)])
+    across = np.swapaxes(jacobian(robot, q) / sizes[:, None], -1, -2)
     with np.errstate(all="ignore"):
         rest = needed - tau
         whole = np.asarray(np.isfinite(needed).all(axis=-1))
         lost = np.asarray(~np.isfinite(rest).all(axis=-1))
         rest = np.where((whole & ~lost)[..., None], rest, 0.0)
         across = np.where(np.isfinite(across), across, 0.0)
-        left = rest - (across @ (np.linalg.pinv(across, NEW_PART_TOLERANCE) @ rest[..., None]))[..., 0]
+        longest = np.linalg.norm(across, ord=2, axis=(-2, -1))
+        least = NEW_PART_TOLERANCE * np.maximum(1.0, 1.0 / longest)
+        left = rest - (across @ (np.linalg.pinv(across, least) @ rest[..., None]))[..., 0]
         scale = 1 + np.abs(np.where(whole[..., None], needed, 0.0)).max(axis=-1, initial=0.0)
     if (whole & (lost | (np.abs(left).max(axis=-1, initial=0.0) > MAX_VIOLATION * scale))).any():
         free = robot.nv - len(closure_of(robot).independent_rows)
