@@ -152,13 +152,10 @@ def test_gravity_is_along_the_axis_that_points_up(moved, person, up):
     assert not any(row.is_doubtful for row in solved.trajectory.assumptions)
 
 
-def test_an_axis_that_nobody_said_points_up_is_told(moved, person):
+def test_the_axis_that_points_up_is_not_assumed(moved, person):
     _, markers = moved
-    with pytest.warns(cr.MotionWarning, match="points up: z"):
-        solved = mk.solve_markers(person, markers, PLACEMENT)
-    (doubtful,) = (row for row in solved.trajectory.assumptions if row.is_doubtful)
-    assert (doubtful.what, doubtful.value) == ("axis of the markers that points up", "z")
-    assert solved.trajectory.notes[0] == str(doubtful)
+    with pytest.raises(cr.ShapeError, match="nothing says which axis of the markers points up"):
+        mk.solve_markers(person, markers, PLACEMENT)
     for other in ("Y up", ""):
         with pytest.raises(cr.UnknownNameError, match="points up"):
             mk.solve_markers(person, markers, PLACEMENT, up=other)
@@ -377,13 +374,13 @@ def test_joint_centers_are_found_by_their_names(moved, person):
     assert solved.names == names[:4]
     assert solved.rms_residual < 1e-4
     with pytest.raises(cr.ShapeError, match="placement="):
-        mk.solve_markers(person, mk.Markers(("a", "b"), markers.t, np.zeros((len(markers.t), 2, 3))))
+        mk.solve_markers(person, mk.Markers(("a", "b"), markers.t, np.zeros((len(markers.t), 2, 3))), up="z")
     with pytest.raises(cr.ModelError, match="closed loops"):
         mk.solve_markers(cr.load("four_bar"), cloud)
     with pytest.raises(cr.UnknownNameError, match="marker"):
-        mk.solve_markers(person, cloud, {"nose": ("hand", (0, 0, 0))})
+        mk.solve_markers(person, cloud, {"nose": ("hand", (0, 0, 0))}, up="z")
     with pytest.raises(cr.ShapeError, match="three numbers"):
-        mk.solve_markers(person, cloud, {"RightArm": ("hand", (0, 0))})
+        mk.solve_markers(person, cloud, {"RightArm": ("hand", (0, 0))}, up="z")
 
 
 @given(st.data())

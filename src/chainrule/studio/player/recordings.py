@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -29,6 +30,9 @@ MAX_TITLE_LENGTH = 80
 
 MAX_UNPACKED_BYTES = 512 * 2**20
 """What a compressed file may unpack to."""
+
+UP_IS_Z = "the z axis of the markers is taken to point up; for another, cr.study.solve_markers(..., up=...) and save it"
+"""A note on every file of markers: none says its axis, and the page does not ask."""
 
 STUDY_RATE_HZ = 100.0
 """Samples in a second of the study's motions."""
@@ -115,7 +119,8 @@ def _read_motion(path: Path, robot: Robot) -> Trajectory:
 def _read_markers(path: Path) -> Trajectory:
     from chainrule import study
 
-    return study.solve_markers(study.Subject.human(), study.read_markers(path)).trajectory
+    motion = study.solve_markers(study.Subject.human(), study.read_markers(path), up="z").trajectory
+    return replace(motion, notes=(UP_IS_Z, *motion.notes))
 
 
 def activities() -> dict[str, str]:

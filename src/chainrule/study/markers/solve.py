@@ -6,7 +6,7 @@ Levenberg and Marquardt's method on all frames at once: the frames are a batch. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from chainrule.arguments import Array, one_of, positive, real_array
 from chainrule.core.reading import read_state
 from chainrule.display.text import Shown, Table
 from chainrule.errors import ModelError, MotionWarning, ShapeError, UnknownNameError, warn_user
-from chainrule.simulation.assumptions import Assumption
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.markers.cloud import Markers
 from chainrule.study.markers.reading import plain_name
@@ -153,8 +152,7 @@ def solve_markers(
         The markers from which the frame of a trunk follows, in which a human arm hangs. Gravity is along it.
     up
         The axis of the markers that points up, where there is no trunk: "x", "y", "z", "-x", "-y" or "-z". Files do not
-        say it: OpenSim's and those of animations mostly have y up, laboratories often z. With neither a trunk nor this,
-        z is assumed, with a warning.
+        say it: OpenSim's and those of animations mostly have y up, laboratories often z. One of the two must be given.
     q0
         A configuration near the first frame; "home" unless given.
     cutoff
@@ -178,14 +176,15 @@ def solve_markers(
     used = markers.only(placed)
     notes = [*markers.notes, *used.findings()]
     places = used.places
-    assumed: list[Assumption] = []
     if trunk is None:
-        axis = one_of(UPRIGHT, "z" if up is None else up, "axis that points up", "solve_markers")
-        places = places @ np.array(UPRIGHT[axis]).T
         if up is None:
-            why = "nothing says which it is; say up='z', up='y' or trunk=..."
-            assumed.append(Assumption("axis of the markers that points up", "z", why, is_doubtful=True))
-            notes += map(str, assumed)
+            raise ShapeError(
+                "solve_markers: nothing says which axis of the markers points up, and gravity is along it; say up='y', "
+                "as in files of OpenSim and of animations, up='z', as in many laboratories, or another axis; or "
+                "trunk=... with four markers of the trunk (on the command line: --up, --trunk)"
+            )
+        axis = one_of(UPRIGHT, up, "axis that points up", "solve_markers")
+        places = places @ np.array(UPRIGHT[axis]).T
     elif up is not None:
         raise ShapeError("solve_markers: the trunk's markers say where up is; leave out up=... or trunk=...")
     else:
@@ -218,16 +217,12 @@ def solve_markers(
         notes.append(f"{missing} frames had too few markers, and are filled in between")
     worrying = [
         *used.findings(),
-        *map(str, assumed),
         *([notes[-1]] if missing else []),
         *(note for note in notes if "far from" in note or "header states" in note),
     ]
     if worrying:
         warn_user("markers: " + "; ".join(dict.fromkeys(worrying)), MotionWarning)
     trajectory = Trajectory.from_samples(robot, used.t, _bridge_gaps(q), degrees=False, time_unit="s", cutoff=cutoff)
-    trajectory = replace(
-        trajectory, notes=(*map(str, assumed), *trajectory.notes), assumptions=(*assumed, *trajectory.assumptions)
-    )
     return SolvedMarkers(trajectory, q, residuals, tuple(placed), tuple(notes))
 
 
