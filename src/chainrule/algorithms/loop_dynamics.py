@@ -36,7 +36,7 @@ velocities are off by w s for that time, and when it is back, by w s^2. Both are
 """
 
 MIN_EXACT_PIVOT_RATIO = 1e-13
-"""The same where no later moment depends on the result: torques of actuated joints, velocities that follow held ones."""
+"""The same where no later moment depends on the result: torques of actuated joints, rates that follow held ones."""
 
 SMALL_SYSTEM = 12
 """Up to so many equations, none of them redundant: solutions are refined, and pivoted where joints are prescribed."""

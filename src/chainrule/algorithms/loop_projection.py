@@ -85,4 +85,5 @@ def _smallest_change(
     M, G = mass_matrix(model, q), select(constraint_jacobian(model, q), rows)
     if held:
         is_free = [0 if i in held else 1 for i in range(model.nv)]
-    return constrained_motion(M, G, [0] * model.nv, amounts, is_free, None, row_scales(model, rows), rank, least_pivot)[0]
+    scales, still = row_scales(model, rows), [0] * model.nv
+    return constrained_motion(M, G, still, amounts, is_free, None, scales, rank, least_pivot)[0]
