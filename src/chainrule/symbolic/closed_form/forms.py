@@ -16,6 +16,8 @@ from chainrule.arguments import Array, number, rows_of
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
+from chainrule.symbolic.answers.alphabet import Alphabet, Coordinate, Known
+from chainrule.symbolic.answers.answer import Answer, check
 from chainrule.symbolic.closed_form.symbol_table import SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
 from chainrule.symbolic.documents import printing
@@ -152,6 +154,55 @@ class Forms(ABC):
         if symbol not in self.parameters:
             raise UnknownNameError.of("parameter", str(key), map(str, self.parameters), self.SUBJECT)
         return symbol
+
+    # --- answers ---
+
+    def check(
+        self, name: str, mine: Any, *, symbols: Mapping[Any, Any] | None = None, rows: Sequence[int] | None = None
+    ) -> Answer:
+        """Compare an answer with a term: equal, or which entry and which term differ, and how.
+
+        Parameters
+        ----------
+        name
+            The term, such as "M" or "tau", or "J" of kinematic equations.
+        mine
+            A SymPy expression or matrix, nested lists of them, or LaTeX, in one's own symbols: theta_1 and q1 are q_1,
+            l1 is L_1, dtheta1 is qdot_1, c_12 the cosine of q_1 + q_2. What could be two things is refused.
+        symbols
+            What symbols of the answer are, where their names do not say so: {"a": "L_1"}.
+        rows
+            The rows that the answer has, from 0, if not all: rows=[3, 4] of a planar Jacobian.
+
+        >>> import chainrule as cr
+        >>> print(cr.load("pendulum").equations().check("g", r"-m L g \\sin\\theta"))
+        g: wrong
+          g[1]: the term has the wrong sign: it should be m g L sin(θ) [N m]
+          read: L as L₁, m as m₁, θ as q₁
+        """
+        found = self.term(name)
+        groups = self.symbolic.ring.groups
+        return check(name, found, mine, self.alphabet(), symbols=symbols, groups=groups, rows=rows)
+
+    def alphabet(self) -> Alphabet:
+        """The symbols of these equations, for answers in other ones."""
+        rates = [getattr(self, group, self.q) for group in ("q", "qd", "qdd")]
+        by_symbol = {entry.symbol: entry for entry in self.symbols.entries}
+        coordinates = [
+            Coordinate(k + 1, own, unit == "rad", self._offset(k + 1))
+            for k, (own, unit) in enumerate(
+                zip(
+                    zip(*rates, strict=True), (by_symbol[s].unit if s in by_symbol else "" for s in self.q), strict=True
+                )
+            )
+        ]
+        known = tuple(Known(entry.name, entry.symbol, entry.unit) for entry in self.symbols.entries)
+        return Alphabet(known, tuple(coordinates), self.SUBJECT)
+
+    def _offset(self, index: int) -> str:
+        """The name of what a textbook's angle has beside a coordinate, if there is any."""
+        name = f"theta_0{index}"
+        return name if name in self.symbols else ""
 
     def source_code(self, language: str, names: Sequence[str] | None = None, *, prefix: str | None = None) -> str:
         """Source code of terms, one function for each; parameters are constants at the top of every function.

@@ -1,0 +1,1 @@
+"""Answers of people compared with the right ones: equal, or which term differs and how."""
