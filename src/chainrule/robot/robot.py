@@ -53,7 +53,7 @@ if TYPE_CHECKING or EAGER:
     from chainrule.robot.subjects.textbook import Textbook
     from chainrule.simulation import sensitivities, simulation
     from chainrule.simulation.simulate import simulate as simulate_motion
-    from chainrule.symbolic.closed_form import kinematics
+    from chainrule.symbolic.closed_form import answers, kinematics
     from chainrule.symbolic.closed_form.equations import equations as equations_of_motion
     from chainrule.symbolic.derivations import derivation
 else:  # the same modules, imported when a function of theirs is first looked up
@@ -80,6 +80,7 @@ else:  # the same modules, imported when a function of theirs is first looked up
     sensitivities = methods("chainrule.simulation.sensitivities")
     simulation = methods("chainrule.simulation.simulation")
     simulate_motion = method("chainrule.simulation.simulate", "simulate")
+    answers = methods("chainrule.symbolic.closed_form.answers")
     kinematics = methods("chainrule.symbolic.closed_form.kinematics")
     equations_of_motion = method("chainrule.symbolic.closed_form.equations", "equations")
     derivation = methods("chainrule.symbolic.derivations.derivation")
@@ -213,6 +214,7 @@ class Robot(Mechanism):
     equations = equations_of_motion
     kinematic_equations = kinematics.kinematic_equations
     derivation = derivation.derivation
+    check = answers.check
     plot = posture.plot
     animate = animation.animate
     show = method("chainrule.studio.show", "show")

@@ -5,6 +5,7 @@ The packages, in the order of dependencies; each imports from those before it on
     algebra/       expressions: trigonometric polynomials, factors, canonical forms, units, tapes as formulas
     documents/     printing of expressions and formulas; documents in HTML, LaTeX, Markdown, notebooks, text
     source_code/   matrices in C, Python, Octave, Julia and Modelica
+    answers/       answers of people compared with the right ones; LaTeX read, symbols matched, units of any expression
     closed_form/   equations of motion and kinematic equations of a robot
     lagrange/      equations of any mechanical system, from its energies
     derivations/   derivations of a robot's equations, step by step

@@ -1,5 +1,7 @@
 # The public names of chainrule.symbolic: written here once, for type checkers, editors and `__init__.py`.
 from chainrule.symbolic.algebra.ring import contract as contract
+from chainrule.symbolic.answers.answer import Answer as Answer
+from chainrule.symbolic.answers.unit_check import check_units as check_units
 from chainrule.symbolic.closed_form.equations import Equations as Equations
 from chainrule.symbolic.closed_form.kinematics import KinematicEquations as KinematicEquations
 from chainrule.symbolic.closed_form.pose_vector import pose_from_vector as pose_from_vector

@@ -116,7 +116,7 @@ class Alphabet:
             if level == 2 and (short := self._shorthand(name)) is not None:
                 return short
         raise UnknownNameError(
-            f"{self.owner} has no symbol {visible(name)!r:.60}; there are: "
+            f"there is no symbol {visible(name)!r:.60} in {self.owner}; there are: "
             f"{quoted((entry.symbol.name for entry in self.known), 40)}; say what it is, such as "
             f"symbols={{{visible(name)!r:.60}: {self.known[0].symbol.name!r}}}"
         )
@@ -157,7 +157,7 @@ class Alphabet:
     def readings(
         self, symbols: Iterable[sp.Symbol], given: Mapping[Any, Any] | None = None
     ) -> dict[sp.Symbol, sp.Expr]:
-        """What each symbol of an answer stands for. `given` says it for those that the user has named."""
+        """The meaning of each symbol of an answer. `given` says it for those that the user has named."""
         own = {_key(key): self._own(value) for key, value in (given or {}).items()}
         found: dict[sp.Symbol, sp.Expr] = {}
         names: dict[sp.Expr, str] = {}

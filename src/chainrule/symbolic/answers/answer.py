@@ -20,7 +20,7 @@ from chainrule.symbolic.answers.latex_reader import expression_from_latex
 
 @dataclass(frozen=True, repr=False)
 class Answer(Shown):
-    """What was found of an answer: `bool(answer)` says whether it is right, print says which term differs and how.
+    """The result of a check: `bool(answer)` says whether it is right, print says which term differs and how.
 
     `differences` has them, each with its entry, its kind and its terms; `readings` what each symbol of the answer was
     taken for, where its name is another.
@@ -93,7 +93,7 @@ def _check(
     name: str, right: Any, mine: Any, alphabet: Alphabet, symbols: Any, groups: Any, rows: Sequence[int] | None
 ) -> Answer:
     expected = _rows_of(name, right, rows)
-    given = _read(mine, name)
+    given = read_answer(mine, name)
     is_matrix = isinstance(right, sp.MatrixBase)
     if isinstance(given, sp.MatrixBase) != is_matrix and not (is_matrix and expected.shape == (1, 1)):
         what = f"a matrix, {expected.rows} by {expected.cols}" if is_matrix else "one expression"
@@ -137,7 +137,7 @@ def _rows_of(name: str, right: Any, rows: Sequence[int] | None) -> sp.Matrix:
     return whole.extract(chosen, list(range(whole.cols)))
 
 
-def _read(mine: Any, name: str) -> Any:
+def read_answer(mine: Any, name: str) -> Any:
     """The answer as an expression or a matrix; text is LaTeX, and is parsed, never run."""
     if isinstance(mine, str):
         return expression_from_latex(mine)

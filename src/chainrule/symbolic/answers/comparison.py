@@ -73,7 +73,7 @@ class Samples:
         """The values of all entries of a matrix, one after the other."""
         return np.concatenate([self(entry) for entry in matrix])
 
-    def changed(self, expression: Any, values: Mapping[sp.Symbol, Any]) -> Array:
+    def with_others(self, expression: Any, values: Mapping[sp.Symbol, Any]) -> Array:
         """The values of an expression, or of all entries of a matrix, where some symbols have other numbers."""
         evaluator = Evaluator(self.values | dict(values))
         entries = list(expression) if isinstance(expression, sp.MatrixBase) else [expression]

@@ -84,7 +84,7 @@ class Subject:
         return f" [{unit_name(found) if found != DIMENSIONLESS else '1'}]"
 
     def kind_of(self, symbol: sp.Symbol) -> Any:
-        """What symbols must have in common to be taken for one another: their unit, angles being no numbers."""
+        """The unit of a symbol: those of one unit may be taken for one another."""
         return self.units.get(symbol, "")
 
 
@@ -184,17 +184,17 @@ class _Entry:
         own = sorted(self.right.free_symbols, key=lambda s: s.name)
         several = isinstance(self.right, sp.MatrixBase) or len(sp.Add.make_args(self.right)) > 1
         for a in own if several else ():
-            if self.is_the_answer(self.samples.changed(self.right, {a: -values[a]})):
+            if self.is_the_answer(self.samples.with_others(self.right, {a: -values[a]})):
                 yield self.note("sign", f"{self.subject.text(a)} has the other sign, everywhere", a, -a)
             for turn in (np.pi / 2, -np.pi / 2) if a in self.subject.angles else ():
-                if self.is_the_answer(self.samples.changed(self.right, {a: values[a] + turn})):
+                if self.is_the_answer(self.samples.with_others(self.right, {a: values[a] + turn})):
                     by = sp.pi / 2 if turn > 0 else -sp.pi / 2
                     text = f"{self.subject.text(a)} is measured from another axis: {self.subject.text(a + by)}"
                     yield self.note("angle", text, a, a + by)
         for k, a in enumerate(own):
             for b in own[k + 1 :]:
                 if self.subject.kind_of(a) == self.subject.kind_of(b) and self.is_the_answer(
-                    self.samples.changed(self.right, {a: values[b], b: values[a]})
+                    self.samples.with_others(self.right, {a: values[b], b: values[a]})
                 ):
                     text = f"{self.subject.text(a)} and {self.subject.text(b)} are exchanged"
                     yield self.note("exchanged symbols", text, a, b)
@@ -203,7 +203,7 @@ class _Entry:
                 if (
                     b != a
                     and self.subject.kind_of(a) == self.subject.kind_of(b)
-                    and self.is_the_answer(self.samples.changed(self.right, {a: values[b]}))
+                    and self.is_the_answer(self.samples.with_others(self.right, {a: values[b]}))
                 ):
                     text = f"{self.subject.text(b)} stands for {self.subject.text(a)}, everywhere"
                     yield self.note("symbol", text, a, b)
@@ -234,7 +234,7 @@ class _Entry:
             if len(expanded) <= MAX_TERMS:
                 terms |= dict.fromkeys(expanded)
                 canonical = self._canonical(self.right)
-                terms |= dict.fromkeys(canonical or {})
+                terms |= dict.fromkeys(exact(_tidy(c)) * term for term, c in (canonical or {}).items())
         return [term for term in terms if term != 0][: 3 * MAX_TERMS]
 
     def _explain(self, term: sp.Expr, ratio: Array) -> tuple[int, Difference] | None:
@@ -243,8 +243,9 @@ class _Entry:
             return None
         factor = constant(ratio)
         if factor is not None:
-            usual = factor == 0 or any(abs(factor - x) < 1e-9 for x in (-1.0, 0.0, 2.0, 0.5))
-            return (0 if usual else STRANGE), self._ratio("the term", term, factor)
+            usual = any(abs(factor - x) < 1e-9 for x in (-1.0, 0.0, 2.0, 0.5))
+            simple = abs(12 * factor - round(12 * factor)) < 1e-9
+            return (0 if usual else 3 if simple else STRANGE), self._ratio("the term", term, factor)
         best: tuple[int, Difference] | None = None
         for cost, kind, before, after, values in self._changes(term):
             with np.errstate(all="ignore"):

@@ -182,7 +182,7 @@ class _Translator:
 
     def sum(self, parts: list[Node]) -> Any:
         """A sum, of the parts of a row in order."""
-        parts = _grouped([p for p in parts if not (isinstance(p, Atom) and p.kind == "space")], self)
+        parts = _with_fences([p for p in parts if not (isinstance(p, Atom) and p.kind == "space")], self)
         terms: list[tuple[int, list[Node]]] = [(1, [])]
         for part in parts:
             if isinstance(part, Atom) and part.kind == "operator" and part.text in SIGNS:
@@ -279,7 +279,7 @@ def _is_function(part: Node) -> bool:
     return isinstance(base, Atom) and base.kind == "function"
 
 
-def _grouped(parts: list[Node], translator: _Translator) -> list[Node]:
+def _with_fences(parts: list[Node], translator: _Translator) -> list[Node]:
     """Put what is between plain brackets into fences; the power of a bracket is on its closing one."""
     stack: list[tuple[str, list[Node]]] = [("", [])]
     for part in parts:

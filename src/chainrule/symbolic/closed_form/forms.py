@@ -177,8 +177,8 @@ class Forms(ABC):
         >>> import chainrule as cr
         >>> print(cr.load("pendulum").equations().check("g", r"-m L g \\sin\\theta"))
         g: wrong
-          g[1]: the term has the wrong sign: it should be m g L sin(θ) [N m]
-          read: L as L₁, m as m₁, θ as q₁
+          g[1]: the term has the wrong sign: it should be m L g sin(θ) [N m]
+          read: L as L_1, m as m_1, theta as q_1
         """
         found = self.term(name)
         groups = self.symbolic.ring.groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from chainrule.model import Dof, edits
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
 from chainrule.symbolic.algebra.translation import expression_of
+from chainrule.symbolic.answers.answer import Answer, read_answer
 from chainrule.symbolic.closed_form.accelerations import TooLongError, accelerations, inverse_in_blocks
 from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.named_matrix import NamedMatrix
@@ -206,6 +207,19 @@ class Matrices(Forms):
         driving = [tau - h - external for tau, h, external in known]
         found = sp.ImmutableMatrix(accelerations(blocks, driving, self._shape))
         return self._verify("accelerations", found)
+
+    def check(
+        self, name: str, mine: Any, *, symbols: Mapping[Any, Any] | None = None, rows: Sequence[int] | None = None
+    ) -> Answer:
+        """Compare an answer with a term, as of all equations; any C with the right C qd is right."""
+        answer = super().check(name, mine, symbols=symbols, rows=rows)
+        if name != "C" or answer or rows is not None:
+            return answer
+        product = sp.Matrix(read_answer(mine, name)) * sp.Matrix(self.qd)
+        if not super().check("c", product, symbols=symbols):
+            return answer
+        note = "another matrix than Christoffel's, with the same C qd: dM/dt - 2 C is not skew-symmetric"
+        return replace(answer, differences=(), notes=(note,))
 
     def arguments_of(self, name: str) -> tuple[str, ...]:
         """The arguments of a term, among q, qd, qdd and wrench."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
+from chainrule.symbolic.answers.derived import Derivation
 from chainrule.symbolic.closed_form.wrenches import symbolic_wrenches
 from chainrule.symbolic.derivations.accelerations import accelerations
 from chainrule.symbolic.derivations.dae import parent_child
@@ -22,7 +23,6 @@ from chainrule.symbolic.derivations.unit_check import check_in_other_units
 from chainrule.symbolic.derivations.velocities import velocities
 from chainrule.symbolic.derivations.wrenches import sample_wrenches
 from chainrule.symbolic.documents.blocks import Block
-from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.printing import Style
 
 
@@ -58,7 +58,7 @@ def derivation(
     tip_wrench: Any = None,
     external: Any = None,
     frame: str | None = None,
-) -> Document:
+) -> Derivation:
     """The equations of motion of a robot, or its velocities, derived step by step, with numbers beside the symbols.
 
     Numbers must agree with the robot's kernels, and units are checked.
@@ -104,4 +104,6 @@ def derivation(
     )
     reserved = frozenset(symbol.name for symbol in problem.equations.parameters)
     style = Style(reserved=reserved, coordinates=tuple(problem.equations.q))
-    return Document(f"{title} of {robot.name}", blocks, style)
+    equations = problem.equations
+    groups = equations.symbolic.ring.groups
+    return Derivation(f"{title} of {robot.name}", blocks, style, equations.alphabet(), groups)

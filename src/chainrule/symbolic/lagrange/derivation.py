@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
+from chainrule.symbolic.answers.derived import Derivation
 from chainrule.symbolic.documents import printing
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
-from chainrule.symbolic.documents.document import Document
+from chainrule.symbolic.lagrange.answers import alphabet
 from chainrule.symbolic.lagrange.coordinates import TIME
 from chainrule.symbolic.lagrange.system import LagrangianSystem
 
@@ -14,7 +15,7 @@ MOMENTUM = r"\frac{\partial L}{\partial %s}"
 RATE = r"\frac{\mathrm{d}}{\mathrm{d} t} \, \frac{\partial L}{\partial %s}"
 
 
-def derivation(system: LagrangianSystem, title: str = "Lagrange's equations") -> Document:
+def derivation(system: LagrangianSystem, title: str = "Lagrange's equations") -> Derivation:
     """The equations derived step by step: energies, partial derivatives, time derivatives, result.
 
     The document is printed, or saved as LaTeX, HTML, Markdown, a notebook or text.
@@ -27,7 +28,8 @@ def derivation(system: LagrangianSystem, title: str = "Lagrange's equations") ->
     blocks = [*_energies(system)]
     for i in range(len(system.q)):
         blocks += _coordinate(system, i)
-    return Document(title, (*blocks, *_constraints(system), *_result(system)))
+    content = (*blocks, *_constraints(system), *_result(system))
+    return Derivation(title, content, alphabet=alphabet(system))
 
 
 def _energies(system: LagrangianSystem) -> list[Block]:

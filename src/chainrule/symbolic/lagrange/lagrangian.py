@@ -9,7 +9,7 @@ import sympy as sp
 
 from chainrule.errors import ShapeError
 from chainrule.symbolic.algebra.textbook import angles_among, canonical
-from chainrule.symbolic.lagrange import conserved, derivation, equilibria, linearization, numerical, text
+from chainrule.symbolic.lagrange import answers, conserved, derivation, equilibria, linearization, numerical, text
 from chainrule.symbolic.lagrange.bodies import EnergyElement
 from chainrule.symbolic.lagrange.coordinates import coordinates as coordinates_of
 from chainrule.symbolic.lagrange.coordinates import vector_of
@@ -83,6 +83,8 @@ class Lagrangian(LagrangianSystem):
         angles = angles_among(own.q, (kinetic, potential))
         return cls(own, canonical(kinetic, angles), canonical(potential, angles) + extra, **rest)
 
+    check = answers.check
+    check_units = answers.check_units
     conserved_quantities = conserved.conserved_quantities
     equilibria = equilibria.equilibria
     linearize = linearization.linearize
