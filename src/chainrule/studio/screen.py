@@ -95,7 +95,7 @@ opacity:.35;background:#1d2430}}
 div:has(> .studio-leave) + div button:hover,div:has(> .studio-leave) + div button:focus{{opacity:1}}
 
 @media (max-width:36em){{
-#root .mantine-Paper-root:has(.studio-marks){{width:100%!important;max-height:45%!important}}
+#root .mantine-Paper-root:has(.studio-marks){{width:100%!important;height:45%!important;max-height:45%!important}}
 #root .mantine-Paper-root:has(.studio-marks) div:has(.studio-marks){{width:100%!important;min-width:0!important}}
 [data-dock-root]>div:first-child{{bottom:45%!important}}
 body:has(.studio-presenting) .mantine-Paper-root:has(.studio-marks){{visibility:hidden}}

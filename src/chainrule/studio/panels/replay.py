@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.studio.charts.style import safe
 from chainrule.studio.panels.panel import Panel
-from chainrule.studio.player.charts import MAX_CURVES, Chart
+from chainrule.studio.player.charts import MAX_CURVES, Chart, effort_unit
 from chainrule.studio.player.recorder import Recorder
 from chainrule.studio.player.recordings import (
     SUFFIXES,
@@ -76,9 +76,10 @@ class ReplayPanel(Panel):
         self.transport.build()
         self.looping = gui.add_checkbox("Over and over", False)
         self.looping.on_update(guarded(lambda _: self._loop()))
-        with gui.add_folder("Curves", expand_by_default=True):
+        self.curves = gui.add_folder("Curves", expand_by_default=True, visible=False)
+        with self.curves:
             names = session.robot.velocity_names[:MAX_CURVES]
-            self.torques = Chart(gui, "Torques", names, "N m or N")
+            self.torques = Chart(gui, "Torques", names, effort_unit(session.robot))
         with gui.add_folder("Pictures", expand_by_default=False):
             self.recorder.build()
         waiting = _opened.pop(session, None)
@@ -116,6 +117,7 @@ class ReplayPanel(Panel):
         self.about.content = about(recording, len(motions))
         places = np.unique(np.linspace(0, len(motions[0]) - 1, 400).astype(int))
         self.torques.draw(motions[0].t[places], motions[0].tau[places][:, :MAX_CURVES])
+        self.curves.visible = True
         self.transport.load(RecordedSource(self.session, motions))
 
     def _loop(self) -> None:

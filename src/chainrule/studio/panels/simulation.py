@@ -72,8 +72,9 @@ class SimulationPanel(Panel):
         self.numbers = gui.add_markdown(_numbers(None))
         with gui.add_folder("Push", expand_by_default=True):
             self._build_push()
-        with gui.add_folder("Energy and torques", expand_by_default=True):
-            self.charts = MotionCharts(gui, session.robot.velocity_names)
+        self.curves = gui.add_folder("Energy and torques", expand_by_default=True, visible=False)
+        with self.curves:
+            self.charts = MotionCharts(gui, session.robot)
         with gui.add_folder("Rollouts as ghosts", expand_by_default=False):
             self._build_rollouts()
         with gui.add_folder("Pictures", expand_by_default=False):
@@ -169,6 +170,7 @@ class SimulationPanel(Panel):
         if live is not None and (monotonic() >= self._charts_due or not self.transport.playing):
             self._charts_due = monotonic() + 1 / CHARTS_A_SECOND
             self.charts.draw(live)
+            self.curves.visible = True
             self.numbers.content = _numbers(live.at(self.transport.clock.time))
         elif self.ghosts is not None:
             self.numbers.content = f"{1 + len(self.ghosts)} rollouts, t = {self.transport.clock.time:.2f} s"

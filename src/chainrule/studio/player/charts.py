@@ -16,6 +16,8 @@ from chainrule.studio.scene.ghosts import COLORS
 if TYPE_CHECKING:
     from viser import GuiApi
 
+    from chainrule.robot.robot import Robot
+
 MAX_POINTS = 300
 """Points of a curve that are sent to the page."""
 
@@ -66,12 +68,18 @@ def thin(t: Array) -> NDArray[np.int_]:
     return places[::-1][::every][::-1]
 
 
+def effort_unit(robot: Robot) -> str:
+    """The unit of the torques of a robot: N m where its joints turn, N where they slide."""
+    return " or ".join(dict.fromkeys("N" if unit == "m" else "N m" for unit in robot.limits.units))
+
+
 class MotionCharts:
     """Energies and torques of a simulation."""
 
-    def __init__(self, gui: GuiApi, names: Sequence[str]) -> None:
+    def __init__(self, gui: GuiApi, robot: Robot) -> None:
+        names = robot.velocity_names
         self.energies = Chart(gui, "Energy", ("kinetic", "potential", "total"), "J")
-        self.torques = Chart(gui, "Torques", names[:MAX_CURVES], "N m or N")
+        self.torques = Chart(gui, "Torques", names[:MAX_CURVES], effort_unit(robot))
         if len(names) > MAX_CURVES:
             gui.add_markdown(f"Of {len(names)} torques, the first {MAX_CURVES}.")
 
