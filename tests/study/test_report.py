@@ -221,6 +221,28 @@ def test_friction_and_springs_are_a_part_of_the_torque_that_is_shown():
     assert max(abs(np.sum(curves[3:], axis=0))) == pytest.approx(cell.peak_torque, rel=1e-3)
 
 
+def test_gravity_that_is_rounding_is_zero_in_the_table():
+    robot, t = cr.load("panda"), np.linspace(0, 2, 101)
+    motion = cr.Trajectory.from_samples(robot, t, robot.home() + 0.2 * np.sin(2 * t[:, None] + np.arange(7)))
+    result = study.run(robot, motions=motion)
+    assert 0.0 < result.cell("motion", "panda_joint1")["gravity"].peak < 1e-12  # its axis is vertical
+    text = html(result, title="panda")
+    assert re.findall(r'>panda joint1</td><td class="text">[^<]*</td><td>([^<]*)</td>', text) == ["0"]
+    assert "It begins at the largest torque of panda joint4" in text
+    assert re.findall(r'<b><span class="(\w+)"></span>', text)[:2] == ["gravity", "dynamic"]
+
+
+def test_errors_of_control_stand_with_the_worst_activity_first(person):
+    result = study.run(person, activities=("eat_with_hands", "open_door"), rate=50)
+    sizing = study.size(result)
+    followed = study.follow(result, sizing)
+    text = html(result, title="control", followed=followed)
+    table = text[text.index("Errors, the worst activity first") :]
+    order = sorted(followed, key=lambda name: followed[name].rms_error.max(), reverse=True)
+    places = [table.index(result.titles[name]) for name in order]
+    assert places == sorted(places)
+
+
 def test_every_figure_of_a_robot_that_turns_and_slides_has_its_own_place():
     scara, t = cr.load("scara"), np.linspace(0, 1, 21)
     motion = cr.Trajectory.from_samples(scara, t, scara.home() - 0.08 * np.sin(t)[:, None])

@@ -38,6 +38,7 @@ function padded([low, high]) {
 function chart(id, { height = 170, x, y, xTicks, xNames, xLabel = "", yLabel = "", left = 46, bottom = 30, log = false, draw }) {
   const place = at(id);
   if (!place) return;
+  if (xNames) place.style.minWidth = `${left + 17 * xNames.length}px`; // so that names do not meet: the strip scrolls
   const width = Math.min(place.clientWidth || 280, 640); // a figure that is hidden has no width
   const right = width - 8, floor = height - bottom, top = 18, scale = log ? Math.log : (v) => v;
   const [x0, x1] = x.map(scale), [y0, y1] = y;
@@ -46,7 +47,7 @@ function chart(id, { height = 170, x, y, xTicks, xNames, xLabel = "", yLabel = "
   const grid = ticks(y, 5).map((v) => `<line class="axis" x1="${left}" x2="${right}" y1="${Y(v)}" y2="${Y(v)}"/><text x="${left - 4}" y="${Y(v) + 4}" text-anchor="end">${v}</text>`);
   if (y0 < 0 && y1 > 0) grid.push(`<line class="zero" x1="${left}" x2="${right}" y1="${Y(0)}" y2="${Y(0)}"/>`);
   const marks = xNames
-    ? xNames.map((name, k) => `<text transform="translate(${X(k) + 4},${floor + 10}) rotate(-40)" text-anchor="end">${text(name)}</text>`)
+    ? xNames.map((name, k) => `<text transform="translate(${X(k) + 4},${floor + 10}) rotate(-40)" text-anchor="end">${text(name.length > 28 ? `${name.slice(0, 27)}…` : name)}</text>`)
     : (xTicks ?? ticks(x, 5)).map((v) => `<text x="${X(v)}" y="${floor + 14}" text-anchor="middle">${v}</text>`);
   place.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${text(yLabel)}">${grid.join("")}${marks.join("")}` +
     `<text class="title" x="${left}" y="12">${text(yLabel)}</text><text x="${right}" y="${height - 3}" text-anchor="end">${text(xLabel)}</text>` +
@@ -163,7 +164,7 @@ function showJoint() {
   document.querySelectorAll(".joint[id]").forEach((row, j) => row.classList.toggle("chosen", j === state.joint));
   for (const select of document.querySelectorAll("select.joints")) select.value = state.joint;
   const joint = joints[state.joint];
-  boxChart("by-activity", data.activities.map((a) => a.title), data.activities.map((a) => a.boxes.torque[state.joint]), `${joint.label}, ${units(joint.turns)[3]}`, { height: 330, bottom: 150, left: 90 });
+  boxChart("by-activity", data.activities.map((a) => a.title), data.activities.map((a) => a.boxes.torque[state.joint]), `${joint.label}, ${units(joint.turns)[3]}`, { height: 300, bottom: 118, left: 110 });
 }
 function choose(number) {
   state.activity = number;

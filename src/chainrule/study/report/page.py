@@ -181,7 +181,7 @@ def _cards(result: Result, sizing: Sizing | None) -> str:
 def _key(result: Result) -> str:
     names = {part: ", ".join(terms_of(result, part)) for part in result.parts} | {"total": "total"}
     return '<p class="key">' + "".join(
-        f'<span class="{part}"></span>{escape(name)}' for part, name in names.items()
+        f'<b><span class="{part}"></span>{escape(name)}</b> ' for part, name in names.items()
     ) + "</p>"  # fmt: skip
 
 
@@ -194,7 +194,8 @@ def _replay(result: Result, order: Sequence[str]) -> str:
     )
     choice = f'<div class="pictures">{pictures}</div>' if len(order) > 1 else ""
     joint = name_of(result.joints[_main_joint(result)])
-    note = f"Each activity begins at its largest torque of {joint}. Drag the picture to turn it."
+    begins = "Each activity begins at its" if len(order) > 1 else "It begins at the"
+    note = f"{begins} largest torque of {joint}. Drag the picture to turn it."
     return (
         f'{choice}<div class="replay"><svg id="stage" role="img" aria-label="the robot in motion"></svg>'
         f'<div><h3 id="moment"></h3>{_key(result)}<div id="bars"></div></div></div>'
@@ -277,9 +278,12 @@ def _finding(result: Result, labels: Mapping[str, str]) -> str:
     parts = [f"<p>{escape(result.finding(measure).sentence(labels, result.titles))}</p>" for measure in MEASURES]
     if finding.exceptions:
         rows = [
-            (labels[c.joint], result.titles[c.activity], c.gravity, c.dynamic, c.critical_pace)
+            (
+                labels[c.joint], result.titles[c.activity], number(c.gravity, c.dynamic), number(c.dynamic),
+                number(c.critical_pace),
+            )
             for c in finding.exceptions[:12]
-        ]
+        ]  # fmt: skip
         unit = "N m or N" if result.sliding else "N m"
         header = ("joint", "activity", f"gravity, {unit}", f"dynamic, {unit}", "equal at, times the pace")
         parts.append(table(header, rows, (0, 1)))
@@ -327,16 +331,18 @@ def _control(followed: Mapping[str, Followed] | None, result: Result, labels: Ma
     names = [
         f"{labels[joint]}, {'mm' if slides else 'deg'}" for joint, slides in zip(result.joints, sliding, strict=True)
     ]
+    worst_first = sorted(followed.items(), key=lambda pair: float((pair[1].rms_error * scale).max()), reverse=True)
     rows = [
         (
             result.titles[name], *map(float, one.rms_error * scale), float(one.energy.sum()),
             f"{100 * one.saturated.max():.0f}",
         )
-        for name, one in followed.items()
+        for name, one in worst_first
     ]  # fmt: skip
     controllers = ", ".join(dict.fromkeys(CONTROLLERS[one.controller] for one in followed.values()))
     note = (
         f"Controller: {controllers}. Root mean square of each joint's error, electric energy of all drives, and the "
         "largest share of the time in saturation, of the example of each activity."
     )
-    return table(("activity", *names, "energy, J", "saturated, % of time"), rows) + _note(note)
+    errors = table(("activity", *names, "energy, J", "saturated, % of time"), rows)
+    return _foldable("<h3>Errors, the worst activity first</h3>", errors) + _note(note)
