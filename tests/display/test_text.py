@@ -47,6 +47,15 @@ def test_small_and_large_columns_have_exponents():
     assert table_lines(Table(("x",), [(1.25e9,)]), 80)[1] == "1.25e+09"
 
 
+@pytest.mark.parametrize("width", [30, 60, 80])
+def test_vectors_are_not_broken(width):
+    rows = [(name, "(0, 0, 1)", "(0.00443333, 0.00443333, 0.0072)", "(of the base, too)") for name in NAMES]
+    lines = table_lines(Table(("link", "axis", "inertia", "what it is"), rows), width)
+    assert all(len(line) <= max(width, 20 + 32) for line in lines)
+    assert sum("(0, 0, 1)" in line for line in lines) == len(NAMES)
+    assert sum("(0.00443333, 0.00443333, 0.0072)" in line for line in lines) == len(NAMES)
+
+
 def test_what_commands_a_terminal_is_shown_as_an_escape():
     assert "\x1b" not in "\n".join(table_lines(Table(("\x1b[2J",), [("\x1b[31m",)]), 80))
 

@@ -8,11 +8,13 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from chainrule.display import tables
 from chainrule.display.words import unknown_attribute_of_result
 from chainrule.errors import quoted, visible
+
+R = TypeVar("R")
 
 DEFAULT_COLUMNS = 80
 """Width where no terminal says another."""
@@ -40,6 +42,12 @@ MOST_NAMED, MOST_NUMBERS, MOST_ENTRIES = 6, 8, 64
 _NUMBER = re.compile(r"\s*-?(\d[\d,.]*(e[+-]?\d+)?|inf|nan)\s*%?\s*")
 """A number that was written already."""
 
+_VECTOR = re.compile(r"\([-+\d.e, ]{1,40}\)")
+"""A short vector: numbers in parentheses."""
+
+JOINED = "\x00"
+"""A space at which no line is broken."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -65,9 +73,15 @@ def terminal_rows() -> int | None:
 
 def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     """Lines of a text, broken between words; a word that is longer than a line stays whole."""
-    return textwrap.wrap(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
+    lines = textwrap.wrap(
+        _as_word(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
     ) or [""]  # fmt: skip
+    return [line.replace(JOINED, " ") for line in lines]
+
+
+def _as_word(text: str) -> str:
+    """The text with its vectors, such as (0, 0, 1), as words, which are not broken."""
+    return _VECTOR.sub(lambda vector: vector[0].replace(" ", JOINED), text)
 
 
 def table_lines(table: Table, width: int | None = None, most_rows: int = tables.MAX_ROWS) -> list[str]:
@@ -123,7 +137,7 @@ def _widths(header: Sequence[str], columns: Sequence[Sequence[str]], piece: Sequ
 
 def _least_width(header: str, column: Sequence[str]) -> int:
     """The width of a column whose texts are broken between words."""
-    return max(len(word) for text in (header, *column) for word in (text.split() or [""]))
+    return max(len(word) for text in (header, *column) for word in (_as_word(text).split() or [""]))
 
 
 def _pieces(header: Sequence[str], columns: Sequence[Sequence[str]], names: int, width: int) -> list[list[int]]:
@@ -174,6 +188,12 @@ class Advised:
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(name) if name.startswith("_") else unknown_attribute_of_result(self, name)
+
+
+def advises_names(kind: type[R]) -> type[R]:
+    """Let a named tuple say what it calls what it is asked for: one can have no other base class."""
+    cast(Any, kind).__getattr__ = cast(Any, Advised).__getattr__
+    return kind
 
 
 class Shown(Advised):

@@ -19,7 +19,7 @@ from chainrule.inverse_kinematics.iterate import iteration_cost
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.methods import SUMMARY_SIZE, SearchProblem, iteration, unknown_summary
 from chainrule.inverse_kinematics.request import SearchRequest, poses_in_order, read_starts
-from chainrule.inverse_kinematics.result import Truths
+from chainrule.inverse_kinematics.result import ROUNDING, Truths
 from chainrule.inverse_kinematics.search import iteration_parameters
 from chainrule.inverse_kinematics.solve import solve
 from chainrule.kinematics.configurations import difference
@@ -127,6 +127,7 @@ class FollowedPath(Shown):
             lines.append(f"speed limits exceeded by {quoted(names)}")
         yield "; ".join(lines)
         millimeters, turned = 1e3 * self.error[..., 0].max(initial=0.0), np.degrees(self.error[..., 1].max(initial=0.0))
+        millimeters, turned = (0.0 if x < ROUNDING else x for x in (millimeters, turned))
         yield f"largest errors: {millimeters:.3g} mm, {turned:.3g} deg"
         n = len(self.velocity_names)
         steps = np.abs(self.steps).reshape(-1, n).max(axis=0, initial=0.0)

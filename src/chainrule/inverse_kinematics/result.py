@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ REASONS = {
 
 
 SINGULAR_START = "the Jacobian is singular at the start, where it has no inverse, and rounding leads Newton's method on"
+ROUNDING = 1e-6
+"""Errors below this, in mm and degrees, are rounding, and shown as zero."""
 
 REASON_CODES = tuple(REASONS)
 """Reasons in the order of their codes: a device has no words, so that `reason` has places in this list there."""
@@ -74,6 +76,13 @@ class InverseKinematics(Shown):
             )
         return bool(self.success)
 
+    def __getitem__(self, place: Any) -> NoReturn:
+        """A solution is no array: its parts have names."""
+        raise ShapeError(
+            "inverse_kinematics: the parts of a solution have names, .q, .success and .error among them; of a batch, "
+            ".q[0] is the first configuration"
+        )
+
     def with_words(self) -> InverseKinematics:
         """The same with words for reasons; arrays on a device are copied to the host."""
         if np.asarray(to_host(self.reason)).dtype.kind not in "iu":
@@ -112,7 +121,7 @@ class InverseKinematics(Shown):
         names = self.names or tuple(f"q{k}" for k in range(own.q.shape[-1]))
         q, errors = own.q.reshape(-1, own.q.shape[-1]), own.error.reshape(-1, 2)
         good, counts, why = (np.ravel(x) for x in (own.success, own.iterations, own.reason))
-        millimeters, degrees = 1e3 * errors[:, 0], np.degrees(errors[:, 1])
+        millimeters, degrees = (np.where(x < ROUNDING, 0.0, x) for x in (1e3 * errors[:, 0], np.degrees(errors[:, 1])))
         words = ["yes" if yes else str(reason) for yes, reason in zip(good, why, strict=True)]
         rows = [
             (word, float(mm), float(angle), str(count), *map(float, row))

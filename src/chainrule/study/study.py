@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import as_list, positive, whole_number
+from chainrule.calls import explains_arguments
 from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError, UnknownNameError, quoted
 from chainrule.lazy import cached_property
@@ -120,7 +121,8 @@ class Result(Shown):
 
     def _view(self) -> Iterator[str | Table]:
         motions = sum(self.study.source.count(name) for name in self.titles)
-        yield f"Result of a study of {self.robot.name!r}: {motions} motions, {len(self.titles)} activities"
+        kinds = "1 activity" if len(self.titles) == 1 else f"{len(self.titles)} activities"
+        yield f"Result of a study of {self.robot.name!r}: {motions} motion{'s' * (motions != 1)}, {kinds}"
         yield self.table()
 
     def table(self, activity: str | None = None) -> Table:
@@ -248,6 +250,7 @@ class Result(Shown):
         return GravityFinding.of(self.cells, measure, self.sliding)
 
 
+@explains_arguments
 def run(
     subjects: Subject | Robot | Sequence[Subject],
     activities: str | int | Sequence[str | int] | Activities = "all",
